@@ -1,0 +1,178 @@
+"""From a description and its topology to the arrays of a `Plan`: the only module that knows both."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.kernels.plan import AFFINE, DISTANCE, Plan
+from varint.model.body import WORLD
+from varint.model.checks import freeze
+from varint.model.joints.base import Along, Distance, Square
+from varint.model.shapes import rotation_matrix
+from varint.model.structure import Structure
+from varint.topology import Topology, find_topology
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A plan and the way back to names.
+
+    Attributes
+    ----------
+    plan : Plan
+    topology : Topology
+    order : (nb,) int
+        Body of the description in each slot of the kernel.
+    slot : (nb,) int
+        The inverse.
+    joints : (nj,) int
+        Joint of the description for each joint of the kernel, -1 for the base of a floating group.
+    length : float
+        Size of the mechanism's parts, m.
+    """
+
+    plan: Plan
+    topology: Topology
+    order: np.ndarray
+    slot: np.ndarray
+    joints: np.ndarray
+    length: float
+
+
+def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
+    """Compile ``structure``; ``clustered=False`` gathers all loops in one dense node (VI section 4.3)."""
+    bodies, joints = structure.bodies, structure.joints
+    nb = len(bodies)
+    number = structure.body_index | {WORLD: -1}
+    ends = [(number[joint.body_a], number[joint.body_b]) for joint in joints]
+    topology = find_topology(ends, [len(joint.forbidden) for joint in joints], nb, clustered)
+
+    order = np.array(topology.bodies)
+    slot = np.empty(nb + 1, dtype=np.int64)
+    slot[order], slot[-1] = np.arange(nb), nb
+    tree = [topology.tree_joint[body] for body in topology.bodies]
+    kernel_joints = [-1 if j is None else j for j in tree] + [j for _, cuts in topology.clusters for j in cuts]
+
+    mass = np.array([bodies[i].mass for i in order])
+    inertia = np.array([bodies[i].inertia for i in order])
+    gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))
+    rows, joint_rows, side, first_body = [], [0], [], []
+    for k, j in enumerate(kernel_joints):
+        if j < 0:
+            side.append((k, nb))
+            first_body.append(0)
+        else:
+            a, b = (int(slot[i]) for i in ends[j])
+            child_is_a = k < nb and a == k
+            side.append((a, b) if k >= nb or child_is_a else (b, a))
+            first_body.append(0 if side[-1][0] == a else 1)
+            rows.extend(_joint_rows(joints[j], bodies, number))
+        joint_rows.append(len(rows))
+    kind, n, u, w, c, is_length = (list(column) for column in zip(*rows, strict=True)) if rows else [[]] * 6
+    arms = np.linalg.norm(np.reshape(w, (-1, 3))[np.array(is_length, dtype=bool)], axis=1)
+    length = float(max(arms.max(initial=0.0), gyration.max()))
+
+    plan = Plan(
+        mass=mass,
+        inertia=inertia,
+        gravity=structure.gravity,
+        body_scale=np.column_stack([1 / mass, 1 / (mass * gyration)]),
+        parent=np.array([slot[topology.parent[i]] for i in order]),
+        side=np.array(side),
+        first_body=np.array(first_body),
+        joint_rows=np.array(joint_rows),
+        row_kind=np.array(kind, dtype=np.int64),
+        row_n=np.reshape(n, (-1, 3)).astype(float),
+        row_u=np.reshape(u, (-1, 3)).astype(float),
+        row_w=np.reshape(w, (-1, 3)).astype(float),
+        row_c=np.array(c, dtype=float),
+        row_scale=np.where(np.array(is_length, dtype=bool), 1.0, length),
+        **_cluster_arrays(topology, slot, np.array(joint_rows), np.array(side), nb),
+    )
+    plan = Plan(*(freeze(np.ascontiguousarray(array)) for array in plan))
+    return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length)
+
+
+def _joint_rows(joint, bodies, number):
+    """Rows (kind, n, u, w, c, whether in metres) of a joint, in body axes (kernels/rows.py)."""
+    (R_a, x_a), (R_b, x_b) = (
+        (np.eye(3), np.zeros(3))
+        if end == WORLD
+        else (rotation_matrix(bodies[number[end]].quat_wxyz), bodies[number[end]].position)
+        for end in (joint.body_a, joint.body_b)
+    )
+    point, point_b = anchors(joint, bodies, number)
+    frame_a, frame_b = R_a.T @ joint.frame, R_b.T @ joint.frame
+    anchor_a, anchor_b = R_a.T @ (point - x_a), R_b.T @ (point_b - x_b)
+    for row in joint.forbidden:
+        if isinstance(row, Along):
+            n = frame_a[:, row.axis]
+            yield AFFINE, n, n, anchor_b, n @ anchor_a, True
+        elif isinstance(row, Square):
+            yield AFFINE, np.zeros(3), frame_a[:, row.axis_a], frame_b[:, row.axis_b], 0.0, False
+        elif isinstance(row, Distance):
+            yield DISTANCE, anchor_a, np.zeros(3), anchor_b, row.length, True
+        else:
+            raise TypeError(f"{joint.label}: unknown kind of row {row!r}")
+
+
+def anchors(joint, bodies, number):
+    """World anchors (point, point_b) in the reference configuration, defaults filled in."""
+    if joint.point is not None:
+        return joint.point, joint.point_b
+    end = joint.body_b if joint.body_b != WORLD else joint.body_a
+    point = bodies[number[end]].position
+    return point, point
+
+
+def _cluster_arrays(topology, slot, joint_rows, side, nb):
+    """Dense closure nodes and their fills (kernels/plan.py)."""
+    clusters = topology.clusters
+    nr = int(joint_rows[-1])
+    articulation = np.array([slot[body] for body, _ in clusters], dtype=np.int64)
+    joints_of = np.cumsum([nb] + [len(cuts) for _, cuts in clusters])
+    cluster_row = joint_rows[joints_of]
+    fill_cluster = np.full(nb, -1)
+    for body, c in topology.cluster_of.items():
+        fill_cluster[slot[body]] = c
+    parent = [int(slot[topology.parent[i]]) for i in topology.bodies]
+
+    # rows felt at each body below its articulation, and at the articulations themselves
+    felt = [set() for _ in range(nb)]
+    for c, (_, cuts) in enumerate(clusters):
+        for j in range(joints_of[c], joints_of[c] + len(cuts)):
+            for body in side[j]:
+                while body != articulation[c] and body != nb:
+                    felt[body].update(range(joint_rows[j], joint_rows[j + 1]))
+                    body = parent[body]
+    lists = [sorted(rows) for rows in felt]
+    lists += [list(range(cluster_row[c], cluster_row[c + 1])) if articulation[c] < nb else [] for c in range(len(clusters))]
+    fill_first = np.cumsum([0] + [len(rows) for rows in lists])
+    entry = [{row: fill_first[i] + k for k, row in enumerate(rows)} for i, rows in enumerate(lists)]
+
+    def owner(body, c):  # list that holds cluster c's fills at a body
+        return nb + c if body == articulation[c] else body
+
+    fill_up = [
+        entry[owner(parent[i], fill_cluster[i])].get(row, -1) if parent[i] != nb else -1
+        for i in range(nb)
+        for row in lists[i]
+    ]
+    fill_up += [-1] * sum(map(len, lists[nb:]))
+    row_fill = np.full((nr, 2), -1)
+    for c in range(len(clusters)):
+        for j in range(joints_of[c], joints_of[c + 1]):
+            for k, body in enumerate(side[j]):
+                if body != nb:
+                    for row in range(joint_rows[j], joint_rows[j + 1]):
+                        row_fill[row, k] = entry[owner(body, c)][row]
+    return {
+        "cluster_first": np.searchsorted(articulation, np.arange(nb + 2)),
+        "cluster_row": cluster_row,
+        "cluster_block": np.cumsum([0, *np.diff(cluster_row) ** 2]),
+        "fill_first": fill_first,
+        "fill_row": np.array([row for rows in lists for row in rows], dtype=np.int64),
+        "fill_up": np.array(fill_up, dtype=np.int64),
+        "fill_cluster": fill_cluster,
+        "row_fill": row_fill,
+    }

@@ -1,0 +1,60 @@
+"""Everything that varint raises on purpose.
+
+    VarintError
+    |-- MechanismError       a body, a joint or their graph is not a mechanism        (ValueError)
+    |-- StateError           a configuration or velocity that cannot be used          (ValueError)
+    |   `-- AssemblyError    no configuration near the given one satisfies the joints
+    |-- ArgumentError        a bad argument of a run: dt, duration, order, loads ...  (ValueError)
+    |-- ConvergenceError     a step that could not be solved; carries the trajectory  (RuntimeError)
+    |-- FileError            a file that cannot be read or written                    (OSError)
+    `-- MissingExtraError    an optional package is not installed                     (ImportError)
+"""
+
+
+class VarintError(Exception):
+    """Base of all errors raised by varint."""
+
+
+class MechanismError(VarintError, ValueError):
+    """A body, a joint or their graph does not describe a mechanism."""
+
+
+class StateError(VarintError, ValueError):
+    """A configuration or velocity that cannot be used."""
+
+
+class AssemblyError(StateError):
+    """No configuration near the given one satisfies all joints."""
+
+
+class ArgumentError(VarintError, ValueError):
+    """An argument of a run is out of its range or has the wrong shape."""
+
+
+class FileError(VarintError, OSError):
+    """A file cannot be read or written."""
+
+
+class MissingExtraError(VarintError, ImportError):
+    """An optional package is needed and not installed."""
+
+
+class ConvergenceError(VarintError, RuntimeError):
+    """A step could not be solved, not even in the smallest sub-steps.
+
+    Attributes
+    ----------
+    time : float
+        Start of the failed step, s.
+    body, joint : str or None
+        Where the residual was largest.
+    trajectory : Trajectory
+        Everything up to ``time``; ``trajectory.success`` is False.
+    """
+
+    def __init__(self, message, *, time, body, joint, trajectory):
+        super().__init__(message)
+        self.time = time
+        self.body = body
+        self.joint = joint
+        self.trajectory = trajectory

@@ -1,0 +1,172 @@
+"""Small dense factorisations in place: unpivoted LU of 6 x 6 pivots, rank-revealing LU of closure nodes.
+
+LU factors keep the reciprocals of U's diagonal, so that solving multiplies.
+"""
+
+from varint._jit import njit
+
+RANK_TOLERANCE = 1e-11  # a closure pivot below this share of the first one counts as a redundant row
+
+
+@njit
+def lu_factor(A, n):
+    """Factor the leading n x n block of ``A`` in place, without pivoting (VI Alg. 1, one block)."""
+    for k in range(n):
+        pivot = 1.0 / A[k, k]
+        A[k, k] = pivot
+        for i in range(k + 1, n):
+            factor = A[i, k] * pivot
+            A[i, k] = factor
+            for j in range(k + 1, n):
+                A[i, j] -= factor * A[k, j]
+
+
+@njit
+def lu_solve(A, n, b):
+    """Overwrite ``b`` (n,) with the solution, ``A`` factored by `lu_factor` (VI Alg. 2)."""
+    for i in range(1, n):
+        total = b[i]
+        for j in range(i):
+            total -= A[i, j] * b[j]
+        b[i] = total
+    for i in range(n - 1, -1, -1):
+        total = b[i]
+        for j in range(i + 1, n):
+            total -= A[i, j] * b[j]
+        b[i] = total * A[i, i]
+
+
+@njit
+def lu_solve_wide(A, n, B):
+    """`lu_solve` for the six columns of ``B`` (n, 6) at once; each row stays in registers while it changes."""
+    for i in range(n):
+        b0, b1, b2, b3, b4, b5 = B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5]
+        for j in range(i):
+            f = A[i, j]
+            b0 -= f * B[j, 0]
+            b1 -= f * B[j, 1]
+            b2 -= f * B[j, 2]
+            b3 -= f * B[j, 3]
+            b4 -= f * B[j, 4]
+            b5 -= f * B[j, 5]
+        B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5] = b0, b1, b2, b3, b4, b5
+    for i in range(n - 1, -1, -1):
+        b0, b1, b2, b3, b4, b5 = B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5]
+        for j in range(i + 1, n):
+            f = A[i, j]
+            b0 -= f * B[j, 0]
+            b1 -= f * B[j, 1]
+            b2 -= f * B[j, 2]
+            b3 -= f * B[j, 3]
+            b4 -= f * B[j, 4]
+            b5 -= f * B[j, 5]
+        f = A[i, i]
+        B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5] = f * b0, f * b1, f * b2, f * b3, f * b4, f * b5
+
+
+@njit
+def multiply_wide(H, X, n, S):
+    """S (n, 6) = H (n, 6) X (6, 6)."""
+    for a in range(n):
+        s0 = s1 = s2 = s3 = s4 = s5 = 0.0
+        for k in range(6):
+            f = H[a, k]
+            s0 += f * X[k, 0]
+            s1 += f * X[k, 1]
+            s2 += f * X[k, 2]
+            s3 += f * X[k, 3]
+            s4 += f * X[k, 4]
+            s5 += f * X[k, 5]
+        S[a, 0], S[a, 1], S[a, 2], S[a, 3], S[a, 4], S[a, 5] = s0, s1, s2, s3, s4, s5
+
+
+@njit
+def add_product_wide(G, Y, n, P):
+    """P (6, 6) += G^T Y with G and Y (n, 6)."""
+    for a in range(6):
+        p0, p1, p2, p3, p4, p5 = P[a, 0], P[a, 1], P[a, 2], P[a, 3], P[a, 4], P[a, 5]
+        for r in range(n):
+            f = G[r, a]
+            p0 += f * Y[r, 0]
+            p1 += f * Y[r, 1]
+            p2 += f * Y[r, 2]
+            p3 += f * Y[r, 3]
+            p4 += f * Y[r, 4]
+            p5 += f * Y[r, 5]
+        P[a, 0], P[a, 1], P[a, 2], P[a, 3], P[a, 4], P[a, 5] = p0, p1, p2, p3, p4, p5
+
+
+@njit
+def dot6(a, b):
+    """Inner product of two vectors (6,)."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+
+
+@njit
+def add_scaled6(y, f, x):
+    """y += f x, vectors (6,)."""
+    for k in range(6):
+        y[k] += f * x[k]
+
+
+@njit
+def rank_lu_factor(K, start, n, rows, columns):
+    """Factor the n x n block at ``K[start:]`` with complete pivoting; return its numerical rank.
+
+    Rows and columns are swapped in place; ``rows`` and ``columns`` (n,) get their order.
+    Elimination stops where no pivot above `RANK_TOLERANCE` is left: what remains are redundant
+    rows, whose multipliers `rank_lu_solve` leaves at zero.
+    """
+    for i in range(n):
+        rows[i] = i
+        columns[i] = i
+    first = 0.0
+    for k in range(n):
+        best, best_row, best_column = 0.0, k, k
+        for i in range(k, n):
+            for j in range(k, n):
+                size = abs(K[start + i * n + j])
+                if size > best:
+                    best, best_row, best_column = size, i, j
+        if k == 0:
+            first = best
+        if not best > RANK_TOLERANCE * first:
+            return k
+        if best_row != k:
+            rows[k], rows[best_row] = rows[best_row], rows[k]
+            for j in range(n):
+                a, b = start + k * n + j, start + best_row * n + j
+                K[a], K[b] = K[b], K[a]
+        if best_column != k:
+            columns[k], columns[best_column] = columns[best_column], columns[k]
+            for i in range(n):
+                a, b = start + i * n + k, start + i * n + best_column
+                K[a], K[b] = K[b], K[a]
+        pivot = 1.0 / K[start + k * n + k]
+        K[start + k * n + k] = pivot
+        for i in range(k + 1, n):
+            factor = K[start + i * n + k] * pivot
+            if factor != 0.0:
+                K[start + i * n + k] = factor
+                for j in range(k + 1, n):
+                    K[start + i * n + j] -= factor * K[start + k * n + j]
+    return n
+
+
+@njit
+def rank_lu_solve(K, start, n, rank, rows, columns, b, scratch):
+    """Overwrite ``b`` (n,) with the basic solution of the block factored by `rank_lu_factor`; ``scratch`` (n,)."""
+    for i in range(rank):
+        total = b[rows[i]]
+        for j in range(i):
+            total -= K[start + i * n + j] * scratch[j]
+        scratch[i] = total
+    for i in range(rank - 1, -1, -1):
+        total = scratch[i]
+        for j in range(i + 1, rank):
+            total -= K[start + i * n + j] * scratch[j]
+        scratch[i] = total * K[start + i * n + i]
+    for i in range(n):
+        b[i] = 0.0
+    for i in range(rank):
+        b[columns[i]] = scratch[i]

@@ -1,0 +1,193 @@
+"""The fill-in-free block LDU (VI Algorithms 3 and 4) and the dense closure nodes (VI section 4.3).
+
+Newton's matrix (VI eq. 38, with the sign of eqs. 26 and 33) has a block row and column for every
+body and every joint,
+
+    [ D   -G^T ]      D: one 6 x 6 block a body,
+    [ H    0   ]      G, H: rows of the joints at the start and at the end of the step.
+
+Bodies are eliminated from the leaves to the root, each followed by its tree joint: a joint touches
+one body that is still there, its parent, so nothing fills in. A loop closure touches two; it is
+kept for the dense node of its cluster, and felt by the bodies between it and the articulation
+(the fills of the plan). The cluster is eliminated just before its articulation body; rows found
+redundant there get no multiplier.
+
+The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
+"""
+
+from varint._jit import njit
+from varint.kernels.dense import (
+    add_product_wide,
+    add_scaled6,
+    dot6,
+    lu_factor,
+    lu_solve,
+    lu_solve_wide,
+    multiply_wide,
+    rank_lu_factor,
+    rank_lu_solve,
+)
+
+
+@njit
+def factor(plan, ws, upper, lower):
+    """Factor in place (VI Alg. 3): pivots in ``ws.D``; G is ``ws.jacobian[upper]``, H ``ws.jacobian[lower]``."""
+    nb = plan.mass.size
+    G, H = ws.jacobian[upper], ws.jacobian[lower]
+    if plan.fill_row.size + ws.K.size:
+        _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper, ws.K)
+    for i in range(nb, -1, -1):
+        for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
+            first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
+            block, size = plan.cluster_block[c], last - first
+            rows, columns = ws.pivot[0, first:last], ws.pivot[1, first:last]
+            ws.rank[c] = rank_lu_factor(ws.K, block, size, rows, columns)
+            if i < nb:
+                e = plan.fill_first[nb + c]
+                low, up, solved = ws.fill_lower[e:], ws.fill_upper[e:], ws.fill_joint_lower[e:]
+                _fold_cluster(
+                    ws.K, block, size, ws.rank[c], rows, columns, low, up, solved, ws.D[i], ws.closure_column
+                )
+        if i == nb:
+            continue
+        start = plan.joint_rows[i]
+        rows_i = plan.joint_rows[i + 1] - start
+        has_parent = plan.parent[i] != nb
+        P = ws.D[plan.parent[i]] if has_parent else ws.D[i]
+        G_i, H_i = G[start:], H[start:]
+        _eliminate(ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, P, has_parent)
+        c = plan.fill_cluster[i]
+        if c >= 0:
+            first, last = plan.fill_first[i], plan.fill_first[i + 1]
+            _pass_fills(
+                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, first, last, plan.fill_row, plan.fill_up,
+                ws.fill_lower, ws.fill_upper, ws.fill_joint_lower, ws.fill_joint_upper,
+                ws.K, plan.cluster_block[c], plan.cluster_row[c], plan.cluster_row[c + 1] - plan.cluster_row[c],
+            )  # fmt: skip
+
+
+@njit
+def _eliminate(D, X, S, Y, G, H, rows, P, has_parent):
+    """Eliminate a body and its tree joint: factor D, X = D^-1 G^T, factor S = H X, Y = S^-1 H_p, P += G_p^T Y."""
+    lu_factor(D, 6)
+    if rows == 0:
+        return
+    for k in range(6):
+        for r in range(rows):
+            X[k, r] = G[r, 0, k]
+    lu_solve_wide(D, 6, X)
+    multiply_wide(H[:, 0], X, rows, S)
+    lu_factor(S, rows)
+    if has_parent:
+        for r in range(rows):
+            for k in range(6):
+                Y[r, k] = H[r, 1, k]
+        lu_solve_wide(S, rows, Y)
+        add_product_wide(G[:, 1], Y, rows, P)
+
+
+@njit
+def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper, K):
+    """Write the closures' own blocks into the fills of their bodies."""
+    fill_lower[:] = 0.0
+    fill_upper[:] = 0.0
+    K[:] = 0.0
+    for r in range(cluster_row[0], cluster_row[-1]):
+        for side in range(2):
+            e = row_fill[r, side]
+            if e >= 0:
+                add_scaled6(fill_lower[e], 1.0, H[r, side])
+                add_scaled6(fill_upper[e], -1.0, G[r, side])
+
+
+@njit
+def _pass_fills(
+    D, X, S, Y, G, H, rows, first, last, fill_row, fill_up, lower, upper, joint_lower, joint_upper, K, block, row, size
+):
+    """Eliminate a body and its joint from the closure rows it feels: into the dense block K and on to the parent."""
+    for e in range(first, last):
+        low, up, joint_low, joint_up = lower[e], upper[e], joint_lower[e], joint_upper[e]
+        lu_solve(D, 6, up)
+        for a in range(rows):
+            below = 0.0
+            for k in range(6):
+                below += low[k] * X[k, a]
+            joint_low[a] = below
+            joint_up[a] = -dot6(H[a, 0], up)
+        lu_solve(S, rows, joint_up)
+    for e in range(first, last):
+        at = block + (fill_row[e] - row) * size - row
+        for other in range(first, last):
+            total = dot6(lower[e], upper[other])
+            for a in range(rows):
+                total += joint_lower[e, a] * joint_upper[other, a]
+            K[at + fill_row[other]] -= total
+    for e in range(first, last):
+        above = fill_up[e]
+        if above >= 0:
+            for a in range(rows):
+                add_scaled6(lower[above], -joint_lower[e, a], Y[a])
+                add_scaled6(upper[above], joint_upper[e, a], G[a, 1])
+
+
+@njit
+def _fold_cluster(K, block, size, rank, rows, columns, lower, upper, solved, D, column):
+    """Eliminate a cluster from its articulation: solved = K^-1 F_ci, D -= F_ic solved."""
+    for k in range(6):
+        for e in range(size):
+            solved[e, k] = lower[e, k]
+        rank_lu_solve(K, block, size, rank, rows, columns, solved[:, k], column)
+    for e in range(size):
+        for a in range(6):
+            add_scaled6(D[a], -upper[e, a], solved[e])
+
+
+@njit
+def solve(plan, ws, body, row, upper, lower):
+    """Overwrite the right-hand side ``body`` (nb, 6), ``row`` (nr,) with the solution (VI Alg. 4)."""
+    nb = plan.mass.size
+    G, H = ws.jacobian[upper], ws.jacobian[lower]
+    for i in range(nb, -1, -1):
+        for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
+            first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
+            rank_lu_solve(
+                ws.K, plan.cluster_block[c], last - first, ws.rank[c],
+                ws.pivot[0, first:last], ws.pivot[1, first:last], row[first:last], ws.closure_column,
+            )  # fmt: skip
+            for e in range(plan.fill_first[nb + c], plan.fill_first[nb + c + 1]):
+                add_scaled6(body[i], -row[plan.fill_row[e]], ws.fill_upper[e])
+        if i == nb:
+            continue
+        x = body[i]
+        lu_solve(ws.D[i], 6, x)
+        start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
+        for r in range(start, stop):
+            row[r] -= dot6(H[r, 0], x)
+        lu_solve(ws.S[i], stop - start, row[start:stop])
+        if plan.parent[i] != nb:
+            for r in range(start, stop):
+                add_scaled6(body[plan.parent[i]], row[r], G[r, 1])
+        if plan.fill_cluster[i] >= 0:
+            for e in range(plan.fill_first[i], plan.fill_first[i + 1]):
+                total = dot6(ws.fill_lower[e], x)
+                for r in range(start, stop):
+                    total += ws.fill_joint_lower[e, r - start] * row[r]
+                row[plan.fill_row[e]] -= total
+    for i in range(nb):
+        x = body[i]
+        start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
+        if plan.parent[i] != nb:
+            for r in range(start, stop):
+                row[r] -= dot6(ws.Y[i, r - start], body[plan.parent[i]])
+        if plan.fill_cluster[i] >= 0:
+            for e in range(plan.fill_first[i], plan.fill_first[i + 1]):
+                multiplier = row[plan.fill_row[e]]
+                add_scaled6(x, -multiplier, ws.fill_upper[e])
+                for r in range(start, stop):
+                    row[r] -= ws.fill_joint_upper[e, r - start] * multiplier
+        for k in range(6):
+            for r in range(start, stop):
+                x[k] += ws.X[i, k, r - start] * row[r]
+        for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
+            for e in range(plan.fill_first[nb + c], plan.fill_first[nb + c + 1]):
+                row[plan.fill_row[e]] -= dot6(ws.fill_joint_lower[e], x)

@@ -1,0 +1,123 @@
+"""The arrays that kernels work on: the immutable `Plan` of a mechanism and the mutable `Workspace` of a run.
+
+Glossary
+--------
+body i        0 .. nb-1, numbered so that a parent comes before its children; slot nb is the world.
+joint j       0 .. nb-1: the tree joint of body j to its parent; nb .. nj-1: the cut joints (loop closures).
+row r         one scalar constraint; the rows of a joint are contiguous.
+side 0, 1     of a joint. Tree joint: side 0 is the child (body j), side 1 its parent.
+cluster c     the loop closures of one biconnected component, solved as one dense node.
+articulation  the body of a cluster nearest to the root; the cluster is eliminated just before it.
+fill e        one closure row made felt at one body by elimination: the only fill-in there is.
+p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+AFFINE, DISTANCE = 0, 1  # kinds of constraint row, see rows.py
+
+
+class Plan(NamedTuple):
+    """A compiled mechanism. Every array is read-only; nb bodies, nj joints, nr rows, nc clusters, ne fills."""
+
+    # bodies
+    mass: np.ndarray  # (nb,) kg
+    inertia: np.ndarray  # (nb, 3, 3) kg m^2, about the centre of mass, body axes
+    gravity: np.ndarray  # (3,) m/s^2, world
+    body_scale: np.ndarray  # (nb, 2) turns an impulse residual (N s, N m s) into m/s
+    # tree
+    parent: np.ndarray  # (nb,) body slot of the parent, nb for the world
+    # joints
+    side: np.ndarray  # (nj, 2) body slots of side 0 and side 1
+    first_body: np.ndarray  # (nj,) the side whose axes the rows are written in
+    joint_rows: np.ndarray  # (nj + 1,) rows of joint j are joint_rows[j] : joint_rows[j + 1]
+    row_kind: np.ndarray  # (nr,) AFFINE or DISTANCE
+    row_n: np.ndarray  # (nr, 3) direction, or anchor for DISTANCE, in axes of the first body
+    row_u: np.ndarray  # (nr, 3) direction in axes of the first body
+    row_w: np.ndarray  # (nr, 3) direction or anchor in axes of the second body
+    row_c: np.ndarray  # (nr,) constant, or the length for DISTANCE
+    row_scale: np.ndarray  # (nr,) turns a row (m or rad) into m
+    # loop clusters
+    cluster_first: np.ndarray  # (nb + 2,) clusters with articulation i are cluster_first[i] : cluster_first[i + 1]
+    cluster_row: np.ndarray  # (nc + 1,) rows of cluster c are cluster_row[c] : cluster_row[c + 1]
+    cluster_block: np.ndarray  # (nc + 1,) its dense block in Workspace.K
+    fill_first: np.ndarray  # (nb + nc + 1,) fills of body i, then those of cluster c's articulation at nb + c
+    fill_row: np.ndarray  # (ne,) row r of a fill
+    fill_up: np.ndarray  # (ne,) the fill of the same row one body nearer to the root, -1 where that is the world
+    fill_cluster: np.ndarray  # (nb,) cluster that body i takes part in below its articulation, -1 for none
+    row_fill: np.ndarray  # (nr, 2) fill of a closure row at its own two bodies, -1 for the world or a tree row
+
+
+class Workspace(NamedTuple):
+    """Scratch of a run, grouped by stage. Pose arrays hold two poses, the start and the end of a step."""
+
+    # state
+    position: np.ndarray  # (2, nb + 1, 3) m, world
+    quat: np.ndarray  # (2, nb + 1, 4)
+    rotation: np.ndarray  # (2, nb + 1, 3, 3)
+    momentum: np.ndarray  # (nb, 6) linear (N s, world) and angular (N m s, body)
+    jacobian: np.ndarray  # (2, nr, 2, 6) of the rows, by pose and side: m, world and rad, body
+    load: np.ndarray  # (nb, 6) external force (N, world) and torque (N m, body), gravity included
+    # step
+    velocity: np.ndarray  # (nb, 6) m/s, world and rad/s, body; constant over the step
+    multiplier: np.ndarray  # (nr,) impulse of each row
+    history: np.ndarray  # (stages, 3, nb, 6) velocities of the last steps, latest first, for the start value
+    # Newton
+    target: np.ndarray  # (nb, 6) momentum that the step starts from, half kick included
+    residual_body: np.ndarray  # (nb, 6)
+    residual_row: np.ndarray  # (nr,)
+    increment_body: np.ndarray  # (nb, 6)
+    increment_row: np.ndarray  # (nr,)
+    # LDU
+    D: np.ndarray  # (nb, 6, 6) body pivots, then their LU factors
+    X: np.ndarray  # (nb, 6, 6) D^-1 G^T, a column for each row of the joint
+    S: np.ndarray  # (nb, 6, 6) joint pivots, then their LU factors
+    Y: np.ndarray  # (nb, 6, 6) S^-1 H at the parent, a row for each row of the joint
+    K: np.ndarray  # dense closure nodes, then their LU factors
+    pivot: np.ndarray  # (2, nr) row and column order of the closure factors
+    rank: np.ndarray  # (nc,) numerical rank of each closure node
+    closure_column: np.ndarray  # (largest cluster,)
+    fill_lower: np.ndarray  # (ne, 6) F_{closure, body}
+    fill_upper: np.ndarray  # (ne, 6) F_{body, closure}, then D^-1 times it
+    fill_joint_lower: np.ndarray  # (ne, 6) F_{closure, joint}; at an articulation K^-1 F_{closure, body}
+    fill_joint_upper: np.ndarray  # (ne, 6) S^-1 F_{joint, closure}
+
+
+def workspace(plan: Plan, stages: int) -> Workspace:
+    """Fresh scratch for ``plan`` and a scheme of that many sub-steps."""
+    nb, nr, ne, nc = plan.mass.size, plan.row_c.size, plan.fill_row.size, plan.cluster_row.size - 1
+    largest = int(np.diff(plan.cluster_row).max(initial=0))
+    quat = np.zeros((2, nb + 1, 4))
+    quat[..., 0] = 1.0
+    rotation = np.zeros((2, nb + 1, 3, 3))
+    rotation[...] = np.eye(3)
+    return Workspace(
+        position=np.zeros((2, nb + 1, 3)),
+        quat=quat,
+        rotation=rotation,
+        momentum=np.zeros((nb, 6)),
+        jacobian=np.zeros((2, nr, 2, 6)),
+        load=np.zeros((nb, 6)),
+        velocity=np.zeros((nb, 6)),
+        multiplier=np.zeros(nr),
+        history=np.zeros((stages, 3, nb, 6)),
+        target=np.zeros((nb, 6)),
+        residual_body=np.zeros((nb, 6)),
+        residual_row=np.zeros(nr),
+        increment_body=np.zeros((nb, 6)),
+        increment_row=np.zeros(nr),
+        D=np.zeros((nb, 6, 6)),
+        X=np.zeros((nb, 6, 6)),
+        S=np.zeros((nb, 6, 6)),
+        Y=np.zeros((nb, 6, 6)),
+        K=np.zeros(plan.cluster_block[-1]),
+        pivot=np.zeros((2, nr), dtype=np.int64),
+        rank=np.zeros(nc, dtype=np.int64),
+        closure_column=np.zeros(largest),
+        fill_lower=np.zeros((ne, 6)),
+        fill_upper=np.zeros((ne, 6)),
+        fill_joint_lower=np.zeros((ne, 6)),
+        fill_joint_upper=np.zeros((ne, 6)),
+    )

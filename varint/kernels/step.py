@@ -1,0 +1,209 @@
+"""Steps, sub-steps and runs of the node-momentum form (docs/theory.md section 3).
+
+A step of size h takes (x, q, p, l) at one node to the next, with c = h / 2:
+
+    m v = p + c f + (G^T multiplier)_x          start momentum of w = l + c tau + (G^T multiplier)_theta
+    x' = x + h v,  q' = q (sqrt(1 - |c w|^2), c w),  g(x', q') = 0
+    p' = m v + c f'                             l' = end momentum of w + c tau'
+
+The normal part of (p', l') is left in: it lies in the range of G^T, where the next multiplier
+absorbs it. `project` removes it where velocities are reported.
+"""
+
+import math
+
+from varint._jit import njit
+from varint.kernels.ldu import factor, solve
+from varint.kernels.momentum import angular_momentum
+from varint.kernels.newton import CONVERGED, solve_step
+
+DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
+
+
+@njit
+def set_load(load, mass, gravity, constant, series, first_node, node, share):
+    """Fill ``load`` (nb, 6): gravity + ``constant`` (nb, 6) + ``series`` at ``node + share``, linear between nodes.
+
+    ``series`` (T, nb, 6) starts at node ``first_node``; T = 0 means none.
+    """
+    for i in range(mass.size):
+        for k in range(6):
+            load[i, k] = constant[i, k]
+        for k in range(3):
+            load[i, k] += mass[i] * gravity[k]
+    if series.shape[0]:
+        left = node - first_node
+        right = min(left + 1, series.shape[0] - 1)
+        for i in range(mass.size):
+            for k in range(6):
+                load[i, k] += (1.0 - share) * series[left, i, k] + share * series[right, i, k]
+
+
+@njit
+def _extrapolate(velocity, history):
+    """Start value of Newton's iteration: quadratic extrapolation of this stage's last three steps (3, nb, 6)."""
+    for i in range(velocity.shape[0]):
+        for k in range(6):
+            velocity[i, k] = 3.0 * (history[0, i, k] - history[1, i, k]) + history[2, i, k]
+
+
+@njit
+def _remember(velocity, history):
+    for i in range(velocity.shape[0]):
+        for k in range(6):
+            history[2, i, k] = history[1, i, k]
+            history[1, i, k] = history[0, i, k]
+            history[0, i, k] = velocity[i, k]
+
+
+@njit
+def _kick(target, momentum, load, half_step):
+    for i in range(target.shape[0]):
+        for k in range(6):
+            target[i, k] = momentum[i, k] + half_step * load[i, k]
+
+
+@njit
+def _finish(momentum, velocity, mass, inertia, residual, load, half_step):
+    """Momenta at the end node, from the converged velocities and what is left of the residual.
+
+    Taking the residual off makes the momentum balance exact at any Newton tolerance.
+    """
+    for i in range(mass.size):
+        v, p = velocity[i], momentum[i]
+        angular_momentum(inertia[i], v[3], v[4], v[5], -half_step, p)
+        for k in range(3):
+            p[k] = mass[i] * v[k]
+        for k in range(6):
+            p[k] += half_step * load[i, k] - residual[i, k]
+
+
+@njit(inline="always")
+def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share, width):
+    """One composition stage of size ``h``, in sub-steps where Newton does not converge.
+
+    The load goes from node share ``share`` to ``share + width``. Returns (status, pose,
+    iterations, sub-steps beyond the first).
+    """
+    constant, series, first_node = loads
+    whole = 1 << DEEPEST_SUBSTEP
+    done, size, iterations, pieces = 0, whole, 0, 0
+    while done < whole:
+        part = size / whole
+        half_step = 0.5 * h * part
+        before = share + width * done / whole
+        set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, before)
+        _kick(ws.target, ws.momentum, ws.load, half_step)
+        if extrapolate and size == whole:
+            _extrapolate(ws.velocity, ws.history[stage])
+        status, count = solve_step(plan, ws, pose, 1 - pose, h * part, tol)
+        iterations += count
+        if status == CONVERGED:
+            done += size
+            after = share + width * done / whole
+            set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, after)
+            _finish(ws.momentum, ws.velocity, plan.mass, plan.inertia, ws.residual_body, ws.load, half_step)
+            pose = 1 - pose
+            pieces += 1
+            while size < whole and done % (2 * size) == 0:
+                size *= 2
+        else:
+            size //= 2
+            if size == 0:
+                return status, pose, iterations, pieces
+            for i in range(plan.mass.size):
+                for k in range(6):
+                    ws.velocity[i, k] = ws.history[stage, 0, i, k]
+    _remember(ws.velocity, ws.history[stage])
+    return CONVERGED, pose, iterations, pieces - 1
+
+
+@njit(inline="always")
+def project(plan, ws, pose):
+    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = 0.
+
+    Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
+    """
+    for i in range(plan.mass.size):
+        for a in range(6):
+            for b in range(6):
+                ws.D[i, a, b] = 0.0
+        for a in range(3):
+            ws.D[i, a, a] = plan.mass[i]
+            for b in range(3):
+                ws.D[i, 3 + a, 3 + b] = plan.inertia[i, a, b]
+        for k in range(6):
+            ws.increment_body[i, k] = ws.momentum[i, k]
+    for r in range(plan.row_c.size):
+        ws.increment_row[r] = 0.0
+    factor(plan, ws, pose, pose)
+    solve(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+
+
+@njit
+def run(plan, ws, pose, first_node, steps, stride, dt, stages, tol, interval_velocity, fresh, loads, out):
+    """Advance ``steps`` steps from node ``first_node`` and record every ``stride``-th node.
+
+    ``stages``: sizes of the composition stages over dt. ``interval_velocity``: report the velocity
+    of the last interval (order 1) instead of the projected one at the node. ``fresh``: steps since
+    ``ws.history`` was started. ``out``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6)
+    in kernel order, iterations (T,), sub-steps (T,), summed over the recorded interval.
+    Returns (status, pose, steps done, records written).
+    """
+    position, quat, velocity, iterations, substeps = out
+    record = 0
+    newton = extra = 0
+    for step in range(steps):
+        share = 0.0
+        for stage in range(stages.size):
+            status, pose, count, pieces = advance_stage(
+                plan, ws, pose, dt * stages[stage], tol, stage, fresh + step >= 3, loads,
+                first_node + step, share, stages[stage],
+            )  # fmt: skip
+            newton += count
+            extra += pieces
+            if status != CONVERGED:
+                return status, pose, step, record
+            share += stages[stage]
+        if (first_node + step + 1) % stride == 0:
+            iterations[record], substeps[record] = newton, extra
+            newton = extra = 0
+            record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity)
+            record += 1
+    return CONVERGED, pose, steps, record
+
+
+@njit(inline="always")
+def record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity):
+    """Write pose and velocities of the present node into row ``record`` of the outputs."""
+    nb = plan.mass.size
+    source = ws.velocity
+    if not interval_velocity:
+        project(plan, ws, pose)
+        source = ws.increment_body
+    for i in range(nb):
+        for k in range(3):
+            position[record, i, k] = ws.position[pose, i, k]
+        for k in range(4):
+            quat[record, i, k] = ws.quat[pose, i, k]
+        for k in range(6):
+            velocity[record, i, k] = source[i, k]
+
+
+@njit
+def worst_residual(plan, ws):
+    """Body and joint with the largest residual of the last iterate, scaled to m/s; -1 where there is none."""
+    body = joint = -1
+    largest = -1.0
+    for i in range(plan.mass.size):
+        for k in range(6):
+            size = plan.body_scale[i, k // 3] * abs(ws.residual_body[i, k])
+            if size > largest or math.isnan(size):
+                largest, body = size, i
+    largest = -1.0
+    for j in range(plan.side.shape[0]):
+        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+            size = plan.row_scale[r] * abs(ws.residual_row[r])
+            if size > largest or math.isnan(size):
+                largest, joint = size, j
+    return body, joint

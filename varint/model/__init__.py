@@ -1,0 +1,1 @@
+"""Descriptions: bodies, joints, mechanisms. Plain frozen data, no compiled code."""

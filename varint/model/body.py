@@ -1,0 +1,166 @@
+"""A rigid body: mass, inertia and pose in the reference configuration."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model import shapes
+from varint.model.checks import array_of, check_name, freeze, positive, unit_quaternion
+
+WORLD = "world"
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body.
+
+    Parameters
+    ----------
+    name : str
+        Unique in its mechanism; ``"world"`` is taken.
+    mass : float
+        kg, positive.
+    inertia : array_like (3, 3)
+        About the centre of mass in body axes, kg m^2. Symmetric, positive definite, and no
+        principal moment above the sum of the other two.
+    position : array_like (3,)
+        Centre of mass in the world, reference configuration, m.
+    quat_wxyz : array_like (4,)
+        Body to world, unit quaternion, scalar first.
+
+    Raises
+    ------
+    MechanismError
+        Names the body and what is wrong with it.
+    """
+
+    name: str
+    mass: float = field(kw_only=True)
+    inertia: np.ndarray = field(kw_only=True)
+    position: np.ndarray = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    quat_wxyz: np.ndarray = field(default=(1.0, 0.0, 0.0, 0.0), kw_only=True)
+
+    def __post_init__(self):
+        check_name(self.name, "a body")
+        what = f"body '{self.name}'"
+        if self.name == WORLD:
+            raise MechanismError("'world' names the ground: give the body another name")
+        set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
+        set_("mass", positive(self.mass, f"mass of {what}"))
+        set_("inertia", _checked_inertia(self.inertia, what))
+        set_("position", array_of(self.position, (3,), f"position of {what}"))
+        set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
+
+    @classmethod
+    def box(cls, name, size, mass, **pose) -> "Body":
+        """A uniform box; ``size`` (3,): its edges along body x, y, z, m."""
+        return cls._uniform(name, shapes.box, mass, pose, size=size)
+
+    @classmethod
+    def cylinder(cls, name, radius, length, mass, **pose) -> "Body":
+        """A uniform cylinder along body z, m."""
+        return cls._uniform(name, shapes.cylinder, mass, pose, radius=radius, length=length)
+
+    @classmethod
+    def capsule(cls, name, radius, length, mass, **pose) -> "Body":
+        """A uniform cylinder of ``length`` along body z with a half sphere on each end, m."""
+        return cls._uniform(name, shapes.capsule, mass, pose, radius=radius, length=length)
+
+    @classmethod
+    def sphere(cls, name, radius, mass, **pose) -> "Body":
+        """A uniform ball, m."""
+        return cls._uniform(name, shapes.sphere, mass, pose, radius=radius)
+
+    @classmethod
+    def ellipsoid(cls, name, semi_axes, mass, **pose) -> "Body":
+        """A uniform ellipsoid; ``semi_axes`` (3,) along body x, y, z, m."""
+        return cls._uniform(name, shapes.ellipsoid, mass, pose, semi_axes=semi_axes)
+
+    @classmethod
+    def rod(cls, name, start, end, mass, radius=None) -> "Body":
+        """A uniform rod between two points (3,) of the world, body z from ``start`` to ``end``.
+
+        ``radius``: of its circular section, m; a hundredth of the length where not given (a rod
+        without thickness has no inertia about its axis, and its spin could not be solved for).
+        """
+        what = f"body '{name}'"
+        start, end = array_of(start, (3,), f"start of {what}"), array_of(end, (3,), f"end of {what}")
+        length = positive(np.linalg.norm(end - start), f"length of {what}")
+        radius = 0.01 * length if radius is None else radius
+        quat = shapes.quat_from_z(end - start)
+        return cls.cylinder(name, radius, length, mass, position=0.5 * (start + end), quat_wxyz=quat)
+
+    @classmethod
+    def mesh(cls, name, vertices, triangles, mass, **pose) -> "Body":
+        """A uniform solid inside a closed triangle mesh.
+
+        ``vertices`` (n, 3), m, in axes parallel to the body's; ``triangles`` (k, 3) vertex numbers,
+        counter-clockwise from outside. ``position`` is that of the mesh's origin: the body's own
+        position, its centre of mass, follows.
+        """
+        what = f"body '{name}'"
+        moments = shapes.mesh(vertices, triangles, what)
+        quat = unit_quaternion(pose.pop("quat_wxyz", (1, 0, 0, 0)), f"quat_wxyz of {what}")
+        origin = array_of(pose.pop("position", (0, 0, 0)), (3,), f"position of {what}")
+        if pose:
+            raise TypeError(f"unexpected arguments {sorted(pose)}")
+        mass = positive(mass, f"mass of {what}")
+        centre = origin + shapes.rotation_matrix(quat) @ moments.centre
+        return cls(name, mass=mass, inertia=mass * moments.inertia, position=centre, quat_wxyz=quat)
+
+    @classmethod
+    def composite(cls, name, parts) -> "Body":
+        """Bodies and point masses welded into one.
+
+        ``parts``: bodies, each where it is in the reference configuration, and point masses
+        ``(mass, position)``, kg and m in the world. Body axes are those of the first body among
+        them, else the world's.
+        """
+        masses, centres, inertias = [], [], []
+        quat = next((part.quat_wxyz for part in parts if isinstance(part, Body)), np.array([1.0, 0, 0, 0]))
+        for number, part in enumerate(parts):
+            if isinstance(part, Body):
+                R = shapes.rotation_matrix(part.quat_wxyz)
+                masses.append(part.mass)
+                centres.append(part.position)
+                inertias.append(R @ part.inertia @ R.T)
+            else:
+                what = f"part {number} of body '{name}'"
+                try:
+                    mass, position = part
+                except (TypeError, ValueError):
+                    raise MechanismError(f"{what} must be a Body or (mass, position), got {part!r}") from None
+                masses.append(positive(mass, f"mass of {what}"))
+                centres.append(array_of(position, (3,), f"position of {what}"))
+                inertias.append(np.zeros((3, 3)))
+        if not masses:
+            raise MechanismError(f"body '{name}' has no parts")
+        mass, centre, inertia = shapes.combine(np.array(masses), np.array(centres), np.array(inertias))
+        R = shapes.rotation_matrix(quat)
+        return cls(name, mass=mass, inertia=R.T @ inertia @ R, position=centre, quat_wxyz=quat)
+
+    @classmethod
+    def _uniform(cls, name, shape, mass, pose, **sizes) -> "Body":
+        what = f"body '{name}'"
+        mass = positive(mass, f"mass of {what}")
+        return cls(name, mass=mass, inertia=mass * shape(**sizes, what=what), **pose)
+
+
+def _checked_inertia(value, what: str) -> np.ndarray:
+    inertia = array_of(value, (3, 3), f"inertia of {what}")
+    if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=1e-12 * np.abs(inertia).max()):
+        raise MechanismError(f"inertia of {what} must be symmetric, got {inertia.tolist()}")
+    inertia = 0.5 * (inertia + inertia.T)
+    moments = np.linalg.eigvalsh(inertia)
+    if moments[0] <= 1e-14 * moments[2]:
+        raise MechanismError(
+            f"inertia of {what} must be positive definite, got principal moments {moments.tolist()}: "
+            "a thin rod or a point mass needs a small extent to spin about every axis"
+        )
+    if moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
+        raise MechanismError(
+            f"inertia of {what} breaks the triangle inequality: principal moment {moments[2]:g} "
+            f"exceeds the sum of the other two, {moments[0]:g} + {moments[1]:g}"
+        )
+    return freeze(inertia)

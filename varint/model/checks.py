@@ -1,0 +1,65 @@
+"""Checks that descriptions share. Each returns the value as a read-only float array."""
+
+import numpy as np
+
+from varint.errors import MechanismError
+
+UNIT_TOLERANCE = 1e-8
+
+
+def freeze(array: np.ndarray) -> np.ndarray:
+    """The same array, read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def array_of(value, shape: tuple, what: str, error=MechanismError) -> np.ndarray:
+    """``value`` as a finite float array of ``shape``; ``what`` names it in the error."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as problem:
+        raise error(f"{what} must be {_words(shape)}, got {value!r}") from problem
+    if array.shape != shape:
+        raise error(f"{what} must be {_words(shape)}, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise error(f"{what} must be finite, got {array.tolist()}")
+    return freeze(array)
+
+
+def positive(value, what: str, error=MechanismError) -> float:
+    """``value`` as a finite float above zero."""
+    number = float(array_of(value, (), what, error))
+    if number <= 0.0:
+        raise error(f"{what} must be positive, got {number:g}")
+    return number
+
+
+def unit_quaternion(value, what: str, error=MechanismError) -> np.ndarray:
+    """``value`` (w, x, y, z), of norm one to 1e-8, normalised to round-off."""
+    if hasattr(value, "components"):  # a numpy-quaternion scalar
+        value = value.components
+    quat = array_of(value, (4,), what, error)
+    norm = np.linalg.norm(quat)
+    if abs(norm - 1.0) > UNIT_TOLERANCE:
+        raise error(f"{what} must have norm 1, got norm {norm:.9g}: divide it by its norm")
+    return freeze(quat / norm)
+
+
+def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
+    """``value`` (3,), not zero, normalised."""
+    axis = array_of(value, (3,), what, error)
+    norm = np.linalg.norm(axis)
+    if norm == 0.0:
+        raise error(f"{what} must not be zero")
+    return freeze(axis / norm)
+
+
+def check_name(name, what: str, error=MechanismError) -> str:
+    """``name`` as a non-empty string."""
+    if not isinstance(name, str) or not name.strip():
+        raise error(f"{what} needs a name, got {name!r}")
+    return name
+
+
+def _words(shape: tuple) -> str:
+    return "a number" if shape == () else f"an array of shape {shape}"

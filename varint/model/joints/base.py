@@ -1,0 +1,178 @@
+"""What a joint is: rows it forbids, motions it allows, coordinates it measures.
+
+A joint lives in a frame fixed to each of its two bodies: origin at the anchor (``point`` on body
+a, ``point_b`` on body b), axes X, Y, Z that coincide in the reference configuration. A joint's
+file names
+
+``forbidden``   the constraint rows, in those axes,
+``allowed``     the motions, applied one after another, that take frame a to frame b,
+``measure``     the coordinates of these motions, from the relative pose.
+
+The three say the same thing in different words; ``tests/test_joints.py`` proves it for every
+joint in the registry. Nothing else in the package names a joint type.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import array_of, check_name, freeze, unit_axis
+
+X, Y, Z = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Along:
+    """Forbids the anchors to part along axis ``axis`` of frame a."""
+
+    axis: int
+
+
+@dataclass(frozen=True)
+class Square:
+    """Keeps axis ``axis_a`` of frame a at right angles to axis ``axis_b`` of frame b."""
+
+    axis_a: int
+    axis_b: int
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Keeps the anchors ``length`` apart, m."""
+
+    length: float
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Rotation about an axis, rad."""
+
+    axis: int
+
+
+@dataclass(frozen=True)
+class Slide:
+    """Translation along an axis, m."""
+
+    axis: int
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Free rotation; three coordinates, the rotation vector (rad)."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A constant translation along an axis, m; no coordinate."""
+
+    axis: int
+    length: float
+
+
+ALONG_ALL = (Along(X), Along(Y), Along(Z))
+SQUARE_ALL = (Square(X, Y), Square(Y, Z), Square(Z, X))
+
+REGISTRY: dict[str, type["Joint"]] = {}
+
+
+def register(cls):
+    """Class decorator: add a joint to the registry, under its class name."""
+    REGISTRY[cls.__name__] = cls
+    return cls
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint between ``body_a`` and ``body_b``, either of which may be ``"world"``.
+
+    Parameters
+    ----------
+    name : str
+        Unique in its mechanism.
+    body_a, body_b : str
+        Coordinates describe the motion of b seen from a.
+    point : array_like (3,), optional
+        Anchor on body a in the world, reference configuration, m. Where not given: the centre of
+        mass of body b (of a, if b is the world).
+    point_b : array_like (3,), optional
+        Anchor on body b, where it was measured by itself; ``point`` if not given. The two must
+        agree as far as the joint forbids them to part.
+    """
+
+    name: str
+    body_a: str
+    body_b: str
+    point: np.ndarray | None = field(default=None, kw_only=True)
+    point_b: np.ndarray | None = field(default=None, kw_only=True)
+
+    forbidden: ClassVar[tuple] = ()
+    allowed: ClassVar[tuple] = ()
+    needs_point: ClassVar[bool] = True
+
+    def __post_init__(self):
+        check_name(self.name, "a joint")
+        if self.body_a == self.body_b:
+            raise MechanismError(f"{self.label} connects '{self.body_a}' to itself")
+        for which in ("point", "point_b"):
+            if getattr(self, which) is not None:
+                self._set(which, array_of(getattr(self, which), (3,), f"{which} of {self.label}"))
+        if self.point is None:
+            if self.needs_point:
+                raise MechanismError(f"{self.label} needs point=, its anchor in the reference configuration")
+            self._set("point", self.point_b)
+        elif self.point_b is None:
+            self._set("point_b", self.point)
+
+    @property
+    def label(self) -> str:
+        """How errors name the joint."""
+        return f"{type(self).__name__.lower()} joint '{self.name}'"
+
+    @property
+    def frame(self) -> np.ndarray:
+        """(3, 3) axes X, Y, Z of the joint as columns, in the world, reference configuration."""
+        return np.eye(3)
+
+    @property
+    def dof(self) -> int:
+        """Number of coordinates."""
+        return sum(3 if isinstance(m, Ball) else 0 if isinstance(m, Shift) else 1 for m in self.allowed)
+
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Coordinates (dof,) of frame b seen from frame a: rotation ``R`` (3, 3), origin ``p`` (3,)."""
+        raise NotImplementedError
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True, eq=False)
+class AxisJoint(Joint):
+    """A joint with one distinguished axis, Z of its frame; ``axis`` (3,) in the world, reference configuration."""
+
+    axis: np.ndarray = field(kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._set("axis", unit_axis(self.axis, f"axis of {self.label}"))
+
+    @property
+    def frame(self) -> np.ndarray:
+        return frame_about(self.axis)
+
+
+def frame_about(z: np.ndarray) -> np.ndarray:
+    """Right-handed axes (3, 3), as columns, whose third is the unit vector ``z``."""
+    helper = np.zeros(3)
+    helper[np.argmin(np.abs(z))] = 1.0
+    x = np.cross(helper, z)
+    x /= np.linalg.norm(x)
+    return freeze(np.column_stack([x, np.cross(z, x), z]))
+
+
+def angle_about_z(R: np.ndarray) -> float:
+    """Angle of a rotation about Z, in (-pi, pi]."""
+    return np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1])

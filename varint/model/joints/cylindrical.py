@@ -1,0 +1,19 @@
+"""Sleeve on a shaft."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.model.joints.base import Along, AxisJoint, Slide, Square, Turn, X, Y, Z, angle_about_z, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Cylindrical(AxisJoint):
+    """Translation along and rotation about ``axis`` through ``point``. Coordinates: displacement (m), angle (rad)."""
+
+    forbidden = (Along(X), Along(Y), Square(X, Z), Square(Y, Z))
+    allowed = (Slide(Z), Turn(Z))
+
+    def measure(self, R, p):
+        return np.array([p[Z], angle_about_z(R)])

@@ -1,0 +1,20 @@
+"""Six degrees of freedom."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from varint.model.joints.base import Ball, Joint, Slide, X, Y, Z, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Free(Joint):
+    """No constraint: says that body b floats. Coordinates: displacements (m), rotation vector (rad)."""
+
+    allowed = (Slide(X), Slide(Y), Slide(Z), Ball())
+    needs_point = False
+
+    def measure(self, R, p):
+        return np.concatenate([p, Rotation.from_matrix(R).as_rotvec()])

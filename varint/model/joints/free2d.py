@@ -1,0 +1,20 @@
+"""Planar motion."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.model.joints.base import Along, AxisJoint, Slide, Square, Turn, X, Y, Z, angle_about_z, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Free2D(AxisJoint):
+    """Free motion in the plane across ``axis``. Coordinates: displacements along frame X and Y (m), angle (rad)."""
+
+    forbidden = (Along(Z), Square(X, Z), Square(Y, Z))
+    allowed = (Slide(X), Slide(Y), Turn(Z))
+    needs_point = False
+
+    def measure(self, R, p):
+        return np.array([p[X], p[Y], angle_about_z(R)])

@@ -1,0 +1,18 @@
+"""Two translations in a plane."""
+
+from dataclasses import dataclass
+
+from varint.model.joints.base import SQUARE_ALL, Along, AxisJoint, Slide, X, Y, Z, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Planar(AxisJoint):
+    """Translation in the plane across ``axis``, no rotation. Coordinates: displacements along frame X and Y, m."""
+
+    forbidden = (Along(Z),) + SQUARE_ALL
+    allowed = (Slide(X), Slide(Y))
+    needs_point = False
+
+    def measure(self, R, p):
+        return p[:Z]

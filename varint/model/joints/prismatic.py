@@ -1,0 +1,18 @@
+"""Slider."""
+
+from dataclasses import dataclass
+
+from varint.model.joints.base import SQUARE_ALL, Along, AxisJoint, Slide, X, Y, Z, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Prismatic(AxisJoint):
+    """Translation along ``axis``, no rotation. Coordinate: displacement of b, m."""
+
+    forbidden = (Along(X), Along(Y)) + SQUARE_ALL
+    allowed = (Slide(Z),)
+    needs_point = False
+
+    def measure(self, R, p):
+        return p[Z:]

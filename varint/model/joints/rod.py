@@ -1,0 +1,48 @@
+"""Massless rod."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from varint.errors import MechanismError
+from varint.model.checks import positive
+from varint.model.joints.base import Ball, Distance, Joint, Shift, Turn, X, Y, Z, frame_about, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Rod(Joint):
+    """Keeps ``point`` of body a and ``point_b`` of body b at a distance, as a massless rod with ball ends does.
+
+    ``length``: m, that of the reference configuration where not given. Frame Z runs from
+    ``point`` to ``point_b``. Coordinates: the rod's two angles about frame X and then Y, the
+    rotation vector of b from there (rad).
+    """
+
+    length: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        distance = float(np.linalg.norm(self.point_b - self.point))
+        if distance == 0.0:
+            raise MechanismError(f"{self.label} needs point and point_b apart: use a spherical joint for no length")
+        length = distance if self.length is None else positive(self.length, f"length of {self.label}")
+        self._set("length", length)
+
+    @property
+    def frame(self):
+        return frame_about((self.point_b - self.point) / np.linalg.norm(self.point_b - self.point))
+
+    @property
+    def forbidden(self):
+        return (Distance(self.length),)
+
+    @property
+    def allowed(self):
+        return (Turn(X), Turn(Y), Shift(Z, self.length), Ball())
+
+    def measure(self, R, p):
+        tilt = np.arctan2(-p[Y], p[Z]), np.arctan2(p[X], np.hypot(p[Y], p[Z]))
+        rod = Rotation.from_euler("XY", tilt)
+        return np.concatenate([tilt, (rod.inv() * Rotation.from_matrix(R)).as_rotvec()])

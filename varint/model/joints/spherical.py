@@ -1,0 +1,22 @@
+"""Ball and socket."""
+
+from dataclasses import dataclass
+
+from scipy.spatial.transform import Rotation
+
+from varint.model.joints.base import ALONG_ALL, Ball, Joint, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Spherical(Joint):
+    """Free rotation about ``point``. Coordinates: rotation vector of b seen from a (rad), world axes of the reference.
+
+    VI eq. 17.
+    """
+
+    forbidden = ALONG_ALL
+    allowed = (Ball(),)
+
+    def measure(self, R, p):
+        return Rotation.from_matrix(R).as_rotvec()

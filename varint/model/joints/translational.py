@@ -1,0 +1,18 @@
+"""Three translations."""
+
+from dataclasses import dataclass
+
+from varint.model.joints.base import SQUARE_ALL, Joint, Slide, X, Y, Z, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Translational(Joint):
+    """Free translation, no rotation. Coordinates: displacements along the world axes of the reference, m."""
+
+    forbidden = SQUARE_ALL
+    allowed = (Slide(X), Slide(Y), Slide(Z))
+    needs_point = False
+
+    def measure(self, R, p):
+        return p

@@ -1,0 +1,38 @@
+"""Hooke joint."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import unit_axis
+from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, Turn, X, Y, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Universal(AxisJoint):
+    """Two rotations at ``point``: about ``axis``, fixed to a, then ``axis_b``, fixed to b, at right angles.
+
+    Coordinates: the two angles, rad.
+    """
+
+    axis_b: np.ndarray = field(kw_only=True)
+
+    forbidden = ALONG_ALL + (Square(X, Y),)
+    allowed = (Turn(X), Turn(Y))
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._set("axis_b", unit_axis(self.axis_b, f"axis_b of {self.label}"))
+        if abs(self.axis @ self.axis_b) > 1e-9:
+            raise MechanismError(
+                f"axis and axis_b of {self.label} must be at right angles, their cosine is {self.axis @ self.axis_b:g}"
+            )
+
+    @property
+    def frame(self):
+        return np.column_stack([self.axis, self.axis_b, np.cross(self.axis, self.axis_b)])
+
+    def measure(self, R, p):
+        return np.array([np.arctan2(R[2, 1], R[1, 1]), np.arctan2(R[0, 2], R[0, 0])])

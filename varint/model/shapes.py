@@ -1,0 +1,110 @@
+"""Mass distributions of uniform solids. Inertias are per kilogram, about the centre of mass, in body axes (m^2)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from varint.errors import MechanismError
+from varint.model.checks import array_of, positive
+
+
+def rotation_matrix(quat_wxyz) -> np.ndarray:
+    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4), body to world."""
+    return Rotation.from_quat(quat_wxyz, scalar_first=True).as_matrix()
+
+
+def quat_from_matrix(R) -> np.ndarray:
+    """Unit quaternions (..., 4), scalar first, of rotation matrices (..., 3, 3)."""
+    return Rotation.from_matrix(R).as_quat(scalar_first=True)
+
+
+def quat_from_z(direction) -> np.ndarray:
+    """The shortest rotation that takes z to ``direction`` (3,), as a quaternion (4,)."""
+    x, y, z = direction / np.linalg.norm(direction)
+    if z < -1 + 1e-12:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    quat = np.array([1 + z, -y, x, 0.0])
+    return quat / np.linalg.norm(quat)
+
+
+def box(size, what) -> np.ndarray:
+    x, y, z = _lengths(size, f"size of {what}")
+    return np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) / 12
+
+
+def cylinder(radius, length, what) -> np.ndarray:
+    r, h = positive(radius, f"radius of {what}"), positive(length, f"length of {what}")
+    return np.diag([(3 * r * r + h * h) / 12, (3 * r * r + h * h) / 12, r * r / 2])
+
+
+def capsule(radius, length, what) -> np.ndarray:
+    r, h = positive(radius, f"radius of {what}"), positive(length, f"length of {what}")
+    tube, ball = h, 4 * r / 3  # volumes over pi r^2
+    across = tube * (3 * r * r + h * h) / 12 + ball * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
+    along = tube * r * r / 2 + ball * 0.4 * r * r
+    return np.diag([across, across, along]) / (tube + ball)
+
+
+def sphere(radius, what) -> np.ndarray:
+    r = positive(radius, f"radius of {what}")
+    return np.eye(3) * 0.4 * r * r
+
+
+def ellipsoid(semi_axes, what) -> np.ndarray:
+    a, b, c = _lengths(semi_axes, f"semi_axes of {what}")
+    return np.diag([b * b + c * c, a * a + c * c, a * a + b * b]) / 5
+
+
+class Moments(NamedTuple):
+    """Volume (m^3), centre (3,) and inertia per kilogram (3, 3) about the centre."""
+
+    volume: float
+    centre: np.ndarray
+    inertia: np.ndarray
+
+
+def mesh(vertices, triangles, what) -> Moments:
+    """Moments of the solid inside a closed triangle mesh, by the divergence theorem over its tetrahedra."""
+    vertices = np.asarray(vertices, dtype=float)
+    triangles = np.asarray(triangles)
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
+        raise MechanismError(f"vertices of {what} must be finite, of shape (n, 3)")
+    if triangles.ndim != 2 or triangles.shape[1] != 3 or not np.issubdtype(triangles.dtype, np.integer):
+        raise MechanismError(f"triangles of {what} must be vertex numbers of shape (k, 3)")
+    if triangles.size == 0 or triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise MechanismError(f"triangles of {what} must name vertices 0 to {len(vertices) - 1}")
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    forward, backward = set(map(tuple, edges.tolist())), set(map(tuple, edges[:, ::-1].tolist()))
+    if len(forward) != len(edges) or forward != backward:
+        raise MechanismError(
+            f"mesh of {what} is not closed: each edge must be shared by two triangles, run through once each way"
+        )
+    offset = vertices.mean(axis=0)  # near the solid, so that nothing large cancels
+    a, b, c = np.moveaxis((vertices - offset)[triangles], 1, 0)
+    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
+    volume = volumes.sum()
+    if volume <= 0:
+        raise MechanismError(f"mesh of {what} encloses a volume of {volume:g}: turn its triangles outwards")
+    total = a + b + c
+    centre = volumes @ total / 4 / volume
+    corners = sum(np.einsum("n,ni,nj->ij", volumes, p, p) for p in (a, b, c, total)) / 20
+    second = corners / volume - np.outer(centre, centre)
+    return Moments(volume, centre + offset, np.trace(second) * np.eye(3) - second)
+
+
+def combine(masses, centres, inertias):
+    """Mass, centre and inertia of parts (n,), (n, 3), (n, 3, 3), by Steiner's theorem; all in one set of axes."""
+    mass = masses.sum()
+    centre = masses @ centres / mass
+    arms = centres - centre
+    squares = np.einsum("ni,ni->n", arms, arms)
+    steiner = np.einsum("n,ij->ij", masses * squares, np.eye(3)) - np.einsum("n,ni,nj->ij", masses, arms, arms)
+    return mass, centre, inertias.sum(axis=0) + steiner
+
+
+def _lengths(value, what) -> np.ndarray:
+    lengths = array_of(value, (3,), what)
+    if (lengths <= 0).any():
+        raise MechanismError(f"{what} must be positive, got {lengths.tolist()}")
+    return lengths

@@ -1,0 +1,126 @@
+"""Bodies and joints of a mechanism, checked when they are put together."""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.body import WORLD, Body
+from varint.model.checks import array_of
+from varint.model.joints import Joint
+from varint.model.joints.base import Along, Distance
+
+ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
+MOTION_KEYS = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity")
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """What a mechanism is made of; no state inside.
+
+    Parameters
+    ----------
+    name : str
+    bodies : sequence of Body
+    joints : sequence of Joint
+        Every body must be named by a joint; `Free` says that a body floats. A group of bodies
+        that no joint ties to the world floats as a whole.
+    gravity : array_like (3,)
+        m/s^2, world.
+    start : mapping, optional
+        What ``state()`` without arguments gives: any of its keyword arguments. Where empty, the
+        reference configuration at rest.
+
+    Raises
+    ------
+    MechanismError
+        Names the body or joint and what is wrong with it.
+    """
+
+    name: str
+    bodies: tuple
+    joints: tuple = ()
+    gravity: np.ndarray = field(default=(0.0, 0.0, -9.81))
+    start: Mapping = field(default_factory=dict)
+
+    def __post_init__(self):
+        set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
+        set_("bodies", tuple(self.bodies))
+        set_("joints", tuple(self.joints))
+        set_("gravity", array_of(self.gravity, (3,), f"gravity of mechanism '{self.name}'"))
+        set_("start", MappingProxyType(dict(self.start)))
+        if not self.bodies:
+            raise MechanismError(f"mechanism '{self.name}' has no bodies")
+        _check_names(self.bodies, Body, "body")
+        _check_names(self.joints, Joint, "joint")
+        for key in self.start:
+            if key not in MOTION_KEYS:
+                raise MechanismError(f"start of mechanism '{self.name}': no '{key}', only {', '.join(MOTION_KEYS)}")
+        names = [body.name for body in self.bodies]
+        index = {name: i for i, name in enumerate(names)}
+        set_("body_index", MappingProxyType(index))
+        set_("joint_index", MappingProxyType({joint.name: j for j, joint in enumerate(self.joints)}))
+        touched = set()
+        for joint in self.joints:
+            for end in (joint.body_a, joint.body_b):
+                if end != WORLD and end not in index:
+                    raise MechanismError(f"{joint.label}: no body '{end}'{suggestion(end, [*names, WORLD])}")
+                touched.add(end)
+            _check_anchors(joint)
+        for name in names:
+            if name not in touched:
+                raise MechanismError(
+                    f"body '{name}' is connected to nothing: add a joint, or Free('...', 'world', '{name}') to let it float"
+                )
+
+    def body(self, name: str) -> Body:
+        """The body of that name."""
+        return self.bodies[_find(self.body_index, name, "body")]
+
+    def joint(self, name: str) -> Joint:
+        """The joint of that name."""
+        return self.joints[_find(self.joint_index, name, "joint")]
+
+
+def suggestion(name: str, known) -> str:
+    """``", did you mean 'x'?"`` where a known name is close."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f", did you mean '{close[0]}'?" if close else ""
+
+
+def _find(index, name, what):
+    if name not in index:
+        raise MechanismError(f"no {what} '{name}'{suggestion(name, index)}")
+    return index[name]
+
+
+def _check_names(items, kind, what):
+    seen = set()
+    for item in items:
+        if not isinstance(item, kind):
+            raise MechanismError(f"expected a {what}, got {item!r}")
+        if item.name in seen:
+            raise MechanismError(f"two {what}s are called '{item.name}': names must be unique")
+        seen.add(item.name)
+
+
+def _check_anchors(joint):
+    """The anchors must satisfy the joint in the reference configuration."""
+    if joint.point is None:
+        return
+    apart = joint.point_b - joint.point
+    tolerance = ANCHOR_TOLERANCE * max(1.0, np.abs(joint.point).max(), np.abs(joint.point_b).max())
+    for row in joint.forbidden:
+        if isinstance(row, Along) and abs(joint.frame[:, row.axis] @ apart) > tolerance:
+            raise MechanismError(
+                f"anchors of {joint.label} do not coincide: point and point_b are {np.linalg.norm(apart):g} m apart"
+                " in the reference configuration"
+            )
+        if isinstance(row, Distance) and abs(np.linalg.norm(apart) - row.length) > tolerance:
+            raise MechanismError(
+                f"anchors of {joint.label} are {np.linalg.norm(apart):g} m apart in the reference configuration,"
+                f" its length is {row.length:g} m"
+            )

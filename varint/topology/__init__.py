@@ -1,0 +1,5 @@
+"""The graph of a mechanism: spanning tree, elimination order, cut joints and loop clusters."""
+
+from varint.topology.order import Topology, find_topology
+
+__all__ = ["Topology", "find_topology"]
