@@ -1,0 +1,43 @@
+"""varint: variational integration of articulated rigid-body mechanisms in maximal coordinates."""
+
+from varint import mechanisms
+from varint.analysis.trajectory import Trajectory
+from varint.errors import (
+    ArgumentError,
+    AssemblyError,
+    ConvergenceError,
+    FileError,
+    MechanismError,
+    MissingExtraError,
+    StateError,
+    VarintError,
+)
+from varint.io.mechanism_file import load_mechanism, save_mechanism
+from varint.io.run_file import load
+from varint.mechanism import Mechanism
+from varint.model.body import Body
+from varint.model.joints import *  # noqa: F403  every joint in the registry, see there
+from varint.model.joints import __all__ as _joints
+from varint.model.state import State
+from varint.simulation import simulate
+
+__all__ = [
+    "ArgumentError",
+    "AssemblyError",
+    "Body",
+    "ConvergenceError",
+    "FileError",
+    "Mechanism",
+    "MechanismError",
+    "MissingExtraError",
+    "State",
+    "StateError",
+    "Trajectory",
+    "VarintError",
+    "load",
+    "load_mechanism",
+    "mechanisms",
+    "save_mechanism",
+    "simulate",
+    *_joints,
+]

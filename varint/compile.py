@@ -7,6 +7,7 @@ import numpy as np
 from varint.kernels.plan import AFFINE, DISTANCE, Plan
 from varint.model.body import WORLD
 from varint.model.checks import freeze
+from varint.model.joints import Fixed
 from varint.model.joints.base import Along, Distance, Square
 from varint.model.shapes import rotation_matrix
 from varint.model.structure import Structure
@@ -39,13 +40,23 @@ class Compiled:
     length: float
 
 
-def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
-    """Compile ``structure``; ``clustered=False`` gathers all loops in one dense node (VI section 4.3)."""
+def compile_structure(structure: Structure, clustered: bool = True, held=None) -> Compiled:
+    """Compile ``structure``.
+
+    Parameters
+    ----------
+    clustered : bool
+        One dense node for each cluster of loops; if False, one for all loops (VI section 4.3).
+    held : dict, optional
+        Joint number to the relative pose (R, p) of its frames at which it is welded.
+    """
+    held = held or {}
     bodies, joints = structure.bodies, structure.joints
     nb = len(bodies)
     number = structure.body_index | {WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in joints]
-    topology = find_topology(ends, [len(joint.forbidden) for joint in joints], nb, clustered)
+    row_counts = [6 if j in held else len(joint.forbidden) for j, joint in enumerate(joints)]
+    topology = find_topology(ends, row_counts, nb, clustered)
 
     order = np.array(topology.bodies)
     slot = np.empty(nb + 1, dtype=np.int64)
@@ -66,7 +77,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
             child_is_a = k < nb and a == k
             side.append((a, b) if k >= nb or child_is_a else (b, a))
             first_body.append(0 if side[-1][0] == a else 1)
-            rows.extend(_joint_rows(joints[j], bodies, number))
+            rows.extend(_joint_rows(joints[j], bodies, number, held.get(j)))
         joint_rows.append(len(rows))
     kind, n, u, w, c, is_length = (list(column) for column in zip(*rows, strict=True)) if rows else [[]] * 6
     arms = np.linalg.norm(np.reshape(w, (-1, 3))[np.array(is_length, dtype=bool)], axis=1)
@@ -93,7 +104,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length)
 
 
-def _joint_rows(joint, bodies, number):
+def _joint_rows(joint, bodies, number, weld):
     """Rows (kind, n, u, w, c, whether in metres) of a joint, in body axes (kernels/rows.py)."""
     (R_a, x_a), (R_b, x_b) = (
         (np.eye(3), np.zeros(3))
@@ -104,7 +115,12 @@ def _joint_rows(joint, bodies, number):
     point, point_b = anchors(joint, bodies, number)
     frame_a, frame_b = R_a.T @ joint.frame, R_b.T @ joint.frame
     anchor_a, anchor_b = R_a.T @ (point - x_a), R_b.T @ (point_b - x_b)
-    for row in joint.forbidden:
+    forbidden = joint.forbidden
+    if weld is not None:
+        R, p = weld
+        forbidden = Fixed.forbidden
+        anchor_a, frame_a = anchor_a + frame_a @ p, frame_a @ R
+    for row in forbidden:
         if isinstance(row, Along):
             n = frame_a[:, row.axis]
             yield AFFINE, n, n, anchor_b, n @ anchor_a, True

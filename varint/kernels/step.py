@@ -13,6 +13,7 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._jit import njit
+from varint.kernels.constrain import mass_pivots
 from varint.kernels.ldu import factor, solve
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, solve_step
@@ -124,14 +125,8 @@ def project(plan, ws, pose):
 
     Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
     """
+    mass_pivots(plan, ws.D)
     for i in range(plan.mass.size):
-        for a in range(6):
-            for b in range(6):
-                ws.D[i, a, b] = 0.0
-        for a in range(3):
-            ws.D[i, a, a] = plan.mass[i]
-            for b in range(3):
-                ws.D[i, 3 + a, 3 + b] = plan.inertia[i, a, b]
         for k in range(6):
             ws.increment_body[i, k] = ws.momentum[i, k]
     for r in range(plan.row_c.size):
@@ -141,33 +136,43 @@ def project(plan, ws, pose):
 
 
 @njit
-def run(plan, ws, pose, first_node, steps, stride, dt, stages, tol, interval_velocity, fresh, loads, out):
-    """Advance ``steps`` steps from node ``first_node`` and record every ``stride``-th node.
+def start_momentum(plan, ws, half_step):
+    """Momenta at the first node from ``ws.velocity``; half_step = 0: m v and J w.
+
+    With half the step size they are what a preceding step of that velocity would have left: the
+    start of VI, v_1 = v(0).
+    """
+    for i in range(plan.mass.size):
+        for k in range(6):
+            ws.residual_body[i, k] = 0.0
+    _finish(ws.momentum, ws.velocity, plan.mass, plan.inertia, ws.residual_body, ws.load, half_step)
+
+
+@njit
+def run(plan, ws, pose, node, steps, stride, dt, stages, tol, interval_velocity, loads, out):
+    """Advance ``steps`` steps from ``node`` and record every node that ``stride`` divides.
 
     ``stages``: sizes of the composition stages over dt. ``interval_velocity``: report the velocity
-    of the last interval (order 1) instead of the projected one at the node. ``fresh``: steps since
-    ``ws.history`` was started. ``out``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6)
-    in kernel order, iterations (T,), sub-steps (T,), summed over the recorded interval.
+    of the last interval (order 1) instead of the projected one at the node. ``loads``: constant
+    (nb, 6), series (T, nb, 6) and the node where it starts. ``out``: position (T, nb, 3), quat
+    (T, nb, 4), velocity (T, nb, 6) in kernel order; Newton iterations and sub-steps (2,), added to.
     Returns (status, pose, steps done, records written).
     """
-    position, quat, velocity, iterations, substeps = out
+    position, quat, velocity, counts = out
     record = 0
-    newton = extra = 0
     for step in range(steps):
         share = 0.0
         for stage in range(stages.size):
-            status, pose, count, pieces = advance_stage(
-                plan, ws, pose, dt * stages[stage], tol, stage, fresh + step >= 3, loads,
-                first_node + step, share, stages[stage],
+            status, pose, iterations, pieces = advance_stage(
+                plan, ws, pose, dt * stages[stage], tol, stage, node + step >= 3, loads, node + step, share,
+                stages[stage],
             )  # fmt: skip
-            newton += count
-            extra += pieces
+            counts[0] += iterations
+            counts[1] += pieces
             if status != CONVERGED:
                 return status, pose, step, record
             share += stages[stage]
-        if (first_node + step + 1) % stride == 0:
-            iterations[record], substeps[record] = newton, extra
-            newton = extra = 0
+        if (node + step + 1) % stride == 0:
             record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity)
             record += 1
     return CONVERGED, pose, steps, record

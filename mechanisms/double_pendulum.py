@@ -1,0 +1,13 @@
+"""Two links on hinges or balls."""
+
+import numpy as np
+
+import varint as vi
+
+
+def build(joint: str = "revolute", angle: float = np.pi / 4) -> vi.Mechanism:
+    """`n_pendulum` with two links."""
+    return vi.mechanisms.n_pendulum(2, joint=joint, angle=angle)
+
+
+EXPECTED = {"bodies": 2, "rows": 10, "mobility": 2, "loops": 0}

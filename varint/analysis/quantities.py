@@ -1,0 +1,49 @@
+"""Energy, momentum and drift of bodies at nodes. T nodes, nb bodies in the order of the description."""
+
+import numpy as np
+
+from varint.compile import Compiled
+from varint.kernels.constrain import drift
+from varint.kernels.plan import workspace
+from varint.model.shapes import rotation_matrix
+from varint.model.structure import Structure
+
+
+def kinetic_energy(structure: Structure, velocity, angular_velocity) -> np.ndarray:
+    """(T,) J: sum of m v.v / 2 + w.J w / 2 (VI eqs. 19, 21); velocities (T, nb, 3) in the world and in the body."""
+    mass, inertia = _masses(structure)
+    linear = np.einsum("n,tni,tni->t", mass, velocity, velocity)
+    angular = np.einsum("tni,nij,tnj->t", angular_velocity, inertia, angular_velocity, optimize=True)
+    return 0.5 * (linear + angular)
+
+
+def potential_energy(structure: Structure, position) -> np.ndarray:
+    """(T,) J of gravity, zero at the origin: sum of -m g.x (VI eq. 20)."""
+    return -np.einsum("n,i,tni->t", _masses(structure)[0], structure.gravity, position, optimize=True)
+
+
+def linear_momentum(structure: Structure, velocity) -> np.ndarray:
+    """(T, 3) N s, world."""
+    return np.einsum("n,tni->ti", _masses(structure)[0], velocity)
+
+
+def angular_momentum(structure: Structure, position, quat_wxyz, velocity, angular_velocity) -> np.ndarray:
+    """(T, 3) N m s about the world's origin, world: sum of m x times v + R J w."""
+    mass, inertia = _masses(structure)
+    orbital = np.einsum("n,tni->ti", mass, np.cross(position, velocity))
+    own = np.einsum("nij,tnj->tni", inertia, angular_velocity)
+    R = rotation_matrix(quat_wxyz.reshape(-1, 4)).reshape(*quat_wxyz.shape[:2], 3, 3)
+    return orbital + np.einsum("tnij,tnj->ti", R, own)
+
+
+def joint_drift(compiled: Compiled, position, quat_wxyz) -> np.ndarray:
+    """(T,) m: largest violation of a constraint row at each node; angles count times the mechanism's part size."""
+    out = np.empty(len(position))
+    order = compiled.order
+    arrays = (np.ascontiguousarray(array[:, order]) for array in (position, quat_wxyz))
+    drift(compiled.plan, workspace(compiled.plan, 1), *arrays, out)
+    return out
+
+
+def _masses(structure):
+    return np.array([body.mass for body in structure.bodies]), np.array([body.inertia for body in structure.bodies])

@@ -1,0 +1,1 @@
+"""The variational integrators: schemes, loads and the march over nodes."""

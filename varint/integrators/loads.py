@@ -1,0 +1,36 @@
+"""External forces and torques on bodies: constant, or one value a node."""
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.model.structure import suggestion
+
+
+def load_arrays(structure, compiled, steps, force, torque):
+    """Constant (nb, 6) and series (T, nb, 6) loads in kernel order; T = 0 where nothing varies.
+
+    ``force``: body name to (3,) or (steps + 1, 3), N, world, at the centre of mass. ``torque``: N m,
+    body axes.
+    """
+    nb = len(structure.bodies)
+    constant, series = np.zeros((nb, 6)), np.zeros((0, nb, 6))
+    for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
+        for name, value in (given or {}).items():
+            if name not in structure.body_index:
+                raise ArgumentError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")
+            slot = compiled.slot[structure.body_index[name]]
+            value = np.asarray(value, dtype=float)
+            if not np.isfinite(value).all():
+                raise ArgumentError(f"{what} on body '{name}' must be finite")
+            if value.shape == (3,):
+                constant[slot, columns] = value
+            elif value.shape == (steps + 1, 3):
+                if not len(series):
+                    series = np.zeros((steps + 1, nb, 6))
+                series[:, slot, columns] = value
+            else:
+                raise ArgumentError(
+                    f"{what} on body '{name}' must have shape (3,), or ({steps + 1}, 3) for one value a node,"
+                    f" got {value.shape}"
+                )
+    return constant, series

@@ -1,0 +1,114 @@
+"""The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.compile import Compiled
+from varint.errors import ArgumentError
+from varint.integrators.schemes import Scheme
+from varint.kernels.constrain import place
+from varint.kernels.newton import CONVERGED
+from varint.kernels.plan import workspace
+from varint.kernels.step import record_node, run, set_load, start_momentum, worst_residual
+from varint.model.state import State
+
+CHECKPOINT = ("position", "quat", "momentum", "velocity", "history")
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Recorded nodes in the order of the description; T nodes, nb bodies."""
+
+    node: np.ndarray  # (T,) number of the node
+    position: np.ndarray  # (T, nb, 3)
+    quat_wxyz: np.ndarray  # (T, nb, 4)
+    velocity: np.ndarray  # (T, nb, 3)
+    angular_velocity: np.ndarray  # (T, nb, 3)
+    newton_iterations: int
+    substeps: int
+
+
+class March:
+    """State of a run between two nodes.
+
+    Same mechanism, same arguments, same machine: the same bits, however the steps are cut into
+    blocks, and whether or not the run was stopped and restored from its `checkpoint`.
+
+    Parameters
+    ----------
+    compiled : Compiled
+    scheme : Scheme
+    dt, tol : float
+    every : int
+        Record each ``every``-th node.
+    loads : (constant, series)
+        From `load_arrays`.
+    """
+
+    def __init__(self, compiled: Compiled, scheme: Scheme, dt, tol, every, loads):
+        self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
+        self.loads = (*loads, 0)
+        self.ws = workspace(compiled.plan, scheme.stages.size)
+        self.node = 0
+        self.failure = None
+
+    def start(self, state: State) -> Block:
+        """Place the mechanism at node 0, and record it."""
+        plan, ws, order = self.compiled.plan, self.ws, self.compiled.order
+        ws.position[:, :-1] = state.position[order]
+        ws.quat[:, :-1] = state.quat_wxyz[order]
+        ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
+        ws.history[:] = ws.velocity
+        place(plan, ws, 0)
+        self.pose = 0
+        constant, series, first = self.loads
+        set_load(ws.load, plan.mass, plan.gravity, constant, series, first, 0, 0.0)
+        fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
+        if self.scheme.printed and fastest * self.dt >= 2:
+            raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
+        start_momentum(plan, ws, 0.5 * self.dt if self.scheme.printed else 0.0)
+        arrays = self._outputs(1)
+        record_node(plan, ws, 0, self.scheme.printed, 0, *arrays[:3])
+        return self._block(np.array([0]), arrays, 1)
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
+        last = self.node + steps
+        nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
+        arrays = self._outputs(len(nodes))
+        status, self.pose, done, records = run(
+            self.compiled.plan, self.ws, self.pose, self.node, steps, self.every, self.dt, self.scheme.stages,
+            self.tol, self.scheme.printed, self.loads, arrays,
+        )  # fmt: skip
+        self.node += done
+        if status != CONVERGED:
+            self.failure = (self.node, *worst_residual(self.compiled.plan, self.ws))
+        return self._block(nodes[:records], arrays, records)
+
+    def checkpoint(self) -> dict:
+        """Everything that the steps to come depend on, as arrays."""
+        ws = self.ws
+        return {name: getattr(ws, name).copy() for name in CHECKPOINT} | {"place": np.array([self.node, self.pose])}
+
+    def restore(self, saved: dict) -> None:
+        """Go back to a `checkpoint` of the same run."""
+        for name in CHECKPOINT:
+            getattr(self.ws, name)[:] = saved[name]
+        self.node, self.pose = (int(number) for number in saved["place"])
+        place(self.compiled.plan, self.ws, self.pose)
+
+    def _outputs(self, records):
+        nb = self.compiled.plan.mass.size
+        return (
+            np.empty((records, nb, 3)),
+            np.empty((records, nb, 4)),
+            np.empty((records, nb, 6)),
+            np.zeros(2, dtype=np.int64),
+        )
+
+    def _block(self, nodes, arrays, records):
+        position, quat, velocity, counts = arrays
+        slot = self.compiled.slot
+        position, quat, velocity = (array[:records, slot] for array in (position, quat, velocity))
+        return Block(nodes, position, quat, velocity[..., :3], velocity[..., 3:], int(counts[0]), int(counts[1]))

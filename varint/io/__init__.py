@@ -1,0 +1,1 @@
+"""Files: mechanisms and runs."""

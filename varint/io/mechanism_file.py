@@ -1,0 +1,108 @@
+"""Mechanisms as plain data (JSON), and as Python files with a ``build`` function."""
+
+import dataclasses
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+
+from varint.errors import FileError, MechanismError, VarintError
+from varint.mechanism import Mechanism
+from varint.model.body import Body
+from varint.model.joints import REGISTRY
+from varint.model.structure import suggestion
+
+
+def to_data(mechanism: Mechanism) -> dict:
+    """The mechanism as JSON-ready data; `from_data` gives it back to the same bits."""
+    return {
+        "name": mechanism.name,
+        "gravity": mechanism.gravity.tolist(),
+        "bodies": [_fields(body) for body in mechanism.bodies],
+        "joints": [{"type": type(joint).__name__} | _fields(joint) for joint in mechanism.joints],
+        "start": {
+            key: {name: np.asarray(value).tolist() for name, value in values.items()}
+            for key, values in mechanism.start.items()
+        },
+    }
+
+
+def from_data(data: dict, what: str) -> Mechanism:
+    """The mechanism in ``data``; ``what`` names its source in errors.
+
+    Raises MechanismError, naming the source and the body or joint.
+    """
+    try:
+        bodies = [Body(**entry) for entry in data["bodies"]]
+        joints = []
+        for entry in data["joints"]:
+            entry = dict(entry)
+            kind = entry.pop("type")
+            if kind not in REGISTRY:
+                raise MechanismError(f"joint '{entry.get('name')}': no joint type '{kind}'{suggestion(kind, REGISTRY)}")
+            joints.append(REGISTRY[kind](**entry))
+        rest = {key: data[key] for key in ("gravity", "start") if key in data}
+        return Mechanism(data["name"], bodies, joints, **rest)
+    except KeyError as problem:
+        raise MechanismError(f"{what}: {problem.args[0]!r} is missing") from None
+    except (TypeError, AttributeError) as problem:
+        raise MechanismError(f"{what}: {problem}") from None
+    except MechanismError as problem:
+        raise MechanismError(f"{what}: {problem}") from None
+
+
+def save_mechanism(mechanism: Mechanism, path) -> None:
+    """Write a mechanism as JSON."""
+    Path(path).write_text(json.dumps(to_data(mechanism), indent=1))
+
+
+def load_mechanism(path) -> Mechanism:
+    """Read a mechanism from ``.json`` data, or from a ``.py`` file that defines ``build() -> Mechanism``.
+
+    Raises FileError if it cannot be read, with file and line; MechanismError if it describes none.
+    """
+    path = Path(path)
+    if path.suffix == ".py":
+        return _from_python(path)
+    try:
+        data = json.loads(path.read_text())
+    except OSError as problem:
+        raise FileError(f"cannot read '{path}': {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise FileError(f"'{path}' is not a text file: expected a mechanism in JSON, or a .py file") from None
+    except json.JSONDecodeError as problem:
+        raise FileError(f"'{path}', line {problem.lineno}: {problem.msg}") from None
+    if not isinstance(data, dict):
+        raise MechanismError(f"'{path}' must hold one mechanism: an object with name, bodies and joints")
+    return from_data(data, f"'{path}'")
+
+
+def _from_python(path: Path) -> Mechanism:
+    if not path.is_file():
+        raise FileError(f"cannot read '{path}': no such file")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except VarintError:
+        raise
+    except Exception as problem:
+        line = getattr(problem, "lineno", None)
+        if line is None:
+            trace = problem.__traceback__
+            while trace.tb_next:
+                trace = trace.tb_next
+            line = trace.tb_lineno
+        raise FileError(f"'{path}', line {line}: {type(problem).__name__}: {problem}") from problem
+    if not hasattr(module, "build"):
+        raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
+    mechanism = module.build()
+    if not isinstance(mechanism, Mechanism):
+        raise FileError(f"build() of '{path}' returned {type(mechanism).__name__}, not a Mechanism")
+    return mechanism
+
+
+def _fields(item) -> dict:
+    values = ((field.name, getattr(item, field.name)) for field in dataclasses.fields(item))
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values}

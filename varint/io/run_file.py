@@ -1,0 +1,209 @@
+"""Runs in HDF5, written as they go and readable at any moment, even after a kill.
+
+    /            attributes: format, settings (JSON), fingerprint of run and inputs
+    /mechanism   JSON
+    /t, /position, /quat_wxyz, /velocity, /angular_velocity      one row a recorded node
+    /checkpoint/0, /1                                            where to go on from, in turns
+    /progress    records, Newton iterations, sub-steps, checkpoint in use, status (-1: unfinished)
+    /wall_time, /message
+
+The file is in HDF5's single-writer mode, which orders what reaches the disk; ``/progress`` is
+written last and says how much of the rest counts.
+"""
+
+import hashlib
+import json
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from varint.analysis.trajectory import Trajectory
+from varint.errors import FileError
+from varint.integrators.march import Block
+from varint.io.mechanism_file import from_data, to_data
+from varint.mechanism import Mechanism
+
+FORMAT = "varint run 1"
+NODES = {"t": (), "position": (3,), "quat_wxyz": (4,), "velocity": (3,), "angular_velocity": (3,)}
+UNFINISHED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What an unfinished run left: its nodes, counts (Newton iterations, sub-steps) and checkpoint."""
+
+    block: Block
+    counts: np.ndarray
+    wall_time: float
+    checkpoint: dict
+    fingerprint: str
+
+
+class RunWriter:
+    """Writes one run.
+
+    Parameters
+    ----------
+    path
+        Replaced if it exists.
+    mechanism, settings, inputs
+        What the run is made of; ``inputs``: the arrays of its start and its loads.
+    checkpoint : dict
+        Of the start; fixes names and shapes.
+
+    Raises
+    ------
+    FileError
+        The file cannot be written.
+    """
+
+    def __init__(self, path, mechanism: Mechanism, settings: dict, inputs, checkpoint: dict):
+        self.path = Path(path)
+        nb = len(mechanism.bodies)
+        rows = max(1, 2**16 // (8 * 4 * nb))
+        with _reporting(f"cannot write '{self.path}'"):
+            self.file = h5py.File(self.path, "w", libver="latest")
+            self.file.attrs["format"] = FORMAT
+            self.file.attrs["fingerprint"] = fingerprint(mechanism, settings, inputs)
+            self.file.attrs["settings"] = json.dumps(settings)
+            self.file.create_dataset("mechanism", data=np.bytes_(json.dumps(to_data(mechanism))))
+            for name, width in NODES.items():
+                item = (nb, *width) if width else ()
+                self.file.create_dataset(name, (0, *item), chunks=(rows, *item), maxshape=(None, *item), dtype=float)
+            for turn in "01":
+                for name, array in checkpoint.items():
+                    self.file.create_dataset(f"checkpoint/{turn}/{name}", data=array)
+            self.file["progress"] = np.array([0, 0, 0, 0, UNFINISHED])
+            self.file["wall_time"] = 0.0
+            self.file.create_dataset("message", data=np.bytes_("the run was not finished"), dtype="S1000")
+            self.file.swmr_mode = True
+
+    @classmethod
+    def reopen(cls, path) -> "RunWriter":
+        """Go on writing an unfinished run; what counts of it is copied to a clean file first."""
+        writer = cls.__new__(cls)
+        writer.path = Path(path)
+        fresh = writer.path.with_name(writer.path.name + ".resume")
+        with _reporting(f"cannot go on with '{path}'"), h5py.File(path, "r", libver="latest", swmr=True) as old:
+            writer.file = h5py.File(fresh, "w", libver="latest")
+            for name in old:
+                old.copy(name, writer.file)
+            writer.file.attrs.update(old.attrs)
+            for name in NODES:
+                writer.file[name].resize(int(old["progress"][0]), axis=0)
+            os.replace(fresh, writer.path)
+            writer.file.swmr_mode = True
+        return writer
+
+    def append(self, block: Block, dt: float, checkpoint: dict, counts, wall_time: float) -> None:
+        """Add recorded nodes and move the checkpoint behind them."""
+        file = self.file
+        records, count, turn = int(file["progress"][0]), len(block.node), 1 - int(file["progress"][3])
+        with _reporting(f"cannot write '{self.path}'"):
+            for name in NODES:
+                file[name].resize(records + count, axis=0)
+                file[name][records:] = dt * block.node if name == "t" else getattr(block, name)
+            for name, array in checkpoint.items():
+                file[f"checkpoint/{turn}/{name}"][...] = array
+            file["wall_time"][()] = wall_time
+            file.flush()
+            file["progress"][...] = [records + count, *counts, turn, UNFINISHED]
+            file.flush()
+
+    def finish(self, status: int, message: str) -> None:
+        """Mark the run as ended, 0 for success."""
+        with _reporting(f"cannot write '{self.path}'"):
+            self.file["message"][()] = np.bytes_(message.encode())
+            self.file.flush()
+            self.file["progress"][4] = status
+            self.file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+
+def fingerprint(mechanism: Mechanism, settings: dict, inputs) -> str:
+    """Same run, same fingerprint. The duration may grow when a run goes on, so it does not count."""
+    kept = {key: value for key, value in settings.items() if key not in ("duration", "steps")}
+    digest = hashlib.sha256(json.dumps([to_data(mechanism), kept]).encode())
+    for array in inputs:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def load(path) -> Trajectory:
+    """Read a run, finished or not, even one that is being written.
+
+    Raises FileError if the file cannot be read, is damaged, or holds no run.
+    """
+    with _open(path) as file:
+        mechanism = from_data(json.loads(file["mechanism"][()]), f"'{path}'")
+        nodes = _nodes(file)
+        records, iterations, substeps, turn, status = (int(number) for number in file["progress"])
+        return Trajectory(
+            mechanism=mechanism,
+            **nodes,
+            newton_iterations=iterations,
+            substeps=substeps,
+            steps=int(file[f"checkpoint/{turn}/place"][0]),
+            success=status == 0,
+            status=status,
+            message=file["message"][()].decode(),
+            wall_time=float(file["wall_time"][()]),
+        )
+
+
+def load_settings(path) -> dict:
+    """duration, dt, order, tol, every and steps of a run. Raises FileError like `load`."""
+    with _open(path) as file:
+        return json.loads(file.attrs["settings"])
+
+
+def load_progress(path) -> Progress:
+    """What is needed to go on with a run. Raises FileError like `load`."""
+    with _open(path) as file:
+        nodes = _nodes(file)
+        _, iterations, substeps, turn, _ = (int(number) for number in file["progress"])
+        dt = json.loads(file.attrs["settings"])["dt"]
+        nodes["node"] = np.rint(nodes.pop("t") / dt).astype(np.int64)
+        return Progress(
+            block=Block(**nodes, newton_iterations=0, substeps=0),
+            counts=np.array([iterations, substeps]),
+            wall_time=float(file["wall_time"][()]),
+            checkpoint={name: data[...] for name, data in file[f"checkpoint/{turn}"].items()},
+            fingerprint=str(file.attrs["fingerprint"]),
+        )
+
+
+def _nodes(file) -> dict:
+    records = int(file["progress"][0])
+    nodes = {name: file[name][:records] for name in NODES}
+    if any(len(array) != records for array in nodes.values()):
+        raise KeyError("some nodes are missing")
+    return nodes
+
+
+@contextmanager
+def _open(path):
+    if not Path(path).is_file():
+        raise FileError(f"cannot read '{path}': no such file")
+    with _reporting(f"'{path}' is damaged or no run of varint"):
+        with h5py.File(path, "r", libver="latest", swmr=True) as file:
+            if file.attrs.get("format") != FORMAT:
+                raise FileError(f"'{path}' is no run of varint, or of another version of it: expected '{FORMAT}'")
+            yield file
+
+
+@contextmanager
+def _reporting(what):
+    try:
+        yield
+    except FileError:
+        raise
+    except (OSError, KeyError, ValueError, RuntimeError) as problem:
+        raise FileError(f"{what}: {problem}") from None

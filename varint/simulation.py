@@ -1,0 +1,175 @@
+"""`simulate`: run a mechanism and get its trajectory, in memory or in a file that survives a kill."""
+
+import sys
+import time
+
+import numpy as np
+
+from varint._jit import is_compiled
+from varint.analysis.trajectory import Trajectory
+from varint.errors import ArgumentError, ConvergenceError, FileError
+from varint.integrators.loads import load_arrays
+from varint.integrators.march import March
+from varint.integrators.schemes import scheme
+from varint.io.run_file import RunWriter, fingerprint, load_progress
+from varint.kernels.step import DEEPEST_SUBSTEP, run
+from varint.mechanism import Mechanism
+from varint.model.checks import array_of, positive
+from varint.model.state import State
+
+BLOCK_SECONDS = 0.25  # of stepping between two looks at the clock, the file and the progress
+LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
+
+
+def simulate(
+    mechanism: Mechanism,
+    duration: float,
+    dt: float,
+    *,
+    state: State | None = None,
+    order: int = 2,
+    tol: float = 1e-10,
+    every: int = 1,
+    force=None,
+    torque=None,
+    output=None,
+    resume: bool = False,
+    progress=None,
+) -> Trajectory:
+    """Simulate a mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    duration, dt : float
+        s; the run ends at the last whole step within the duration.
+    state : State, optional
+        From ``mechanism.state(...)``; ``mechanism.state()`` where not given.
+    order : {1, 2, 4, 6}
+        2: node-momentum form, second order. 4, 6: its compositions by Suzuki (5 stages) and Kahan
+        and Li (9 stages). 1: start and outputs of VI as printed.
+    tol : float
+        Largest residual of a step, m/s, relative to the fastest body where that exceeds 1 m/s;
+        a joint may be off by ``tol * dt`` metres.
+    every : int
+        Record each ``every``-th node.
+    force, torque : dict, optional
+        Body name to (3,), or (steps + 1, 3) with one value a node, linear in between. Forces at the
+        centre of mass, N, world; torques N m, body axes.
+    output : path, optional
+        HDF5 file, written as the run goes.
+    resume : bool
+        Go on with the unfinished run in ``output``, to the same bits as if it had not stopped.
+    progress : callable, optional
+        Called as ``progress(steps done, steps in all)``.
+
+    Raises
+    ------
+    ArgumentError, StateError, FileError
+        Before the first step.
+    ConvergenceError
+        A step could not be solved; carries the trajectory up to there.
+    """
+    dt = positive(dt, "dt", ArgumentError)
+    duration = positive(duration, "duration", ArgumentError)
+    tol = positive(tol, "tol", ArgumentError)
+    if not isinstance(every, (int, np.integer)) or every < 1:
+        raise ArgumentError(f"every must be a whole number from 1, got {every!r}")
+    steps = int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
+    if steps < 1:
+        raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
+    if resume and output is None:
+        raise ArgumentError("resume needs output=, the file of the run to go on with")
+    march = March(
+        mechanism.compiled, scheme(order), dt, tol, every, load_arrays(mechanism, mechanism.compiled, steps, force, torque)
+    )
+    state = _checked(mechanism, mechanism.state() if state is None else state)
+    first = march.start(state)
+    settings = {"duration": duration, "dt": dt, "order": order, "tol": tol, "every": int(every), "steps": steps}
+    _announce_compilation()
+
+    writer, blocks, spent, counts = None, [first], 0.0, np.zeros(2, dtype=np.int64)
+    if output is not None:
+        inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *march.loads[:2])
+        if resume:
+            saved = load_progress(output)
+            if saved.fingerprint != fingerprint(mechanism, settings, inputs):
+                raise FileError(
+                    f"'{output}' holds another run: resume needs the same mechanism, state, loads, dt, order, tol and every"
+                )
+            blocks, counts, spent = [saved.block], saved.counts, saved.wall_time
+            march.restore(saved.checkpoint)
+            writer = RunWriter.reopen(output)
+        else:
+            writer = RunWriter(output, mechanism, settings, inputs, march.checkpoint())
+            writer.append(first, dt, march.checkpoint(), counts, spent)
+    try:
+        size = every
+        nb = len(mechanism.bodies)
+        while march.node < steps and march.failure is None:
+            began = time.perf_counter()
+            block = march.advance(min(size, steps - march.node))
+            elapsed = time.perf_counter() - began
+            spent += elapsed
+            counts += (block.newton_iterations, block.substeps)
+            if writer and march.failure is None:
+                writer.append(block, dt, march.checkpoint(), counts, spent)
+            blocks.append(block)
+            if progress:
+                progress(march.node, steps)
+            factor = np.clip(BLOCK_SECONDS / max(elapsed, 1e-9), 0.5, 8.0)
+            size = int(np.clip(size * factor, 1, max(1, LARGEST_BLOCK * every // (112 * nb))))
+        status, message, error = _outcome(march, mechanism)
+        if writer:
+            writer.finish(status, message)
+    finally:
+        if writer:
+            writer.close()
+    trajectory = Trajectory(
+        mechanism=mechanism,
+        t=dt * np.concatenate([block.node for block in blocks]),
+        position=np.concatenate([block.position for block in blocks]),
+        quat_wxyz=np.concatenate([block.quat_wxyz for block in blocks]),
+        velocity=np.concatenate([block.velocity for block in blocks]),
+        angular_velocity=np.concatenate([block.angular_velocity for block in blocks]),
+        newton_iterations=int(counts[0]),
+        substeps=int(counts[1]),
+        steps=march.node,
+        success=status == 0,
+        status=status,
+        message=message,
+        wall_time=spent,
+    )
+    if error:
+        raise ConvergenceError(message, **error, trajectory=trajectory)
+    return trajectory
+
+
+def _outcome(march, mechanism):
+    """Status, message, and where it failed."""
+    if march.failure is None:
+        return 0, "the run reached its end", None
+    node, body, joint = march.failure
+    compiled = mechanism.compiled
+    time_ = node * march.dt
+    body = mechanism.bodies[compiled.order[body]].name if body >= 0 else None
+    number = compiled.joints[joint] if joint >= 0 else -1
+    joint = mechanism.joints[number].name if number >= 0 else None
+    where = f"body '{body}'" + (f" and joint '{joint}'" if joint else "")
+    message = (
+        f"the step at t = {time_:g} s could not be solved, not even in {2**DEEPEST_SUBSTEP} sub-steps;"
+        f" the residual is largest at {where}. A smaller dt may help; infinite loads or a lock-up cannot be solved"
+    )
+    return 1, message, {"time": time_, "body": body, "joint": joint}
+
+
+def _checked(mechanism, state):
+    nb = len(mechanism.bodies)
+    for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
+        array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
+    return state
+
+
+def _announce_compilation():
+    if not is_compiled(run):
+        print("varint: compiling its kernels, once on this machine (about 20 s) ...", file=sys.stderr, flush=True)
