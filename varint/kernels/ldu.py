@@ -36,7 +36,8 @@ def factor(plan, ws, upper, lower):
     G, H = ws.jacobian[upper], ws.jacobian[lower]
     if plan.fill_row.size + ws.K.size:
         _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper, ws.K)
-    for i in range(nb, -1, -1):
+    for place in range(nb, -1, -1):
+        i = place - 1 if place > 0 else nb  # the world comes last
         for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
             first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
             block, size = plan.cluster_block[c], last - first
@@ -147,7 +148,8 @@ def solve(plan, ws, body, row, upper, lower):
     """Overwrite the right-hand side ``body`` (nb, 6), ``row`` (nr,) with the solution (VI Alg. 4)."""
     nb = plan.mass.size
     G, H = ws.jacobian[upper], ws.jacobian[lower]
-    for i in range(nb, -1, -1):
+    for place in range(nb, -1, -1):
+        i = place - 1 if place > 0 else nb  # the world comes last
         for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
             first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
             rank_lu_solve(
