@@ -22,7 +22,7 @@ from varint.kernels.rows import evaluate_rows
 CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25
 HALVINGS = 12
-ROTATION_BOUND = 0.99  # of |h w / 2| < 1, where the quaternion step ends
+ROTATION_BOUND = 0.25  # of |h w / 2|: a body turns at most 29 degrees in a step, beyond that it is cut in two
 EPSILON = 2.220446049250313e-16
 
 

@@ -1,0 +1,91 @@
+"""An independent solution: index-reduced Newton-Euler equations in maximal coordinates, dense, by DOP853.
+
+Shares nothing with the integrator but the row data of the plan: rows and their first and second
+derivatives are written anew, in numpy, from their definition
+
+    g = n . p + u . R w - c,  p = R_a^T (x_b - x_a),  R = R_a^T R_b        (or a distance)
+
+and the accelerations solve  [M -G^T; G 0] [a; lambda] = [f - bias; -g''(a = 0)]  in the least-squares sense,
+so that redundant rows do no harm.
+"""
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+
+from varint.kernels.plan import DISTANCE
+
+
+def rows_and_derivatives(plan, x, R, v, w):
+    """Rows (nr,), Jacobian (nr, 6 nb) in (x, body rotation), and g'' at zero acceleration (nr,)."""
+    nb, nr = plan.mass.size, plan.row_c.size
+    x, v, w = (np.vstack([array, np.zeros(3)]) for array in (x, v, w))
+    R = np.concatenate([R, np.eye(3)[None]])
+    g, G, second = np.zeros(nr), np.zeros((nr, 6 * (nb + 1))), np.zeros(nr)
+    for j, sides in enumerate(plan.side):
+        a, b = sides[plan.first_body[j]], sides[1 - plan.first_body[j]]
+        Rab, p, dp = R[a].T @ R[b], R[a].T @ (x[b] - x[a]), R[a].T @ (v[b] - v[a])
+        wa, wb = w[a], w[b]
+        p1 = dp - np.cross(wa, p)
+        p2 = np.cross(wa, np.cross(wa, p)) - 2 * np.cross(wa, dp)
+        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+            n, u, arm, c = plan.row_n[r], plan.row_u[r], plan.row_w[r], plan.row_c[r]
+            y, dy = Rab @ arm, Rab @ np.cross(wb, arm)
+            y1 = dy - np.cross(wa, y)
+            y2 = np.cross(wa, np.cross(wa, y)) - 2 * np.cross(wa, dy) + Rab @ np.cross(wb, np.cross(wb, arm))
+            if plan.row_kind[r] == DISTANCE:
+                d = p + y - n
+                g[r] = (d @ d - c * c) / (2 * c)
+                second[r] = (d @ (p2 + y2) + (p1 + y1) @ (p1 + y1)) / c
+                n = u = d / c
+            else:
+                g[r] = n @ p + u @ y - c
+                second[r] = n @ p2 + u @ y2
+            z = Rab.T @ u
+            G[r, 6 * a : 6 * a + 3] -= R[a] @ n
+            G[r, 6 * a + 3 : 6 * a + 6] += np.cross(n, p) + np.cross(u, y)
+            G[r, 6 * b : 6 * b + 3] += R[a] @ n
+            G[r, 6 * b + 3 : 6 * b + 6] += np.cross(arm, z)
+    return g, G[:, : 6 * nb], second
+
+
+def integrate(mechanism, state, duration, rtol=1e-12):
+    """State arrays (x, R, v, w) at ``duration``, in the order of the description."""
+    compiled = mechanism.compiled
+    plan, order, slot = compiled.plan, compiled.order, compiled.slot
+    nb = plan.mass.size
+    M = np.zeros((6 * nb, 6 * nb))
+    for i in range(nb):
+        M[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = plan.mass[i] * np.eye(3)
+        M[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = plan.inertia[i]
+
+    def unpack(y):
+        x, q, v, w = np.split(y, np.cumsum([3 * nb, 4 * nb, 3 * nb]))
+        return x.reshape(nb, 3), q.reshape(nb, 4), v.reshape(nb, 3), w.reshape(nb, 3)
+
+    def derivative(_, y):
+        x, q, v, w = unpack(y)
+        R = Rotation.from_quat(q, scalar_first=True).as_matrix()
+        _, G, second = rows_and_derivatives(plan, x, R, v, w)
+        force = np.zeros((nb, 6))
+        force[:, :3] = plan.mass[:, None] * plan.gravity
+        force[:, 3:] = -np.cross(w, np.einsum("nij,nj->ni", plan.inertia, w))
+        KKT = np.block([[M, -G.T], [G, np.zeros((len(G), len(G)))]])
+        a = np.linalg.lstsq(KKT, np.concatenate([force.ravel(), -second]), rcond=1e-11)[0][: 6 * nb].reshape(nb, 6)
+        s, i, j, k = q.T
+        dq = 0.5 * np.stack(
+            [
+                -i * w[:, 0] - j * w[:, 1] - k * w[:, 2],
+                s * w[:, 0] + j * w[:, 2] - k * w[:, 1],
+                s * w[:, 1] + k * w[:, 0] - i * w[:, 2],
+                s * w[:, 2] + i * w[:, 1] - j * w[:, 0],
+            ],
+            axis=1,
+        )
+        return np.concatenate([v.ravel(), dq.ravel(), a[:, :3].ravel(), a[:, 3:].ravel()])
+
+    start = [getattr(state, name)[order].ravel() for name in ("position", "quat_wxyz", "velocity", "angular_velocity")]
+    solution = solve_ivp(derivative, (0, duration), np.concatenate(start), method="DOP853", rtol=rtol, atol=1e-13)
+    x, q, v, w = unpack(solution.y[:, -1])
+    R = Rotation.from_quat(q, scalar_first=True).as_matrix()
+    return x[slot], R[slot], v[slot], w[slot]

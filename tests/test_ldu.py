@@ -1,0 +1,113 @@
+"""The block LDU against a dense solve and against scipy's splu, and what it does with redundant rows."""
+
+import numpy as np
+import pytest
+from random_mechanisms import random_closed, random_tree
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
+
+import varint as vi
+from varint.compile import compile_structure
+from varint.kernels.constrain import place
+from varint.kernels.ldu import factor, solve
+from varint.kernels.plan import workspace
+
+
+def system(mechanism, rng, clustered=True):
+    """Plan, workspace with pivots and rows at two poses, and the same matrix dense."""
+    compiled = compile_structure(mechanism, clustered)
+    plan = compiled.plan
+    ws = workspace(plan, 1)
+    state = mechanism.state()
+    nb, nr = plan.mass.size, plan.row_c.size
+    for pose, shift in enumerate((0.0, 0.02)):
+        ws.position[pose, :-1] = state.position[compiled.order] + shift * rng.standard_normal((nb, 3))
+        quat = state.quat_wxyz[compiled.order] + shift * rng.standard_normal((nb, 4))
+        ws.quat[pose, :-1] = quat / np.linalg.norm(quat, axis=1)[:, None]
+        place(plan, ws, pose)
+    D = np.array([np.diag([m, m, m, 0, 0, 0]) for m in plan.mass])
+    D[:, 3:, 3:] = plan.inertia
+    D += 0.05 * rng.standard_normal(D.shape)  # neither symmetric nor block diagonal
+    ws.D[:] = D
+    A = np.zeros((6 * nb + nr, 6 * nb + nr))
+    for i in range(nb):
+        A[6 * i : 6 * i + 6, 6 * i : 6 * i + 6] = D[i]
+    for j, sides in enumerate(plan.side):
+        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+            for s, body in enumerate(sides):
+                if body < nb:
+                    A[6 * body : 6 * body + 6, 6 * nb + r] -= ws.jacobian[0, r, s]
+                    A[6 * nb + r, 6 * body : 6 * body + 6] += ws.jacobian[1, r, s]
+    return plan, ws, A
+
+
+def ldu_solve(plan, ws, b):
+    nb = plan.mass.size
+    body, row = b[: 6 * nb].reshape(nb, 6).copy(), b[6 * nb :].copy()
+    factor(plan, ws, 0, 1)
+    solve(plan, ws, body, row, 0, 1)
+    return np.concatenate([body.ravel(), row])
+
+
+def relative(a, b):
+    return np.abs(a - b).max() / np.abs(b).max()
+
+
+@pytest.mark.parametrize("floating", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_equals_dense_and_splu_on_random_trees(seed, floating):
+    rng = np.random.default_rng(seed)
+    plan, ws, A = system(random_tree(rng, int(rng.integers(1, 13)), floating=floating), rng)
+    b = rng.standard_normal(len(A))
+    x = ldu_solve(plan, ws, b)
+    assert relative(x, np.linalg.solve(A, b)) < 1e-10
+    assert relative(x, splu(csc_matrix(A)).solve(b)) < 1e-10
+
+
+@pytest.mark.parametrize("clustered", [True, False])
+@pytest.mark.parametrize("seed", range(10))
+def test_equals_dense_and_splu_on_random_closed_mechanisms(seed, clustered):
+    rng = np.random.default_rng(100 + seed)
+    mechanism = random_closed(rng, int(rng.integers(4, 13)), int(rng.integers(1, 5)))
+    plan, ws, A = system(mechanism, rng, clustered)
+    assert plan.cluster_row.size > 1
+    b = rng.standard_normal(len(A))
+    x = ldu_solve(plan, ws, b)
+    assert (ws.rank == np.diff(plan.cluster_row)).all()
+    assert relative(x, np.linalg.solve(A, b)) < 1e-10
+    assert relative(x, splu(csc_matrix(A)).solve(b)) < 1e-10
+
+
+@pytest.mark.parametrize("name", ["four_bar", "rhombus_chain"])
+def test_redundant_rows_get_no_multiplier_and_do_not_change_the_motion(name, rng):
+    mechanism = getattr(vi.mechanisms, name)()
+    plan, ws, _ = system(mechanism, rng)
+    nb = plan.mass.size
+    ws.position[1], ws.quat[1] = ws.position[0], ws.quat[0]
+    place(plan, ws, 1)
+    ws.D[:] = 0
+    ws.D[:, range(6), range(6)] = 1.0
+    G = np.zeros((plan.row_c.size, 6 * nb))
+    for j, sides in enumerate(plan.side):
+        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+            for s, body in enumerate(sides):
+                if body < nb:
+                    G[r, 6 * body : 6 * body + 6] += ws.jacobian[0, r, s]
+    rank = np.linalg.matrix_rank(G, tol=1e-9)
+    redundant = len(G) - rank
+    assert redundant > 0
+    b = np.concatenate([rng.standard_normal(6 * nb), G @ rng.standard_normal(6 * nb)])
+    x = ldu_solve(plan, ws, b)
+    cluster_rows = np.diff(plan.cluster_row)
+    assert (cluster_rows - ws.rank).sum() == redundant
+    assert (x[6 * nb :][plan.cluster_row[0] :] == 0).sum() >= redundant
+    exact = np.linalg.lstsq(np.block([[np.eye(6 * nb), -G.T], [G, np.zeros((len(G),) * 2)]]), b, rcond=1e-11)[0]
+    assert np.abs(x[: 6 * nb] - exact[: 6 * nb]).max() < 1e-10
+    assert np.abs(G @ x[: 6 * nb] - b[6 * nb :]).max() < 1e-10
+
+
+def test_clusters_are_independent_loops(rng):
+    topology = vi.mechanisms.rhombus_chain(m=5).compiled.topology
+    assert [len(cuts) for _, cuts in topology.clusters] == [1] * 5
+    single = compile_structure(vi.mechanisms.rhombus_chain(m=5), clustered=False).topology
+    assert [len(cuts) for _, cuts in single.clusters] == [5]
