@@ -71,7 +71,7 @@ def integrate(mechanism, state, duration, rtol=1e-12):
         force[:, :3] = plan.mass[:, None] * plan.gravity
         force[:, 3:] = -np.cross(w, np.einsum("nij,nj->ni", plan.inertia, w))
         KKT = np.block([[M, -G.T], [G, np.zeros((len(G), len(G)))]])
-        a = np.linalg.lstsq(KKT, np.concatenate([force.ravel(), -second]), rcond=1e-11)[0][: 6 * nb].reshape(nb, 6)
+        a = np.linalg.lstsq(KKT, np.concatenate([force.ravel(), -second]), rcond=1e-8)[0][: 6 * nb].reshape(nb, 6)
         s, i, j, k = q.T
         dq = 0.5 * np.stack(
             [

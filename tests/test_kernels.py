@@ -1,0 +1,191 @@
+"""Compiled pieces one by one, compiled and as plain Python; and that stepping allocates nothing."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import pytest
+from random_mechanisms import random_tree, random_velocity_state
+
+import varint as vi
+from varint._jit import njit
+from varint.algebra import quaternion
+from varint.integrators.march import March
+from varint.integrators.schemes import SCHEMES, scheme
+from varint.kernels import dense, momentum, step
+from varint.model.shapes import rotation_matrix
+
+
+@pytest.fixture(params=["compiled", "python"])
+def variant(request):
+    return (lambda f: f) if request.param == "compiled" else (lambda f: f.py_func)
+
+
+def product(q, p):
+    out = np.empty(4)
+    quaternion.multiply(q, p, out)
+    return out
+
+
+def differences(f, x, step=1e-3):
+    """Sixth-order central differences: Jacobian of f at x."""
+    columns = []
+    for e in np.eye(x.size) * step:
+        a, b, c = (np.asarray(f(x + k * e)) - f(x - k * e) for k in (1, 2, 3))
+        columns.append((45 * a - 9 * b + c) / (60 * step))
+    return np.array(columns).T
+
+
+def test_quaternion_product_and_matrix(variant, rng):
+    q, p = rng.standard_normal((2, 4))
+    q, p = q / np.linalg.norm(q), p / np.linalg.norm(p)
+    out, R = np.empty(4), np.empty((3, 3))
+    variant(quaternion.multiply)(q, p, out)
+    variant(quaternion.rotation_matrix)(out, R)
+    assert np.abs(R - rotation_matrix(q) @ rotation_matrix(p)).max() < 1e-14
+
+
+@pytest.mark.parametrize("half_step", [0.05, -0.05])
+def test_advance_is_a_unit_product(variant, rng, half_step):
+    q, w = rng.standard_normal(4), rng.standard_normal(3)
+    q /= np.linalg.norm(q)
+    out = np.empty(4)
+    variant(quaternion.advance)(q, *w, half_step, out)
+    u = half_step * w
+    assert np.abs(out - product(q, np.array([np.sqrt(1 - u @ u), *u]))).max() < 1e-15
+    back = np.empty(4)
+    quaternion.advance(out, *w, -half_step, back)
+    assert np.abs(back - q).max() < 1e-15
+
+
+def test_momentum_derivative_against_differences(variant, rng):
+    J = np.diag([0.5, 0.8, 1.1]) + 0.1
+    w, half_step = 3.0 * rng.standard_normal(3), 0.05
+    D = np.empty((6, 6))
+    variant(momentum.momentum_derivative)(2.0, J, *w, half_step, D)
+
+    def start_momentum(w):
+        out = np.zeros(6)
+        momentum.angular_momentum(J, *w, half_step, out)
+        return out[3:]
+
+    u = half_step * w
+    c = np.sqrt(1 - u @ u)
+    E = c * np.eye(3) + np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+    assert np.abs(D[3:, 3:] - differences(start_momentum, w) @ E).max() < 1e-10
+    assert (D[:3, :3] == 2.0 * np.eye(3)).all()
+    assert (D[:3, 3:] == 0).all()
+    assert (D[3:, :3] == 0).all()
+
+
+def test_phi_is_the_rotation_that_a_change_of_w_gives_the_end_pose(rng):
+    """dw = (c I + [u]) dphi turns the end pose by h dphi, body axes (docs/theory.md)."""
+    q, w, half_step = np.array([1.0, 0, 0, 0]), rng.standard_normal(3), 0.1
+    u = half_step * w
+    c = np.sqrt(1 - u @ u)
+    E = c * np.eye(3) + np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+    end = np.empty(4)
+    quaternion.advance(q, *w, half_step, end)
+
+    def turned(phi):
+        out = np.empty(4)
+        quaternion.advance(q, *(w + E @ phi), half_step, out)
+        return 2 * product(end * [1, -1, -1, -1], out)[1:]
+
+    assert np.abs(differences(turned, np.zeros(3)) - 2 * half_step * np.eye(3)).max() < 1e-10
+
+
+def test_free_body_keeps_its_spatial_momentum_in_one_step(rng):
+    J, w, half_step = np.diag([0.5, 0.8, 1.1]), rng.standard_normal(3), 0.1
+    q, end, out = np.array([1.0, 0, 0, 0]), np.empty(4), np.zeros((2, 6))
+    quaternion.advance(q, *w, half_step, end)
+    for row, half in zip(out, (half_step, -half_step), strict=True):
+        momentum.angular_momentum(J, *w, half, row)
+    assert np.abs(rotation_matrix(end) @ out[1, 3:] - out[0, 3:]).max() < 1e-15
+
+
+def test_lu_equals_numpy(variant, rng):
+    for n in range(1, 7):
+        A = np.zeros((6, 6))
+        A[:n, :n] = rng.standard_normal((n, n)) + 4 * np.eye(n)
+        B, b = rng.standard_normal((n, 6)), rng.standard_normal(n)
+        F, X, x = A.copy(), B.copy(), b.copy()
+        variant(dense.lu_factor)(F, n)
+        variant(dense.lu_solve)(F, n, x)
+        variant(dense.lu_solve_wide)(F, n, X)
+        assert np.abs(x - np.linalg.solve(A[:n, :n], b)).max() < 1e-12
+        assert np.abs(X - np.linalg.solve(A[:n, :n], B)).max() < 1e-12
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3, 5, 7])
+def test_rank_revealing_lu(variant, rng, rank):
+    n = 7
+    A = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, n))
+    b = A @ rng.standard_normal(n)
+    K, rows, columns = np.concatenate([[9.0], A.ravel()]), np.empty(n, dtype=int), np.empty(n, dtype=int)
+    assert variant(dense.rank_lu_factor)(K, 1, n, rows, columns) == rank
+    x = b.copy()
+    variant(dense.rank_lu_solve)(K, 1, n, rank, rows, columns, x, np.empty(n))
+    assert np.abs(A @ x - b).max() < 1e-11
+    assert (x == 0).sum() == n - rank
+    assert K[0] == 9.0
+
+
+@pytest.mark.parametrize("order", SCHEMES)
+def test_stages_add_up_and_are_symmetric(order):
+    stages = scheme(order).stages
+    assert stages.sum() == pytest.approx(1.0, abs=1e-15)
+    assert np.array_equal(stages, stages[::-1])
+    for power in range(3, order, 2):  # the order conditions of a composition that sums of odd powers express
+        assert abs((stages**power).sum()) < 1e-14
+
+
+def test_run_as_plain_python_gives_the_same_motion():
+    """NUMBA_DISABLE_JIT=1 must work: here the whole step runs uncompiled, one function at a time."""
+    code = (
+        "import varint as vi, numpy as np\n"
+        "run = vi.simulate(vi.mechanisms.four_bar(), 0.05, 0.01)\n"
+        "np.save(__import__('sys').argv[1], run.position)\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "plain.npy")
+        subprocess.run([sys.executable, "-c", code, path], check=True, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
+        plain = np.load(path)
+    assert np.abs(plain - vi.simulate(vi.mechanisms.four_bar(), 0.05, 0.01).position).max() < 1e-13
+
+
+def test_stepping_allocates_nothing():
+    """Kernels are compiled without numba's memory runtime: an allocation in one would not even compile."""
+    assert step.run.targetoptions["_nrt"] is False
+
+    @njit
+    def allocate(n):
+        return np.zeros(n)
+
+    with pytest.raises(Exception, match="NRT"):
+        allocate(3)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 50])
+def test_blocks_and_restored_checkpoints_give_the_same_bits(cut, rng):
+    mechanism = random_tree(rng, 4, kinds=("Revolute", "Spherical", "Universal"))
+    state = random_velocity_state(rng, mechanism)
+    loads = (np.zeros((4, 6)), np.zeros((0, 4, 6)))
+
+    def fresh():
+        march = March(mechanism.compiled, scheme(4), 0.01, 1e-10, 1, loads)
+        march.start(state)
+        return march
+
+    whole = fresh().advance(100)
+    march = fresh()
+    first = march.advance(cut)
+    saved = march.checkpoint()
+    march.advance(3)
+    other = fresh()
+    other.restore(saved)
+    second = other.advance(100 - cut)
+    assert np.array_equal(np.concatenate([first.position, second.position]), whole.position)
+    assert np.array_equal(np.concatenate([first.velocity, second.velocity]), whole.velocity)

@@ -1,0 +1,128 @@
+"""What the integrator promises over long and hard runs: energy, momentum, closed joints, loud failures."""
+
+import numpy as np
+import pytest
+from random_mechanisms import random_velocity_state
+
+import varint as vi
+from varint.compile import compile_structure
+from varint.integrators.march import March
+from varint.integrators.schemes import scheme
+
+TEN_MINUTES = 60_000  # steps of 10 ms
+
+
+@pytest.mark.parametrize("joint", ["revolute", "spherical"])
+def test_hour_of_a_double_pendulum_keeps_its_energy(joint):
+    run = vi.simulate(vi.mechanisms.double_pendulum(joint=joint, angle=np.pi / 4), 3600, 0.01)
+    energy = run.energy / (2 * 9.81)
+    assert np.abs(energy - energy[0]).max() < 5e-4
+    assert abs(energy[:TEN_MINUTES].mean() - energy[-TEN_MINUTES:].mean()) < 1e-6
+    assert run.drift.max() < 1e-10
+    assert run.substeps == 0
+
+
+@pytest.mark.parametrize("joint", ["revolute", "spherical"])
+def test_hour_of_a_chaotic_double_pendulum_shows_no_trend(joint):
+    run = vi.simulate(vi.mechanisms.double_pendulum(joint=joint, angle=np.pi / 2), 3600, 0.01)
+    energy = run.energy / (2 * 9.81)
+    assert np.abs(energy - energy[0]).max() < 2e-2
+    assert run.drift.max() < 1e-10
+    means = energy[1:].reshape(6, TEN_MINUTES).mean(axis=1)
+    # a chaotic energy error wanders within its ten minutes: the trend must drown in that scatter
+    minutes = energy[1:].reshape(60, -1).mean(axis=1)
+    scatter = minutes.std() / np.sqrt(10)
+    slope = np.polyfit(np.arange(6), means, 1)[0]
+    assert abs(slope) < 2 * scatter
+    assert np.ptp(means) < 8 * scatter
+
+
+@pytest.mark.parametrize(("tol", "bound"), [(1e-13, 1e-11), (1e-10, 1e-9)])
+def test_momenta_of_a_floating_chain_stay_constant(tol, bound):
+    chain = vi.mechanisms.snake(n=20)
+    run = vi.simulate(chain, 1000.0, 0.01, tol=tol, every=100)
+    assert run.steps == 100_000
+    for momentum in (run.linear_momentum, run.angular_momentum):
+        assert np.abs(momentum - momentum[0]).max() < bound * np.linalg.norm(momentum[0])
+    assert run.drift.max() < 1e-10
+
+
+def test_rhombi_swing_for_ten_seconds():
+    mechanism = vi.mechanisms.rhombus_chain(m=4)
+    run = vi.simulate(mechanism, 10.0, 0.01, tol=1e-10)
+    assert run.success
+    assert run.drift.max() < 1e-10
+    assert np.abs(run.energy - run.energy[0]).max() < 0.05 * 16 * 9.81
+
+
+def test_clusters_and_one_dense_node_give_the_same_motion():
+    mechanism = vi.mechanisms.rhombus_chain(m=3)
+    state = mechanism.state()
+    ends = []
+    for clustered in (True, False):
+        march = March(
+            compile_structure(mechanism, clustered), scheme(2), 0.01, 1e-12, 100, (np.zeros((12, 6)), np.zeros((0, 12, 6)))
+        )
+        march.start(state)
+        ends.append(march.advance(200).position)
+        assert march.failure is None
+    assert np.abs(ends[0] - ends[1]).max() < 1e-9
+
+
+def test_whipping_chain_does_not_fail():
+    run = vi.simulate(vi.mechanisms.n_pendulum(100, angle=np.pi / 2), 10.0, 0.01)
+    assert run.success
+    assert np.isfinite(run.energy).all()
+    assert run.substeps > 0  # it whips: otherwise this would test nothing
+    assert run.drift.max() < 1e-10
+
+
+@pytest.mark.parametrize("order", [1, 2, 4, 6])
+def test_unsolvable_step_ends_in_convergence_error(order):
+    mechanism = vi.mechanisms.double_pendulum()
+    force = np.zeros((101, 3))
+    force[50:] = 1e15, 0, 0
+    with pytest.raises(vi.ConvergenceError, match="body 'link [12]' and joint 'joint [12]'") as caught:
+        vi.simulate(mechanism, 1.0, 0.01, order=order, force={"link 2": force})
+    error = caught.value
+    assert error.body in ("link 1", "link 2")
+    assert error.joint in ("joint 1", "joint 2")
+    # the load rises from node 49 to node 50: orders 1 and 2 first feel it in the step from node 50
+    assert error.time == pytest.approx(0.5 if order <= 2 else 0.49)
+    reached = error.trajectory
+    assert not reached.success
+    assert reached.status == 1
+    assert reached.t[-1] == pytest.approx(error.time)
+    for array in (reached.position, reached.quat_wxyz, reached.velocity, reached.angular_velocity):
+        assert len(array) == round(100 * error.time) + 1
+        assert np.isfinite(array).all()
+
+
+def test_same_run_same_bits():
+    mechanism = vi.mechanisms.four_bar()
+    first, second = (vi.simulate(mechanism, 2.0, 0.01) for _ in range(2))
+    assert np.array_equal(first.position, second.position)
+    assert np.array_equal(first.angular_velocity, second.angular_velocity)
+
+
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_runs_backwards_to_where_it_started(order, rng):
+    """The node-momentum form and its symmetric compositions are time-reversible."""
+    mechanism = vi.mechanisms.slider_crank()
+    state = random_velocity_state(rng, mechanism)
+    there = vi.simulate(mechanism, 1.0, 0.01, state=state, order=order, tol=1e-13)
+    turned = vi.State(there.position[-1], there.quat_wxyz[-1], -there.velocity[-1], -there.angular_velocity[-1])
+    back = vi.simulate(mechanism, 1.0, 0.01, state=turned, order=order, tol=1e-13)
+    assert np.abs(back.position[-1] - state.position).max() < 1e-9
+    assert np.abs(back.velocity[-1] + state.velocity).max() < 1e-8
+
+
+def test_fast_spin_is_stepped_in_pieces():
+    """A body cannot turn by more than 29 degrees in one piece of a step: beyond, sub-steps are taken and counted."""
+    body = vi.Body.cylinder("rotor", radius=0.1, length=0.1, mass=1.0)
+    rotor = vi.Mechanism("rotor", [body], [vi.Revolute("shaft", "world", "rotor", point=(0, 0, 0), axis=(0, 0, 1))])
+    run = vi.simulate(rotor, 1.0, 0.01, state=rotor.state(rates={"shaft": 300.0}))
+    assert run.substeps == 700
+    angle = 2 * np.arctan2(run.quat_wxyz[-1, 0, 3], run.quat_wxyz[-1, 0, 0])
+    # closed form of the scheme: each of the 800 pieces turns by asin(h w)
+    assert np.exp(1j * angle) == pytest.approx(np.exp(800j * np.arcsin(300.0 * 0.01 / 8)), abs=1e-9)
