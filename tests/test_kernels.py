@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 
+import numba
 import numpy as np
 import pytest
 from random_mechanisms import random_tree, random_velocity_state
@@ -164,7 +165,7 @@ def test_stepping_allocates_nothing():
     def allocate(n):
         return np.zeros(n)
 
-    with pytest.raises(Exception, match="NRT"):
+    with pytest.raises(numba.TypingError, match="Only accept returning of array passed into the function"):
         allocate(3)
 
 

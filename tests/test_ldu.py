@@ -9,7 +9,7 @@ from scipy.sparse.linalg import splu
 import varint as vi
 from varint.compile import compile_structure
 from varint.kernels.constrain import place
-from varint.kernels.ldu import factor, solve
+from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import workspace
 
 
@@ -44,8 +44,7 @@ def system(mechanism, rng, clustered=True):
 def ldu_solve(plan, ws, b):
     nb = plan.mass.size
     body, row = b[: 6 * nb].reshape(nb, 6).copy(), b[6 * nb :].copy()
-    factor(plan, ws, 0, 1)
-    solve(plan, ws, body, row, 0, 1)
+    solve_newton(plan, ws, body, row, 0, 1)
     return np.concatenate([body.ravel(), row])
 
 

@@ -35,6 +35,10 @@ def make_state(structure, *, coordinates, rates, position, quat_wxyz, velocity, 
     angular_velocity = _by_body(structure, angular_velocity, "angular_velocity", 3)
 
     x, R = reference_pose(structure)
+    if not (coordinates or rates or position or quat_wxyz or velocity or angular_velocity):
+        rest = np.zeros((len(structure.bodies), 3))
+        quats = np.array([body.quat_wxyz for body in structure.bodies])
+        return State(*(freeze(array) for array in (x[:-1], quats, rest, rest)))
     plain = compile_structure(structure)
     if coordinates and not plain.topology.clusters:
         forward_pose(structure, plain.topology, coordinates, x, R)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.kernels.plan import AFFINE, DISTANCE, Plan
+from varint.kernels.plan import AXIS, DISTANCE, POINT, Plan
 from varint.model.body import WORLD
 from varint.model.checks import freeze
 from varint.model.joints import Fixed
@@ -67,6 +67,7 @@ def compile_structure(structure: Structure, clustered: bool = True, held=None) -
     mass = np.array([bodies[i].mass for i in order])
     inertia = np.array([bodies[i].inertia for i in order])
     gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))
+    R = np.concatenate([rotation_matrix([body.quat_wxyz for body in bodies]), np.eye(3)[None]])
     rows, joint_rows, side, first_body = [], [0], [], []
     for k, j in enumerate(kernel_joints):
         if j < 0:
@@ -77,10 +78,11 @@ def compile_structure(structure: Structure, clustered: bool = True, held=None) -
             child_is_a = k < nb and a == k
             side.append((a, b) if k >= nb or child_is_a else (b, a))
             first_body.append(0 if side[-1][0] == a else 1)
-            rows.extend(_joint_rows(joints[j], bodies, number, held.get(j)))
+            rows.extend(_joint_rows(joints[j], structure, ends[j], R, held.get(j)))
         joint_rows.append(len(rows))
-    kind, n, u, w, c, is_length = (list(column) for column in zip(*rows, strict=True)) if rows else [[]] * 6
-    arms = np.linalg.norm(np.reshape(w, (-1, 3))[np.array(is_length, dtype=bool)], axis=1)
+    kind, u, w, c = (np.array(column) for column in zip(*rows, strict=True)) if rows else [np.zeros(0)] * 4
+    u, w = u.reshape(-1, 3), w.reshape(-1, 3)
+    arms = np.linalg.norm(w[kind != AXIS], axis=1)
     length = float(max(arms.max(initial=0.0), gyration.max()))
 
     plan = Plan(
@@ -92,29 +94,25 @@ def compile_structure(structure: Structure, clustered: bool = True, held=None) -
         side=np.array(side),
         first_body=np.array(first_body),
         joint_rows=np.array(joint_rows),
-        row_kind=np.array(kind, dtype=np.int64),
-        row_n=np.reshape(n, (-1, 3)).astype(float),
-        row_u=np.reshape(u, (-1, 3)).astype(float),
-        row_w=np.reshape(w, (-1, 3)).astype(float),
-        row_c=np.array(c, dtype=float),
-        row_scale=np.where(np.array(is_length, dtype=bool), 1.0, length),
+        row_kind=kind.astype(np.int64),
+        row_u=u,
+        row_w=w,
+        row_c=c.astype(float),
+        row_scale=np.where(kind == AXIS, length, 1.0),
         **_cluster_arrays(topology, slot, np.array(joint_rows), np.array(side), nb),
     )
     plan = Plan(*(freeze(np.ascontiguousarray(array)) for array in plan))
     return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length)
 
 
-def _joint_rows(joint, bodies, number, weld):
-    """Rows (kind, n, u, w, c, whether in metres) of a joint, in body axes (kernels/rows.py)."""
-    (R_a, x_a), (R_b, x_b) = (
-        (np.eye(3), np.zeros(3))
-        if end == WORLD
-        else (rotation_matrix(bodies[number[end]].quat_wxyz), bodies[number[end]].position)
-        for end in (joint.body_a, joint.body_b)
+def _joint_rows(joint, structure, ends, R, weld):
+    """Rows (kind, u, w, c) of a joint, in body axes (kernels/rows.py)."""
+    (frame_a, anchor_a), (frame_b, anchor_b) = (
+        (joint.frame, point)
+        if end < 0
+        else (R[end].T @ joint.frame, R[end].T @ (point - structure.bodies[end].position))
+        for end, point in zip(ends, anchors(joint, structure), strict=True)
     )
-    point, point_b = anchors(joint, bodies, number)
-    frame_a, frame_b = R_a.T @ joint.frame, R_b.T @ joint.frame
-    anchor_a, anchor_b = R_a.T @ (point - x_a), R_b.T @ (point_b - x_b)
     forbidden = joint.forbidden
     if weld is not None:
         R, p = weld
@@ -122,22 +120,21 @@ def _joint_rows(joint, bodies, number, weld):
         anchor_a, frame_a = anchor_a + frame_a @ p, frame_a @ R
     for row in forbidden:
         if isinstance(row, Along):
-            n = frame_a[:, row.axis]
-            yield AFFINE, n, n, anchor_b, n @ anchor_a, True
+            u = frame_a[:, row.axis]
+            yield POINT, u, anchor_b, u @ anchor_a
         elif isinstance(row, Square):
-            yield AFFINE, np.zeros(3), frame_a[:, row.axis_a], frame_b[:, row.axis_b], 0.0, False
+            yield AXIS, frame_a[:, row.axis_a], frame_b[:, row.axis_b], 0.0
         elif isinstance(row, Distance):
-            yield DISTANCE, anchor_a, np.zeros(3), anchor_b, row.length, True
+            yield DISTANCE, anchor_a, anchor_b, row.length
         else:
             raise TypeError(f"{joint.label}: unknown kind of row {row!r}")
 
 
-def anchors(joint, bodies, number):
+def anchors(joint, structure):
     """World anchors (point, point_b) in the reference configuration, defaults filled in."""
     if joint.point is not None:
         return joint.point, joint.point_b
-    end = joint.body_b if joint.body_b != WORLD else joint.body_a
-    point = bodies[number[end]].position
+    point = structure.body(joint.body_b if joint.body_b != WORLD else joint.body_a).position
     return point, point
 
 

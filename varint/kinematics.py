@@ -21,7 +21,7 @@ class JointFrames:
         self.a, self.b = number[joint.body_a], number[joint.body_b]
         (self.axes_a, self.origin_a), (self.axes_b, self.origin_b) = (
             self._in_body(structure, body, point)
-            for body, point in zip((self.a, self.b), anchors(joint, structure.bodies, number), strict=True)
+            for body, point in zip((self.a, self.b), anchors(joint, structure), strict=True)
         )
 
     def _in_body(self, structure, body, point):

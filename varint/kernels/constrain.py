@@ -4,7 +4,7 @@ import math
 
 from varint._jit import njit
 from varint.algebra.quaternion import advance, rotation_matrix
-from varint.kernels.ldu import factor, solve
+from varint.kernels.ldu import solve_newton
 from varint.kernels.rows import evaluate_rows
 
 LONGEST_TURN = 0.5  # rad, of one correction
@@ -50,8 +50,7 @@ def close_joints(plan, ws, iterations, tol):
                 ws.increment_body[i, k] = 0.0
         for r in range(plan.row_c.size):
             ws.increment_row[r] = -ws.residual_row[r]
-        factor(plan, ws, 0, 0)
-        solve(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
+        solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
         longest = LONGEST_TURN
         for i in range(plan.mass.size):
             d = ws.increment_body[i]
@@ -83,8 +82,7 @@ def match_velocity(plan, ws, rates):
             ws.increment_body[i, a] = total
     for r in range(plan.row_c.size):
         ws.increment_row[r] = rates[r]
-    factor(plan, ws, 0, 0)
-    solve(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
     for i in range(plan.mass.size):
         for k in range(6):
             ws.velocity[i, k] = ws.increment_body[i, k]

@@ -65,12 +65,12 @@ def lu_solve_wide(A, n, B):
 
 
 @njit
-def multiply_wide(H, X, n, S):
-    """S (n, 6) = H (n, 6) X (6, 6)."""
+def multiply_wide(H, side, X, n, S):
+    """S (n, 6) = H_side X with H (n, 2, 6), X (6, 6)."""
     for a in range(n):
         s0 = s1 = s2 = s3 = s4 = s5 = 0.0
         for k in range(6):
-            f = H[a, k]
+            f = H[a, side, k]
             s0 += f * X[k, 0]
             s1 += f * X[k, 1]
             s2 += f * X[k, 2]
@@ -81,12 +81,12 @@ def multiply_wide(H, X, n, S):
 
 
 @njit
-def add_product_wide(G, Y, n, P):
-    """P (6, 6) += G^T Y with G and Y (n, 6)."""
+def add_product_wide(G, side, Y, n, P):
+    """P (6, 6) += G_side^T Y with G (n, 2, 6), Y (n, 6)."""
     for a in range(6):
         p0, p1, p2, p3, p4, p5 = P[a, 0], P[a, 1], P[a, 2], P[a, 3], P[a, 4], P[a, 5]
         for r in range(n):
-            f = G[r, a]
+            f = G[r, side, a]
             p0 += f * Y[r, 0]
             p1 += f * Y[r, 1]
             p2 += f * Y[r, 2]

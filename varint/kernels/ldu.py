@@ -30,11 +30,22 @@ from varint.kernels.dense import (
 
 
 @njit
-def factor(plan, ws, upper, lower):
-    """Factor in place (VI Alg. 3): pivots in ``ws.D``; G is ``ws.jacobian[upper]``, H ``ws.jacobian[lower]``."""
-    nb = plan.mass.size
+def solve_newton(plan, ws, body, row, upper, lower):
+    """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
+
+    Pivots in ``ws.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H
+    ``ws.jacobian[lower]``.
+    """
     G, H = ws.jacobian[upper], ws.jacobian[lower]
-    if plan.fill_row.size + ws.K.size:
+    _eliminate_all(plan, ws, G, H, body, row)
+    _substitute_all(plan, ws, body, row)
+
+
+@njit
+def _eliminate_all(plan, ws, G, H, body, row):
+    """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
+    nb = plan.mass.size
+    if ws.K.size:
         _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper, ws.K)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
@@ -43,20 +54,26 @@ def factor(plan, ws, upper, lower):
             block, size = plan.cluster_block[c], last - first
             rows, columns = ws.pivot[0, first:last], ws.pivot[1, first:last]
             ws.rank[c] = rank_lu_factor(ws.K, block, size, rows, columns)
+            rank_lu_solve(ws.K, block, size, ws.rank[c], rows, columns, row[first:last], ws.closure_column)
             if i < nb:
                 e = plan.fill_first[nb + c]
                 low, up, solved = ws.fill_lower[e:], ws.fill_upper[e:], ws.fill_joint_lower[e:]
                 _fold_cluster(
                     ws.K, block, size, ws.rank[c], rows, columns, low, up, solved, ws.D[i], ws.closure_column
                 )
+                for k in range(size):
+                    add_scaled6(body[i], -row[first + k], up[k])
         if i == nb:
             continue
         start = plan.joint_rows[i]
         rows_i = plan.joint_rows[i + 1] - start
         has_parent = plan.parent[i] != nb
-        P = ws.D[plan.parent[i]] if has_parent else ws.D[i]
-        G_i, H_i = G[start:], H[start:]
-        _eliminate(ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, P, has_parent)
+        up_body = plan.parent[i] if has_parent else i
+        G_i, H_i, row_i = G[start:], H[start:], row[start:]
+        _eliminate(
+            ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, has_parent, ws.D[up_body],
+            body[i], row_i, body[up_body],
+        )  # fmt: skip
         c = plan.fill_cluster[i]
         if c >= 0:
             first, last = plan.fill_first[i], plan.fill_first[i + 1]
@@ -64,27 +81,36 @@ def factor(plan, ws, upper, lower):
                 ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, first, last, plan.fill_row, plan.fill_up,
                 ws.fill_lower, ws.fill_upper, ws.fill_joint_lower, ws.fill_joint_upper,
                 ws.K, plan.cluster_block[c], plan.cluster_row[c], plan.cluster_row[c + 1] - plan.cluster_row[c],
+                body[i], row_i, row,
             )  # fmt: skip
 
 
 @njit
-def _eliminate(D, X, S, Y, G, H, rows, P, has_parent):
-    """Eliminate a body and its tree joint: factor D, X = D^-1 G^T, factor S = H X, Y = S^-1 H_p, P += G_p^T Y."""
+def _eliminate(D, X, S, Y, G, H, rows, has_parent, D_parent, x, y, x_parent):
+    """Eliminate a body and its tree joint.
+
+    Factor D, X = D^-1 G^T, factor S = H X, Y = S^-1 H_p, D_p += G_p^T Y; right-hand sides x of the
+    body, y of the joint, x_p of the parent.
+    """
     lu_factor(D, 6)
+    lu_solve(D, 6, x)
     if rows == 0:
         return
-    for k in range(6):
-        for r in range(rows):
+    for r in range(rows):
+        y[r] -= dot6(H[r, 0], x)
+        for k in range(6):
             X[k, r] = G[r, 0, k]
     lu_solve_wide(D, 6, X)
-    multiply_wide(H[:, 0], X, rows, S)
+    multiply_wide(H, 0, X, rows, S)
     lu_factor(S, rows)
+    lu_solve(S, rows, y)
     if has_parent:
         for r in range(rows):
+            add_scaled6(x_parent, y[r], G[r, 1])
             for k in range(6):
                 Y[r, k] = H[r, 1, k]
         lu_solve_wide(S, rows, Y)
-        add_product_wide(G[:, 1], Y, rows, P)
+        add_product_wide(G, 1, Y, rows, D_parent)
 
 
 @njit
@@ -103,9 +129,10 @@ def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper, K):
 
 @njit
 def _pass_fills(
-    D, X, S, Y, G, H, rows, first, last, fill_row, fill_up, lower, upper, joint_lower, joint_upper, K, block, row, size
-):
-    """Eliminate a body and its joint from the closure rows it feels: into the dense block K and on to the parent."""
+    D, X, S, Y, G, H, rows, first, last, fill_row, fill_up, lower, upper, joint_lower, joint_upper, K, block,
+    first_row, size, x, y, row,
+):  # fmt: skip
+    """Eliminate a body and its joint from the closure rows it feels: into the dense block K, ``row`` and the parent."""
     for e in range(first, last):
         low, up, joint_low, joint_up = lower[e], upper[e], joint_lower[e], joint_upper[e]
         lu_solve(D, 6, up)
@@ -117,7 +144,10 @@ def _pass_fills(
             joint_up[a] = -dot6(H[a, 0], up)
         lu_solve(S, rows, joint_up)
     for e in range(first, last):
-        at = block + (fill_row[e] - row) * size - row
+        row[fill_row[e]] -= dot6(lower[e], x)
+        for a in range(rows):
+            row[fill_row[e]] -= joint_lower[e, a] * y[a]
+        at = block + (fill_row[e] - first_row) * size - first_row
         for other in range(first, last):
             total = dot6(lower[e], upper[other])
             for a in range(rows):
@@ -144,37 +174,9 @@ def _fold_cluster(K, block, size, rank, rows, columns, lower, upper, solved, D, 
 
 
 @njit
-def solve(plan, ws, body, row, upper, lower):
-    """Overwrite the right-hand side ``body`` (nb, 6), ``row`` (nr,) with the solution (VI Alg. 4)."""
+def _substitute_all(plan, ws, body, row):
+    """The U pass of VI Alg. 4, from the root to the leaves."""
     nb = plan.mass.size
-    G, H = ws.jacobian[upper], ws.jacobian[lower]
-    for place in range(nb, -1, -1):
-        i = place - 1 if place > 0 else nb  # the world comes last
-        for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
-            first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
-            rank_lu_solve(
-                ws.K, plan.cluster_block[c], last - first, ws.rank[c],
-                ws.pivot[0, first:last], ws.pivot[1, first:last], row[first:last], ws.closure_column,
-            )  # fmt: skip
-            for e in range(plan.fill_first[nb + c], plan.fill_first[nb + c + 1]):
-                add_scaled6(body[i], -row[plan.fill_row[e]], ws.fill_upper[e])
-        if i == nb:
-            continue
-        x = body[i]
-        lu_solve(ws.D[i], 6, x)
-        start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
-        for r in range(start, stop):
-            row[r] -= dot6(H[r, 0], x)
-        lu_solve(ws.S[i], stop - start, row[start:stop])
-        if plan.parent[i] != nb:
-            for r in range(start, stop):
-                add_scaled6(body[plan.parent[i]], row[r], G[r, 1])
-        if plan.fill_cluster[i] >= 0:
-            for e in range(plan.fill_first[i], plan.fill_first[i + 1]):
-                total = dot6(ws.fill_lower[e], x)
-                for r in range(start, stop):
-                    total += ws.fill_joint_lower[e, r - start] * row[r]
-                row[plan.fill_row[e]] -= total
     for i in range(nb):
         x = body[i]
         start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]

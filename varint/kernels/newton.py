@@ -15,7 +15,7 @@ import math
 from varint._jit import njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.kernels.dense import add_scaled6
-from varint.kernels.ldu import factor, solve
+from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.rows import evaluate_rows
 
@@ -90,8 +90,7 @@ def _newton_increment(plan, ws, start, end, h):
             ws.increment_body[i, k] = -ws.residual_body[i, k]
     for r in range(plan.row_c.size):
         ws.increment_row[r] = -ws.residual_row[r]
-    factor(plan, ws, start, end)
-    solve(plan, ws, ws.increment_body, ws.increment_row, start, end)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, start, end)
     largest = 0.0
     for i in range(plan.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]

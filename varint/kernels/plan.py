@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-AFFINE, DISTANCE = 0, 1  # kinds of constraint row, see rows.py
+POINT, AXIS, DISTANCE = 0, 1, 2  # kinds of constraint row, see rows.py
 
 
 class Plan(NamedTuple):
@@ -33,11 +33,10 @@ class Plan(NamedTuple):
     side: np.ndarray  # (nj, 2) body slots of side 0 and side 1
     first_body: np.ndarray  # (nj,) the side whose axes the rows are written in
     joint_rows: np.ndarray  # (nj + 1,) rows of joint j are joint_rows[j] : joint_rows[j + 1]
-    row_kind: np.ndarray  # (nr,) AFFINE or DISTANCE
-    row_n: np.ndarray  # (nr, 3) direction, or anchor for DISTANCE, in axes of the first body
-    row_u: np.ndarray  # (nr, 3) direction in axes of the first body
-    row_w: np.ndarray  # (nr, 3) direction or anchor in axes of the second body
-    row_c: np.ndarray  # (nr,) constant, or the length for DISTANCE
+    row_kind: np.ndarray  # (nr,) POINT, AXIS or DISTANCE
+    row_u: np.ndarray  # (nr, 3) unit direction (POINT, AXIS) or anchor (DISTANCE, m), axes of the first body
+    row_w: np.ndarray  # (nr, 3) anchor (POINT, DISTANCE, m) or unit direction (AXIS), axes of the second body
+    row_c: np.ndarray  # (nr,) place of the plane (POINT) or length (DISTANCE), m
     row_scale: np.ndarray  # (nr,) turns a row (m or rad) into m
     # loop clusters
     cluster_first: np.ndarray  # (nb + 2,) clusters with articulation i are cluster_first[i] : cluster_first[i + 1]

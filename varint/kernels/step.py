@@ -14,7 +14,7 @@ import math
 
 from varint._jit import njit
 from varint.kernels.constrain import mass_pivots
-from varint.kernels.ldu import factor, solve
+from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, solve_step
 
@@ -131,8 +131,7 @@ def project(plan, ws, pose):
             ws.increment_body[i, k] = ws.momentum[i, k]
     for r in range(plan.row_c.size):
         ws.increment_row[r] = 0.0
-    factor(plan, ws, pose, pose)
-    solve(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
 
 
 @njit

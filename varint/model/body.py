@@ -149,7 +149,7 @@ class Body:
 
 def _checked_inertia(value, what: str) -> np.ndarray:
     inertia = array_of(value, (3, 3), f"inertia of {what}")
-    if not np.allclose(inertia, inertia.T, rtol=1e-9, atol=1e-12 * np.abs(inertia).max()):
+    if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
         raise MechanismError(f"inertia of {what} must be symmetric, got {inertia.tolist()}")
     inertia = 0.5 * (inertia + inertia.T)
     moments = np.linalg.eigvalsh(inertia)

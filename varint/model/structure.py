@@ -109,7 +109,7 @@ def _check_names(items, kind, what):
 
 def _check_anchors(joint):
     """The anchors must satisfy the joint in the reference configuration."""
-    if joint.point is None:
+    if joint.point is joint.point_b and not any(isinstance(row, Distance) for row in joint.forbidden):
         return
     apart = joint.point_b - joint.point
     tolerance = ANCHOR_TOLERANCE * max(1.0, np.abs(joint.point).max(), np.abs(joint.point_b).max())

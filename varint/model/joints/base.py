@@ -13,6 +13,7 @@ joint in the registry. Nothing else in the package names a joint type.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -131,7 +132,7 @@ class Joint:
         """How errors name the joint."""
         return f"{type(self).__name__.lower()} joint '{self.name}'"
 
-    @property
+    @cached_property
     def frame(self) -> np.ndarray:
         """(3, 3) axes X, Y, Z of the joint as columns, in the world, reference configuration."""
         return np.eye(3)
@@ -159,18 +160,19 @@ class AxisJoint(Joint):
         super().__post_init__()
         self._set("axis", unit_axis(self.axis, f"axis of {self.label}"))
 
-    @property
+    @cached_property
     def frame(self) -> np.ndarray:
         return frame_about(self.axis)
 
 
 def frame_about(z: np.ndarray) -> np.ndarray:
     """Right-handed axes (3, 3), as columns, whose third is the unit vector ``z``."""
-    helper = np.zeros(3)
-    helper[np.argmin(np.abs(z))] = 1.0
-    x = np.cross(helper, z)
-    x /= np.linalg.norm(x)
-    return freeze(np.column_stack([x, np.cross(z, x), z]))
+    a, b, c = z
+    least = np.argmin(np.abs(z))
+    x = np.array([(0.0, -c, b), (c, 0.0, -a), (-b, a, 0.0)][least])  # the world axis least along z, times z
+    x /= np.sqrt(x @ x)
+    y = (b * x[2] - c * x[1], c * x[0] - a * x[2], a * x[1] - b * x[0])
+    return freeze(np.column_stack([x, y, z]))
 
 
 def angle_about_z(R: np.ndarray) -> float:

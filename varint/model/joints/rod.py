@@ -1,6 +1,7 @@
 """Massless rod."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -30,7 +31,7 @@ class Rod(Joint):
         length = distance if self.length is None else positive(self.length, f"length of {self.label}")
         self._set("length", length)
 
-    @property
+    @cached_property
     def frame(self):
         return frame_about((self.point_b - self.point) / np.linalg.norm(self.point_b - self.point))
 

@@ -1,6 +1,7 @@
 """Hooke joint."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class Universal(AxisJoint):
                 f"axis and axis_b of {self.label} must be at right angles, their cosine is {self.axis @ self.axis_b:g}"
             )
 
-    @property
+    @cached_property
     def frame(self):
         return np.column_stack([self.axis, self.axis_b, np.cross(self.axis, self.axis_b)])
 

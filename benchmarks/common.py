@@ -1,0 +1,33 @@
+"""What the benchmarks share: a march without recording, and the fastest of several timings."""
+
+import time
+
+import numpy as np
+
+import varint as vi
+from varint.integrators.march import March
+from varint.integrators.schemes import scheme
+
+
+def march_of(mechanism, dt=0.01, tol=1e-10):
+    """A march of order 2 from the mechanism's start that records nothing."""
+    nb = len(mechanism.bodies)
+    march = March(mechanism.compiled, scheme(2), dt, tol, 1 << 40, (np.zeros((nb, 6)), np.zeros((0, nb, 6))))
+    march.start(mechanism.state())
+    return march
+
+
+def fastest(work, repeats=7):
+    """Shortest wall time (s) of ``work()``, the first call left out."""
+    work()
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def chain(n, angle=np.pi / 4):
+    """The revolute chain of the targets."""
+    return vi.mechanisms.n_pendulum(n=n, angle=angle)
