@@ -3,7 +3,7 @@
 Shares nothing with the integrator but the row data of the plan: rows and their first and second
 derivatives are written anew, in numpy, from their definition
 
-    g = n . p + u . R w - c,  p = R_a^T (x_b - x_a),  R = R_a^T R_b        (or a distance)
+    g = n . p + u . R w - c,  p = R_a^T (x_b - x_a),  R = R_a^T R_b,  n = u or 0        (or a distance)
 
 and the accelerations solve  [M -G^T; G 0] [a; lambda] = [f - bias; -g''(a = 0)]  in the least-squares sense,
 so that redundant rows do no harm.
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from varint.kernels.plan import DISTANCE
+from varint.kernels.plan import AXIS, DISTANCE
 
 
 def rows_and_derivatives(plan, x, R, v, w):
@@ -29,12 +29,13 @@ def rows_and_derivatives(plan, x, R, v, w):
         p1 = dp - np.cross(wa, p)
         p2 = np.cross(wa, np.cross(wa, p)) - 2 * np.cross(wa, dp)
         for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
-            n, u, arm, c = plan.row_n[r], plan.row_u[r], plan.row_w[r], plan.row_c[r]
+            u, arm, c = plan.row_u[r], plan.row_w[r], plan.row_c[r]
+            n = np.zeros(3) if plan.row_kind[r] == AXIS else u
             y, dy = Rab @ arm, Rab @ np.cross(wb, arm)
             y1 = dy - np.cross(wa, y)
             y2 = np.cross(wa, np.cross(wa, y)) - 2 * np.cross(wa, dy) + Rab @ np.cross(wb, np.cross(wb, arm))
             if plan.row_kind[r] == DISTANCE:
-                d = p + y - n
+                d = p + y - u
                 g[r] = (d @ d - c * c) / (2 * c)
                 second[r] = (d @ (p2 + y2) + (p1 + y1) @ (p1 + y1)) / c
                 n = u = d / c

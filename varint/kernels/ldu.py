@@ -93,15 +93,22 @@ def _eliminate(D, X, S, Y, G, H, rows, has_parent, D_parent, x, y, x_parent):
     body, y of the joint, x_p of the parent.
     """
     lu_factor(D, 6)
-    lu_solve(D, 6, x)
-    if rows == 0:
-        return
+    if rows == 6:  # a weld; elsewhere x takes a column of X that no row needs
+        lu_solve(D, 6, x)
+    for k in range(6):
+        X[k, 5] = x[k]
     for r in range(rows):
-        y[r] -= dot6(H[r, 0], x)
         for k in range(6):
             X[k, r] = G[r, 0, k]
     lu_solve_wide(D, 6, X)
+    if rows < 6:
+        for k in range(6):
+            x[k] = X[k, 5]
+    if rows == 0:
+        return
     multiply_wide(H, 0, X, rows, S)
+    for r in range(rows):
+        y[r] -= S[r, 5] if rows < 6 else dot6(H[r, 0], x)
     lu_factor(S, rows)
     lu_solve(S, rows, y)
     if has_parent:

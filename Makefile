@@ -1,0 +1,37 @@
+# Everything runs in a virtual environment of its own; only Python 3.11+, pip and make are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+.PHONY: demo test test-all lint format bench clean
+
+demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
+	mkdir -p demo
+	$(BIN)/varint run double_pendulum --duration 3600 --dt 0.01 -o demo/double_pendulum.h5 --force
+
+test: $(READY)  ## the fast tests
+	$(BIN)/python -m pytest -q -m "not slow"
+
+test-all: $(READY)  ## every test
+	$(BIN)/python -m pytest -q
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## every target of speed and memory, as a table
+	cd benchmarks && ../$(BIN)/python run.py
+
+$(READY): pyproject.toml
+	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) demo build .pytest_cache .ruff_cache .mypy_cache *.egg-info
