@@ -51,7 +51,9 @@ def random_tree(rng, n, kinds=tuple(REGISTRY), floating=False, gravity=(0, 0, -9
     return vi.Mechanism("random tree", bodies, joints, gravity=gravity)
 
 
-def random_closed(rng, n, loops, kinds=("Spherical", "Universal", "Revolute", "Cylindrical"), cuts=("Rod", "PointOnPlane")):
+def random_closed(
+    rng, n, loops, kinds=("Spherical", "Universal", "Revolute", "Cylindrical"), cuts=("Rod", "PointOnPlane")
+):
     """A random tree with ``loops`` more joints between bodies that are far enough apart to move."""
     tree = random_tree(rng, n, kinds)
     joints = list(tree.joints)

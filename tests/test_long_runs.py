@@ -61,7 +61,12 @@ def test_clusters_and_one_dense_node_give_the_same_motion():
     ends = []
     for clustered in (True, False):
         march = March(
-            compile_structure(mechanism, clustered), scheme(2), 0.01, 1e-12, 100, (np.zeros((12, 6)), np.zeros((0, 12, 6)))
+            compile_structure(mechanism, clustered),
+            scheme(2),
+            0.01,
+            1e-12,
+            100,
+            (np.zeros((12, 6)), np.zeros((0, 12, 6))),
         )
         march.start(state)
         ends.append(march.advance(200).position)
@@ -82,7 +87,7 @@ def test_unsolvable_step_ends_in_convergence_error(order):
     mechanism = vi.mechanisms.double_pendulum()
     force = np.zeros((101, 3))
     force[50:] = 1e15, 0, 0
-    with pytest.raises(vi.ConvergenceError, match="body 'link [12]' and joint 'joint [12]'") as caught:
+    with pytest.raises(vi.ConvergenceError, match=r"body 'link [12]' and joint 'joint [12]'") as caught:
         vi.simulate(mechanism, 1.0, 0.01, order=order, force={"link 2": force})
     error = caught.value
     assert error.body in ("link 1", "link 2")

@@ -1,6 +1,6 @@
 """varint: variational integration of articulated rigid-body mechanisms in maximal coordinates."""
 
-from varint import mechanisms
+import varint.mechanisms as mechanisms
 from varint.analysis.trajectory import Trajectory
 from varint.errors import (
     ArgumentError,
@@ -8,7 +8,6 @@ from varint.errors import (
     ConvergenceError,
     FileError,
     MechanismError,
-    MissingExtraError,
     StateError,
     VarintError,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "FileError",
     "Mechanism",
     "MechanismError",
-    "MissingExtraError",
     "State",
     "StateError",
     "Trajectory",

@@ -10,9 +10,11 @@ import os
 import platform
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numba
-from numba.core import config
+
+config: Any = numba.config
 
 _COMPILED_PACKAGES = ("algebra", "kernels")
 

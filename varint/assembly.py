@@ -116,9 +116,7 @@ def _welded(structure, held, heavy, x, R):
     plan = compiled.plan
     weight = np.ones(plan.mass.size)
     weight[compiled.slot[list(heavy)]] = HEAVY
-    plan = plan._replace(
-        mass=freeze(plan.mass * weight), inertia=freeze(plan.inertia * weight[:, None, None])
-    )
+    plan = plan._replace(mass=freeze(plan.mass * weight), inertia=freeze(plan.inertia * weight[:, None, None]))
     ws = workspace(plan, 1)
     ws.position[0, :-1] = x[compiled.order]
     ws.quat[0, :-1] = quaternions(R[compiled.order])

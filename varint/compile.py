@@ -7,8 +7,8 @@ import numpy as np
 from varint.kernels.plan import AXIS, DISTANCE, POINT, Plan
 from varint.model.body import WORLD
 from varint.model.checks import freeze
-from varint.model.joints import Fixed
 from varint.model.joints.base import Along, Distance, Square
+from varint.model.joints.fixed import Fixed
 from varint.model.shapes import rotation_matrix
 from varint.model.structure import Structure
 from varint.topology import Topology, find_topology
@@ -53,7 +53,7 @@ def compile_structure(structure: Structure, clustered: bool = True, held=None) -
     held = held or {}
     bodies, joints = structure.bodies, structure.joints
     nb = len(bodies)
-    number = structure.body_index | {WORLD: -1}
+    number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in joints]
     row_counts = [6 if j in held else len(joint.forbidden) for j, joint in enumerate(joints)]
     topology = find_topology(ends, row_counts, nb, clustered)
@@ -159,7 +159,9 @@ def _cluster_arrays(topology, slot, joint_rows, side, nb):
                     felt[body].update(range(joint_rows[j], joint_rows[j + 1]))
                     body = parent[body]
     lists = [sorted(rows) for rows in felt]
-    lists += [list(range(cluster_row[c], cluster_row[c + 1])) if articulation[c] < nb else [] for c in range(len(clusters))]
+    lists += [
+        list(range(cluster_row[c], cluster_row[c + 1])) if articulation[c] < nb else [] for c in range(len(clusters))
+    ]
     fill_first = np.cumsum([0] + [len(rows) for rows in lists])
     entry = [{row: fill_first[i] + k for k, row in enumerate(rows)} for i, rows in enumerate(lists)]
 

@@ -1,13 +1,12 @@
 """Everything that varint raises on purpose.
 
-    VarintError
-    |-- MechanismError       a body, a joint or their graph is not a mechanism        (ValueError)
-    |-- StateError           a configuration or velocity that cannot be used          (ValueError)
-    |   `-- AssemblyError    no configuration near the given one satisfies the joints
-    |-- ArgumentError        a bad argument of a run: dt, duration, order, loads ...  (ValueError)
-    |-- ConvergenceError     a step that could not be solved; carries the trajectory  (RuntimeError)
-    |-- FileError            a file that cannot be read or written                    (OSError)
-    `-- MissingExtraError    an optional package is not installed                     (ImportError)
+VarintError
+|-- MechanismError       a body, a joint or their graph is not a mechanism        (ValueError)
+|-- StateError           a configuration or velocity that cannot be used          (ValueError)
+|   `-- AssemblyError    no configuration near the given one satisfies the joints
+|-- ArgumentError        a bad argument of a run: dt, duration, order, loads ...  (ValueError)
+|-- ConvergenceError     a step that could not be solved; carries the trajectory  (RuntimeError)
+`-- FileError            a file that cannot be read or written                    (OSError)
 """
 
 
@@ -33,10 +32,6 @@ class ArgumentError(VarintError, ValueError):
 
 class FileError(VarintError, OSError):
     """A file cannot be read or written."""
-
-
-class MissingExtraError(VarintError, ImportError):
-    """An optional package is needed and not installed."""
 
 
 class ConvergenceError(VarintError, RuntimeError):

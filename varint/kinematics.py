@@ -16,7 +16,7 @@ class JointFrames:
     """
 
     def __init__(self, structure, joint):
-        number = structure.body_index | {WORLD: -1}
+        number = {**structure.body_index, WORLD: -1}
         self.joint = joint
         self.a, self.b = number[joint.body_a], number[joint.body_b]
         (self.axes_a, self.origin_a), (self.axes_b, self.origin_b) = (

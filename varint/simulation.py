@@ -80,9 +80,8 @@ def simulate(
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
     if resume and output is None:
         raise ArgumentError("resume needs output=, the file of the run to go on with")
-    march = March(
-        mechanism.compiled, scheme(order), dt, tol, every, load_arrays(mechanism, mechanism.compiled, steps, force, torque)
-    )
+    loads = load_arrays(mechanism, mechanism.compiled, steps, force, torque)
+    march = March(mechanism.compiled, scheme(order), dt, tol, every, loads)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     first = march.start(state)
     settings = {"duration": duration, "dt": dt, "order": order, "tol": tol, "every": int(every), "steps": steps}
@@ -90,12 +89,13 @@ def simulate(
 
     writer, blocks, spent, counts = None, [first], 0.0, np.zeros(2, dtype=np.int64)
     if output is not None:
-        inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *march.loads[:2])
+        inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads)
         if resume:
             saved = load_progress(output)
             if saved.fingerprint != fingerprint(mechanism, settings, inputs):
                 raise FileError(
-                    f"'{output}' holds another run: resume needs the same mechanism, state, loads, dt, order, tol and every"
+                    f"'{output}' holds another run: to go on, the mechanism, its start and loads, dt, order, tol and"
+                    " every must be the same"
                 )
             blocks, counts, spent = [saved.block], saved.counts, saved.wall_time
             march.restore(saved.checkpoint)

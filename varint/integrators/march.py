@@ -51,7 +51,7 @@ class March:
         self.loads = (*loads, 0)
         self.ws = workspace(compiled.plan, scheme.stages.size)
         self.node = 0
-        self.failure = None
+        self.failure: tuple | None = None
 
     def start(self, state: State) -> Block:
         """Place the mechanism at node 0, and record it."""

@@ -39,7 +39,7 @@ def place(plan, ws, pose):
 
 @njit
 def close_joints(plan, ws, iterations, tol):
-    """Move pose 0 onto the joints by Gauss-Newton steps, shortest in the kinetic metric; return the violation left (m)."""
+    """Move pose 0 onto the joints by Gauss-Newton steps, shortest in the kinetic metric; return what is left (m)."""
     worst = place(plan, ws, 0)
     for _ in range(iterations):
         if not worst > tol:

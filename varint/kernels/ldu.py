@@ -58,9 +58,7 @@ def _eliminate_all(plan, ws, G, H, body, row):
             if i < nb:
                 e = plan.fill_first[nb + c]
                 low, up, solved = ws.fill_lower[e:], ws.fill_upper[e:], ws.fill_joint_lower[e:]
-                _fold_cluster(
-                    ws.K, block, size, ws.rank[c], rows, columns, low, up, solved, ws.D[i], ws.closure_column
-                )
+                _fold_cluster(ws.K, block, size, ws.rank[c], rows, columns, low, up, solved, ws.D[i], ws.closure_column)
                 for k in range(size):
                     add_scaled6(body[i], -row[first + k], up[k])
         if i == nb:

@@ -38,8 +38,8 @@ class Body:
     name: str
     mass: float = field(kw_only=True)
     inertia: np.ndarray = field(kw_only=True)
-    position: np.ndarray = field(default=(0.0, 0.0, 0.0), kw_only=True)
-    quat_wxyz: np.ndarray = field(default=(1.0, 0.0, 0.0, 0.0), kw_only=True)
+    position: np.ndarray = field(default_factory=lambda: np.zeros(3), kw_only=True)
+    quat_wxyz: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]), kw_only=True)
 
     def __post_init__(self):
         check_name(self.name, "a body")

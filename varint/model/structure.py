@@ -1,8 +1,9 @@
 """Bodies and joints of a mechanism, checked when they are put together."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -41,9 +42,9 @@ class Structure:
     """
 
     name: str
-    bodies: tuple
-    joints: tuple = ()
-    gravity: np.ndarray = field(default=(0.0, 0.0, -9.81))
+    bodies: Sequence[Body]
+    joints: Sequence[Joint] = ()
+    gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     start: Mapping = field(default_factory=dict)
 
     def __post_init__(self):
@@ -59,22 +60,29 @@ class Structure:
         for key in self.start:
             if key not in MOTION_KEYS:
                 raise MechanismError(f"start of mechanism '{self.name}': no '{key}', only {', '.join(MOTION_KEYS)}")
-        names = [body.name for body in self.bodies]
-        index = {name: i for i, name in enumerate(names)}
-        set_("body_index", MappingProxyType(index))
-        set_("joint_index", MappingProxyType({joint.name: j for j, joint in enumerate(self.joints)}))
         touched = set()
         for joint in self.joints:
             for end in (joint.body_a, joint.body_b):
-                if end != WORLD and end not in index:
-                    raise MechanismError(f"{joint.label}: no body '{end}'{suggestion(end, [*names, WORLD])}")
+                if end != WORLD and end not in self.body_index:
+                    raise MechanismError(f"{joint.label}: no body '{end}'{suggestion(end, [*self.body_index, WORLD])}")
                 touched.add(end)
             _check_anchors(joint)
-        for name in names:
+        for name in self.body_index:
             if name not in touched:
                 raise MechanismError(
-                    f"body '{name}' is connected to nothing: add a joint, or Free('...', 'world', '{name}') to let it float"
+                    f"body '{name}' is connected to nothing: add a joint,"
+                    f" or Free('...', 'world', '{name}') to let it float"
                 )
+
+    @cached_property
+    def body_index(self) -> Mapping[str, int]:
+        """Number of each body by name."""
+        return MappingProxyType({body.name: i for i, body in enumerate(self.bodies)})
+
+    @cached_property
+    def joint_index(self) -> Mapping[str, int]:
+        """Number of each joint by name."""
+        return MappingProxyType({joint.name: j for j, joint in enumerate(self.joints)})
 
     def body(self, name: str) -> Body:
         """The body of that name."""

@@ -58,7 +58,9 @@ def find_topology(ends, rows, body_count, clustered=True) -> Topology:
     weighted.add_edges_from((*ends[j], j, {"weight": rows[j]}) for j in edges)
     tree = nx.maximum_spanning_tree(weighted, weight="weight")
 
-    tree_joint, parent, bodies = {}, {}, []
+    tree_joint: dict = {}
+    parent: dict = {}
+    bodies: list = []
     for root in roots:
         if root >= 0:
             tree_joint[root], parent[root] = None, -1
