@@ -1,12 +1,12 @@
 """The catalogue: one file a mechanism, each with ``build(**parameters)`` and the facts its test checks.
 
-``varint.mechanisms.NAME(...)`` is ``build`` of ``NAME.py``.
+``varint.mechanisms.NAME(...)`` is ``build`` of ``NAME.py``. Files whose names start with ``_`` are no mechanisms.
 """
 
 import importlib
 import pkgutil
 
-NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+NAMES = tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_")))
 
 
 def module(name: str):

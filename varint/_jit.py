@@ -63,4 +63,3 @@ def njit(function=None, *, inline="never"):
         return numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, inline=inline, _nrt=False)(function)
     finally:
         config.CACHE_DIR = saved
-

@@ -22,7 +22,9 @@ from varint.model.structure import suggestion
 TOLERANCE = 1e-13  # of a closed joint, relative to the size of the coordinates
 ITERATIONS = 100
 LONGEST_MOVE = 0.2  # rad or m: a loop is driven to its coordinates in pieces no longer than this
-HEAVY = 1e8
+HEAVY = 1e4  # times the whole mass, for what is given of a body; more would cost digits, passes make up for it
+PASSES = 4
+LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
 
 
 def make_state(structure, *, coordinates, rates, position, quat_wxyz, velocity, angular_velocity) -> State:
@@ -42,25 +44,27 @@ def make_state(structure, *, coordinates, rates, position, quat_wxyz, velocity, 
     plain = compile_structure(structure)
     if coordinates and not plain.topology.clusters:
         forward_pose(structure, plain.topology, coordinates, x, R)
-    for body, value in position.items():
-        x[body] = value
-    for body, value in quat_wxyz.items():
-        R[body] = rotation_matrix(value)
     held = {structure.joint_index[name]: q for name, q in coordinates.items()}
-    _close(structure, held, set(position) | set(quat_wxyz), x, R)
+    for _ in range(PASSES if position or quat_wxyz else 1):
+        for body, value in position.items():
+            x[body] = value
+        for body, value in quat_wxyz.items():
+            R[body] = rotation_matrix(value)
+        _close(structure, held, position, quat_wxyz, x, R)
+    _check_sense(structure, x, R)
 
     v, w = forward_velocity(structure, plain.topology, rates, x, R) if rates else (np.zeros_like(x), np.zeros_like(x))
     w = np.einsum("nji,nj->ni", R, w)
-    for body, value in velocity.items():
-        v[body] = value
-    for body, value in angular_velocity.items():
-        w[body] = value
-    if rates or velocity or angular_velocity:
-        _match(structure, rates, set(velocity) | set(angular_velocity), x, R, v, w)
+    for _ in range(PASSES if velocity or angular_velocity else 1 if rates else 0):
+        for body, value in velocity.items():
+            v[body] = value
+        for body, value in angular_velocity.items():
+            w[body] = value
+        _match(structure, rates, velocity, angular_velocity, x, R, v, w)
     return State(*(freeze(array) for array in (x[:-1], quaternions(R[:-1]), v[:-1], w[:-1])))
 
 
-def _close(structure, held, heavy, x, R):
+def _close(structure, held, heavy_x, heavy_R, x, R):
     """Move x, R onto all joints, those in ``held`` welded at their coordinates; in place."""
     frames = {j: JointFrames(structure, structure.joints[j]) for j in held}
     here = {j: frame.measure(x, R) for j, frame in frames.items()}
@@ -70,7 +74,7 @@ def _close(structure, held, heavy, x, R):
     for piece in range(1, pieces + 1):
         share = piece / pieces
         pose = {j: joint_pose(structure.joints[j], (1 - share) * here[j] + share * held[j]) for j in held}
-        compiled, ws = _welded(structure, pose, heavy, x, R)
+        compiled, ws = _welded(structure, pose, heavy_x, heavy_R, x, R)
         left = close_joints(compiled.plan, ws, ITERATIONS, TOLERANCE * size)
         if not left <= 10 * TOLERANCE * size:
             joint = structure.joints[_worst_joint(compiled, ws)]
@@ -82,12 +86,12 @@ def _close(structure, held, heavy, x, R):
         R[compiled.order] = ws.rotation[0, :-1]
 
 
-def _match(structure, rates, heavy, x, R, v, w):
+def _match(structure, rates, heavy_v, heavy_w, x, R, v, w):
     """Change v (world), w (body) to satisfy all joints, with the given ``rates``; in place."""
     poses = {
         structure.joint_index[name]: JointFrames(structure, structure.joint(name)).relative_pose(x, R) for name in rates
     }
-    compiled, ws = _welded(structure, poses, heavy, x, R)
+    compiled, ws = _welded(structure, poses, heavy_v, heavy_w, x, R)
     plan = compiled.plan
     close_joints(plan, ws, 0, 0.0)
     ws.velocity[:, :3], ws.velocity[:, 3:] = v[compiled.order], w[compiled.order]
@@ -110,13 +114,26 @@ def _match(structure, rates, heavy, x, R, v, w):
     v[compiled.order], w[compiled.order] = ws.velocity[:, :3], ws.velocity[:, 3:]
 
 
-def _welded(structure, held, heavy, x, R):
-    """Plan with the joints in ``held`` welded at their poses and the ``heavy`` bodies so, and its workspace."""
+def _check_sense(structure, x, R):
+    """Half a turn keeps axes at right angles: see that each joint is where its own coordinates lead."""
+    for joint in structure.joints:
+        turn, shift = JointFrames(structure, joint).relative_pose(x, R)
+        if np.abs(turn - joint_pose(joint, joint.measure(turn, shift))[0]).max() > LARGEST_TWIST:
+            raise AssemblyError(
+                f"mechanism '{structure.name}' cannot be put together: {joint.label} would be turned over."
+                " Change the coordinates or poses asked for"
+            )
+
+
+def _welded(structure, held, heavy_x, heavy_R, x, R):
+    """Plan with the joints in ``held`` welded at their poses, bodies hard to shift or to turn, and its workspace."""
     compiled = compile_structure(structure, held=held)
     plan = compiled.plan
-    weight = np.ones(plan.mass.size)
-    weight[compiled.slot[list(heavy)]] = HEAVY
-    plan = plan._replace(mass=freeze(plan.mass * weight), inertia=freeze(plan.inertia * weight[:, None, None]))
+    mass, inertia, heavy = plan.mass.copy(), plan.inertia.copy(), HEAVY * plan.mass.sum()
+    if min(len(heavy_x), len(heavy_R)) < mass.size:  # if all are given, none gives way: their own masses weigh best
+        mass[compiled.slot[list(heavy_x)]] = heavy
+        inertia[compiled.slot[list(heavy_R)]] = heavy * compiled.length**2 * np.eye(3)
+    plan = plan._replace(mass=freeze(mass), inertia=freeze(inertia))
     ws = workspace(plan, 1)
     ws.position[0, :-1] = x[compiled.order]
     ws.quat[0, :-1] = quaternions(R[compiled.order])
@@ -135,7 +152,7 @@ def _by_joint(structure, values, what):
         if name not in structure.joint_index:
             raise StateError(f"{what}: no joint '{name}'{suggestion(name, structure.joint_index)}")
         joint = structure.joint(name)
-        value = np.atleast_1d(value)
+        value = [value] if np.isscalar(value) else value
         checked[name] = array_of(value, (joint.dof,), f"{what} of {joint.label}", StateError)
     return checked
 

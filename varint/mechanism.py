@@ -34,7 +34,8 @@ class Mechanism(Structure):
 
         In a tree, joints not named keep the coordinates of the reference configuration and do not
         move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
-        branch of the reference configuration. A body with a given pose is held against the others.
+        branch of the reference configuration. What is given of a body is held against the others, as far as
+        the joints allow.
 
         Raises
         ------

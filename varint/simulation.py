@@ -73,8 +73,10 @@ def simulate(
     dt = positive(dt, "dt", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
     tol = positive(tol, "tol", ArgumentError)
-    if not isinstance(every, (int, np.integer)) or every < 1:
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
         raise ArgumentError(f"every must be a whole number from 1, got {every!r}")
+    if duration / dt > 2**53:
+        raise ArgumentError(f"duration {duration:g} s is more than 2^53 steps of dt = {dt:g} s")
     steps = int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
     if steps < 1:
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
@@ -83,9 +85,10 @@ def simulate(
     loads = load_arrays(mechanism, mechanism.compiled, steps, force, torque)
     march = March(mechanism.compiled, scheme(order), dt, tol, every, loads)
     state = _checked(mechanism, mechanism.state() if state is None else state)
-    first = march.start(state)
-    settings = {"duration": duration, "dt": dt, "order": order, "tol": tol, "every": int(every), "steps": steps}
     _announce_compilation()
+    first = march.start(state)
+    march.advance(0)  # compiles or loads the kernels, which is no stepping time
+    settings = {"duration": duration, "dt": dt, "order": order, "tol": tol, "every": int(every), "steps": steps}
 
     writer, blocks, spent, counts = None, [first], 0.0, np.zeros(2, dtype=np.int64)
     if output is not None:
@@ -164,6 +167,8 @@ def _outcome(march, mechanism):
 
 
 def _checked(mechanism, state):
+    if not isinstance(state, State):
+        raise ArgumentError(f"state must come from mechanism.state(...), got {state!r}")
     nb = len(mechanism.bodies)
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)

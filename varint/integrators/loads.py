@@ -19,7 +19,10 @@ def load_arrays(structure, compiled, steps, force, torque):
             if name not in structure.body_index:
                 raise ArgumentError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")
             slot = compiled.slot[structure.body_index[name]]
-            value = np.asarray(value, dtype=float)
+            try:
+                value = np.asarray(value, dtype=float)
+            except (TypeError, ValueError) as problem:
+                raise ArgumentError(f"{what} on body '{name}' must be numbers: {problem}") from None
             if not np.isfinite(value).all():
                 raise ArgumentError(f"{what} on body '{name}' must be finite")
             if value.shape == (3,):

@@ -48,6 +48,6 @@ def scheme(order: int) -> Scheme:
 
     Raises ArgumentError for an order that there is none of.
     """
-    if order not in SCHEMES:
+    if not isinstance(order, (int, np.integer)) or order not in SCHEMES:
         raise ArgumentError(f"order must be one of {', '.join(map(str, SCHEMES))}, got {order!r}")
     return SCHEMES[order]

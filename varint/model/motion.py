@@ -47,7 +47,7 @@ def _elementary(motion, q):
     elif isinstance(motion, Slide):
         shift[motion.axis] = q[0]
     elif isinstance(motion, Ball):
-        turn = Rotation.from_rotvec(q).as_matrix()
+        turn = Rotation.from_rotvec(np.array(q)).as_matrix()  # scipy wants to be able to write into it
     else:
         shift[motion.axis] = motion.length
     return turn, shift

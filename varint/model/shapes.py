@@ -66,8 +66,10 @@ class Moments(NamedTuple):
 
 def mesh(vertices, triangles, what) -> Moments:
     """Moments of the solid inside a closed triangle mesh, by the divergence theorem over its tetrahedra."""
-    vertices = np.asarray(vertices, dtype=float)
-    triangles = np.asarray(triangles)
+    try:
+        vertices, triangles = np.asarray(vertices, dtype=float), np.asarray(triangles)
+    except (TypeError, ValueError) as problem:
+        raise MechanismError(f"vertices and triangles of {what} must be arrays of numbers: {problem}") from None
     if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
         raise MechanismError(f"vertices of {what} must be finite, of shape (n, 3)")
     if triangles.ndim != 2 or triangles.shape[1] != 3 or not np.issubdtype(triangles.dtype, np.integer):

@@ -1,0 +1,37 @@
+"""What the mechanisms made of links share."""
+
+import numpy as np
+
+import varint as vi
+
+
+def link(name: str, start, end, width: float = 0.1) -> vi.Body:
+    """A box of 1 kg/m and ``width`` x ``width`` from ``start`` to ``end`` (3,), m, world; its z axis points to ``end``.
+
+    In the x-z plane its y axis is the world's.
+    """
+    start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    length = np.linalg.norm(end - start)
+    x, y, z = end - start
+    a, b = 0.5 * np.arctan2(-y, np.hypot(x, z)), 0.5 * np.arctan2(x, z)  # half angles: first about x, then about y
+    quat = (np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b) * np.cos(a), -np.sin(b) * np.sin(a))
+    return vi.Body.box(name, size=(width, width, length), mass=length, position=0.5 * (start + end), quat_wxyz=quat)
+
+
+def polar(length: float, angle: float) -> np.ndarray:
+    """The point (3,) of the x-z plane at ``length`` from the origin and ``angle`` from x towards z."""
+    return length * np.array([np.cos(angle), 0.0, np.sin(angle)])
+
+
+def meet(a, b, from_a: float, from_b: float) -> np.ndarray:
+    """The point (3,) of the x-z plane at the distances ``from_a``, ``from_b`` from ``a``, ``b``, left of a to b.
+
+    Raises MechanismError where there is none.
+    """
+    apart = b - a
+    distance = np.linalg.norm(apart)
+    along = (distance**2 + from_a**2 - from_b**2) / (2 * distance)
+    if abs(along) > from_a:
+        raise vi.MechanismError(f"links of {from_a:g} m and {from_b:g} m cannot join points {distance:g} m apart")
+    left = np.array([-apart[2], 0.0, apart[0]])
+    return a + (along * apart + np.sqrt(from_a**2 - along**2) * left) / distance

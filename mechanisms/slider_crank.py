@@ -1,0 +1,35 @@
+"""A planar slider-crank: crank, connecting rod and a slider on x."""
+
+import numpy as np
+
+import varint as vi
+from varint.mechanisms._links import link, polar
+
+
+def build(crank: float = 0.3, rod: float = 1.0, angle: float = np.pi / 3, rate: float = 2 * np.pi) -> vi.Mechanism:
+    """Crank and connecting rod of those lengths (m) and 1 kg/m in the x-z plane, a slider of 1 kg.
+
+    The crank turns at the origin, by default all round. ``angle``: of the crank from x towards z in the
+    reference configuration, rad; ``rate``: its rate at the start, rad/s.
+    """
+    height = crank * np.sin(angle)
+    if rod <= abs(height):
+        raise vi.MechanismError(f"a rod of {rod:g} m does not reach the slider from a crank pin {abs(height):g} m off")
+    origin, crank_pin = np.zeros(3), polar(crank, angle)
+    wrist = polar(crank * np.cos(angle) + np.sqrt(rod**2 - height**2), 0.0)
+    bodies = [
+        link("crank", origin, crank_pin),
+        link("rod", crank_pin, wrist),
+        vi.Body.box("slider", size=(0.2, 0.1, 0.1), mass=1.0, position=wrist),
+    ]
+    axis = (0, -1, 0)  # so that angles count from x towards z
+    joints = [
+        vi.Revolute("crank pivot", "world", "crank", point=origin, axis=axis),
+        vi.Revolute("crank pin", "crank", "rod", point=crank_pin, axis=axis),
+        vi.Revolute("wrist pin", "rod", "slider", point=wrist, axis=axis),
+        vi.Prismatic("slide", "world", "slider", point=origin, point_b=wrist, axis=(1, 0, 0)),
+    ]
+    return vi.Mechanism("slider-crank", bodies, joints, start={"rates": {"crank pivot": rate}})
+
+
+EXPECTED = {"bodies": 3, "rows": 20, "mobility": 1, "loops": 1}

@@ -1,0 +1,35 @@
+"""A tree of links hung from the world, released at rest."""
+
+import numpy as np
+
+import varint as vi
+from varint.mechanisms._links import link, polar
+
+
+def build(depth: int = 3, branching: int = 2, angle: float = np.pi / 4) -> vi.Mechanism:
+    """``depth`` levels of 1 m, 1 kg links, each bearing ``branching`` children at its end.
+
+    The first link hangs from the origin, turned by ``angle`` (rad) towards x. Children spread along
+    y and x in turn. Universal joints on even levels, counted from 0, revolute joints on odd ones.
+    """
+    bodies, joints = [], []
+
+    def grow(name, parent, start, along, level):
+        sideways = np.eye(3)[level % 2]
+        axis = np.cross(along, sideways)
+        bodies.append(link(name, start, start + along))
+        ends = {"body_a": parent, "body_b": name, "point": start, "axis": axis}
+        if level % 2:
+            joints.append(vi.Revolute(f"joint {name}", **ends))
+        else:
+            joints.append(vi.Universal(f"joint {name}", **ends, axis_b=np.cross(axis, along)))
+        if level + 1 < depth:
+            for child, spread in enumerate(np.linspace(-0.6, 0.6, branching), start=1):
+                branch = along + spread * np.eye(3)[(level + 1) % 2]
+                grow(f"{name}.{child}", name, start + along, branch / np.linalg.norm(branch), level + 1)
+
+    grow("1", "world", np.zeros(3), polar(1.0, angle - np.pi / 2), 0)
+    return vi.Mechanism(f"tree of {len(bodies)} links", bodies, joints)
+
+
+EXPECTED = {"bodies": 7, "rows": 30, "mobility": 12, "loops": 0}

@@ -1,0 +1,59 @@
+"""Poses, rows and Jacobians in the order of a mechanism's description, for tests of joints and states."""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from varint.kernels.rows import evaluate_rows
+from varint.kinematics import JointFrames
+from varint.model.motion import joint_pose
+from varint.model.shapes import rotation_matrix
+
+
+def pose_of(state):
+    """x (nb + 1, 3), R (nb + 1, 3, 3) of a state, the world last."""
+    R = np.concatenate([rotation_matrix(state.quat_wxyz), np.eye(3)[None]])
+    return np.vstack([state.position, np.zeros(3)]), R
+
+
+def rows_at(mechanism, x, R):
+    """Rows (nr,), in m, and their Jacobian (nr, nb, 6) in (x, body rotation) at a pose, the world last."""
+    compiled = mechanism.compiled
+    plan, order = compiled.plan, np.append(compiled.order, -1)
+    g, sides = np.zeros(plan.row_c.size), np.zeros((plan.row_c.size, 2, 6))
+    evaluate_rows(plan, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), g, sides)
+    G = np.zeros((g.size, len(x), 6))
+    for j, bodies in enumerate(plan.side):
+        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+            for body, entry in zip(bodies, sides[r], strict=True):
+                G[r, order[body]] += entry
+    return plan.row_scale * g, plan.row_scale[:, None, None] * G[:, :-1]
+
+
+def moved(x, R, v, w):
+    """The pose after a displacement ``v`` (nb, 3), m, world, and turns ``w`` (nb, 3), rad, body."""
+    x, R = x.copy(), R.copy()
+    x[:-1] += v
+    R[:-1] = R[:-1] @ Rotation.from_rotvec(w).as_matrix()
+    return x, R
+
+
+def measured(mechanism, name, x, R):
+    """Coordinates (dof,) of a joint."""
+    return JointFrames(mechanism, mechanism.joint(name)).measure(x, R)
+
+
+def measured_rates(mechanism, name, state, step=1e-6):
+    """Rates (dof,) of a joint, by central differences of its coordinates along the velocities of ``state``."""
+    pose = pose_of(state)
+    ahead, behind = (
+        measured(mechanism, name, *moved(*pose, h * state.velocity, h * state.angular_velocity)) for h in (step, -step)
+    )
+    return (ahead - behind) / (2 * step)
+
+
+def reachable(mechanism, name, x, R, tolerance=1e-8):
+    """Whether the joint's motions, at the coordinates that it measures, lead to the pose its bodies are in."""
+    frames = JointFrames(mechanism, mechanism.joint(name))
+    turn, shift = frames.relative_pose(x, R)
+    turn_q, shift_q = joint_pose(frames.joint, frames.joint.measure(turn, shift))
+    return np.allclose(turn, turn_q, atol=tolerance) and np.allclose(shift, shift_q, atol=tolerance)
