@@ -126,7 +126,7 @@ def test_rank_revealing_lu(variant, rng, rank):
     A = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, n))
     b = A @ rng.standard_normal(n)
     K, rows, columns = np.concatenate([[9.0], A.ravel()]), np.empty(n, dtype=int), np.empty(n, dtype=int)
-    assert variant(dense.rank_lu_factor)(K, 1, n, rows, columns) == rank
+    assert variant(dense.rank_lu_factor)(K, 1, n, 10.0, rows, columns) == rank
     x = b.copy()
     variant(dense.rank_lu_solve)(K, 1, n, rank, rows, columns, x, np.empty(n))
     assert np.abs(A @ x - b).max() < 1e-11

@@ -110,3 +110,29 @@ def test_clusters_are_independent_loops(rng):
     assert [len(cuts) for _, cuts in topology.clusters] == [1] * 5
     single = compile_structure(vi.mechanisms.rhombus_chain(m=5), clustered=False).topology
     assert [len(cuts) for _, cuts in single.clusters] == [5]
+
+
+def test_a_ring_of_welds_is_redundant_through_and_through():
+    """All six rows of its closure are redundant: nothing but round-off is left in the dense node."""
+    bodies = [
+        vi.Body.box(name, (0.3, 0.2, 0.1), 1.0, position=place) for name, place in zip("abc", np.eye(3), strict=True)
+    ]
+    joints = [vi.Fixed("1", "a", "b"), vi.Fixed("2", "b", "c"), vi.Fixed("3", "c", "a"), vi.Free("4", "world", "a")]
+    ring = vi.Mechanism("ring", bodies, joints, gravity=(0, 0, 0))
+    run = vi.simulate(ring, 10.0, 0.01, state=ring.state(angular_velocity={"a": (1, 2, 3)}))
+    assert run.substeps == 0
+    assert run.drift.max() < 1e-10
+    assert np.abs(run.angular_momentum - run.angular_momentum[0]).max() < 1e-11
+
+
+def test_two_hinges_on_one_door():
+    """Two joints between the same bodies are a loop; five of the ten rows are redundant."""
+    door = vi.Body.box("door", (0.8, 0.04, 2.0), 20.0, position=(0.4, 0, 0))
+    points = {"low": (0, 0, -0.8), "high": (0.16, 0, 0.8)}
+    hinges = [vi.Revolute(name, "world", "door", point=point, axis=(0.1, 0, 1)) for name, point in points.items()]
+    mechanism = vi.Mechanism("door", [door], hinges)
+    run = vi.simulate(mechanism, 10.0, 0.01, state=mechanism.state(velocity={"door": (0, 0.5, 0)}))
+    assert mechanism.compiled.topology.clusters[0][0] == -1
+    assert run.kinetic[0] > 1.0
+    assert run.drift.max() < 1e-10
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-3 * run.kinetic.max()

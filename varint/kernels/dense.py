@@ -5,7 +5,7 @@ LU factors keep the reciprocals of U's diagonal, so that solving multiplies.
 
 from varint._jit import njit
 
-RANK_TOLERANCE = 1e-11  # a closure pivot below this share of the first one counts as a redundant row
+RANK_TOLERANCE = 1e-11  # a closure pivot below this share of its terms counts as a redundant row
 
 
 @njit
@@ -110,8 +110,10 @@ def add_scaled6(y, f, x):
 
 
 @njit
-def rank_lu_factor(K, start, n, rows, columns):
+def rank_lu_factor(K, start, n, size, rows, columns):
     """Factor the n x n block at ``K[start:]`` with complete pivoting; return its numerical rank.
+
+    ``size`` is that of the terms which the block's entries are sums of.
 
     Rows and columns are swapped in place; ``rows`` and ``columns`` (n,) get their order.
     Elimination stops where no pivot above `RANK_TOLERANCE` is left: what remains are redundant
@@ -120,17 +122,14 @@ def rank_lu_factor(K, start, n, rows, columns):
     for i in range(n):
         rows[i] = i
         columns[i] = i
-    first = 0.0
     for k in range(n):
         best, best_row, best_column = 0.0, k, k
         for i in range(k, n):
             for j in range(k, n):
-                size = abs(K[start + i * n + j])
-                if size > best:
-                    best, best_row, best_column = size, i, j
-        if k == 0:
-            first = best
-        if not best > RANK_TOLERANCE * first:
+                entry = abs(K[start + i * n + j])
+                if entry > best:
+                    best, best_row, best_column = entry, i, j
+        if not best > RANK_TOLERANCE * size:
             return k
         if best_row != k:
             rows[k], rows[best_row] = rows[best_row], rows[k]

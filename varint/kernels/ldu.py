@@ -46,14 +46,14 @@ def _eliminate_all(plan, ws, G, H, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
     nb = plan.mass.size
     if ws.K.size:
-        _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper, ws.K)
+        _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper, ws.K, ws.closure_size)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
         for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
             first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
             block, size = plan.cluster_block[c], last - first
             rows, columns = ws.pivot[0, first:last], ws.pivot[1, first:last]
-            ws.rank[c] = rank_lu_factor(ws.K, block, size, rows, columns)
+            ws.rank[c] = rank_lu_factor(ws.K, block, size, ws.closure_size[c], rows, columns)
             rank_lu_solve(ws.K, block, size, ws.rank[c], rows, columns, row[first:last], ws.closure_column)
             if i < nb:
                 e = plan.fill_first[nb + c]
@@ -86,7 +86,7 @@ def _eliminate_all(plan, ws, G, H, body, row):
                 ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, first, last, plan.fill_row, plan.fill_up,
                 ws.fill_lower, ws.fill_upper, ws.fill_joint_lower, ws.fill_joint_upper,
                 ws.K, plan.cluster_block[c], plan.cluster_row[c], plan.cluster_row[c + 1] - plan.cluster_row[c],
-                body[i], row_i, row,
+                body[i], row_i, row, ws.closure_size, c,
             )  # fmt: skip
 
 
@@ -126,11 +126,12 @@ def _eliminate(D, X, S, Y, G, H, rows, has_parent, D_parent, x, y, x_parent):
 
 
 @njit
-def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper, K):
+def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper, K, closure_size):
     """Write the closures' own blocks into the fills of their bodies."""
     fill_lower[:] = 0.0
     fill_upper[:] = 0.0
     K[:] = 0.0
+    closure_size[:] = 0.0
     for r in range(cluster_row[0], cluster_row[-1]):
         for side in range(2):
             e = row_fill[r, side]
@@ -142,7 +143,7 @@ def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper, K):
 @njit
 def _pass_fills(
     D, X, S, Y, G, H, rows, first, last, fill_row, fill_up, lower, upper, joint_lower, joint_upper, K, block,
-    first_row, size, x, y, row,
+    first_row, size, x, y, row, closure_size, c,
 ):  # fmt: skip
     """Eliminate a body and its joint from the closure rows it feels: into the dense block K, ``row`` and the parent."""
     for e in range(first, last):
@@ -165,6 +166,8 @@ def _pass_fills(
             for a in range(rows):
                 total += joint_lower[e, a] * joint_upper[other, a]
             K[at + fill_row[other]] -= total
+            if e == other:
+                closure_size[c] = max(closure_size[c], abs(total))
     for e in range(first, last):
         above = fill_up[e]
         if above >= 0:

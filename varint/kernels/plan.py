@@ -77,6 +77,7 @@ class Workspace(NamedTuple):
     K: np.ndarray  # dense closure nodes, then their LU factors
     pivot: np.ndarray  # (2, nr) row and column order of the closure factors
     rank: np.ndarray  # (nc,) numerical rank of each closure node
+    closure_size: np.ndarray  # (nc,) largest term of its diagonal before they cancel, what round-off is relative to
     closure_column: np.ndarray  # (largest cluster,)
     fill_lower: np.ndarray  # (ne, 6) F_{closure, body}
     fill_upper: np.ndarray  # (ne, 6) F_{body, closure}, then D^-1 times it
@@ -114,6 +115,7 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         K=np.zeros(plan.cluster_block[-1]),
         pivot=np.zeros((2, nr), dtype=np.int64),
         rank=np.zeros(nc, dtype=np.int64),
+        closure_size=np.zeros(nc),
         closure_column=np.zeros(largest),
         fill_lower=np.zeros((ne, 6)),
         fill_upper=np.zeros((ne, 6)),
