@@ -163,11 +163,11 @@ def _pass_fills(
         at = block + (fill_row[e] - first_row) * size - first_row
         for other in range(first, last):
             total = dot6(lower[e], upper[other])
+            if e == other:
+                closure_size[c] = max(closure_size[c], abs(total))
             for a in range(rows):
                 total += joint_lower[e, a] * joint_upper[other, a]
             K[at + fill_row[other]] -= total
-            if e == other:
-                closure_size[c] = max(closure_size[c], abs(total))
     for e in range(first, last):
         above = fill_up[e]
         if above >= 0:
