@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.util
 import json
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -46,15 +47,19 @@ def from_data(data: dict, what: str) -> Mechanism:
         return Mechanism(data["name"], bodies, joints, **rest)
     except KeyError as problem:
         raise MechanismError(f"{what}: {problem.args[0]!r} is missing") from None
-    except (TypeError, AttributeError) as problem:
-        raise MechanismError(f"{what}: {problem}") from None
-    except MechanismError as problem:
+    except (TypeError, AttributeError, ValueError) as problem:  # MechanismError is a ValueError
         raise MechanismError(f"{what}: {problem}") from None
 
 
 def save_mechanism(mechanism: Mechanism, path) -> None:
-    """Write a mechanism as JSON."""
-    Path(path).write_text(json.dumps(to_data(mechanism), indent=1))
+    """Write a mechanism as JSON.
+
+    Raises FileError if the file cannot be written.
+    """
+    try:
+        Path(path).write_text(json.dumps(to_data(mechanism), indent=1))
+    except OSError as problem:
+        raise FileError(f"cannot write '{path}': {problem.strerror}") from None
 
 
 def load_mechanism(path) -> Mechanism:
@@ -85,22 +90,24 @@ def _from_python(path: Path) -> Mechanism:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
+        mechanism = module.build() if hasattr(module, "build") else None
     except VarintError:
         raise
     except Exception as problem:
-        line = getattr(problem, "lineno", None)
-        if line is None:
-            trace = problem.__traceback__
-            while trace.tb_next:
-                trace = trace.tb_next
-            line = trace.tb_lineno
-        raise FileError(f"'{path}', line {line}: {type(problem).__name__}: {problem}") from problem
+        raise FileError(f"{_where(problem, path, spec.origin)}: {type(problem).__name__}: {problem}") from problem
     if not hasattr(module, "build"):
         raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
-    mechanism = module.build()
     if not isinstance(mechanism, Mechanism):
         raise FileError(f"build() of '{path}' returned {type(mechanism).__name__}, not a Mechanism")
     return mechanism
+
+
+def _where(problem, path, origin) -> str:
+    """The file at ``path``, compiled as ``origin``, and the line of it where ``problem`` arose or that led there."""
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == origin]
+    if isinstance(problem, SyntaxError) and problem.filename == origin:
+        lines.append(problem.lineno)
+    return f"'{path}'" + (f", line {lines[-1]}" if lines else "")
 
 
 def _fields(item) -> dict:

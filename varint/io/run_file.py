@@ -11,9 +11,11 @@ The file is in HDF5's single-writer mode, which orders what reaches the disk; ``
 written last and says how much of the rest counts.
 """
 
+import ctypes
 import hashlib
 import json
 import os
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,12 @@ from varint.mechanism import Mechanism
 FORMAT = "varint run 1"
 NODES = {"t": (), "position": (3,), "quat_wxyz": (4,), "velocity": (3,), "angular_velocity": (3,)}
 UNFINISHED = -1
+LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
+SUPERBLOCK = b"\x89HDF\r\n\x1a\n\x03"  # how they begin
+SWMR_WRITE = 4  # its flag of a file being written, or left so by a kill
+PATIENCE = 25  # looks at the length of a file, 0.02 s apart
+READ_ATTEMPTS = 22  # the waits between them double, from 1 ns
+NOT_FINISHED = "the run was not finished"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +74,11 @@ class RunWriter:
         nb = len(mechanism.bodies)
         rows = max(1, 2**16 // (8 * 4 * nb))
         with _reporting(f"cannot write '{self.path}'"):
-            self.file = h5py.File(self.path, "w", libver="latest")
-            self.file.attrs["format"] = FORMAT
-            self.file.attrs["fingerprint"] = fingerprint(mechanism, settings, inputs)
-            self.file.attrs["settings"] = json.dumps(settings)
+            self.file = h5py.File(self.path, "w", libver=LIBRARY)
+            attributes = {"format": FORMAT, "fingerprint": fingerprint(mechanism, settings, inputs)}
+            attributes["settings"] = json.dumps(settings)
+            for name, text in attributes.items():
+                self.file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
             self.file.create_dataset("mechanism", data=np.bytes_(json.dumps(to_data(mechanism))))
             for name, width in NODES.items():
                 item = (nb, *width) if width else ()
@@ -79,7 +88,7 @@ class RunWriter:
                     self.file.create_dataset(f"checkpoint/{turn}/{name}", data=array)
             self.file["progress"] = np.array([0, 0, 0, 0, UNFINISHED])
             self.file["wall_time"] = 0.0
-            self.file.create_dataset("message", data=np.bytes_("the run was not finished"), dtype="S1000")
+            self.file.create_dataset("message", data=np.bytes_(NOT_FINISHED), dtype="S1000")
             self.file.swmr_mode = True
 
     @classmethod
@@ -88,15 +97,17 @@ class RunWriter:
         writer = cls.__new__(cls)
         writer.path = Path(path)
         fresh = writer.path.with_name(writer.path.name + ".resume")
-        with _reporting(f"cannot go on with '{path}'"), h5py.File(path, "r", libver="latest", swmr=True) as old:
-            writer.file = h5py.File(fresh, "w", libver="latest")
+        with _reporting(f"cannot go on with '{path}'"), _reader(path) as old:
+            writer.file = h5py.File(fresh, "w", libver=LIBRARY)
             for name in old:
                 old.copy(name, writer.file)
             writer.file.attrs.update(old.attrs)
             for name in NODES:
                 writer.file[name].resize(int(old["progress"][0]), axis=0)
+            writer.file["progress"][4] = UNFINISHED
+            writer.file["message"][()] = np.bytes_(NOT_FINISHED)
+            writer.file.swmr_mode = True  # before the old file goes: from here on a kill leaves a readable file
             os.replace(fresh, writer.path)
-            writer.file.swmr_mode = True
         return writer
 
     def append(self, block: Block, dt: float, checkpoint: dict, counts, wall_time: float) -> None:
@@ -144,7 +155,7 @@ def load(path) -> Trajectory:
     with _open(path) as file:
         mechanism = from_data(json.loads(file["mechanism"][()]), f"'{path}'")
         nodes = _nodes(file)
-        records, iterations, substeps, turn, status = (int(number) for number in file["progress"])
+        _, iterations, substeps, turn, status = (int(number) for number in file["progress"])
         return Trajectory(
             mechanism=mechanism,
             **nodes,
@@ -170,21 +181,24 @@ def load_progress(path) -> Progress:
         nodes = _nodes(file)
         _, iterations, substeps, turn, _ = (int(number) for number in file["progress"])
         dt = json.loads(file.attrs["settings"])["dt"]
+        checkpoint = file[f"checkpoint/{turn}"]
         nodes["node"] = np.rint(nodes.pop("t") / dt).astype(np.int64)
         return Progress(
             block=Block(**nodes, newton_iterations=0, substeps=0),
             counts=np.array([iterations, substeps]),
             wall_time=float(file["wall_time"][()]),
-            checkpoint={name: data[...] for name, data in file[f"checkpoint/{turn}"].items()},
-            fingerprint=str(file.attrs["fingerprint"]),
+            checkpoint={name: checkpoint[name][...] for name in checkpoint},
+            fingerprint=file.attrs["fingerprint"].decode(),
         )
 
 
 def _nodes(file) -> dict:
     records = int(file["progress"][0])
     nodes = {name: file[name][:records] for name in NODES}
-    if any(len(array) != records for array in nodes.values()):
-        raise KeyError("some nodes are missing")
+    if records < 1 or any(len(array) != records for array in nodes.values()):
+        raise ValueError("some nodes are missing")
+    if not np.allclose(np.linalg.norm(nodes["quat_wxyz"], axis=-1), 1.0, rtol=0.0, atol=1e-6):
+        raise ValueError("some nodes were lost")  # what was never written reads as zeros
     return nodes
 
 
@@ -192,11 +206,36 @@ def _nodes(file) -> dict:
 def _open(path):
     if not Path(path).is_file():
         raise FileError(f"cannot read '{path}': no such file")
-    with _reporting(f"'{path}' is damaged or no run of varint"):
-        with h5py.File(path, "r", libver="latest", swmr=True) as file:
-            if file.attrs.get("format") != FORMAT:
-                raise FileError(f"'{path}' is no run of varint, or of another version of it: expected '{FORMAT}'")
-            yield file
+    with _reporting(f"'{path}' is damaged or no run of varint"), _reader(path) as file:
+        if file.attrs.get("format") != FORMAT.encode():
+            raise FileError(f"'{path}' is no run of varint, or of another version of it: expected '{FORMAT}'")
+        yield file
+
+
+def _reader(path) -> h5py.File:
+    """The file open for reading, also while it is written.
+
+    In the mode for that, HDF5 by default reads past the end of a file cut short, and tries again for
+    ever where the file is damaged.
+    """
+    for _ in range(PATIENCE):
+        with open(path, "rb") as file:
+            head = file.read(48)
+            size = file.seek(0, os.SEEK_END)
+        if head[:9] != SUPERBLOCK or len(head) < 48:
+            raise ValueError("not in its format")
+        if not head[11] & SWMR_WRITE:
+            return h5py.File(path, "r")
+        if int.from_bytes(head[28:36], "little") <= size:
+            break
+        time.sleep(0.02)  # a writer may be about to extend it
+    else:
+        raise ValueError(f"it was cut short to {size} bytes")
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    set_attempts = ctypes.CDLL(h5py.h5p.__file__).H5Pset_metadata_read_attempts  # h5py does not wrap it
+    set_attempts.argtypes = (ctypes.c_int64, ctypes.c_uint)
+    set_attempts(access.id, READ_ATTEMPTS)
+    return h5py.File(h5py.h5f.open(os.fsencode(path), h5py.h5f.ACC_RDONLY | h5py.h5f.ACC_SWMR_READ, access))
 
 
 @contextmanager

@@ -1,0 +1,107 @@
+"""What the subcommands share: the mechanism they are told of, paths to write to, tables."""
+
+from pathlib import Path
+
+from varint.errors import ArgumentError, FileError, VarintError
+
+MECHANISM_FILES = (".json", ".py")
+RUN_FILES = (".h5", ".hdf5")
+
+
+def add_mechanism(parser, what: str, **options) -> None:
+    """Arguments for `find_mechanism`."""
+    parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=what, **options)
+    parser.add_argument(
+        "-p",
+        "--param",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="parameter of a mechanism of the catalogue, as often as needed; values are Python literals or text",
+    )
+
+
+def find_mechanism(name: str, parameters: list):
+    """The mechanism called ``name`` in the catalogue, or in the file of that path.
+
+    ``parameters``: texts ``KEY=VALUE`` for a mechanism of the catalogue.
+    """
+    from varint import load_mechanism, mechanisms
+    from varint.model.structure import suggestion
+
+    if name in mechanisms.NAMES:
+        return _build(name, mechanisms.module(name).build, dict(_parsed(text) for text in parameters))
+    if Path(name).suffix in MECHANISM_FILES:
+        if parameters:
+            raise ArgumentError(f"parameters are for mechanisms of the catalogue, '{name}' is a file: change it there")
+        return load_mechanism(name)
+    if Path(name).exists():
+        raise ArgumentError(f"'{name}' is no mechanism: files of mechanisms end in {' or '.join(MECHANISM_FILES)}")
+    raise ArgumentError(
+        f"no mechanism '{name}' in the catalogue{suggestion(name, mechanisms.NAMES) or ':'}"
+        f" 'varint info' lists it; files of mechanisms end in {' or '.join(MECHANISM_FILES)}"
+    )
+
+
+def check_picture(path: Path, source: Path | None) -> Path:
+    """Refuse a picture that cannot be written, or only over its ``source``: before the run, not after it."""
+    if path.suffix.lower() != ".png":
+        raise ArgumentError(f"pictures are PNG files: '{path}' must end in .png")
+    if source is not None and path.resolve() == source.resolve():
+        raise ArgumentError(f"the picture would replace the run in '{source}': name it .h5")
+    if not path.parent.is_dir():
+        raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
+    return path
+
+
+def stdout_console():
+    """Where tables go, wide enough for them where it is no terminal."""
+    import sys
+
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
+
+
+def new_table(*columns, title=None):
+    """A table in the style of the command; a column that starts with ``>`` holds numbers."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", show_header=any(columns), pad_edge=False)
+    for column in columns:
+        table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left")
+    return table
+
+
+def _build(name, build, parameters):
+    import inspect
+
+    from varint.model.structure import suggestion
+
+    known = inspect.signature(build).parameters
+    for key in parameters:
+        if key not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise ArgumentError(f"mechanism '{name}' has no parameter '{key}'{suggestion(key, known)}: {takes}")
+    try:
+        return build(**parameters)
+    except VarintError:
+        raise
+    except (TypeError, ValueError, ArithmeticError, LookupError) as problem:
+        if not parameters:
+            raise
+        given = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+        raise ArgumentError(f"mechanism '{name}' cannot be built with {given}: {problem}") from problem
+
+
+def _parsed(text):
+    import ast
+
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ArgumentError(f"a parameter is written KEY=VALUE, got '{text}'")
+    try:
+        return key.strip(), ast.literal_eval(value.strip())
+    except (ValueError, SyntaxError):
+        return key.strip(), value.strip()

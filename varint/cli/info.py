@@ -1,0 +1,90 @@
+"""``varint info``: the catalogue, a mechanism, or a recorded run."""
+
+from pathlib import Path
+
+from varint.cli.common import RUN_FILES, add_mechanism
+
+
+def add_parser(commands) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser(
+        "info", help="describe a mechanism or a run, or list the catalogue", description=__doc__
+    )
+    what = "name in the catalogue, .json or .py file of a mechanism, .h5 file of a run; lists the catalogue without"
+    add_mechanism(parser, what, nargs="?")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args) -> None:
+    """Print it."""
+    from varint.cli.common import find_mechanism, stdout_console
+
+    console = stdout_console()
+    if args.mechanism is None:
+        _catalogue(console)
+    elif Path(args.mechanism).suffix in RUN_FILES:
+        _run(console, args.mechanism)
+    else:
+        _mechanism(console, find_mechanism(args.mechanism, args.param))
+
+
+def _catalogue(console):
+    import ast
+
+    from varint import mechanisms
+    from varint.cli.common import new_table
+
+    table = new_table("name", "what it is")
+    for name in mechanisms.NAMES:
+        source = Path(mechanisms.__path__[0], f"{name}.py").read_text()  # read, not imported: that is slower
+        table.add_row(name, (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0])
+    console.print(table)
+
+
+def _run(console, path):
+    from varint.cli.summary import summary
+    from varint.io.run_file import load, load_settings
+
+    trajectory, settings = load(path), load_settings(path)
+    table = summary(trajectory, settings["dt"])
+    table.add_row("recorded nodes", f"{len(trajectory.t)}, every {settings['every']}")
+    table.add_row("order, tol, dt", f"{settings['order']}, {settings['tol']:g}, {settings['dt']:g} s")
+    table.add_row("asked for", f"{settings['duration']:g} s, {settings['steps']} steps")
+    table.add_row("status", trajectory.message)
+    console.print(table)
+
+
+def _mechanism(console, mechanism):
+    from varint.analysis.quantities import kinetic_energy, potential_energy
+    from varint.cli.common import new_table
+    from varint.model.body import WORLD
+
+    state = mechanism.state()
+    kinetic = kinetic_energy(mechanism, state.velocity[None], state.angular_velocity[None])[0]
+    potential = potential_energy(mechanism, state.position[None])[0]
+
+    table = new_table("body", ">mass (kg)", ">x (m)", ">y (m)", ">z (m)", title=mechanism.name)
+    for body, position in zip(mechanism.bodies, state.position, strict=True):
+        table.add_row(body.name, f"{body.mass:g}", *(f"{value + 0.0:.6g}" for value in position))
+    console.print(table)
+
+    topology = mechanism.compiled.topology
+    cuts = {joint for _, joints in topology.clusters for joint in joints}
+    table = new_table("joint", "type", "body a", "body b", ">rows", ">coordinates", "")
+    for number, joint in enumerate(mechanism.joints):
+        kind, rows = type(joint).__name__, len(joint.forbidden)
+        table.add_row(
+            joint.name, kind, joint.body_a, joint.body_b, str(rows), str(joint.dof), "cut" if number in cuts else ""
+        )
+    console.print(table)
+
+    table = new_table("", "")
+    for number, (articulation, joints) in enumerate(topology.clusters, 1):
+        top = WORLD if articulation < 0 else mechanism.bodies[articulation].name
+        closed = ", ".join(mechanism.joints[joint].name for joint in joints)
+        table.add_row(f"loops {number}", f"from '{top}', cut at {closed}")
+    table.add_row("bodies, joints", f"{len(mechanism.bodies)}, {len(mechanism.joints)}")
+    table.add_row("6 n - rows", f"{6 * len(mechanism.bodies) - mechanism.rows}")
+    table.add_row("mass", f"{sum(body.mass for body in mechanism.bodies):g} kg")
+    table.add_row("energy at the start", f"{kinetic + potential:.6g} J, {kinetic:.6g} J of it kinetic")
+    console.print(table)

@@ -1,0 +1,110 @@
+"""``varint run``: simulate a mechanism, to a file and a picture."""
+
+import contextlib
+import sys
+from pathlib import Path
+
+from varint.cli.common import add_mechanism
+
+
+def add_parser(commands) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("run", help="simulate a mechanism", description=__doc__)
+    add_mechanism(parser, "name in the catalogue (varint info lists them), or .json or .py file of a mechanism")
+    parser.add_argument("--duration", type=float, default=10.0, metavar="S", help="s, default %(default)g")
+    parser.add_argument("--dt", type=float, default=0.01, metavar="S", help="step, s, default %(default)g")
+    parser.add_argument("--order", type=int, choices=(1, 2, 4, 6), default=2, help="of the scheme, default %(default)d")
+    parser.add_argument("--tol", type=float, default=1e-10, metavar="M_S", help="of a step, m/s, default %(default)g")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="picture; default: next to the output")
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument("--resume", action="store_true", help="go on with the run in the output")
+    existing.add_argument("--force", action="store_true", help="replace the output if it exists")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args) -> None:
+    """Simulate, then print a summary and draw."""
+    from varint import ConvergenceError, simulate
+    from varint.cli.common import find_mechanism, stdout_console
+    from varint.cli.summary import summary
+
+    picture = _check_paths(args)
+    mechanism = find_mechanism(args.mechanism, args.param)
+    failure = None
+    try:
+        with _progress(args.dt) as progress:
+            trajectory = simulate(
+                mechanism,
+                args.duration,
+                args.dt,
+                order=args.order,
+                tol=args.tol,
+                every=args.every,
+                output=args.output,
+                resume=args.resume,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_resume(args)) from None
+    except ConvergenceError as problem:
+        trajectory, failure = problem.trajectory, problem
+
+    table = summary(trajectory, args.dt)
+    if args.output:
+        table.add_row("run", str(args.output))
+    if picture:
+        from varint.viz.plots import plot_run
+
+        plot_run(trajectory, picture, order=args.order)
+        table.add_row("picture", str(picture))
+    stdout_console().print(table)
+    if failure:
+        raise failure
+
+
+def _check_paths(args):
+    """Path of the picture, if any; everything that can be wrong with a path, before the run."""
+    from varint.cli.common import check_picture
+    from varint.errors import ArgumentError, FileError
+
+    output = args.output
+    if output is None:
+        if args.resume:
+            raise ArgumentError("--resume needs -o, the file of the run to go on with")
+        return check_picture(args.plot, None) if args.plot else None
+    if output.exists() and not (args.resume or args.force):
+        raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
+    return check_picture(args.plot or output.with_suffix(".png"), output)
+
+
+@contextlib.contextmanager
+def _progress(dt):
+    """A callback that draws a bar on a terminal, None elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[simulated]}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+
+        def progress(done, steps):
+            simulated = f"{done * dt:.1f} of {steps * dt:.1f} s"
+            if bar.tasks:
+                bar.update(bar.task_ids[0], completed=done, simulated=simulated)
+            else:  # only now, so that what a resumed run had done before does not count as speed
+                bar.add_task("", total=steps, completed=done, simulated=simulated)
+
+        yield progress
+
+
+def _how_to_resume(args):
+    import shlex
+
+    if args.output is None or not args.output.exists():
+        return ""
+    words = [word for word in args.command_line if word not in ("--resume", "--force")]
+    return f"go on with it by  varint {shlex.join([*words, '--resume'])}"
