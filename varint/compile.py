@@ -67,21 +67,7 @@ def compile_structure(structure: Structure, clustered: bool = True, held=None) -
     mass = np.array([bodies[i].mass for i in order])
     inertia = np.array([bodies[i].inertia for i in order])
     gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))
-    R = np.concatenate([rotation_matrix([body.quat_wxyz for body in bodies]), np.eye(3)[None]])
-    rows, joint_rows, side, first_body = [], [0], [], []
-    for k, j in enumerate(kernel_joints):
-        if j < 0:
-            side.append((k, nb))
-            first_body.append(0)
-        else:
-            a, b = (int(slot[i]) for i in ends[j])
-            child_is_a = k < nb and a == k
-            side.append((a, b) if k >= nb or child_is_a else (b, a))
-            first_body.append(0 if side[-1][0] == a else 1)
-            rows.extend(_joint_rows(joints[j], structure, ends[j], R, held.get(j)))
-        joint_rows.append(len(rows))
-    kind, u, w, c = (np.array(column) for column in zip(*rows, strict=True)) if rows else [np.zeros(0)] * 4
-    u, w = u.reshape(-1, 3), w.reshape(-1, 3)
+    side, first_body, joint_rows, (kind, u, w, c) = _joint_arrays(structure, kernel_joints, ends, slot, held)
     arms = np.linalg.norm(w[kind != AXIS], axis=1)
     length = float(max(arms.max(initial=0.0), gyration.max()))
 
@@ -91,18 +77,39 @@ def compile_structure(structure: Structure, clustered: bool = True, held=None) -
         gravity=structure.gravity,
         body_scale=np.column_stack([1 / mass, 1 / (mass * gyration)]),
         parent=np.array([slot[topology.parent[i]] for i in order]),
-        side=np.array(side),
-        first_body=np.array(first_body),
-        joint_rows=np.array(joint_rows),
-        row_kind=kind.astype(np.int64),
+        side=side,
+        first_body=first_body,
+        joint_rows=joint_rows,
+        row_kind=kind,
         row_u=u,
         row_w=w,
-        row_c=c.astype(float),
+        row_c=c,
         row_scale=np.where(kind == AXIS, length, 1.0),
-        **_cluster_arrays(topology, slot, np.array(joint_rows), np.array(side), nb),
+        **_cluster_arrays(topology, slot, joint_rows, side, nb),
     )
     plan = Plan(*(freeze(np.ascontiguousarray(array)) for array in plan))
     return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length)
+
+
+def _joint_arrays(structure, kernel_joints, ends, slot, held):
+    """Sides, first bodies and row numbers of the kernel's joints, and the columns of their rows."""
+    nb = len(structure.bodies)
+    R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
+    rows, joint_rows, side, first_body = [], [0], [], []
+    for k, j in enumerate(kernel_joints):
+        if j < 0:  # the base of a floating group: no joint
+            side.append((k, nb))
+            first_body.append(0)
+        else:
+            a, b = (int(slot[i]) for i in ends[j])
+            child_is_b = k < nb and b == k
+            side.append((b, a) if child_is_b else (a, b))
+            first_body.append(1 if child_is_b else 0)
+            rows.extend(_joint_rows(structure.joints[j], structure, ends[j], R, held.get(j)))
+        joint_rows.append(len(rows))
+    kind, u, w, c = zip(*rows, strict=True) if rows else [()] * 4
+    columns = np.array(kind, dtype=np.int64), np.reshape(u, (-1, 3)), np.reshape(w, (-1, 3)), np.array(c, dtype=float)
+    return np.array(side), np.array(first_body), np.array(joint_rows), columns
 
 
 def _joint_rows(joint, structure, ends, R, weld):
