@@ -1,9 +1,9 @@
 """Mechanisms as plain data (JSON), and as Python files with a ``build`` function."""
 
 import dataclasses
-import importlib.util
 import json
 import traceback
+import types
 from pathlib import Path
 
 import numpy as np
@@ -86,15 +86,15 @@ def load_mechanism(path) -> Mechanism:
 def _from_python(path: Path) -> Mechanism:
     if not path.is_file():
         raise FileError(f"cannot read '{path}': no such file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
+    module = types.ModuleType(path.stem)
+    module.__file__ = str(path)
     try:
-        spec.loader.exec_module(module)
+        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
         mechanism = module.build() if hasattr(module, "build") else None
     except VarintError:
         raise
     except Exception as problem:
-        raise FileError(f"{_where(problem, path, spec.origin)}: {type(problem).__name__}: {problem}") from problem
+        raise FileError(f"{_where(problem, str(path))}: {type(problem).__name__}: {problem}") from problem
     if not hasattr(module, "build"):
         raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
     if not isinstance(mechanism, Mechanism):
@@ -102,10 +102,10 @@ def _from_python(path: Path) -> Mechanism:
     return mechanism
 
 
-def _where(problem, path, origin) -> str:
-    """The file at ``path``, compiled as ``origin``, and the line of it where ``problem`` arose or that led there."""
-    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == origin]
-    if isinstance(problem, SyntaxError) and problem.filename == origin:
+def _where(problem, path) -> str:
+    """The file ``path`` and the line of it where ``problem`` arose or that led there."""
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == path]
+    if isinstance(problem, SyntaxError) and problem.filename == path:
         lines.append(problem.lineno)
     return f"'{path}'" + (f", line {lines[-1]}" if lines else "")
 
