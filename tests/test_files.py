@@ -13,6 +13,7 @@ import pytest
 from random_mechanisms import random_body, random_joint
 
 import varint as vi
+from varint.io.run_file import load_settings
 from varint.model.joints import REGISTRY
 
 NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity")
@@ -319,3 +320,31 @@ def test_nodes_that_never_reached_the_disk_are_noticed(tmp_path):
         file["quat_wxyz"][40:] = 0.0
     with pytest.raises(vi.FileError, match="damaged"):
         vi.load(path)
+
+
+def test_failed_run_is_in_its_file_up_to_the_failure_and_cannot_go_on(tmp_path):
+    path = tmp_path / "run.h5"
+    force = np.zeros((101, 3))
+    force[50:] = 1e15, 0, 0
+    run = {"mechanism": vi.mechanisms.double_pendulum(), "duration": 1.0, "dt": 0.01, "force": {"link 2": force}}
+    with pytest.raises(vi.ConvergenceError) as caught:
+        vi.simulate(**run, output=path)
+    loaded = vi.load(path)
+    assert (loaded.success, loaded.status, loaded.steps) == (False, 1, 50)
+    assert loaded.message == str(caught.value)
+    assert np.array_equal(loaded.position, caught.value.trajectory.position)
+    assert np.array_equal(loaded.energy, caught.value.trajectory.energy)
+    with pytest.raises(vi.FileError, match=r"cannot go on: the step at t = 0\.5 s"):
+        vi.simulate(**run, output=path, resume=True)
+
+
+def test_finished_run_can_be_made_longer_but_not_shorter(tmp_path):
+    path = tmp_path / "run.h5"
+    mechanism = vi.mechanisms.four_bar()
+    vi.simulate(mechanism, 0.5, 0.01, output=path)
+    longer = vi.simulate(mechanism, 1.0, 0.01, output=path, resume=True)
+    assert load_settings(path)["duration"] == 1.0
+    assert np.array_equal(longer.position, vi.simulate(mechanism, 1.0, 0.01).position)
+    assert np.array_equal(vi.load(path).energy, longer.energy)
+    with pytest.raises(vi.ArgumentError, match=r"past 0\.2 s already, at 1 s"):
+        vi.simulate(mechanism, 0.2, 0.01, output=path, resume=True)

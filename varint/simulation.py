@@ -101,11 +101,15 @@ def simulate(
                     " every must be the same"
                 )
             blocks, counts, spent = [saved.block], saved.counts, saved.wall_time
+            if saved.status > 0:
+                raise FileError(f"the run in '{output}' cannot go on: {saved.message}")
             march.restore(saved.checkpoint)
-            writer = RunWriter.reopen(output)
+            if march.node > steps:
+                raise ArgumentError(f"the run in '{output}' is past {duration:g} s already, at {march.node * dt:g} s")
+            writer = RunWriter.reopen(output, settings)
         else:
             writer = RunWriter(output, mechanism, settings, inputs, march.checkpoint())
-            writer.append(first, dt, march.checkpoint(), counts, spent)
+            writer.append(first, dt, 0, march.checkpoint(), counts, spent)
     try:
         size = every
         nb = len(mechanism.bodies)
@@ -115,8 +119,9 @@ def simulate(
             elapsed = time.perf_counter() - began
             spent += elapsed
             counts += (block.newton_iterations, block.substeps)
-            if writer and march.failure is None:
-                writer.append(block, dt, march.checkpoint(), counts, spent)
+            if writer:
+                checkpoint = march.checkpoint() if march.failure is None else None
+                writer.append(block, dt, march.node, checkpoint, counts, spent)
             blocks.append(block)
             if progress:
                 progress(march.node, steps)

@@ -110,5 +110,7 @@ class March:
     def _block(self, nodes, arrays, records):
         position, quat, velocity, counts = arrays
         slot = self.compiled.slot
-        position, quat, velocity = (array[:records, slot] for array in (position, quat, velocity))
-        return Block(nodes, position, quat, velocity[..., :3], velocity[..., 3:], int(counts[0]), int(counts[1]))
+        parts = position, quat, velocity[..., :3], velocity[..., 3:]
+        # contiguous, as they come back from a file: sums over them then have the same bits
+        arrays = (np.ascontiguousarray(part[:records, slot]) for part in parts)
+        return Block(nodes, *arrays, int(counts[0]), int(counts[1]))

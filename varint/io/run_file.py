@@ -4,7 +4,7 @@
     /mechanism   JSON
     /t, /position, /quat_wxyz, /velocity, /angular_velocity      one row a recorded node
     /checkpoint/0, /1                                            where to go on from, in turns
-    /progress    records, Newton iterations, sub-steps, checkpoint in use, status (-1: unfinished)
+    /progress    records, Newton iterations, sub-steps, checkpoint in use, status (-1: unfinished), steps done
     /wall_time, /message
 
 The file is in HDF5's single-writer mode, which orders what reaches the disk; ``/progress`` is
@@ -44,6 +44,8 @@ NOT_FINISHED = "the run was not finished"
 class Progress:
     """What an unfinished run left: its nodes, counts (Newton iterations, sub-steps) and checkpoint."""
 
+    status: int
+    message: str
     block: Block
     counts: np.ndarray
     wall_time: float
@@ -86,14 +88,14 @@ class RunWriter:
             for turn in "01":
                 for name, array in checkpoint.items():
                     self.file.create_dataset(f"checkpoint/{turn}/{name}", data=array)
-            self.file["progress"] = np.array([0, 0, 0, 0, UNFINISHED])
+            self.file["progress"] = np.array([0, 0, 0, 0, UNFINISHED, 0])
             self.file["wall_time"] = 0.0
             self.file.create_dataset("message", data=np.bytes_(NOT_FINISHED), dtype="S1000")
             self.file.swmr_mode = True
 
     @classmethod
-    def reopen(cls, path) -> "RunWriter":
-        """Go on writing an unfinished run; what counts of it is copied to a clean file first."""
+    def reopen(cls, path, settings: dict) -> "RunWriter":
+        """Go on writing a run, with its new ``settings``; what counts of it is copied to a clean file first."""
         writer = cls.__new__(cls)
         writer.path = Path(path)
         fresh = writer.path.with_name(writer.path.name + ".resume")
@@ -102,6 +104,7 @@ class RunWriter:
             for name in old:
                 old.copy(name, writer.file)
             writer.file.attrs.update(old.attrs)
+            writer.file.attrs["settings"] = np.bytes_(json.dumps(settings))
             for name in NODES:
                 writer.file[name].resize(int(old["progress"][0]), axis=0)
             writer.file["progress"][4] = UNFINISHED
@@ -110,19 +113,21 @@ class RunWriter:
             os.replace(fresh, writer.path)
         return writer
 
-    def append(self, block: Block, dt: float, checkpoint: dict, counts, wall_time: float) -> None:
-        """Add recorded nodes and move the checkpoint behind them."""
+    def append(self, block: Block, dt: float, steps: int, checkpoint: dict | None, counts, wall_time: float) -> None:
+        """Add recorded nodes after ``steps`` steps and move the checkpoint behind them; None keeps the one before."""
         file = self.file
-        records, count, turn = int(file["progress"][0]), len(block.node), 1 - int(file["progress"][3])
+        records, count, turn = int(file["progress"][0]), len(block.node), int(file["progress"][3])
         with _reporting(f"cannot write '{self.path}'"):
             for name in NODES:
                 file[name].resize(records + count, axis=0)
                 file[name][records:] = dt * block.node if name == "t" else getattr(block, name)
-            for name, array in checkpoint.items():
-                file[f"checkpoint/{turn}/{name}"][...] = array
+            if checkpoint is not None:
+                turn = 1 - turn
+                for name, array in checkpoint.items():
+                    file[f"checkpoint/{turn}/{name}"][...] = array
             file["wall_time"][()] = wall_time
             file.flush()
-            file["progress"][...] = [records + count, *counts, turn, UNFINISHED]
+            file["progress"][...] = [records + count, *counts, turn, UNFINISHED, steps]
             file.flush()
 
     def finish(self, status: int, message: str) -> None:
@@ -155,13 +160,13 @@ def load(path) -> Trajectory:
     with _open(path) as file:
         mechanism = from_data(json.loads(file["mechanism"][()]), f"'{path}'")
         nodes = _nodes(file)
-        _, iterations, substeps, turn, status = (int(number) for number in file["progress"])
+        _, iterations, substeps, _, status, steps = (int(number) for number in file["progress"])
         return Trajectory(
             mechanism=mechanism,
             **nodes,
             newton_iterations=iterations,
             substeps=substeps,
-            steps=int(file[f"checkpoint/{turn}/place"][0]),
+            steps=steps,
             success=status == 0,
             status=status,
             message=file["message"][()].decode(),
@@ -179,11 +184,13 @@ def load_progress(path) -> Progress:
     """What is needed to go on with a run. Raises FileError like `load`."""
     with _open(path) as file:
         nodes = _nodes(file)
-        _, iterations, substeps, turn, _ = (int(number) for number in file["progress"])
+        _, iterations, substeps, turn, status, _ = (int(number) for number in file["progress"])
         dt = json.loads(file.attrs["settings"])["dt"]
         checkpoint = file[f"checkpoint/{turn}"]
         nodes["node"] = np.rint(nodes.pop("t") / dt).astype(np.int64)
         return Progress(
+            status=status,
+            message=file["message"][()].decode(),
             block=Block(**nodes, newton_iterations=0, substeps=0),
             counts=np.array([iterations, substeps]),
             wall_time=float(file["wall_time"][()]),
@@ -195,8 +202,8 @@ def load_progress(path) -> Progress:
 def _nodes(file) -> dict:
     records = int(file["progress"][0])
     nodes = {name: file[name][:records] for name in NODES}
-    if records < 1 or any(len(array) != records for array in nodes.values()):
-        raise ValueError("some nodes are missing")
+    if records < 1 or any(len(array) != records for array in nodes.values()) or "checkpoint" not in file:
+        raise ValueError("a part of it is missing")
     if not np.allclose(np.linalg.norm(nodes["quat_wxyz"], axis=-1), 1.0, rtol=0.0, atol=1e-6):
         raise ValueError("some nodes were lost")  # what was never written reads as zeros
     return nodes
