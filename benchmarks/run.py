@@ -10,13 +10,13 @@ NAMES = ("newton", "scaling", "ldu", "hour")
 
 
 def main(names):
-    table = Table("what", "measured", "target", "", title="varint benchmarks, one core")
     missed = 0
     for name in names or NAMES:
+        table = Table("what", "measured", "target", "", title=importlib.import_module(name).__doc__)
         for what, figure, target, good in importlib.import_module(name).measure():
             table.add_row(what, figure, target, "" if good is None else "met" if good else "[red]MISSED[/red]")
             missed += good is False
-    Console().print(table)
+        Console().print(table)
     return 1 if missed else 0
 
 

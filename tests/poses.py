@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 from varint.kernels.rows import evaluate_rows
 from varint.kinematics import JointFrames
 from varint.model.motion import joint_pose
-from varint.model.shapes import rotation_matrix
+from varint.model.rotation import rotation_matrix
 
 
 def pose_of(state):

@@ -6,7 +6,7 @@ import reference
 from random_mechanisms import random_velocity_state
 
 import varint as vi
-from varint.model.shapes import rotation_matrix
+from varint.model.rotation import rotation_matrix
 
 STEPS = {1: 512, 2: 64, 4: 16, 6: 8}
 

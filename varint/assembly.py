@@ -12,10 +12,10 @@ from varint.compile import compile_structure
 from varint.errors import AssemblyError, StateError
 from varint.kernels.constrain import close_joints, match_velocity
 from varint.kernels.plan import workspace
-from varint.kinematics import JointFrames, forward_pose, forward_velocity, quaternions, reference_pose
+from varint.kinematics import JointFrames, forward_pose, forward_velocity, reference_pose
 from varint.model.checks import array_of, freeze, unit_quaternion
 from varint.model.motion import joint_pose
-from varint.model.shapes import rotation_matrix
+from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import suggestion
 
@@ -61,7 +61,7 @@ def make_state(structure, *, coordinates, rates, position, quat_wxyz, velocity, 
         for body, value in angular_velocity.items():
             w[body] = value
         _match(structure, rates, velocity, angular_velocity, x, R, v, w)
-    return State(*(freeze(array) for array in (x[:-1], quaternions(R[:-1]), v[:-1], w[:-1])))
+    return State(*(freeze(array) for array in (x[:-1], quat_from_matrix(R[:-1]), v[:-1], w[:-1])))
 
 
 def _close(structure, held, heavy_x, heavy_R, x, R):
@@ -136,7 +136,7 @@ def _welded(structure, held, heavy_x, heavy_R, x, R):
     plan = plan._replace(mass=freeze(mass), inertia=freeze(inertia))
     ws = workspace(plan, 1)
     ws.position[0, :-1] = x[compiled.order]
-    ws.quat[0, :-1] = quaternions(R[compiled.order])
+    ws.quat[0, :-1] = quat_from_matrix(R[compiled.order])
     return replace(compiled, plan=plan), ws
 
 

@@ -9,7 +9,7 @@ from varint.model.body import WORLD
 from varint.model.checks import freeze
 from varint.model.joints.base import Along, Distance, Square
 from varint.model.joints.fixed import Fixed
-from varint.model.shapes import rotation_matrix
+from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 from varint.topology import Topology, find_topology
 

@@ -5,7 +5,7 @@ import numpy as np
 from varint.compile import anchors
 from varint.model.body import WORLD
 from varint.model.motion import joint_pose, motion_subspace
-from varint.model.shapes import quat_from_matrix, rotation_matrix
+from varint.model.rotation import rotation_matrix
 
 
 class JointFrames:
@@ -100,9 +100,3 @@ def forward_velocity(structure, topology, rates, x, R):
         frames = JointFrames(structure, joint)
         frames.move(body, x, R, v, w, rates.get(joint.name, np.zeros(joint.dof)))
     return v, w
-
-
-def quaternions(R):
-    """Unit quaternions (nb, 4) of rotation matrices (nb, 3, 3), scalar part not negative."""
-    quat = quat_from_matrix(R)
-    return np.where(quat[:, :1] < 0, -quat, quat)

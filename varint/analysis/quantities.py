@@ -5,7 +5,7 @@ import numpy as np
 from varint.compile import Compiled
 from varint.kernels.constrain import drift
 from varint.kernels.plan import workspace
-from varint.model.shapes import rotation_matrix
+from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 
 
@@ -32,8 +32,7 @@ def angular_momentum(structure: Structure, position, quat_wxyz, velocity, angula
     mass, inertia = _masses(structure)
     orbital = np.einsum("n,tni->ti", mass, np.cross(position, velocity))
     own = np.einsum("nij,tnj->tni", inertia, angular_velocity)
-    R = rotation_matrix(quat_wxyz.reshape(-1, 4)).reshape(*quat_wxyz.shape[:2], 3, 3)
-    return orbital + np.einsum("tnij,tnj->ti", R, own)
+    return orbital + np.einsum("tnij,tnj->ti", rotation_matrix(quat_wxyz), own)
 
 
 def joint_drift(compiled: Compiled, position, quat_wxyz) -> np.ndarray:

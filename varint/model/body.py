@@ -7,6 +7,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.model import shapes
 from varint.model.checks import array_of, check_name, freeze, positive, unit_quaternion
+from varint.model.rotation import rotation_matrix
 
 WORLD = "world"
 
@@ -106,7 +107,7 @@ class Body:
         if pose:
             raise TypeError(f"unexpected arguments {sorted(pose)}")
         mass = positive(mass, f"mass of {what}")
-        centre = origin + shapes.rotation_matrix(quat) @ moments.centre
+        centre = origin + rotation_matrix(quat) @ moments.centre
         return cls(name, mass=mass, inertia=mass * moments.inertia, position=centre, quat_wxyz=quat)
 
     @classmethod
@@ -121,7 +122,7 @@ class Body:
         quat = next((part.quat_wxyz for part in parts if isinstance(part, Body)), np.array([1.0, 0, 0, 0]))
         for number, part in enumerate(parts):
             if isinstance(part, Body):
-                R = shapes.rotation_matrix(part.quat_wxyz)
+                R = rotation_matrix(part.quat_wxyz)
                 masses.append(part.mass)
                 centres.append(part.position)
                 inertias.append(R @ part.inertia @ R.T)
@@ -137,7 +138,7 @@ class Body:
         if not masses:
             raise MechanismError(f"body '{name}' has no parts")
         mass, centre, inertia = shapes.combine(np.array(masses), np.array(centres), np.array(inertias))
-        R = shapes.rotation_matrix(quat)
+        R = rotation_matrix(quat)
         return cls(name, mass=mass, inertia=R.T @ inertia @ R, position=centre, quat_wxyz=quat)
 
     @classmethod

@@ -5,9 +5,9 @@ b's origin in b's axes, ordered (angular, linear).
 """
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from varint.model.joints.base import Ball, Shift, Slide, Turn
+from varint.model.rotation import matrix_from_vector
 
 
 def joint_pose(joint, q):
@@ -43,11 +43,11 @@ def _parts(joint, q):
 def _elementary(motion, q):
     turn, shift = np.eye(3), np.zeros(3)
     if isinstance(motion, Turn):
-        turn = Rotation.from_rotvec(q[0] * np.eye(3)[motion.axis]).as_matrix()
+        turn = matrix_from_vector(q[0] * np.eye(3)[motion.axis])
     elif isinstance(motion, Slide):
         shift[motion.axis] = q[0]
     elif isinstance(motion, Ball):
-        turn = Rotation.from_rotvec(np.array(q)).as_matrix()  # scipy wants to be able to write into it
+        turn = matrix_from_vector(q)
     else:
         shift[motion.axis] = motion.length
     return turn, shift

@@ -3,20 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, positive
-
-
-def rotation_matrix(quat_wxyz) -> np.ndarray:
-    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4), body to world."""
-    return Rotation.from_quat(quat_wxyz, scalar_first=True).as_matrix()
-
-
-def quat_from_matrix(R) -> np.ndarray:
-    """Unit quaternions (..., 4), scalar first, of rotation matrices (..., 3, 3)."""
-    return Rotation.from_matrix(R).as_quat(scalar_first=True)
 
 
 def quat_from_z(direction) -> np.ndarray:

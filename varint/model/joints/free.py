@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from varint.model.joints.base import Ball, Joint, Slide, X, Y, Z, register
+from varint.model.rotation import vector_from_matrix
 
 
 @register
@@ -17,4 +17,4 @@ class Free(Joint):
     needs_point = False
 
     def measure(self, R, p):
-        return np.concatenate([p, Rotation.from_matrix(R).as_rotvec()])
+        return np.concatenate([p, vector_from_matrix(R)])

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from varint.model.joints.base import Along, AxisJoint, Ball, Slide, X, Y, Z, register
+from varint.model.rotation import vector_from_matrix
 
 
 @register
@@ -20,4 +20,4 @@ class PointOnLine(AxisJoint):
     allowed = (Slide(Z), Ball())
 
     def measure(self, R, p):
-        return np.concatenate([p[Z:], Rotation.from_matrix(R).as_rotvec()])
+        return np.concatenate([p[Z:], vector_from_matrix(R)])

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from varint.errors import MechanismError
 from varint.model.checks import positive
 from varint.model.joints.base import Ball, Distance, Joint, Shift, Turn, X, Y, Z, frame_about, register
+from varint.model.rotation import matrix_from_vector, vector_from_matrix
 
 
 @register
@@ -45,5 +45,5 @@ class Rod(Joint):
 
     def measure(self, R, p):
         tilt = np.arctan2(-p[Y], p[Z]), np.arctan2(p[X], np.hypot(p[Y], p[Z]))
-        rod = Rotation.from_euler("XY", tilt)
-        return np.concatenate([tilt, (rod.inv() * Rotation.from_matrix(R)).as_rotvec()])
+        rod = matrix_from_vector((tilt[0], 0, 0)) @ matrix_from_vector((0, tilt[1], 0))
+        return np.concatenate([tilt, vector_from_matrix(rod.T @ R)])

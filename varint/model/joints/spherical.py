@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from scipy.spatial.transform import Rotation
-
 from varint.model.joints.base import ALONG_ALL, Ball, Joint, register
+from varint.model.rotation import vector_from_matrix
 
 
 @register
@@ -19,4 +18,4 @@ class Spherical(Joint):
     allowed = (Ball(),)
 
     def measure(self, R, p):
-        return Rotation.from_matrix(R).as_rotvec()
+        return vector_from_matrix(R)
