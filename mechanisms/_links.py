@@ -1,8 +1,12 @@
 """What the mechanisms made of links share."""
 
+from itertools import pairwise
+
 import numpy as np
 
 import varint as vi
+
+NORMAL = (0, -1, 0)  # of the x-z plane, so that angles count from x towards z
 
 
 def link(name: str, start, end, width: float = 0.1) -> vi.Body:
@@ -16,6 +20,18 @@ def link(name: str, start, end, width: float = 0.1) -> vi.Body:
     a, b = 0.5 * np.arctan2(-y, np.hypot(x, z)), 0.5 * np.arctan2(x, z)  # half angles: first about x, then about y
     quat = (np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b) * np.cos(a), -np.sin(b) * np.sin(a))
     return vi.Body.box(name, size=(width, width, length), mass=length, position=0.5 * (start + end), quat_wxyz=quat)
+
+
+def welded(name: str, *points, width: float = 0.1) -> vi.Body:
+    """Links from point to point (3,), welded into one body; a triangle names its first corner again at the end."""
+    return vi.Body.composite(
+        name, [link(f"{name} {i}", *ends, width) for i, ends in enumerate(pairwise(points), start=1)]
+    )
+
+
+def hinge(name: str, body_a: str, body_b: str, point) -> vi.Revolute:
+    """A revolute joint at ``point`` (3,) about the normal of the x-z plane."""
+    return vi.Revolute(name, body_a, body_b, point=point, axis=NORMAL)
 
 
 def polar(length: float, angle: float) -> np.ndarray:

@@ -3,24 +3,38 @@
 import numpy as np
 
 import varint as vi
-from varint.mechanisms._links import link, meet, polar
+from varint.mechanisms._links import hinge, link, meet, polar
+
+# crank, coupler, rocker, ground, m. Grashof: the shortest link turns all round against the others if it and the
+# longest are together shorter than the other two; at equal sums the linkage can fall flat
+CASES = {
+    "crank-rocker": (0.4, 1.0, 0.8, 1.0),
+    "double-crank": (0.9, 0.8, 1.0, 0.4),
+    "double-rocker": (0.8, 0.4, 1.0, 0.9),
+    "change-point": (0.4, 1.0, 0.4, 1.0),
+    "triple-rocker": (0.8, 0.7, 0.9, 1.2),
+}
 
 
 def build(
-    crank: float = 0.4,
-    coupler: float = 1.0,
-    rocker: float = 0.8,
-    ground: float = 1.0,
+    case: str = "crank-rocker",
+    crank: float | None = None,
+    coupler: float | None = None,
+    rocker: float | None = None,
+    ground: float | None = None,
     angle: float = np.pi / 3,
     rate: float = 2 * np.pi,
 ) -> vi.Mechanism:
-    """Links of those lengths (m) and 1 kg/m in the x-z plane, hinged about y.
+    """Links of 1 kg/m in the x-z plane, hinged about y.
 
-    The crank turns at the origin, the rocker at (ground, 0, 0). ``angle``: of the crank from x towards z
-    in the reference configuration, rad; ``rate``: its rate at the start, rad/s. The rocker's end is
-    above the line from the crank pin to the rocker's pivot.
-    By default the crank is the shortest link and can turn all round (Grashof).
+    ``case``: one of ``CASES``, whose lengths (m) hold where none is given. The crank turns at the origin, the rocker
+    at (ground, 0, 0). ``angle``: of the crank from x towards z in the reference configuration, rad; ``rate``: its
+    rate at the start, rad/s. The rocker's end is above the line from the crank pin to the rocker's pivot.
     """
+    if case not in CASES:
+        raise vi.MechanismError(f"case of four_bar must be one of {tuple(CASES)}, got {case!r}")
+    given = zip((crank, coupler, rocker, ground), CASES[case], strict=True)
+    crank, coupler, rocker, ground = (default if length is None else length for length, default in given)
     origin, pivot, crank_pin = np.zeros(3), polar(ground, 0.0), polar(crank, angle)
     rocker_pin = meet(crank_pin, pivot, coupler, rocker)
     bodies = [
@@ -28,14 +42,13 @@ def build(
         link("coupler", crank_pin, rocker_pin),
         link("rocker", pivot, rocker_pin),
     ]
-    axis = (0, -1, 0)  # so that angles count from x towards z
     joints = [
-        vi.Revolute("crank pivot", "world", "crank", point=origin, axis=axis),
-        vi.Revolute("crank pin", "crank", "coupler", point=crank_pin, axis=axis),
-        vi.Revolute("rocker pin", "coupler", "rocker", point=rocker_pin, axis=axis),
-        vi.Revolute("rocker pivot", "world", "rocker", point=pivot, axis=axis),
+        hinge("crank pivot", "world", "crank", origin),
+        hinge("crank pin", "crank", "coupler", crank_pin),
+        hinge("rocker pin", "coupler", "rocker", rocker_pin),
+        hinge("rocker pivot", "world", "rocker", pivot),
     ]
     return vi.Mechanism("four-bar", bodies, joints, start={"rates": {"crank pivot": rate}})
 
 
-EXPECTED = {"bodies": 3, "rows": 20, "mobility": 1, "loops": 1}
+EXPECTED = {"bodies": 3, "rows": 20, "mobility": 1, "redundant": 3, "loops": 1, "dt": 0.01}

@@ -35,6 +35,8 @@ EXPECTED = {
     "bodies": 1,
     "rows": 0,
     "mobility": 6,
+    "redundant": 0,
     "loops": 0,
+    "dt": 0.01,
     "period": period(np.array([0.05, 0.17, 0.20]) / 12, np.array([PERTURBATION, SPIN, 0.0])),
 }

@@ -30,4 +30,4 @@ def build(n: int = 3, joint: str = "revolute", angle: float = np.pi / 4) -> vi.M
     return vi.Mechanism(f"{n}-link pendulum", bodies, joints)
 
 
-EXPECTED = {"bodies": 3, "rows": 15, "mobility": 3, "loops": 0}
+EXPECTED = {"bodies": 3, "rows": 15, "mobility": 3, "redundant": 0, "loops": 0, "dt": 0.01}

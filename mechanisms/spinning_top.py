@@ -36,4 +36,12 @@ def steady_precession(spin: float, tilt: float, gravity: float = 9.81) -> float:
     return 2 * moment / (along * spin + np.copysign(np.sqrt(square), spin))
 
 
-EXPECTED = {"bodies": 1, "rows": 3, "mobility": 3, "loops": 0, "precession": steady_precession(SPIN, TILT)}
+EXPECTED = {
+    "bodies": 1,
+    "rows": 3,
+    "mobility": 3,
+    "redundant": 0,
+    "loops": 0,
+    "dt": 0.01,
+    "precession": steady_precession(SPIN, TILT),
+}

@@ -123,13 +123,17 @@ def test_lu_equals_numpy(variant, rng):
 @pytest.mark.parametrize("rank", [0, 1, 3, 5, 7])
 def test_rank_revealing_lu(variant, rng, rank):
     n = 7
-    A = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, n))
-    b = A @ rng.standard_normal(n)
+    size = 10.0 ** rng.uniform(-6, 6, n)  # rows of very different sizes are told from redundant ones
+    A = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, n)) * np.sqrt(np.outer(size, size))
+    b = A @ (rng.standard_normal(n) / np.sqrt(size))
     K, rows, columns = np.concatenate([[9.0], A.ravel()]), np.empty(n, dtype=int), np.empty(n, dtype=int)
-    assert variant(dense.rank_lu_factor)(K, 1, n, 10.0, rows, columns) == rank
+    scale = 10 * size
+    found, last = variant(dense.rank_lu_factor)(K, 1, n, scale, rows, columns)
+    assert found == rank
+    assert last > 1e-6 if rank else last == 1.0
     x = b.copy()
-    variant(dense.rank_lu_solve)(K, 1, n, rank, rows, columns, x, np.empty(n))
-    assert np.abs(A @ x - b).max() < 1e-11
+    variant(dense.rank_lu_solve)(K, 1, n, rank, scale, rows, columns, x, np.empty(n))
+    assert (np.abs(A @ x - b) / np.sqrt(size)).max() < 1e-11
     assert (x == 0).sum() == n - rank
     assert K[0] == 9.0
 

@@ -16,9 +16,17 @@ GRAVITY = 9.81
 every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 BUILT_WITH_PARAMETERS = [
     ("double_pendulum", {"joint": "spherical"}),
+    ("four_bar", {"case": "double-crank", "ground": 0.3, "rate": -4.0}),
     ("free_body", {"spin": 3.0, "perturbation": 1.0}),
+    ("jansen_leg", {"angle": 2.0, "rate": -10.0}),
+    ("ladder", {"k": 5, "closed": True, "angle": 0.1}),
+    ("minitaur", {"legs": 2, "spin": (1.0, 0.0, 0.0), "opening": 2.0, "gravity": (0, 0, -9.81)}),
+    ("minitaur_leg", {"opening": 2.0, "rate": -1.0}),
+    ("n_four_bar", {"N": 3, "speed": -2.0}),
     ("n_pendulum", {"n": 5, "joint": "spherical"}),
+    ("peaucellier", {"arm": 0.8, "side": 0.3, "crank": 0.4, "angle": -0.5}),
     ("rhombus_chain", {"m": 2, "opening": 1.0, "tilt": -0.5}),
+    ("scissor_lift", {"k": 2, "length": 0.7, "angle": 0.7, "rate": 0.5, "gravity": (0, 0, -9.81)}),
     ("slider_crank", {"crank": 0.2, "rod": 0.5, "angle": 3.0, "rate": -4.0}),
     ("snake", {"n": 4, "joint": "revolute"}),
     ("spinning_top", {"spin": -30.0, "tilt": 2.0}),
@@ -36,9 +44,10 @@ def expected(name):
 
 
 @cache
-def short_run(name, dt=0.01, **parameters):
-    """Two seconds from the start that the mechanism names."""
-    return vi.simulate(build(name, **parameters), 2.0, dt)
+def short_run(name, refined=1, **parameters):
+    """The first 200 of the mechanism's own steps from the start that it names, each in ``refined`` pieces."""
+    dt = expected(name)["dt"]
+    return vi.simulate(build(name, **parameters), 200 * dt, dt / refined)
 
 
 def state_at(run, node):
@@ -82,7 +91,9 @@ def test_facts(name):
     assert len(mechanism.bodies) == facts["bodies"]
     assert mechanism.rows == facts["rows"]
     assert sum(len(cuts) for _, cuts in mechanism.compiled.topology.clusters) == facts["loops"]
-    assert mobility(mechanism, short_run(name)) == facts["mobility"]
+    freedoms = mobility(mechanism, short_run(name))
+    assert freedoms == facts["mobility"]
+    assert mechanism.rows - (6 * len(mechanism.bodies) - freedoms) == facts["redundant"]
     assert vi.mechanisms.module(name).__doc__.strip()
 
 
@@ -98,7 +109,7 @@ def test_start(name):
 
 @every_mechanism
 def test_short_run(name):
-    run, fine = short_run(name), short_run(name, dt=0.005)
+    run, fine = short_run(name), short_run(name, refined=2)
     assert run.success
     assert len(run.t) == 201
     assert run.drift.max() < 1e-10
@@ -109,7 +120,7 @@ def test_short_run(name):
 
 @pytest.mark.parametrize(("name", "parameters"), BUILT_WITH_PARAMETERS)
 def test_parameters(name, parameters):
-    run = vi.simulate(build(name, **parameters), 0.5, 0.01)
+    run = vi.simulate(build(name, **parameters), 0.5, expected(name)["dt"])
     assert run.drift.max() < 1e-10
     assert np.abs(run.energy - run.energy[0]).max() < 0.02 * run.kinetic.max()
 
@@ -131,6 +142,13 @@ def test_private_files_are_no_mechanisms():
         ("three_link_loop", {"joint": "fixed"}),
         ("three_link_loop", {"span": 4.0}),
         ("four_bar", {"ground": 3.0}),
+        ("four_bar", {"case": "crank"}),
+        ("ladder", {"k": 0}),
+        ("ladder", {"k": 3, "closed": True}),
+        ("minitaur", {"legs": 5}),
+        ("n_four_bar", {"N": 0}),
+        ("peaucellier", {"angle": 3.0}),
+        ("scissor_lift", {"k": 0}),
         ("slider_crank", {"crank": 2.0}),
         ("spinning_top", {"spin": 1.0}),
     ],

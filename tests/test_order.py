@@ -23,7 +23,25 @@ CASES = {
     "free_body": ({}, 1.0, 3.0),
     "snake": ({"n": 3}, 0.25, 1.0),
     "tree": ({"depth": 2}, 0.25, 0.7),
+    "andrews_squeezer": ({}, 0.2, 0.7),
+    "jansen_leg": ({}, 0.15, 0.7),
+    "klann_leg": ({}, 0.03, 0.7),
+    "ladder": ({"k": 2}, 0.25, 0.3),
+    "minitaur": ({"legs": 1}, 0.15, 0.5),
+    "minitaur_leg": ({}, 0.1, 0.1),
+    "n_four_bar": ({"N": 1}, 0.25, 0.7),
+    "peaucellier": ({}, 0.4, 0.7),
+    "scissor_lift": ({"k": 1, "angle": 0.8, "gravity": (0, 0, -9.81)}, 0.25, 0.7),
+    "bennett": ({}, 0.25, 0.7),
+    "bricard": ({}, 0.35, 0.7),
+    "delta_robot": ({"rods": "universal"}, 0.12, 0.3),
+    "sarrus": ({"drop": 1.5}, 0.1, 0.7),
+    "spatial_slider_crank": ({"angle": 1.0}, 0.15, 0.1),
+    "stewart_platform": ({}, 0.25, 1.2),
 }
+
+# planar, and no load along the motion at the start: the positions of the paper's start are then those of order 2
+EXACT_PAPER_START = ("andrews_squeezer", "n_four_bar")
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -50,7 +68,8 @@ def test_order_of_positions_and_velocities(case, order):
         errors.append((max(differences[:2]), max(differences[2:])))
     assert np.min(errors) > 1e-13  # below that there is only round-off to see
     position, velocity = np.log2(np.divide(*errors))
-    assert position == pytest.approx(order, abs=0.15)
+    gained = order == 1 and name in EXACT_PAPER_START
+    assert position == pytest.approx(order + gained, abs=0.15)
     if (name, order) == ("free_body", 1):
         # without loads the paper's start shifts the velocities by half a step at both ends: second order
         order = 2

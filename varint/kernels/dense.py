@@ -3,6 +3,8 @@
 LU factors keep the reciprocals of U's diagonal, so that solving multiplies.
 """
 
+import math
+
 from varint._jit import njit
 
 RANK_TOLERANCE = 1e-11  # a closure pivot below this share of its terms counts as a redundant row
@@ -110,18 +112,23 @@ def add_scaled6(y, f, x):
 
 
 @njit
-def rank_lu_factor(K, start, n, size, rows, columns):
-    """Factor the n x n block at ``K[start:]`` with complete pivoting; return its numerical rank.
+def rank_lu_factor(K, start, n, scale, rows, columns):
+    """Factor the n x n block at ``K[start:]`` with complete pivoting; return its numerical rank and last pivot.
 
-    ``size`` is that of the terms which the block's entries are sums of.
-
-    Rows and columns are swapped in place; ``rows`` and ``columns`` (n,) get their order.
-    Elimination stops where no pivot above `RANK_TOLERANCE` is left: what remains are redundant
-    rows, whose multipliers `rank_lu_solve` leaves at zero.
+    ``scale`` (n,): size of the terms that each entry of the diagonal is a sum of, overwritten by the factors that
+    bring them to one. The block is factored so scaled: pivots are then relative to what they came from.
+    Rows and columns are swapped in place; ``rows`` and ``columns`` (n,) get their order. Elimination stops where no
+    pivot above `RANK_TOLERANCE` is left: what remains are redundant rows, whose multipliers `rank_lu_solve` leaves
+    at zero.
     """
     for i in range(n):
         rows[i] = i
         columns[i] = i
+        scale[i] = 1.0 / math.sqrt(scale[i]) if scale[i] > 0.0 else 0.0
+    for i in range(n):
+        for j in range(n):
+            K[start + i * n + j] *= scale[i] * scale[j]
+    last = 1.0
     for k in range(n):
         best, best_row, best_column = 0.0, k, k
         for i in range(k, n):
@@ -129,8 +136,9 @@ def rank_lu_factor(K, start, n, size, rows, columns):
                 entry = abs(K[start + i * n + j])
                 if entry > best:
                     best, best_row, best_column = entry, i, j
-        if not best > RANK_TOLERANCE * size:
-            return k
+        if not best > RANK_TOLERANCE:
+            return k, last
+        last = best
         if best_row != k:
             rows[k], rows[best_row] = rows[best_row], rows[k]
             for j in range(n):
@@ -149,14 +157,14 @@ def rank_lu_factor(K, start, n, size, rows, columns):
                 K[start + i * n + k] = factor
                 for j in range(k + 1, n):
                     K[start + i * n + j] -= factor * K[start + k * n + j]
-    return n
+    return n, last
 
 
 @njit
-def rank_lu_solve(K, start, n, rank, rows, columns, b, scratch):
+def rank_lu_solve(K, start, n, rank, scale, rows, columns, b, scratch):
     """Overwrite ``b`` (n,) with the basic solution of the block factored by `rank_lu_factor`; ``scratch`` (n,)."""
     for i in range(rank):
-        total = b[rows[i]]
+        total = scale[rows[i]] * b[rows[i]]
         for j in range(i):
             total -= K[start + i * n + j] * scratch[j]
         scratch[i] = total
@@ -168,4 +176,4 @@ def rank_lu_solve(K, start, n, rank, rows, columns, b, scratch):
     for i in range(n):
         b[i] = 0.0
     for i in range(rank):
-        b[columns[i]] = scratch[i]
+        b[columns[i]] = scale[columns[i]] * scratch[i]

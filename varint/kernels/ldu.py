@@ -46,19 +46,21 @@ def _eliminate_all(plan, ws, G, H, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
     nb = plan.mass.size
     if ws.K.size:
-        _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper, ws.K, ws.closure_size)
+        _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper, ws.K, ws.closure_scale)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
         for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
             first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
             block, size = plan.cluster_block[c], last - first
-            rows, columns = ws.pivot[0, first:last], ws.pivot[1, first:last]
-            ws.rank[c] = rank_lu_factor(ws.K, block, size, ws.closure_size[c], rows, columns)
-            rank_lu_solve(ws.K, block, size, ws.rank[c], rows, columns, row[first:last], ws.closure_column)
+            scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
+            ws.rank[c], ws.last_pivot[c] = rank_lu_factor(ws.K, block, size, scale, rows, columns)
+            rank_lu_solve(ws.K, block, size, ws.rank[c], scale, rows, columns, row[first:last], ws.closure_column)
             if i < nb:
                 e = plan.fill_first[nb + c]
                 low, up, solved = ws.fill_lower[e:], ws.fill_upper[e:], ws.fill_joint_lower[e:]
-                _fold_cluster(ws.K, block, size, ws.rank[c], rows, columns, low, up, solved, ws.D[i], ws.closure_column)
+                _fold_cluster(
+                    ws.K, block, size, ws.rank[c], scale, rows, columns, low, up, solved, ws.D[i], ws.closure_column
+                )
                 for k in range(size):
                     add_scaled6(body[i], -row[first + k], up[k])
         if i == nb:
@@ -86,7 +88,7 @@ def _eliminate_all(plan, ws, G, H, body, row):
                 ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, first, last, plan.fill_row, plan.fill_up,
                 ws.fill_lower, ws.fill_upper, ws.fill_joint_lower, ws.fill_joint_upper,
                 ws.K, plan.cluster_block[c], plan.cluster_row[c], plan.cluster_row[c + 1] - plan.cluster_row[c],
-                body[i], row_i, row, ws.closure_size, c,
+                body[i], row_i, row, ws.closure_scale,
             )  # fmt: skip
 
 
@@ -126,12 +128,12 @@ def _eliminate(D, X, S, Y, G, H, rows, has_parent, D_parent, x, y, x_parent):
 
 
 @njit
-def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper, K, closure_size):
+def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper, K, closure_scale):
     """Write the closures' own blocks into the fills of their bodies."""
     fill_lower[:] = 0.0
     fill_upper[:] = 0.0
     K[:] = 0.0
-    closure_size[:] = 0.0
+    closure_scale[:] = 0.0
     for r in range(cluster_row[0], cluster_row[-1]):
         for side in range(2):
             e = row_fill[r, side]
@@ -143,7 +145,7 @@ def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper, K, clos
 @njit
 def _pass_fills(
     D, X, S, Y, G, H, rows, first, last, fill_row, fill_up, lower, upper, joint_lower, joint_upper, K, block,
-    first_row, size, x, y, row, closure_size, c,
+    first_row, size, x, y, row, closure_scale,
 ):  # fmt: skip
     """Eliminate a body and its joint from the closure rows it feels: into the dense block K, ``row`` and the parent."""
     for e in range(first, last):
@@ -164,7 +166,7 @@ def _pass_fills(
         for other in range(first, last):
             total = dot6(lower[e], upper[other])
             if e == other:
-                closure_size[c] = max(closure_size[c], abs(total))
+                closure_scale[fill_row[e]] = max(closure_scale[fill_row[e]], abs(total))
             for a in range(rows):
                 total += joint_lower[e, a] * joint_upper[other, a]
             K[at + fill_row[other]] -= total
@@ -177,12 +179,12 @@ def _pass_fills(
 
 
 @njit
-def _fold_cluster(K, block, size, rank, rows, columns, lower, upper, solved, D, column):
+def _fold_cluster(K, block, size, rank, scale, rows, columns, lower, upper, solved, D, column):
     """Eliminate a cluster from its articulation: solved = K^-1 F_ci, D -= F_ic solved."""
     for k in range(6):
         for e in range(size):
             solved[e, k] = lower[e, k]
-        rank_lu_solve(K, block, size, rank, rows, columns, solved[:, k], column)
+        rank_lu_solve(K, block, size, rank, scale, rows, columns, solved[:, k], column)
     for e in range(size):
         for a in range(6):
             add_scaled6(D[a], -upper[e, a], solved[e])

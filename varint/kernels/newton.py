@@ -17,17 +17,47 @@ from varint.algebra.quaternion import advance, rotation_matrix
 from varint.kernels.dense import add_scaled6
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum, momentum_derivative
+from varint.kernels.plan import POINT
 from varint.kernels.rows import evaluate_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25
 HALVINGS = 12
+ATTACH_ABOVE = 1e-3  # m/s; smaller increments leave joints closed enough, and the momenta balanced to round-off
 ROTATION_BOUND = 0.25  # of |h w / 2|: a body turns at most 29 degrees in a step, beyond that it is cut in two
+ROUND_OFF = 1e4  # times the floor of a residual
 EPSILON = 2.220446049250313e-16
 
 
 @njit
-def _evaluate(plan, ws, start, end, h):
+def _attach(plan, i, position, rotation):
+    """Shift body i so that its tree joint's POINT rows hold, its parent being in place.
+
+    Newton's method then only has rotations to find where anchors coincide. Near a singular pose that
+    keeps it on its branch.
+    """
+    side_a = plan.first_body[i]
+    a, b = plan.side[i, side_a], plan.side[i, 1 - side_a]
+    A, B = rotation[a], rotation[b]
+    sign = 1.0 if side_a == 0 else -1.0
+    for r in range(plan.joint_rows[i], plan.joint_rows[i + 1]):
+        if plan.row_kind[r] != POINT:
+            continue
+        u, w = plan.row_u[r], plan.row_w[r]
+        d0 = A[0, 0] * u[0] + A[0, 1] * u[1] + A[0, 2] * u[2]
+        d1 = A[1, 0] * u[0] + A[1, 1] * u[1] + A[1, 2] * u[2]
+        d2 = A[2, 0] * u[0] + A[2, 1] * u[1] + A[2, 2] * u[2]
+        off = -plan.row_c[r]
+        off += d0 * (position[b, 0] - position[a, 0] + B[0, 0] * w[0] + B[0, 1] * w[1] + B[0, 2] * w[2])
+        off += d1 * (position[b, 1] - position[a, 1] + B[1, 0] * w[0] + B[1, 1] * w[1] + B[1, 2] * w[2])
+        off += d2 * (position[b, 2] - position[a, 2] + B[2, 0] * w[0] + B[2, 1] * w[1] + B[2, 2] * w[2])
+        position[i, 0] += sign * off * d0
+        position[i, 1] += sign * off * d1
+        position[i, 2] += sign * off * d2
+
+
+@njit
+def _evaluate(plan, ws, start, end, h, upper, attach):
     """Move to the end pose, fill the residuals, and return (merit, largest residual, size of the terms).
 
     The largest residual is in m/s. The size is what its round-off is relative to: velocities, and
@@ -41,13 +71,18 @@ def _evaluate(plan, ws, start, end, h):
         turn = half_step * half_step * (v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
         if not turn <= ROTATION_BOUND * ROTATION_BOUND:
             return math.nan, math.nan, math.nan
-        for k in range(3):
-            x = ws.position[start, i, k] + h * v[k]
-            ws.position[end, i, k] = x
-            farthest = max(farthest, abs(x))
-            fastest = max(fastest, abs(v[k]))
         advance(ws.quat[start, i], v[3], v[4], v[5], half_step, ws.quat[end, i])
         rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
+        x = ws.position[end, i]
+        for k in range(3):
+            x[k] = ws.position[start, i, k] + h * v[k]
+        if attach:
+            _attach(plan, i, ws.position[end], ws.rotation[end])
+            for k in range(3):
+                v[k] = (x[k] - ws.position[start, i, k]) / h
+        for k in range(3):
+            farthest = max(farthest, abs(x[k]))
+            fastest = max(fastest, abs(v[k]))
         r = ws.residual_body[i]
         angular_momentum(plan.inertia[i], v[3], v[4], v[5], half_step, r)
         for k in range(3):
@@ -64,9 +99,9 @@ def _evaluate(plan, ws, start, end, h):
             merit += size * size
             worst = max(worst, size)
             if near != nb:
-                add_scaled6(ws.residual_body[near], -ws.multiplier[r], ws.jacobian[start, r, 0])
+                add_scaled6(ws.residual_body[near], -ws.multiplier[r], ws.jacobian[upper, r, 0])
             if far != nb:
-                add_scaled6(ws.residual_body[far], -ws.multiplier[r], ws.jacobian[start, r, 1])
+                add_scaled6(ws.residual_body[far], -ws.multiplier[r], ws.jacobian[upper, r, 1])
     for i in range(nb):
         r = ws.residual_body[i]
         linear, angular = plan.body_scale[i, 0], plan.body_scale[i, 1]
@@ -80,7 +115,7 @@ def _evaluate(plan, ws, start, end, h):
 
 
 @njit(inline="always")
-def _newton_increment(plan, ws, start, end, h):
+def _newton_increment(plan, ws, end, h, upper):
     """Fill the increments with the solution of Newton's system (VI eq. 39); return the largest of a velocity."""
     half_step = 0.5 * h
     for i in range(plan.mass.size):
@@ -90,7 +125,7 @@ def _newton_increment(plan, ws, start, end, h):
             ws.increment_body[i, k] = -ws.residual_body[i, k]
     for r in range(plan.row_c.size):
         ws.increment_row[r] = -ws.residual_row[r]
-    solve_newton(plan, ws, ws.increment_body, ws.increment_row, start, end)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     largest = 0.0
     for i in range(plan.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]
@@ -106,9 +141,21 @@ def _newton_increment(plan, ws, start, end, h):
 
 
 @njit
-def _move(velocity, multiplier, share, increment_body, increment_row):
+def _keep(velocity, base):
     for i in range(velocity.shape[0]):
-        add_scaled6(velocity[i], share, increment_body[i])
+        for k in range(6):
+            base[i, k] = velocity[i, k]
+
+
+@njit
+def _move(base, velocity, share, increment_body):
+    for i in range(velocity.shape[0]):
+        for k in range(6):
+            velocity[i, k] = base[i, k] + share * increment_body[i, k]
+
+
+@njit
+def _add(multiplier, share, increment_row):
     for r in range(multiplier.size):
         multiplier[r] += share * increment_row[r]
 
@@ -119,30 +166,45 @@ def solve_step(plan, ws, start, end, h, tol):
 
     Converged when no residual exceeds ``tol`` (1 m/s + the fastest body), or when the increment
     is at round-off. Returns (status, iterations); the pose and Jacobian ``end`` are then filled.
+
+    From a singular pose some rows have no impulse of their own. Where one then stays open, the impulses
+    of this step act along the rows at its end instead.
     """
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
-    merit, worst, size = _evaluate(plan, ws, start, end, h)
+    upper = start
+    merit, worst, size = _evaluate(plan, ws, start, end, h, upper, True)
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0
     for iteration in range(1, ITERATIONS + 1):
-        increment = _newton_increment(plan, ws, start, end, h)
+        increment = _newton_increment(plan, ws, end, h, upper)
         if not math.isfinite(increment):
             return NOT_CONVERGED, iteration
-        previous, share = merit, 1.0
-        _move(ws.velocity, ws.multiplier, share, ws.increment_body, ws.increment_row)
-        merit, worst, size = _evaluate(plan, ws, start, end, h)
+        previous, share, far = merit, 1.0, increment > ATTACH_ABOVE
+        _keep(ws.velocity, ws.base)
+        _move(ws.base, ws.velocity, share, ws.increment_body)
+        _add(ws.multiplier, share, ws.increment_row)
+        merit, worst, size = _evaluate(plan, ws, start, end, h, upper, far)
         floor = 8.0 * EPSILON * size
         halvings = 0
         while not (merit < previous or worst <= floor):
             if increment <= 64.0 * floor and math.isfinite(merit):
-                return CONVERGED, iteration
+                if worst <= max(tol, ROUND_OFF * floor):
+                    return CONVERGED, iteration
+                if upper == end:
+                    return NOT_CONVERGED, iteration
+                upper = end
+                for r in range(ws.multiplier.size):
+                    ws.multiplier[r] = 0.0
+                merit, worst, size = _evaluate(plan, ws, start, end, h, upper, far)
+                break
             halvings += 1
             if halvings > HALVINGS:
                 return NOT_CONVERGED, iteration
-            _move(ws.velocity, ws.multiplier, -0.5 * share, ws.increment_body, ws.increment_row)
             share *= 0.5
-            merit, worst, size = _evaluate(plan, ws, start, end, h)
+            _move(ws.base, ws.velocity, share, ws.increment_body)
+            _add(ws.multiplier, -share, ws.increment_row)
+            merit, worst, size = _evaluate(plan, ws, start, end, h, upper, far)
         if share == 1.0 and (worst <= tol or worst <= floor):
             return CONVERGED, iteration
     return NOT_CONVERGED, ITERATIONS

@@ -64,6 +64,7 @@ class Workspace(NamedTuple):
     multiplier: np.ndarray  # (nr,) impulse of each row
     history: np.ndarray  # (stages, 3, nb, 6) velocities of the last steps, latest first, for the start value
     # Newton
+    base: np.ndarray  # (nb, 6) velocity before an increment
     target: np.ndarray  # (nb, 6) momentum that the step starts from, half kick included
     residual_body: np.ndarray  # (nb, 6)
     residual_row: np.ndarray  # (nr,)
@@ -77,7 +78,8 @@ class Workspace(NamedTuple):
     K: np.ndarray  # dense closure nodes, then their LU factors
     pivot: np.ndarray  # (2, nr) row and column order of the closure factors
     rank: np.ndarray  # (nc,) numerical rank of each closure node
-    closure_size: np.ndarray  # (nc,) largest term of its diagonal before they cancel, what round-off is relative to
+    last_pivot: np.ndarray  # (nc,) smallest pivot that counted, relative
+    closure_scale: np.ndarray  # (nr,) scaling of the closure rows
     closure_column: np.ndarray  # (largest cluster,)
     fill_lower: np.ndarray  # (ne, 6) F_{closure, body}
     fill_upper: np.ndarray  # (ne, 6) F_{body, closure}, then D^-1 times it
@@ -103,6 +105,7 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         velocity=np.zeros((nb, 6)),
         multiplier=np.zeros(nr),
         history=np.zeros((stages, 3, nb, 6)),
+        base=np.zeros((nb, 6)),
         target=np.zeros((nb, 6)),
         residual_body=np.zeros((nb, 6)),
         residual_row=np.zeros(nr),
@@ -115,7 +118,8 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         K=np.zeros(plan.cluster_block[-1]),
         pivot=np.zeros((2, nr), dtype=np.int64),
         rank=np.zeros(nc, dtype=np.int64),
-        closure_size=np.zeros(nc),
+        last_pivot=np.zeros(nc),
+        closure_scale=np.zeros(nr),
         closure_column=np.zeros(largest),
         fill_lower=np.zeros((ne, 6)),
         fill_upper=np.zeros((ne, 6)),

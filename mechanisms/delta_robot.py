@@ -1,0 +1,64 @@
+"""A delta robot without drives: three arms and parallelograms keep its platform level."""
+
+import numpy as np
+
+import varint as vi
+from varint.mechanisms._links import meet
+
+RODS = ("spherical", "universal")
+
+
+def build(
+    base: float = 0.6,
+    platform: float = 0.1,
+    arm: float = 0.4,
+    rod: float = 0.8,
+    width: float = 0.2,
+    position=(0.15, 0.1, -0.9),
+    rods: str = "spherical",
+) -> vi.Mechanism:
+    """Arms of 2 kg/m on hinges to the ground; from each hang two rods of 0.5 kg/m that bear a platform of 0.5 kg.
+
+    ``base``, ``platform``: radii of the circles of hinges and of rod ends, m; ``arm``, ``rod``: lengths, m;
+    ``width``: between the rods of an arm, m; ``position`` of the platform in the reference configuration (3,), m.
+    ``rods``, their joints at the arm: "spherical", which leaves them free to spin about themselves, or
+    "universal". At the platform all are spherical.
+    """
+    if rods not in RODS:
+        raise vi.MechanismError(f"rods of delta_robot must be one of {RODS}, got {rods!r}")
+    position = np.asarray(position, dtype=float)
+    bodies = [vi.Body.cylinder("platform", platform, 0.02, 0.5, position=position)]
+    joints = []
+    for i in range(3):
+        radial = np.array([np.cos(2 * np.pi * i / 3), np.sin(2 * np.pi * i / 3), 0.0])
+        tangent = np.cross((0, 0, 1), radial)
+        hinge, elbow = base * radial, elbow_of(base - platform, arm, rod, position, radial) + platform * radial
+        bodies.append(vi.Body.rod(f"arm {i + 1}", hinge, elbow, mass=2 * arm, radius=0.03))
+        joints.append(vi.Revolute(f"hinge {i + 1}", "world", f"arm {i + 1}", point=hinge, axis=tangent))
+        for side, which in ((-0.5, "right"), (0.5, "left")):
+            name = f"{which} rod {i + 1}"
+            top, bottom = (place + side * width * tangent for place in (elbow, position + platform * radial))
+            bodies.append(vi.Body.rod(name, top, bottom, mass=0.5 * rod, radius=0.01))
+            if rods == "universal":
+                second = np.cross(tangent, bottom - top)
+                joint = vi.Universal(f"top {name}", f"arm {i + 1}", name, point=top, axis=tangent, axis_b=second)
+            else:
+                joint = vi.Spherical(f"top {name}", f"arm {i + 1}", name, point=top)
+            joints += [joint, vi.Spherical(f"bottom {name}", name, "platform", point=bottom)]
+    return vi.Mechanism("delta robot", bodies, joints)
+
+
+def elbow_of(radius, arm, rod, position, radial):
+    """Place (3,), m, of the outer elbow of the arm on the hinge at ``radius`` along ``radial`` (3,).
+
+    Both shifted inwards by the platform's radius, so that its rod ends at ``position`` (3,).
+    """
+    aside = position @ np.cross((0, 0, 1), radial)
+    if abs(aside) >= rod:
+        raise vi.MechanismError(f"rods of {rod:g} m do not reach {aside:g} m aside")
+    hinge, end = np.array([radius, 0.0, 0.0]), np.array([position @ radial, 0.0, position[2]])
+    x, _, z = meet(hinge, end, arm, np.sqrt(rod**2 - aside**2))
+    return x * radial + (0, 0, z)
+
+
+EXPECTED = {"bodies": 10, "rows": 51, "mobility": 9, "redundant": 0, "loops": 5, "dt": 0.01}

@@ -1,0 +1,33 @@
+"""A quadruped in free fall: a spinning trunk with four closed legs that move."""
+
+import numpy as np
+
+import varint as vi
+
+HIPS = {"front left": (0.2, 0.12), "front right": (0.2, -0.12), "rear left": (-0.2, 0.12), "rear right": (-0.2, -0.12)}
+
+
+def build(
+    legs: int = 4, spin=(0.2, 3.0, 1.0), opening: float = np.pi / 2, rate: float = 1.0, gravity=(0, 0, 0)
+) -> vi.Mechanism:
+    """A trunk of 0.4 x 0.2 x 0.1 m and 5 kg, tied to nothing, with the first ``legs`` of four legs as `minitaur_leg`.
+
+    ``spin``: angular velocity of the trunk at the start (3,), body, rad/s; ``opening``: of the upper links from
+    hanging, rad; ``rate``: at which the first leg's opens at the start, rad/s; the others do so at other rates.
+    Relative to the centre of mass free fall is the same without gravity (3,), m/s^2: by default there is none.
+    """
+    if not 1 <= legs <= len(HIPS):
+        raise vi.MechanismError(f"legs of minitaur must be 1 to {len(HIPS)}, got {legs}")
+    bodies, joints, rates = [vi.Body.box("trunk", size=(0.4, 0.2, 0.1), mass=5.0)], [], {}
+    leg = vi.mechanisms.module("minitaur_leg").leg
+    for i, (name, (x, y)) in enumerate(list(HIPS.items())[:legs]):
+        leg_bodies, leg_joints = leg(f"{name} ", "trunk", np.array([x, y, 0.0]), opening)
+        bodies += leg_bodies
+        joints += leg_joints
+        rates |= {f"{name} left hip": -rate * (1 + 0.2 * i), f"{name} right hip": rate * (1 - 0.1 * i)}
+    start = {"angular_velocity": {"trunk": spin}, "rates": rates}
+    return vi.Mechanism("Minitaur", bodies, joints, gravity=gravity, start=start)
+
+
+# 6 of the trunk and 2 a leg
+EXPECTED = {"bodies": 17, "rows": 100, "mobility": 14, "redundant": 12, "loops": 4, "dt": 0.01}

@@ -1,0 +1,50 @@
+"""The Peaucellier-Lipkin inversor: its tip moves on an exact straight line."""
+
+import numpy as np
+
+import varint as vi
+from varint.mechanisms._links import hinge, link, meet, polar
+
+
+def build(arm: float = 1.0, side: float = 0.7, crank: float = 0.3, angle: float = 1.0) -> vi.Mechanism:
+    """Two arms hung from the origin, a rhombus between their ends, a crank on its upper corner; m, 1 kg/m.
+
+    ``angle``: of the crank from hanging towards x, rad; released at rest. The crank turns ``crank`` below the origin,
+    so its pin moves on a circle through the origin. The rhombus keeps the product of the distances of pin and tip
+    from the origin at arm^2 - side^2, which makes a line of that circle: the tip stays `line_depth` below the origin.
+    Where pin and tip meet, as they do not by default, the rhombus is in a singular pose.
+    """
+    origin, pivot = np.zeros(3), polar(crank, -np.pi / 2)
+    pin = pivot + polar(crank, angle - np.pi / 2)
+    left, right = meet(pin, origin, side, arm), meet(origin, pin, arm, side)
+    tip = polar(line_depth(arm, side, crank) / np.cos(angle / 2), (angle - np.pi) / 2)
+    bodies = [
+        link("crank", pivot, pin),
+        link("left arm", origin, left),
+        link("right arm", origin, right),
+        link("upper left", pin, left),
+        link("upper right", pin, right),
+        link("lower left", left, tip),
+        link("lower right", right, tip),
+    ]
+    joints = [
+        hinge("crank pivot", "world", "crank", pivot),
+        hinge("left pivot", "world", "left arm", origin),
+        hinge("right pivot", "world", "right arm", origin),
+        hinge("crank pin left", "crank", "upper left", pin),
+        hinge("crank pin right", "crank", "upper right", pin),
+        hinge("left upper", "left arm", "upper left", left),
+        hinge("left lower", "left arm", "lower left", left),
+        hinge("right upper", "right arm", "upper right", right),
+        hinge("right lower", "right arm", "lower right", right),
+        hinge("tip", "lower left", "lower right", tip),
+    ]
+    return vi.Mechanism("Peaucellier-Lipkin inversor", bodies, joints)
+
+
+def line_depth(arm: float, side: float, crank: float) -> float:
+    """Depth of the tip's line below the origin, m."""
+    return (arm**2 - side**2) / (2 * crank)
+
+
+EXPECTED = {"bodies": 7, "rows": 50, "mobility": 1, "redundant": 9, "loops": 3, "dt": 0.01}
