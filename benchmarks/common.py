@@ -5,14 +5,16 @@ import time
 import numpy as np
 
 import varint as vi
+from varint.compile import compile_structure
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 
 
-def march_of(mechanism, dt=0.01, tol=1e-10):
+def march_of(mechanism, dt=0.01, tol=1e-10, clustered=True):
     """A march of order 2 from the mechanism's start that records nothing."""
     nb = len(mechanism.bodies)
-    march = March(mechanism.compiled, scheme(2), dt, tol, 1 << 40, (np.zeros((nb, 6)), np.zeros((0, nb, 6))))
+    compiled = compile_structure(mechanism, clustered=clustered)
+    march = March(compiled, scheme(2), dt, tol, 1 << 40, (np.zeros((nb, 6)), np.zeros((0, nb, 6))))
     march.start(mechanism.state())
     return march
 
