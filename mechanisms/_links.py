@@ -15,11 +15,15 @@ def link(name: str, start, end, width: float = 0.1) -> vi.Body:
     In the x-z plane its y axis is the world's.
     """
     start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
-    length = np.linalg.norm(end - start)
-    x, y, z = end - start
-    a, b = 0.5 * np.arctan2(-y, np.hypot(x, z)), 0.5 * np.arctan2(x, z)  # half angles: first about x, then about y
-    quat = (np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b) * np.cos(a), -np.sin(b) * np.sin(a))
+    length, quat = np.linalg.norm(end - start), pointing(end - start)
     return vi.Body.box(name, size=(width, width, length), mass=length, position=0.5 * (start + end), quat_wxyz=quat)
+
+
+def pointing(direction) -> tuple:
+    """A quaternion (4,) that takes z to ``direction`` (3,), and leaves y where that is in the x-z plane."""
+    x, y, z = direction
+    a, b = 0.5 * np.arctan2(-y, np.hypot(x, z)), 0.5 * np.arctan2(x, z)  # half angles: first about x, then about y
+    return np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b) * np.cos(a), -np.sin(b) * np.sin(a)
 
 
 def welded(name: str, *points, width: float = 0.1) -> vi.Body:

@@ -7,7 +7,7 @@ Computer Aided Kinematics and Dynamics of Mechanical Systems (1989), section 12.
 import numpy as np
 
 import varint as vi
-from varint.model.shapes import quat_from_z
+from varint.mechanisms._links import pointing
 
 CRANK, ROD = 0.08, 0.3  # m
 PIVOT = np.array([0.0, 0.1, 0.12])
@@ -27,13 +27,13 @@ def build(angle: float = 0.0, rate: float = 6.0, wrist: str = "universal") -> vi
     pin = PIVOT + CRANK * up
     end = np.array([np.sqrt(ROD**2 - pin @ pin), 0.0, 0.0])
     bodies = [
-        vi.Body("crank", mass=0.12, inertia=1e-5 * np.diag([10, 10, 1]), position=PIVOT, quat_wxyz=quat_from_z(up)),
+        vi.Body("crank", mass=0.12, inertia=1e-5 * np.diag([10, 10, 1]), position=PIVOT, quat_wxyz=pointing(up)),
         vi.Body(
             "rod",
             mass=0.5,
             inertia=1e-4 * np.diag([40, 40, 4]),
             position=0.5 * (pin + end),
-            quat_wxyz=quat_from_z(end - pin),
+            quat_wxyz=pointing(end - pin),
         ),
         vi.Body("slider", mass=2.0, inertia=1e-4 * np.eye(3), position=end),
     ]

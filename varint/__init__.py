@@ -19,6 +19,7 @@ from varint.model.joints import *  # noqa: F403  every joint in the registry, se
 from varint.model.joints import __all__ as _joints
 from varint.model.state import State
 from varint.simulation import simulate
+from varint.sweep import Sweep
 
 __all__ = [
     "ArgumentError",
@@ -30,6 +31,7 @@ __all__ = [
     "MechanismError",
     "State",
     "StateError",
+    "Sweep",
     "Trajectory",
     "VarintError",
     "load",

@@ -1,34 +1,30 @@
-"""States that satisfy the joints, from joint coordinates, rates and whatever is known of single bodies.
+"""States that satisfy the joints: from joint coordinates and whatever is known of single bodies, or from a guess.
 
-What is asked for is held: a joint with given coordinates is welded at them, a body with a given
-pose or velocity is made heavy; everything else moves as little as the kinetic metric allows.
+Everything that is not asked for moves as little as the kinetic metric allows (closure.py).
 """
 
-from dataclasses import replace
-
+import networkx as nx
 import numpy as np
 
-from varint.compile import compile_structure
+from varint.closure import TOLERANCE, Closure, Weld
 from varint.errors import AssemblyError, StateError
-from varint.kernels.constrain import close_joints, match_velocity
-from varint.kernels.plan import workspace
-from varint.kinematics import JointFrames, forward_pose, forward_velocity, reference_pose
+from varint.kinematics import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
+from varint.model.body import WORLD
 from varint.model.checks import array_of, freeze, unit_quaternion
 from varint.model.motion import joint_pose
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import suggestion
 
-TOLERANCE = 1e-13  # of a closed joint, relative to the size of the coordinates
-ITERATIONS = 100
+ITERATIONS = 1000
+HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
 LONGEST_MOVE = 0.2  # rad or m: a loop is driven to its coordinates in pieces no longer than this
-HEAVY = 1e4  # times the whole mass, for what is given of a body; more would cost digits, passes make up for it
-PASSES = 4
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
+SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
 
 
-def make_state(structure, *, coordinates, rates, position, quat_wxyz, velocity, angular_velocity) -> State:
-    """See ``Mechanism.state``."""
+def make_state(structure, compiled, *, coordinates, rates, position, quat_wxyz, velocity, angular_velocity) -> State:
+    """See ``Mechanism.state``; ``compiled`` is a function, called where the equations are needed."""
     coordinates = _by_joint(structure, coordinates, "coordinates")
     rates = _by_joint(structure, rates, "rates")
     position = _by_body(structure, position, "position", 3)
@@ -37,81 +33,94 @@ def make_state(structure, *, coordinates, rates, position, quat_wxyz, velocity, 
     angular_velocity = _by_body(structure, angular_velocity, "angular_velocity", 3)
 
     x, R = reference_pose(structure)
-    if not (coordinates or rates or position or quat_wxyz or velocity or angular_velocity):
+    given = coordinates or rates or position or quat_wxyz or velocity or angular_velocity
+    if structure.is_closed and not given:
         rest = np.zeros((len(structure.bodies), 3))
         quats = np.array([body.quat_wxyz for body in structure.bodies])
         return State(*(freeze(array) for array in (x[:-1], quats, rest, rest)))
-    plain = compile_structure(structure)
-    if coordinates and not plain.topology.clusters:
-        forward_pose(structure, plain.topology, coordinates, x, R)
-    held = {structure.joint_index[name]: q for name, q in coordinates.items()}
-    for _ in range(PASSES if position or quat_wxyz else 1):
+    compiled = compiled()
+    if coordinates and not compiled.topology.clusters:
+        forward_pose(structure, compiled.topology, coordinates, x, R)
+    for _ in range(HEAVY_PASSES if position or quat_wxyz else 1):
         for body, value in position.items():
             x[body] = value
         for body, value in quat_wxyz.items():
             R[body] = rotation_matrix(value)
-        _close(structure, held, position, quat_wxyz, x, R)
-    _check_sense(structure, x, R)
+        x, R = _closed(structure, compiled, coordinates, x, R, heavy_x=position, heavy_R=quat_wxyz)
 
-    v, w = forward_velocity(structure, plain.topology, rates, x, R) if rates else (np.zeros_like(x), np.zeros_like(x))
-    w = np.einsum("nji,nj->ni", R, w)
-    for _ in range(PASSES if velocity or angular_velocity else 1 if rates else 0):
+    motion = np.zeros((len(x), 6))
+    if rates:
+        v, w = forward_velocity(structure, compiled.topology, rates, x, R)
+        motion = np.hstack([v, np.einsum("nji,nj->ni", R, w)])
+    for _ in range(HEAVY_PASSES if velocity or angular_velocity else 1 if rates else 0):
         for body, value in velocity.items():
-            v[body] = value
+            motion[body, :3] = value
         for body, value in angular_velocity.items():
-            w[body] = value
-        _match(structure, rates, velocity, angular_velocity, x, R, v, w)
-    return State(*(freeze(array) for array in (x[:-1], quat_from_matrix(R[:-1]), v[:-1], w[:-1])))
+            motion[body, 3:] = value
+        motion = _matched(structure, compiled, rates, x, R, motion, heavy_x=velocity, heavy_R=angular_velocity)
+    return state_of(x, R, motion)
 
 
-def _close(structure, held, heavy_x, heavy_R, x, R):
-    """Move x, R onto all joints, those in ``held`` welded at their coordinates; in place."""
-    frames = {j: JointFrames(structure, structure.joints[j]) for j in held}
-    here = {j: frame.measure(x, R) for j, frame in frames.items()}
-    longest = max((np.abs(held[j] - here[j]).max(initial=0.0) for j in held), default=0.0)
+def assemble(structure, compiled, guess, hold, coordinates, rates) -> State:
+    """See ``Mechanism.assemble``."""
+    position, quat_wxyz, velocity, angular_velocity = _checked(structure, guess)
+    coordinates = _by_joint(structure, coordinates, "coordinates")
+    rates = _by_joint(structure, rates, "rates")
+    bodies, joints = _split(structure, hold)
+    x, R = with_world(position, quat_wxyz)
+    motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
+    for name in joints:
+        if name in coordinates:
+            raise StateError(f"{structure.joint(name).label} is both held and given coordinates: leave out one")
+        frames = JointFrames(structure, structure.joint(name))
+        coordinates[name] = frames.measure(x, R)
+        measured = np.einsum("csk,sk->c", frames.rate_jacobian(x, R), motion[[frames.a, frames.b]])
+        rates.setdefault(name, measured)
+    x, R = _closed(structure, compiled, coordinates, x, R, still=bodies)
+    motion = _matched(structure, compiled, rates, x, R, motion, still=bodies)
+    return state_of(x, R, motion, like=quat_wxyz)
+
+
+def _closed(structure, compiled, coordinates, x, R, **metric):
+    """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name."""
+    frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
+    here = {name: frame.measure(x, R) for name, frame in frames.items()}
+    longest = max((np.abs(coordinates[name] - here[name]).max(initial=0.0) for name in frames), default=0.0)
     pieces = max(1, int(np.ceil(longest / LONGEST_MOVE)))
-    size = max(1.0, np.abs(x).max())
-    for piece in range(1, pieces + 1):
-        share = piece / pieces
-        pose = {j: joint_pose(structure.joints[j], (1 - share) * here[j] + share * held[j]) for j in held}
-        compiled, ws = _welded(structure, pose, heavy_x, heavy_R, x, R)
-        left = close_joints(compiled.plan, ws, ITERATIONS, TOLERANCE * size)
-        if not left <= 10 * TOLERANCE * size:
-            joint = structure.joints[_worst_joint(compiled, ws)]
-            raise AssemblyError(
-                f"mechanism '{structure.name}' cannot be put together: {joint.label} stays {left:.3g} m open."
-                " Change the coordinates or poses asked for, or the dimensions of its loop"
-            )
-        x[compiled.order] = ws.position[0, :-1]
-        R[compiled.order] = ws.rotation[0, :-1]
+    shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
+    for share in shares:
+        poses = {n: joint_pose(f.joint, (1 - share) * here[n] + share * coordinates[n]) for n, f in frames.items()}
+        asked = [Weld(frames[name], *pose) for name, pose in poses.items()] if share > 0 else []
+        closure = Closure(structure, compiled, asked=asked, **metric)
+        x, R, gap = closure.close(x, R, ITERATIONS)
+        if not gap <= 10 * TOLERANCE * max(1.0, np.abs(x).max()):
+            at = ", ".join(f"'{n}' at {np.round(f.joint.measure(*poses[n]), 4).tolist()}" for n, f in frames.items())
+            way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
+            raise AssemblyError(_conflict(structure, closure, x, R, list(metric.get("still", ())), way))
+        if share == 0:
+            here = {name: frame.measure(x, R) for name, frame in frames.items()}
+    _check_sense(structure, x, R)
+    return x, R
 
 
-def _match(structure, rates, heavy_v, heavy_w, x, R, v, w):
-    """Change v (world), w (body) to satisfy all joints, with the given ``rates``; in place."""
-    poses = {
-        structure.joint_index[name]: JointFrames(structure, structure.joint(name)).relative_pose(x, R) for name in rates
-    }
-    compiled, ws = _welded(structure, poses, heavy_v, heavy_w, x, R)
-    plan = compiled.plan
-    close_joints(plan, ws, 0, 0.0)
-    ws.velocity[:, :3], ws.velocity[:, 3:] = v[compiled.order], w[compiled.order]
-    row_rates = np.zeros(plan.row_c.size)
-    for k, j in enumerate(compiled.joints):
-        if j in poses:
-            joint = structure.joints[j]
-            frames = JointFrames(structure, joint)
-            dv, dw = frames.relative_velocity(x, R, rates[joint.name])
-            rows = slice(plan.joint_rows[k], plan.joint_rows[k + 1])
-            G = ws.jacobian[0, rows, 1 - plan.first_body[k]]
-            row_rates[rows] = G @ np.concatenate([dv, R[frames.b].T @ dw])
-    left = match_velocity(plan, ws, row_rates)
-    if not left <= 1e-9 * max(1.0, np.abs(v).max(), np.abs(row_rates).max(initial=0.0)):
-        joint = structure.joints[_worst_joint(compiled, ws)]
+def _matched(structure, compiled, rates, x, R, motion, **metric):
+    """The motion (nb + 1, 6) nearest to the given one that the joints allow, with the ``rates`` of joints by name."""
+    asked, targets = [], []
+    for name, values in rates.items():
+        frames = JointFrames(structure, structure.joint(name))
+        asked.append(Weld(frames, *frames.relative_pose(x, R)))
+        targets.append(frames.twist(x, R, values))
+    closure = Closure(structure, compiled, asked=asked, **metric)
+    motion, left = closure.velocity(x, R, motion, np.concatenate([[], *targets]))
+    worst = int(np.argmax(np.abs(left))) if left.size else 0
+    largest = max(1.0, np.abs(motion[:, :3]).max(), closure.length * np.abs(motion[:, 3:]).max())
+    if left.size and not abs(left[worst]) <= 1e-9 * largest:
+        joint = structure.joints[closure.joint[worst]]
         raise StateError(
             f"no velocity of mechanism '{structure.name}' has the rates asked for: {joint.label} would part at"
-            f" {left:.3g} m/s. Leave out the rates that follow from the others"
+            f" {abs(left[worst]):.3g} m/s. Leave out the rates that follow from the others"
         )
-    v[compiled.order], w[compiled.order] = ws.velocity[:, :3], ws.velocity[:, 3:]
+    return motion
 
 
 def _check_sense(structure, x, R):
@@ -125,25 +134,88 @@ def _check_sense(structure, x, R):
             )
 
 
-def _welded(structure, held, heavy_x, heavy_R, x, R):
-    """Plan with the joints in ``held`` welded at their poses, bodies hard to shift or to turn, and its workspace."""
-    compiled = compile_structure(structure, held=held)
-    plan = compiled.plan
-    mass, inertia, heavy = plan.mass.copy(), plan.inertia.copy(), HEAVY * plan.mass.sum()
-    if min(len(heavy_x), len(heavy_R)) < mass.size:  # if all are given, none gives way: their own masses weigh best
-        mass[compiled.slot[list(heavy_x)]] = heavy
-        inertia[compiled.slot[list(heavy_R)]] = heavy * compiled.length**2 * np.eye(3)
-    plan = plan._replace(mass=freeze(mass), inertia=freeze(inertia))
-    ws = workspace(plan, 1)
-    ws.position[0, :-1] = x[compiled.order]
-    ws.quat[0, :-1] = quat_from_matrix(R[compiled.order])
-    return replace(compiled, plan=plan), ws
+def _conflict(structure, closure, x, R, held, way):
+    """What cannot be closed, by how much, and the loop it is in; poses where the gaps are smallest together."""
+    g, _ = closure.evaluate(x, R)
+    gaps = {}
+    for j in np.unique(closure.joint):
+        gaps[int(j)] = float(np.linalg.norm((closure.scale * g)[closure.joint == j]))
+    largest = max(gaps.values())
+    open_ = sorted((j for j in gaps if gaps[j] > SHARE_OF_CONFLICT * largest), key=gaps.__getitem__, reverse=True)
+    loop = _loop_through(structure, open_, held)
+    names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
+    parts = ", ".join(f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_)
+    where = f"the loop {names} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
+    kept = [f"body '{structure.bodies[i].name}'" for i in held]
+    kept += [item.frames.joint.label for item in closure.asked]
+    holding = f", holding {', '.join(dict.fromkeys(kept))}" if kept else ""
+    return (
+        f"mechanism '{structure.name}' cannot be put together{holding}{way}: {where} open by"
+        f" {sum(gaps[j] for j in open_):.3g} m: {parts}."
+        " Change the coordinates, poses or bodies asked for, or the dimensions of the loop"
+    )
 
 
-def _worst_joint(compiled, ws) -> int:
-    plan = compiled.plan
-    row = int(np.argmax(np.nan_to_num(plan.row_scale * np.abs(ws.residual_row), nan=np.inf)))
-    return int(compiled.joints[np.searchsorted(plan.joint_rows, row, side="right") - 1])
+def _loop_through(structure, open_joints, held):
+    """The shortest loop of open joints through the first of them, else of any joints; held bodies count as world."""
+    fixed = {WORLD, *(structure.bodies[i].name for i in held)}
+
+    def end(body):
+        return WORLD if body in fixed else body
+
+    first = structure.joints[open_joints[0]]
+    for allowed in (open_joints, range(len(structure.joints))):
+        graph = nx.Graph()
+        graph.add_nodes_from((end(first.body_a), end(first.body_b)))
+        for j in allowed:
+            joint = structure.joints[j]
+            if joint is not first:
+                graph.add_edge(end(joint.body_a), end(joint.body_b), joint=j)
+        if nx.has_path(graph, end(first.body_b), end(first.body_a)):
+            path = nx.shortest_path(graph, end(first.body_b), end(first.body_a))
+            return [open_joints[0], *(graph.edges[edge]["joint"] for edge in nx.utils.pairwise(path))]
+    return [open_joints[0]]
+
+
+def state_of(x, R, motion, like=None) -> State:
+    """The state at poses (nb + 1, ...) with motions (nb + 1, 6); of two quaternions the one nearer to ``like``."""
+    quat = quat_from_matrix(R[:-1])
+    if like is not None:
+        quat = np.where(np.sum(quat * like, axis=1, keepdims=True) < 0, -quat, quat)
+    arrays = x[:-1], quat, motion[:-1, :3], motion[:-1, 3:]
+    return State(*(freeze(np.ascontiguousarray(array)) for array in arrays))
+
+
+def _checked(structure, guess):
+    """The arrays of a guess, each checked; quaternions to round-off."""
+    if not isinstance(guess, State):
+        raise StateError(f"guess must be a State, got {guess!r}")
+    nb = len(structure.bodies)
+    arrays = []
+    for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
+        arrays.append(array_of(getattr(guess, name), (nb, width), f"{name} of the guess", StateError))
+    quats = [
+        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the guess", StateError)
+        for quat, body in zip(arrays[1], structure.bodies, strict=True)
+    ]
+    return arrays[0], np.array(quats), arrays[2], arrays[3]
+
+
+def _split(structure, hold):
+    """Numbers of the bodies and names of the joints in ``hold``."""
+    bodies, joints = [], []
+    for name in dict.fromkeys([hold] if isinstance(hold, str) else hold):
+        is_body, is_joint = name in structure.body_index, name in structure.joint_index
+        if is_body and is_joint:
+            raise StateError(f"hold: '{name}' is the name of a body and of a joint. Rename one of them")
+        if not (is_body or is_joint):
+            known = [*structure.body_index, *structure.joint_index]
+            raise StateError(f"hold: no body or joint '{name}'{suggestion(name, known)}")
+        if is_body:
+            bodies.append(structure.body_index[name])
+        else:
+            joints.append(name)
+    return bodies, joints
 
 
 def _by_joint(structure, values, what):

@@ -1,11 +1,15 @@
 """Joint coordinates to poses and velocities of bodies, and back, along the spanning tree."""
 
+import math
+
 import numpy as np
 
 from varint.compile import anchors
-from varint.model.body import WORLD
+from varint.model.joints.base import Ball, Shift, Turn
 from varint.model.motion import joint_pose, motion_subspace
 from varint.model.rotation import rotation_matrix
+
+NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off
 
 
 class JointFrames:
@@ -16,9 +20,8 @@ class JointFrames:
     """
 
     def __init__(self, structure, joint):
-        number = {**structure.body_index, WORLD: -1}
         self.joint = joint
-        self.a, self.b = number[joint.body_a], number[joint.body_b]
+        self.a, self.b = (structure.body_index.get(body, -1) for body in (joint.body_a, joint.body_b))
         (self.axes_a, self.origin_a), (self.axes_b, self.origin_b) = (
             self._in_body(structure, body, point)
             for body, point in zip((self.a, self.b), anchors(joint, structure), strict=True)
@@ -31,13 +34,38 @@ class JointFrames:
         return R.T @ self.joint.frame, R.T @ (point - structure.bodies[body].position)
 
     def relative_pose(self, x, R):
-        """Rotation (3, 3) and origin (3,) of frame b in frame a, bodies at ``x`` (nb + 1, 3), ``R`` (nb + 1, 3, 3)."""
-        A, B = R[self.a] @ self.axes_a, R[self.b] @ self.axes_b
-        return A.T @ B, A.T @ (x[self.b] + R[self.b] @ self.origin_b - x[self.a] - R[self.a] @ self.origin_a)
+        """Rotation (..., 3, 3) and origin (..., 3) of frame b in frame a.
+
+        Bodies at ``x`` (..., nb + 1, 3), ``R`` (..., nb + 1, 3, 3), the world last.
+        """
+        (x_a, R_a), (x_b, R_b) = ((x[..., body, :], R[..., body, :, :]) for body in (self.a, self.b))
+        back = np.swapaxes(R_a @ self.axes_a, -1, -2)
+        apart = x_b + R_b @ self.origin_b - x_a - R_a @ self.origin_a
+        return back @ R_b @ self.axes_b, (back @ apart[..., None])[..., 0]
 
     def measure(self, x, R):
-        """Joint coordinates (dof,)."""
+        """Joint coordinates (..., dof)."""
         return self.joint.measure(*self.relative_pose(x, R))
+
+    def twist_jacobian(self, x, R):
+        """Twist of b seen from a, at b's origin in b's axes, angular first: (6, 2, 6) by the motions of bodies a and b.
+
+        A body's motion is that of its centre of mass (world) and its turn (body axes).
+        """
+        turn, shift = self.relative_pose(x, R)
+        B = R[self.b] @ self.axes_b
+        back = turn.T @ self.axes_a.T  # from the axes of body a to those of frame b
+        jacobian = np.zeros((6, 2, 6))
+        jacobian[:3, 0, 3:], jacobian[:3, 1, 3:] = -back, self.axes_b.T
+        jacobian[3:, 0, :3], jacobian[3:, 1, :3] = -B.T, B.T
+        jacobian[3:, 0, 3:] = back @ cross_matrix(self.origin_a + self.axes_a @ shift)
+        jacobian[3:, 1, 3:] = -self.axes_b.T @ cross_matrix(self.origin_b)
+        return jacobian
+
+    def rate_jacobian(self, x, R):
+        """Rates of the joint coordinates, (dof, 2, 6) by the motions of bodies a and b as in `twist_jacobian`."""
+        inverse = np.linalg.pinv(motion_subspace(self.joint, self.measure(x, R)))
+        return np.tensordot(inverse, self.twist_jacobian(x, R), 1)
 
     def place(self, child, x, R, q):
         """Fill the pose of body ``child`` of the joint from that of the other, at coordinates ``q``."""
@@ -51,10 +79,14 @@ class JointFrames:
             R[child] = A @ self.axes_a.T
             x[child] = x[self.b] + R[self.b] @ self.origin_b - A @ shift - R[child] @ self.origin_a
 
+    def twist(self, x, R, rates):
+        """Twist (6,) of b seen from a that the joint ``rates`` (dof,) give, as in `twist_jacobian`."""
+        return motion_subspace(self.joint, self.measure(x, R)) @ rates
+
     def relative_velocity(self, x, R, rates):
         """World velocity (v, w) of body b that the joint ``rates`` (dof,) give it while body a rests."""
         B = R[self.b] @ self.axes_b
-        twist = motion_subspace(self.joint, self.measure(x, R)) @ rates
+        twist = self.twist(x, R, rates)
         w = B @ twist[:3]
         return B @ twist[3:] - np.cross(w, R[self.b] @ self.origin_b), w
 
@@ -69,11 +101,28 @@ class JointFrames:
             v[child] = v[self.b] - dv - np.cross(w[child], x[self.b] - x[child])
 
 
+def with_world(position, quat_wxyz):
+    """x (..., nb + 1, 3), R (..., nb + 1, 3, 3), the world last, of bodies at (..., nb, 3), (..., nb, 4)."""
+    position, R = np.asarray(position), rotation_matrix(quat_wxyz)
+    x = np.concatenate([position, np.zeros_like(position[..., :1, :])], axis=-2)
+    return x, np.concatenate([R, np.broadcast_to(np.eye(3), (*R.shape[:-3], 1, 3, 3))], axis=-3)
+
+
 def reference_pose(structure):
     """x (nb + 1, 3), R (nb + 1, 3, 3) of the reference configuration, the world last."""
-    x = np.array([body.position for body in structure.bodies] + [np.zeros(3)])
-    R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
-    return x, R
+    return with_world([body.position for body in structure.bodies], [body.quat_wxyz for body in structure.bodies])
+
+
+def moved(x, R, motion):
+    """The pose (nb + 1, 3), (nb + 1, 3, 3) after a motion (nb + 1, 6): m, world, and a turn, rad, body axes."""
+    half = 0.5 * np.linalg.norm(motion[:, 3:], axis=1, keepdims=True)
+    quat = np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * motion[:, 3:]])
+    return x + motion[:, :3], R @ rotation_matrix(quat)
+
+
+def cross_matrix(a):
+    """[a] (3, 3) with [a] b = a x b."""
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def forward_pose(structure, topology, coordinates, x, R):
@@ -100,3 +149,34 @@ def forward_velocity(structure, topology, rates, x, R):
         frames = JointFrames(structure, joint)
         frames.move(body, x, R, v, w, rates.get(joint.name, np.zeros(joint.dof)))
     return v, w
+
+
+def joint_coordinates(structure, joint, position, quat_wxyz):
+    """Coordinates (T, dof) of ``joint`` at poses (T, nb, 3), (T, nb, 4), or (T,) where it has one.
+
+    Angles are continued past pi, rotation vectors past pi: from one node to the next a body may
+    turn by no more than pi. At the first node both are the shortest.
+    """
+    q = JointFrames(structure, joint).measure(*with_world(position, quat_wxyz))
+    column = 0
+    for motion in joint.allowed:
+        if isinstance(motion, Ball):
+            q[:, column : column + 3] = _continued(q[:, column : column + 3])
+        elif isinstance(motion, Turn):
+            q[:, column] = np.unwrap(q[:, column])
+        column += 3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1
+    return q[:, 0] if joint.dof == 1 else q
+
+
+def _continued(vectors):
+    """Rotation vectors (T, 3) of the same rotations, each the nearest to the one before; rad."""
+    last = tuple(vectors[0].tolist())
+    found = [last]
+    for vector in vectors[1:].tolist():  # plain numbers: quicker here than arrays of three
+        angle = math.hypot(*vector)
+        (x, y, z), size = (vector, angle) if angle > NO_TURN else (last, math.hypot(*last) or 1.0)
+        along = (x * last[0] + y * last[1] + z * last[2]) / size
+        shift = 2 * math.pi * round((along - angle) / (2 * math.pi)) / size
+        last = (vector[0] + shift * x, vector[1] + shift * y, vector[2] + shift * z)
+        found.append(last)
+    return np.array(found)

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from varint.assembly import make_state
+from varint.assembly import assemble, make_state
 from varint.compile import Compiled, compile_structure
+from varint.diagnosis import Diagnosis, diagnose
 from varint.model.state import State
 from varint.model.structure import Structure
+from varint.sweep import Sweep, sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class Mechanism(Structure):
         StateError
             Unknown names, wrong shapes, no such velocity.
         AssemblyError
-            The joints cannot be closed; names the one that stays open.
+            The joints cannot be closed; names the loop, and the joints that stay open by how much.
         """
         given = {
             "coordinates": coordinates,
@@ -54,7 +56,64 @@ class Mechanism(Structure):
         }
         if all(value is None for value in given.values()):
             given |= self.start
-        return make_state(self, **given)
+        return make_state(self, lambda: self.compiled, **given)
+
+    def assemble(self, guess: State, hold=(), *, coordinates=None, rates=None) -> State:
+        """The state that satisfies all joints near a guess that need not, on the guess's branch.
+
+        Parameters
+        ----------
+        guess : State
+            Poses that may be wrong by a fifth of the size of the parts, and velocities.
+        hold : sequence of str
+            Bodies and joints. A body keeps its pose and velocity of the guess, a joint its
+            coordinates and rates, measured at the guess.
+        coordinates, rates : dict
+            Joint name to coordinates (m, rad) and rates that are met exactly; a number where there is one.
+
+        All else moves, and changes its velocity, as little as the kinetic metric allows.
+
+        Raises
+        ------
+        StateError
+            A bad guess, unknown names, no such velocity.
+        AssemblyError
+            The joints cannot be closed; names the loop, and the joints that stay open by how much.
+        """
+        return assemble(self, self.compiled, guess, hold, coordinates, rates)
+
+    def sweep(self, joint, values, state: State | None = None) -> Sweep:
+        """Drive a coordinate of a joint through ``values``: the configurations of a linkage, without dynamics.
+
+        Parameters
+        ----------
+        joint : str or (str, int)
+            A joint with one coordinate, or a joint and the number of its coordinate.
+        values : array_like (T,)
+            m or rad; angles may pass pi. From one to the next the mechanism moves continuously, from
+            ``state`` to the first as well, and stays on its branch. What the joints leave free
+            moves as little as the kinetic metric allows.
+        state : State, optional
+            Where to start; ``state()`` where not given. Its velocities do not matter.
+
+        A linkage that locks ends the sweep: see `Sweep`.
+
+        Raises
+        ------
+        ArgumentError
+            No such joint or coordinate, values that are not finite numbers.
+        AssemblyError
+            The joints cannot be closed at ``state``.
+        """
+        return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
+
+    def diagnose(self, state: State | None = None) -> Diagnosis:
+        """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
+
+        ``state``: ``state()`` where not given. Each cluster of loops is analysed dense: the cost grows with the
+        cube of the bodies in it.
+        """
+        return diagnose(self, self.compiled, self.state() if state is None else state)
 
     @property
     def rows(self) -> int:

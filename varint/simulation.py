@@ -7,8 +7,9 @@ import numpy as np
 
 from varint._jit import is_compiled
 from varint.analysis.trajectory import Trajectory
+from varint.compile import compile_structure
 from varint.errors import ArgumentError, ConvergenceError, FileError
-from varint.integrators.loads import load_arrays
+from varint.integrators.loads import load_arrays, recorded_loads
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 from varint.io.run_file import RunWriter, fingerprint, load_progress
@@ -18,6 +19,7 @@ from varint.model.checks import array_of, positive
 from varint.model.state import State
 
 BLOCK_SECONDS = 0.25  # of stepping between two looks at the clock, the file and the progress
+CLOSURES = ("clusters", "single")
 LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
 
 
@@ -30,6 +32,7 @@ def simulate(
     order: int = 2,
     tol: float = 1e-10,
     every: int = 1,
+    closures: str = "clusters",
     force=None,
     torque=None,
     output=None,
@@ -49,10 +52,11 @@ def simulate(
         2: node-momentum form, second order. 4, 6: its compositions by Suzuki (5 stages) and Kahan
         and Li (9 stages). 1: start and outputs of VI as printed.
     tol : float
-        Largest residual of a step, m/s, relative to the fastest body where that exceeds 1 m/s;
-        a joint may be off by ``tol * dt`` metres.
+        Largest residual of a step, m/s; a joint may be off by ``tol * dt`` metres.
     every : int
         Record each ``every``-th node.
+    closures : {"clusters", "single"}
+        A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional
         Body name to (3,), or (steps + 1, 3) with one value a node, linear in between. Forces at the
         centre of mass, N, world; torques N m, body axes.
@@ -82,14 +86,19 @@ def simulate(
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
     if resume and output is None:
         raise ArgumentError("resume needs output=, the file of the run to go on with")
-    loads = load_arrays(mechanism, mechanism.compiled, steps, force, torque)
-    march = March(mechanism.compiled, scheme(order), dt, tol, every, loads)
+    if closures not in CLOSURES:
+        raise ArgumentError(f"closures must be one of {', '.join(CLOSURES)}, got {closures!r}")
+    compiled = mechanism.compiled if closures == "clusters" else compile_structure(mechanism, clustered=False)
+    loads = load_arrays(mechanism, compiled, steps, force, torque)
+    march = March(compiled, scheme(order), dt, tol, every, loads)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     _announce_compilation()
     first = march.start(state)
     march.advance(0)  # compiles or loads the kernels, which is no stepping time
     settings = {"duration": duration, "dt": dt, "order": order, "tol": tol, "every": int(every), "steps": steps}
+    settings["closures"] = closures
 
+    recorded = recorded_loads(compiled, loads, every)
     writer, blocks, spent, counts = None, [first], 0.0, np.zeros(2, dtype=np.int64)
     if output is not None:
         inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads)
@@ -108,7 +117,7 @@ def simulate(
                 raise ArgumentError(f"the run in '{output}' is past {duration:g} s already, at {march.node * dt:g} s")
             writer = RunWriter.reopen(output, settings)
         else:
-            writer = RunWriter(output, mechanism, settings, inputs, march.checkpoint())
+            writer = RunWriter(output, mechanism, settings, inputs, recorded, march.checkpoint())
             writer.append(first, dt, 0, march.checkpoint(), counts, spent)
     try:
         size = every
@@ -133,13 +142,15 @@ def simulate(
     finally:
         if writer:
             writer.close()
+    t = dt * np.concatenate([block.node for block in blocks])
     trajectory = Trajectory(
         mechanism=mechanism,
-        t=dt * np.concatenate([block.node for block in blocks]),
+        t=t,
         position=np.concatenate([block.position for block in blocks]),
         quat_wxyz=np.concatenate([block.quat_wxyz for block in blocks]),
         velocity=np.concatenate([block.velocity for block in blocks]),
         angular_velocity=np.concatenate([block.angular_velocity for block in blocks]),
+        load=recorded[: len(t)],
         newton_iterations=int(counts[0]),
         substeps=int(counts[1]),
         steps=march.node,
@@ -158,7 +169,7 @@ def _outcome(march, mechanism):
     if march.failure is None:
         return 0, "the run reached its end", None
     node, body, joint = march.failure
-    compiled = mechanism.compiled
+    compiled = march.compiled
     time_ = node * march.dt
     body = mechanism.bodies[compiled.order[body]].name if body >= 0 else None
     number = compiled.joints[joint] if joint >= 0 else -1

@@ -3,7 +3,7 @@
 import numpy as np
 
 from varint.compile import Compiled
-from varint.kernels.constrain import drift
+from varint.kernels.constrain import drift, margins
 from varint.kernels.plan import workspace
 from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
@@ -38,10 +38,24 @@ def angular_momentum(structure: Structure, position, quat_wxyz, velocity, angula
 def joint_drift(compiled: Compiled, position, quat_wxyz) -> np.ndarray:
     """(T,) m: largest violation of a constraint row at each node; angles count times the mechanism's part size."""
     out = np.empty(len(position))
-    order = compiled.order
-    arrays = (np.ascontiguousarray(array[:, order]) for array in (position, quat_wxyz))
-    drift(compiled.plan, workspace(compiled.plan, 1), *arrays, out)
+    drift(compiled.plan, workspace(compiled.plan, 1), *_poses(compiled, position, quat_wxyz), out)
     return out
+
+
+def rank_margin(compiled: Compiled, position, quat_wxyz) -> np.ndarray:
+    """(T,) how far from singular the loops are at each node: 1 at most, and where there is no loop; 0 singular.
+
+    Near a pose where links get in line it falls like the sine of the angle between them.
+    """
+    margin, rank = np.ones(len(position)), np.zeros(len(position), dtype=np.int64)
+    if compiled.topology.clusters:
+        margins(compiled.plan, workspace(compiled.plan, 1), *_poses(compiled, position, quat_wxyz), margin, rank)
+    return np.where(rank < rank.max(initial=0), 0.0, margin)
+
+
+def _poses(compiled, position, quat_wxyz):
+    """The same in kernel order, contiguous."""
+    return (np.ascontiguousarray(array[:, compiled.order]) for array in (position, quat_wxyz))
 
 
 def _masses(structure):

@@ -4,6 +4,9 @@ from pathlib import Path
 
 from varint.cli.common import RUN_FILES, add_mechanism
 
+LARGEST_LOOPS = 200  # bodies in one cluster of loops, to be diagnosed within seconds
+LISTED = 40  # rows of a table that are printed
+
 
 def add_parser(commands) -> None:
     """Declare the subcommand."""
@@ -64,27 +67,55 @@ def _mechanism(console, mechanism):
     potential = potential_energy(mechanism, state.position[None])[0]
 
     table = new_table("body", ">mass (kg)", ">x (m)", ">y (m)", ">z (m)", title=mechanism.name)
-    for body, position in zip(mechanism.bodies, state.position, strict=True):
+    for body, position in list(zip(mechanism.bodies, state.position, strict=True))[:LISTED]:
         table.add_row(body.name, f"{body.mass:g}", *(f"{value + 0.0:.6g}" for value in position))
+    _say_how_many_more(table, mechanism.bodies)
     console.print(table)
 
     topology = mechanism.compiled.topology
     cuts = {joint for _, joints in topology.clusters for joint in joints}
     table = new_table("joint", "type", "body a", "body b", ">rows", ">coordinates", "")
-    for number, joint in enumerate(mechanism.joints):
+    for number, joint in enumerate(mechanism.joints[:LISTED]):
         kind, rows = type(joint).__name__, len(joint.forbidden)
         table.add_row(
             joint.name, kind, joint.body_a, joint.body_b, str(rows), str(joint.dof), "cut" if number in cuts else ""
         )
+    _say_how_many_more(table, mechanism.joints)
     console.print(table)
 
     table = new_table("", "")
-    for number, (articulation, joints) in enumerate(topology.clusters, 1):
+    for number, (articulation, joints) in enumerate(topology.clusters[:LISTED], 1):
         top = WORLD if articulation < 0 else mechanism.bodies[articulation].name
         closed = ", ".join(mechanism.joints[joint].name for joint in joints)
         table.add_row(f"loops {number}", f"from '{top}', cut at {closed}")
+    _say_how_many_more(table, topology.clusters)
     table.add_row("bodies, joints", f"{len(mechanism.bodies)}, {len(mechanism.joints)}")
     table.add_row("6 n - rows", f"{6 * len(mechanism.bodies) - mechanism.rows}")
+    _mobility(table, mechanism, state)
     table.add_row("mass", f"{sum(body.mass for body in mechanism.bodies):g} kg")
     table.add_row("energy at the start", f"{kinetic + potential:.6g} J, {kinetic:.6g} J of it kinetic")
     console.print(table)
+
+
+def _say_how_many_more(table, items):
+    if len(items) > LISTED:
+        table.add_row(f"... {len(items) - LISTED} more")
+
+
+def _mobility(table, mechanism, state):
+    """Rows on what the joints allow at the start."""
+    from collections import Counter
+
+    clusters = Counter(mechanism.compiled.topology.cluster_of.values())
+    largest = max(clusters.values(), default=0)
+    if largest > LARGEST_LOOPS:
+        table.add_row("degrees of freedom", f"not counted: {largest} bodies in one cluster of loops")
+        return
+    diagnosis = mechanism.diagnose(state)
+    nearby = f", {diagnosis.generic_mobility} at neighbouring poses: singular" if diagnosis.singular else ""
+    table.add_row("degrees of freedom", f"{diagnosis.mobility}{nearby}")
+    for number, line in enumerate(diagnosis.redundant_lines[:LISTED]):
+        table.add_row("" if number else f"redundant rows, {diagnosis.redundancy}", line)
+    _say_how_many_more(table, diagnosis.redundant_lines)
+    if not diagnosis.unique_multipliers:
+        table.add_row("", "joint reactions are not unique: those of the least norm are reported")

@@ -6,6 +6,8 @@ from varint.analysis.trajectory import Trajectory
 from varint.cli.common import new_table
 from varint.model.body import WORLD
 
+SINGULAR_BELOW = 0.01  # rank margin
+
 
 def summary(trajectory: Trajectory, dt: float):
     """The table of a run with steps of ``dt``, s."""
@@ -33,6 +35,11 @@ def summary(trajectory: Trajectory, dt: float):
             change = np.linalg.norm(values - values[0], axis=1).max()
             table.add_row(f"{what} momentum change", f"{change:.3g} {unit} of {np.linalg.norm(values[0]):.3g}")
     table.add_row("joint drift, largest", f"{trajectory.drift.max():.3g} m")
+    if mechanism.compiled.topology.clusters:
+        least = int(np.argmin(trajectory.rank_margin))
+        margin = trajectory.rank_margin[least]
+        note = ": nearly singular" if margin < SINGULAR_BELOW else ""
+        table.add_row("rank margin of the loops, least", f"{margin:.2g} at {trajectory.t[least]:g} s{note}")
     wall = trajectory.wall_time
     factor = f", {steps * dt / wall:.3g} times real time" if wall > 0 else ""
     table.add_row("stepping took", f"{wall:.3g} s{factor}")

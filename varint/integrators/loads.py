@@ -37,3 +37,9 @@ def load_arrays(structure, compiled, steps, force, torque):
                     f" got {value.shape}"
                 )
     return constant, series
+
+
+def recorded_loads(compiled, loads, every):
+    """Loads (T, nb, 6) at each ``every``-th node, or (1, nb, 6) if constant, in the order of the description."""
+    constant, series = loads
+    return (constant + series[::every] if len(series) else constant[None])[:, compiled.slot]

@@ -2,6 +2,7 @@
 
     /            attributes: format, settings (JSON), fingerprint of run and inputs
     /mechanism   JSON
+    /load        external loads of the whole run, one row a recorded node, or one row if constant
     /t, /position, /quat_wxyz, /velocity, /angular_velocity      one row a recorded node
     /checkpoint/0, /1                                            where to go on from, in turns
     /progress    records, Newton iterations, sub-steps, checkpoint in use, status (-1: unfinished), steps done
@@ -29,7 +30,7 @@ from varint.integrators.march import Block
 from varint.io.mechanism_file import from_data, to_data
 from varint.mechanism import Mechanism
 
-FORMAT = "varint run 1"
+FORMAT = "varint run 2"
 NODES = {"t": (), "position": (3,), "quat_wxyz": (4,), "velocity": (3,), "angular_velocity": (3,)}
 UNFINISHED = -1
 LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
@@ -62,6 +63,8 @@ class RunWriter:
         Replaced if it exists.
     mechanism, settings, inputs
         What the run is made of; ``inputs``: the arrays of its start and its loads.
+    load : (T or 1, nb, 6)
+        At the nodes that will be recorded.
     checkpoint : dict
         Of the start; fixes names and shapes.
 
@@ -71,7 +74,7 @@ class RunWriter:
         The file cannot be written.
     """
 
-    def __init__(self, path, mechanism: Mechanism, settings: dict, inputs, checkpoint: dict):
+    def __init__(self, path, mechanism: Mechanism, settings: dict, inputs, load, checkpoint: dict):
         self.path = Path(path)
         nb = len(mechanism.bodies)
         rows = max(1, 2**16 // (8 * 4 * nb))
@@ -82,6 +85,7 @@ class RunWriter:
             for name, text in attributes.items():
                 self.file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
             self.file.create_dataset("mechanism", data=np.bytes_(json.dumps(to_data(mechanism))))
+            self.file.create_dataset("load", data=load, compression="gzip")  # most bodies have none
             for name, width in NODES.items():
                 item = (nb, *width) if width else ()
                 self.file.create_dataset(name, (0, *item), chunks=(rows, *item), maxshape=(None, *item), dtype=float)
@@ -164,6 +168,7 @@ def load(path) -> Trajectory:
         return Trajectory(
             mechanism=mechanism,
             **nodes,
+            load=file["load"][: len(nodes["t"])],
             newton_iterations=iterations,
             substeps=substeps,
             steps=steps,

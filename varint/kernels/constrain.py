@@ -110,3 +110,24 @@ def drift(plan, ws, position, quat, out):
             for k in range(4):
                 ws.quat[0, i, k] = quat[node, i, k]
         out[node] = place(plan, ws, 0)
+
+
+@njit
+def margins(plan, ws, position, quat, margin, rank):
+    """Square root of the smallest closure pivot (1: as far from singular as can be), and the rank, at each node.
+
+    ``margin``, ``rank`` (T,); position (T, nb, 3), quat (T, nb, 4).
+    """
+    for node in range(margin.size):
+        for i in range(plan.mass.size):
+            for k in range(3):
+                ws.position[0, i, k] = position[node, i, k]
+            for k in range(4):
+                ws.quat[0, i, k] = quat[node, i, k]
+        place(plan, ws, 0)
+        mass_pivots(plan, ws.D)
+        solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
+        margin[node], rank[node] = 1.0, 0
+        for c in range(ws.rank.size):
+            margin[node] = min(margin[node], math.sqrt(ws.last_pivot[c]))
+            rank[node] += ws.rank[c]

@@ -43,7 +43,8 @@ def matrix_from_vector(vector) -> np.ndarray:
 
 
 def vector_from_matrix(R) -> np.ndarray:
-    """Rotation vector (3,) of a rotation matrix (3, 3), rad, no longer than pi."""
+    """Rotation vectors (..., 3) of rotation matrices (..., 3, 3), rad, no longer than pi."""
     quat = quat_from_matrix(R)
-    sine = np.linalg.norm(quat[1:])
-    return quat[1:] * (2 * np.arctan2(sine, quat[0]) / sine if sine > 0 else 2.0)
+    sine = np.linalg.norm(quat[..., 1:], axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(sine, quat[..., :1])
+    return quat[..., 1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0)

@@ -28,7 +28,8 @@ class Structure:
     bodies : sequence of Body
     joints : sequence of Joint
         Every body must be named by a joint; `Free` says that a body floats. A group of bodies
-        that no joint ties to the world floats as a whole.
+        that no joint ties to the world floats as a whole. Where ``point`` and ``point_b`` of a joint are
+        apart, the reference configuration is open and ``state()`` closes it.
     gravity : array_like (3,)
         m/s^2, world.
     start : mapping, optional
@@ -66,7 +67,6 @@ class Structure:
                 if end != WORLD and end not in self.body_index:
                     raise MechanismError(f"{joint.label}: no body '{end}'{suggestion(end, [*self.body_index, WORLD])}")
                 touched.add(end)
-            _check_anchors(joint)
         for name in self.body_index:
             if name not in touched:
                 raise MechanismError(
@@ -83,6 +83,11 @@ class Structure:
     def joint_index(self) -> Mapping[str, int]:
         """Number of each joint by name."""
         return MappingProxyType({joint.name: j for j, joint in enumerate(self.joints)})
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether the reference configuration satisfies the joints."""
+        return all(_is_closed(joint) for joint in self.joints)
 
     def body(self, name: str) -> Body:
         """The body of that name."""
@@ -115,20 +120,15 @@ def _check_names(items, kind, what):
         seen.add(item.name)
 
 
-def _check_anchors(joint):
-    """The anchors must satisfy the joint in the reference configuration."""
+def _is_closed(joint):
+    """Whether the anchors satisfy the joint in the reference configuration."""
     if joint.point is joint.point_b and not any(isinstance(row, Distance) for row in joint.forbidden):
-        return
+        return True
     apart = joint.point_b - joint.point
     tolerance = ANCHOR_TOLERANCE * max(1.0, np.abs(joint.point).max(), np.abs(joint.point_b).max())
-    for row in joint.forbidden:
-        if isinstance(row, Along) and abs(joint.frame[:, row.axis] @ apart) > tolerance:
-            raise MechanismError(
-                f"anchors of {joint.label} do not coincide: point and point_b are {np.linalg.norm(apart):g} m apart"
-                " in the reference configuration"
-            )
-        if isinstance(row, Distance) and abs(np.linalg.norm(apart) - row.length) > tolerance:
-            raise MechanismError(
-                f"anchors of {joint.label} are {np.linalg.norm(apart):g} m apart in the reference configuration,"
-                f" its length is {row.length:g} m"
-            )
+    return all(
+        abs(joint.frame[:, row.axis] @ apart if isinstance(row, Along) else np.linalg.norm(apart) - row.length)
+        <= tolerance
+        for row in joint.forbidden
+        if isinstance(row, Along | Distance)
+    )

@@ -143,7 +143,7 @@ class Joint:
         return sum(3 if isinstance(m, Ball) else 0 if isinstance(m, Shift) else 1 for m in self.allowed)
 
     def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """Coordinates (dof,) of frame b seen from frame a: rotation ``R`` (3, 3), origin ``p`` (3,)."""
+        """Coordinates (..., dof) of frame b seen from frame a: rotations ``R`` (..., 3, 3), origins ``p`` (..., 3)."""
         raise NotImplementedError
 
     def _set(self, name, value):
@@ -175,6 +175,6 @@ def frame_about(z: np.ndarray) -> np.ndarray:
     return freeze(np.column_stack([x, y, z]))
 
 
-def angle_about_z(R: np.ndarray) -> float:
-    """Angle of a rotation about Z, in (-pi, pi]."""
-    return np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1])
+def angle_about_z(R: np.ndarray) -> np.ndarray:
+    """Angles (..., 1) of rotations (..., 3, 3) about Z, rad, in (-pi, pi]."""
+    return np.arctan2(R[..., 1, 0] - R[..., 0, 1], R[..., 0, 0] + R[..., 1, 1])[..., None]

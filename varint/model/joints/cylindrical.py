@@ -16,4 +16,4 @@ class Cylindrical(AxisJoint):
     allowed = (Slide(Z), Turn(Z))
 
     def measure(self, R, p):
-        return np.array([p[Z], angle_about_z(R)])
+        return np.concatenate([p[..., Z:], angle_about_z(R)], axis=-1)

@@ -17,4 +17,4 @@ class Free(Joint):
     needs_point = False
 
     def measure(self, R, p):
-        return np.concatenate([p, vector_from_matrix(R)])
+        return np.concatenate([p, vector_from_matrix(R)], axis=-1)

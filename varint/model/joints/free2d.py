@@ -17,4 +17,4 @@ class Free2D(AxisJoint):
     needs_point = False
 
     def measure(self, R, p):
-        return np.array([p[X], p[Y], angle_about_z(R)])
+        return np.concatenate([p[..., :Z], angle_about_z(R)], axis=-1)

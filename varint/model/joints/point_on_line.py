@@ -20,4 +20,4 @@ class PointOnLine(AxisJoint):
     allowed = (Slide(Z), Ball())
 
     def measure(self, R, p):
-        return np.concatenate([p[Z:], vector_from_matrix(R)])
+        return np.concatenate([p[..., Z:], vector_from_matrix(R)], axis=-1)

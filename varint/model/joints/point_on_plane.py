@@ -20,4 +20,4 @@ class PointOnPlane(AxisJoint):
     allowed = (Slide(X), Slide(Y), Ball())
 
     def measure(self, R, p):
-        return np.concatenate([p[:Z], vector_from_matrix(R)])
+        return np.concatenate([p[..., :Z], vector_from_matrix(R)], axis=-1)

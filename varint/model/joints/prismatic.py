@@ -15,4 +15,4 @@ class Prismatic(AxisJoint):
     needs_point = False
 
     def measure(self, R, p):
-        return p[Z:]
+        return p[..., Z:]

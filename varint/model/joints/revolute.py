@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, Turn, X, Y, Z, angle_about_z, register
 
 
@@ -16,4 +14,4 @@ class Revolute(AxisJoint):
     allowed = (Turn(Z),)
 
     def measure(self, R, p):
-        return np.array([angle_about_z(R)])
+        return angle_about_z(R)

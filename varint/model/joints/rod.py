@@ -8,7 +8,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.model.checks import positive
 from varint.model.joints.base import Ball, Distance, Joint, Shift, Turn, X, Y, Z, frame_about, register
-from varint.model.rotation import matrix_from_vector, vector_from_matrix
+from varint.model.rotation import vector_from_matrix
 
 
 @register
@@ -44,6 +44,8 @@ class Rod(Joint):
         return (Turn(X), Turn(Y), Shift(Z, self.length), Ball())
 
     def measure(self, R, p):
-        tilt = np.arctan2(-p[Y], p[Z]), np.arctan2(p[X], np.hypot(p[Y], p[Z]))
-        rod = matrix_from_vector((tilt[0], 0, 0)) @ matrix_from_vector((0, tilt[1], 0))
-        return np.concatenate([tilt, vector_from_matrix(rod.T @ R)])
+        a, b = np.arctan2(-p[..., Y], p[..., Z]), np.arctan2(p[..., X], np.hypot(p[..., Y], p[..., Z]))
+        y = np.stack([np.zeros_like(a), np.cos(a), np.sin(a)], axis=-1)
+        z = np.stack([np.sin(b), -np.sin(a) * np.cos(b), np.cos(a) * np.cos(b)], axis=-1)
+        turned_back = np.stack([np.cross(y, z), y, z], axis=-2)  # the transpose of a turn about X, then Y
+        return np.concatenate([np.stack([a, b], axis=-1), vector_from_matrix(turned_back @ R)], axis=-1)

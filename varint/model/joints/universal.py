@@ -36,4 +36,4 @@ class Universal(AxisJoint):
         return np.column_stack([self.axis, self.axis_b, np.cross(self.axis, self.axis_b)])
 
     def measure(self, R, p):
-        return np.array([np.arctan2(R[2, 1], R[1, 1]), np.arctan2(R[0, 2], R[0, 0])])
+        return np.stack([np.arctan2(R[..., 2, 1], R[..., 1, 1]), np.arctan2(R[..., 0, 2], R[..., 0, 0])], axis=-1)

@@ -1,0 +1,179 @@
+"""Sweeps of linkages against closed forms: positions, limits, branch points."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from poses import moved, pose_of, rows_at
+from scipy.spatial.transform import Rotation
+
+import varint as vi
+from varint.model.rotation import quat_from_matrix
+
+CRANK_ROCKER = {"crank": 0.4, "coupler": 1.0, "rocker": 0.8, "ground": 1.0}
+START = np.pi / 3
+
+
+def rocker_angle(angle, crank, coupler, rocker, ground):
+    """Of the rocker from x towards z, open branch, by the law of cosines at its pivot."""
+    x, z = crank * np.cos(angle) - ground, crank * np.sin(angle)
+    diagonal = np.hypot(x, z)
+    return np.arctan2(z, x) % (2 * np.pi) - np.arccos((diagonal**2 + rocker**2 - coupler**2) / (2 * diagonal * rocker))
+
+
+@pytest.mark.parametrize("values", [np.linspace(0, 4 * np.pi, 25), [0.0, -3.0, 5.0, 5.0, -2.0], [2.5]])
+def test_crank_rocker_all_round(values):
+    mechanism = vi.mechanisms.four_bar(**CRANK_ROCKER, angle=START)
+    sweep = mechanism.sweep("crank pivot", values)
+    assert len(sweep) == len(values)
+    assert sweep.lockup is None
+    assert sweep.branch_points.size == 0
+    np.testing.assert_allclose(sweep.coordinates["crank pivot"], values, atol=1e-12)
+    start = rocker_angle(START, **CRANK_ROCKER)
+    expected = rocker_angle(START + np.array(values), **CRANK_ROCKER) - start
+    np.testing.assert_allclose(sweep.coordinates["rocker pivot"], expected, atol=1e-10)
+    for i in (0, -1):
+        state = sweep.state(i)
+        np.testing.assert_array_equal(state.position, sweep.position[i])
+        np.testing.assert_allclose(state.quat_wxyz, sweep.quat_wxyz[i], atol=1e-14)
+        assert not state.velocity.any()
+        assert np.abs(rows_at(mechanism, *pose_of(state))[0]).max() < 1e-12
+
+
+def test_the_crossed_branch_is_kept():
+    """Started crossed, the rocker follows the other solution of the law of cosines."""
+    mechanism = vi.mechanisms.four_bar(**CRANK_ROCKER, angle=START)
+    state = mechanism.state()
+    opened, diagonal = rocker_angle(START, **CRANK_ROCKER), np.arctan2(0.4 * np.sin(START), 0.4 * np.cos(START) - 1.0)
+    crossed = 2 * diagonal - opened
+    tip = np.array([1 + 0.8 * np.cos(crossed), 0, 0.8 * np.sin(crossed)])
+    pin = 0.4 * np.array([np.cos(START), 0, np.sin(START)])
+    coupler = np.arctan2(*(tip - pin)[[2, 0]])
+    x, R = pose_of(state)
+    x[1], x[2] = 0.5 * (pin + tip), 0.5 * (tip + (1, 0, 0))
+    R[1], R[2] = (Rotation.from_euler("y", np.pi / 2 - angle).as_matrix() for angle in (coupler, crossed))
+    guess = mechanism.assemble(replace(state, position=x[:-1], quat_wxyz=quat_from_matrix(R[:-1])))
+    np.testing.assert_allclose(guess.position, x[:-1], atol=1e-12)
+    values = np.linspace(0, 2 * np.pi, 9)
+    sweep = mechanism.sweep("crank pivot", values, guess)
+    angle = START + values
+    toward = np.arctan2(0.4 * np.sin(angle), 0.4 * np.cos(angle) - 1.0) % (2 * np.pi)
+    expected = 2 * toward - rocker_angle(angle, **CRANK_ROCKER)
+    found = sweep.coordinates["rocker pivot"]
+    np.testing.assert_allclose(found - found[0], expected - expected[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_double_rocker_locks(direction):
+    """The driven rocker stops where coupler and other rocker are in line, stretched or folded."""
+    lengths = {"crank": 1.0, "coupler": 0.4, "rocker": 0.8, "ground": 1.0}
+    mechanism = vi.mechanisms.four_bar(**lengths, angle=1.0)
+    values = np.linspace(0, direction * 2.0, 41)
+    sweep = mechanism.sweep("crank pivot", values)
+    limit = np.arccos(1 - 0.5 * (0.8 + direction * 0.4) ** 2) - 1.0
+    assert sweep.lockup == pytest.approx(limit, abs=1e-6)
+    np.testing.assert_array_equal(sweep.values, values[np.abs(values) < abs(limit)])
+    assert len(sweep.position) == len(sweep.quat_wxyz) == len(sweep.coordinates["crank pin"]) == len(sweep)
+    assert sweep.branch_points.size == 0
+    found = sweep.coordinates["rocker pivot"]
+    expected = rocker_angle(1.0 + sweep.values, **lengths)
+    np.testing.assert_allclose(found, expected - expected[0], atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "count"), [(1.0, 1.0 + 2 * np.pi, 12), (2.0, -4.0, 2), (0.5, np.pi + 1e-4, 9)]
+)
+def test_parallelogram_goes_straight_on_through_its_change_points(start, end, count):
+    mechanism = vi.mechanisms.four_bar(crank=0.5, coupler=1.0, rocker=0.5, ground=1.0, angle=start)
+    values = np.linspace(0, end - start, count)
+    sweep = mechanism.sweep("crank pivot", values)
+    np.testing.assert_allclose(sweep.coordinates["rocker pivot"], values, atol=1e-7)
+    np.testing.assert_allclose(sweep.coordinates["crank pin"], -values, atol=1e-7)
+    low, high = sorted((start, end))
+    expected = np.pi * np.arange(np.ceil(low / np.pi), np.floor(high / np.pi) + 1)
+    np.testing.assert_allclose(np.sort(sweep.branch_points + start), expected, atol=1e-6)
+    assert sweep.lockup is None
+
+
+def test_a_value_at_a_change_point():
+    mechanism = vi.mechanisms.four_bar(crank=0.5, coupler=1.0, rocker=0.5, ground=1.0, angle=1.0)
+    values = np.array([0.5, np.pi - 1.0, 2.5])
+    sweep = mechanism.sweep("crank pivot", values)
+    np.testing.assert_allclose(sweep.coordinates["rocker pivot"], values, atol=1e-5)
+    np.testing.assert_allclose(sweep.coordinates["rocker pivot"][[0, 2]], values[[0, 2]], atol=1e-10)
+    np.testing.assert_allclose(sweep.branch_points, [np.pi - 1.0], atol=1e-6)
+
+
+def test_slider_crank_driven_at_either_end():
+    r, l = 0.3, 1.0
+    mechanism = vi.mechanisms.slider_crank(crank=r, rod=l, angle=START)
+    values = np.linspace(0, 2 * np.pi, 13)
+    sweep = mechanism.sweep("crank pivot", values)
+    angle = START + values
+    np.testing.assert_allclose(
+        sweep.position[:, 2, 0], r * np.cos(angle) + np.sqrt(l**2 - (r * np.sin(angle)) ** 2), atol=1e-10
+    )
+    assert sweep.lockup is None
+    back = mechanism.sweep("slide", sweep.coordinates["slide"][0] - np.linspace(0, 0.5, 11))
+    assert back.lockup == pytest.approx(l - r, abs=1e-6)
+    place = back.coordinates["slide"]
+    cosine = (r**2 + place**2 - l**2) / (2 * r * place)
+    np.testing.assert_allclose(START + back.coordinates["crank pivot"], np.arccos(cosine), atol=1e-10)
+
+
+def test_one_of_several_coordinates():
+    """The first angle of a universal joint is driven, the second stays."""
+    rod = vi.Body.box("rod", (0.1, 0.1, 1.0), 1.0, position=(0, 0, -0.5))
+    joint = vi.Universal("hook", "world", "rod", point=(0, 0, 0), axis=(1, 0, 0), axis_b=(0, 1, 0))
+    mechanism = vi.Mechanism("rod", [rod], [joint])
+    values = np.array([0.5, 4.0, -2.0])
+    sweep = mechanism.sweep(("hook", 0), values, mechanism.state(coordinates={"hook": (0.1, 0.0)}))
+    np.testing.assert_allclose(sweep.coordinates["hook"], np.column_stack([values, 0 * values]), atol=1e-10)
+
+
+def test_the_rest_moves_as_little_as_it_can():
+    """A driven double pendulum: the change is at right angles, in the kinetic metric, to the free link's turn."""
+    mechanism = vi.mechanisms.double_pendulum()
+    step = 1e-5
+    state = mechanism.state(coordinates={"joint 2": 0.7})
+    sweep = mechanism.sweep("joint 1", [0.0, step], state)
+    before, after = (sweep.state(i) for i in (0, 1))
+    elbow_to_centre = before.position[1] - 2 * before.position[0]
+    turn = np.array([0.0, 1.0, 0.0])
+    body = mechanism.bodies[1]
+    lower = sweep.coordinates["joint 1"] + sweep.coordinates["joint 2"]
+    shift = (after.position[1] - before.position[1]) / step
+    momentum = body.mass * shift @ np.cross(turn, elbow_to_centre) + body.inertia[1, 1] * np.diff(lower)[0] / step
+    assert momentum == pytest.approx(0.0, abs=1e-5)
+    assert np.linalg.norm(shift) > 0.1
+
+
+def test_the_start_is_closed_first():
+    mechanism = vi.mechanisms.four_bar(**CRANK_ROCKER)
+    state = mechanism.state()
+    x, R = moved(*pose_of(state), 0.02 * np.eye(3), 0.02 * np.eye(3))
+    rough = replace(state, position=x[:-1], quat_wxyz=quat_from_matrix(R[:-1]))
+    one, two = (mechanism.sweep("crank pivot", [1.0], start) for start in (state, rough))
+    np.testing.assert_allclose(two.position, one.position, atol=1e-11)
+
+
+BAD = {
+    "unknown joint": (("crank pim", [0.0]), "sweep: no joint 'crank pim', did you mean 'crank pin'"),
+    "no such coordinate": ((("crank pin", 1), [0.0]), "'crank pin' has no coordinate 1"),
+    "nan": (("crank pin", [0.0, np.nan]), "'crank pin' must be finite"),
+    "text": (("crank pin", "all"), "'crank pin' must be numbers"),
+    "a number": (("crank pin", 1.0), "'crank pin' must be one row of numbers"),
+    "none": (("crank pin", []), "'crank pin' must be one row of numbers"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_arguments(case):
+    arguments, message = BAD[case]
+    with pytest.raises(vi.ArgumentError, match=message):
+        vi.mechanisms.four_bar().sweep(*arguments)
+
+
+def test_joints_with_several_coordinates_need_a_number():
+    with pytest.raises(vi.ArgumentError, match=r"'tip' has 3 coordinates: write \('tip', k\)"):
+        vi.mechanisms.spinning_top().sweep("tip", [0.0])

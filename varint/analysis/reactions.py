@@ -1,0 +1,46 @@
+"""Accelerations of bodies and reactions of joints at the nodes of a motion (docs/theory.md section 7)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.kernels.plan import workspace
+from varint.kernels.reactions import solve_nodes
+from varint.kinematics import JointFrames
+
+
+class Reaction(NamedTuple):
+    """What a joint exerts on its ``body_b``, and in the opposite sense on its ``body_a``, at T nodes.
+
+    force : (T, 3) N, world
+    torque : (T, 3) N m, world, about the joint's anchor on ``body_b``
+    """
+
+    force: np.ndarray
+    torque: np.ndarray
+
+
+def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, angular_velocity):
+    """Accelerations (T, nb, 6), world and body axes, and reactions (T, nj, 6), see `Reaction`.
+
+    ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity.
+    """
+    compiled = mechanism.compiled
+    plan, order = compiled.plan, compiled.order
+    clusters = np.diff(plan.cluster_row)
+    tree_rows = np.repeat(plan.fill_cluster, np.diff(plan.joint_rows[: plan.mass.size + 1]))
+    row_cluster = np.concatenate([tree_rows, np.repeat(np.arange(clusters.size), clusters)])
+    scratch = row_cluster, np.empty((int(clusters.max(initial=0)), row_cluster.size)), np.empty(clusters.size)
+    anchor = np.array(
+        [JointFrames(mechanism, mechanism.joints[j]).origin_b if j >= 0 else np.zeros(3) for j in compiled.joints]
+    )
+    nodes = [
+        np.ascontiguousarray(array[:, order])
+        for array in (position, quat_wxyz, np.concatenate([velocity, angular_velocity], axis=2))
+    ]
+    acceleration = np.empty((len(position), plan.mass.size, 6))
+    reaction = np.empty((len(position), len(anchor), 6))
+    load = np.ascontiguousarray(load[:, order])
+    solve_nodes(plan, workspace(plan, 1), scratch, anchor, load, tuple(nodes), acceleration, reaction)
+    of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
+    return acceleration[:, compiled.slot], reaction[:, of_joint]

@@ -1,0 +1,226 @@
+"""The joints as equations of all poses, solved from a configuration that is not closed.
+
+Let g be the rows of the joints and of what else is asked for, G their Jacobian, M the kinetic
+metric. A correction d solves
+
+    minimise  |g + G d|^2 + mu d.M d,      d = -M^-1 G^T (G M^-1 G^T + mu)^-1 g,
+
+each row measured by the distance (in the metric M) that it would take to satisfy it alone. The
+damping mu is what redundant rows need: away from closure they look independent, their part of
+G M^-1 G^T is of the square of the gap, and an undamped step along them is huge. Levenberg's mu in
+proportion to the gap leaves them aside and still converges quadratically where the rank of G at
+closure is that of its neighbourhood (Fan and Yuan, Computing 74, 2005).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.kernels.plan import AXIS
+from varint.kernels.rows import evaluate_rows
+from varint.kinematics import JointFrames, moved
+from varint.model.joints.base import Ball, Shift, Slide, Turn
+from varint.model.rotation import vector_from_matrix
+
+TOLERANCE = 1e-13  # of a closed joint, relative to the size of the coordinates
+LONGEST_TURN = 0.15  # rad, of one correction, or as many sizes of a part: larger ones turn joints over
+LEAST_DAMPING = 1e-14
+VELOCITY_DAMPING = 1e-12
+MOST_DAMPING = 1e6  # times the gap: no correction helps
+PATIENCE = 8  # corrections that gain less than a hundredth
+HEAVY = 1e4  # times the whole mass, for what is given of a body; more would cost digits, passes make up for it
+DENSE_ROWS = 60  # above, sparse matrices are faster
+
+
+@dataclass(frozen=True)
+class Weld:
+    """Asks for a relative pose of a joint's frames: rotation (3, 3), origin (3,)."""
+
+    frames: JointFrames
+    turn: np.ndarray
+    shift: np.ndarray
+
+    def rows(self, x, R):
+        """Value (6,) and Jacobian (6, 2, 6); a turn's is exact where the value is along the motion or small."""
+        turn, shift = self.frames.relative_pose(x, R)
+        value = np.concatenate([vector_from_matrix(self.turn.T @ turn), turn.T @ (shift - self.shift)])
+        return value, self.frames.twist_jacobian(x, R)
+
+    @property
+    def angular(self):
+        """(6,) which rows are angles."""
+        return np.arange(6) < 3
+
+
+@dataclass
+class Coordinate:
+    """Asks for one coordinate of a joint; ``value`` may be changed."""
+
+    frames: JointFrames
+    number: int
+    value: float
+
+    def rows(self, x, R):
+        """Value (1,), an angle in [-pi, pi), and Jacobian (1, 2, 6)."""
+        value = self.frames.measure(x, R)[self.number] - self.value
+        if isinstance(motion_of(self.frames.joint, self.number), Turn):
+            value = (value + np.pi) % (2 * np.pi) - np.pi
+        return np.array([value]), self.frames.rate_jacobian(x, R)[self.number, None]
+
+    @property
+    def angular(self):
+        """(1,) whether it is an angle."""
+        return np.array([not isinstance(motion_of(self.frames.joint, self.number), Slide)])
+
+
+def motion_of(joint, number):
+    """The motion that a coordinate of ``joint`` belongs to."""
+    counts = [3 if isinstance(m, Ball) else 0 if isinstance(m, Shift) else 1 for m in joint.allowed]
+    return joint.allowed[np.repeat(np.arange(len(counts)), counts)[number]]
+
+
+class Closure:
+    """The rows of a mechanism's joints, those of ``asked``, and the metric that says which bodies give way.
+
+    Parameters
+    ----------
+    asked : sequence of Weld or Coordinate
+    still : iterable of int
+        Bodies that do not move.
+    heavy_x, heavy_R : iterable of int
+        Bodies that are hard to shift, to turn.
+    """
+
+    def __init__(self, structure, compiled, *, asked=(), still=(), heavy_x=(), heavy_R=()):
+        plan, nb = compiled.plan, len(structure.bodies)
+        self.plan, self.asked, self.length = plan, tuple(asked), compiled.length
+        self.order = np.append(compiled.order, nb)
+        counts = np.diff(plan.joint_rows)
+        extra = [item.frames for item in self.asked for _ in item.angular]
+        numbers = [structure.joint_index[frames.joint.name] for frames in extra]
+        self.joint = np.concatenate([np.repeat(compiled.joints, counts), numbers]).astype(int)  # of each row
+        ends = [(frames.a % (nb + 1), frames.b % (nb + 1)) for frames in extra]
+        side = np.repeat(self.order[plan.side], counts, axis=0)
+        self.side = np.concatenate([side, np.reshape(ends, (-1, 2))]).astype(int)
+        angular = np.concatenate([[], *(item.angular for item in self.asked)]).astype(bool)
+        self.angular = np.concatenate([plan.row_kind == AXIS, angular])
+        self.scale = np.where(self.angular, self.length, 1.0)  # turns rows into m
+        self.own_root = _root_of_inverse_mass(structure)
+        self.root = self.own_root.copy()
+        if min(len(heavy_x), len(heavy_R)) < nb:  # if all are given, none gives way: their own masses weigh best
+            root_mass = np.sqrt(HEAVY * plan.mass.sum())
+            self.root[list(heavy_x), :3, :3] = np.eye(3) / root_mass
+            self.root[list(heavy_R), 3:, 3:] = np.eye(3) / (root_mass * self.length)
+        self.root[list(still)] = 0.0
+
+    def evaluate(self, x, R):
+        """Rows (nr,) and their Jacobian (nr, 2, 6) by side."""
+        n = self.plan.row_c.size
+        g, G = np.empty(len(self.side)), np.zeros((len(self.side), 2, 6))
+        evaluate_rows(self.plan, x[self.order], R[self.order], g[:n], G[:n])
+        for item in self.asked:
+            value, jacobian = item.rows(x, R)
+            g[n : n + len(value)], G[n : n + len(value)] = value, jacobian
+            n += len(value)
+        return g, G
+
+    def gap(self, g):
+        """Largest row, m."""
+        return float(np.abs(self.scale * g).max(initial=0.0))
+
+    def row_size(self, G):
+        """(nr,) each row over its size is the distance, in the metric, that satisfies it alone."""
+        square = np.einsum("rsk,rskl->rsl", G, self.own_root[self.side])
+        trace = np.einsum("nkl,nkl->nk", self.own_root, self.own_root)
+        least = np.where(self.angular, trace[:, 3:].sum(1)[self.side].T / 3, trace[:, 0][self.side].T).sum(0)
+        return np.sqrt(np.maximum((square**2).sum((1, 2)), least))
+
+    def matrix(self, G, size):
+        """The rows over their sizes, by motions y with y.y = d.M d: (nr, 6 nb + 6), dense or sparse."""
+        blocks = np.einsum("rsk,rskl->rsl", G, self.root[self.side]) / size[:, None, None]
+        columns = (6 * self.side[..., None] + np.arange(6)).reshape(len(G), 12)
+        shape = len(G), self.root.shape[0] * 6
+        if len(G) <= DENSE_ROWS:
+            matrix = np.zeros(shape)
+            np.put_along_axis(matrix, columns, blocks.reshape(len(G), 12), axis=1)
+            return matrix
+        from scipy.sparse import csr_matrix  # a quarter of a second to import, so only where it pays
+
+        return csr_matrix((blocks.ravel(), columns.ravel(), 12 * np.arange(len(G) + 1)), shape=shape)
+
+    def motion(self, y):
+        """Motions (nb + 1, 6), m or m/s, world, and rad or rad/s, body axes, of ``y`` (6 nb + 6,)."""
+        return np.einsum("nkl,nl->nk", self.root, y.reshape(-1, 6))
+
+    def close(self, x, R, iterations):
+        """Move the poses (nb + 1, 3), (nb + 1, 3, 3) onto the rows; return the new ones and the largest row left, m."""
+        tol = TOLERANCE * max(1.0, np.abs(x).max())
+        g, G = self.evaluate(x, R)
+        size = self.row_size(G)
+        factor, idle = 1.0, 0
+        for _ in range(iterations):
+            gap, square = self.gap(g), np.sum((g / size) ** 2)
+            if not gap > tol or idle > PATIENCE or factor > MOST_DAMPING:
+                break
+            A = self.matrix(G, size)
+            damping = max(LEAST_DAMPING, factor * min(1.0, gap / self.length))
+            y = -damped_solution(A, damping, g / size)
+            d = self.motion(y)
+            longest = max(np.abs(d[:, :3]).max() / self.length, np.linalg.norm(d[:, 3:], axis=1).max())
+            share = min(1.0, LONGEST_TURN / longest) if longest > 0 else 1.0
+            pose = moved(x, R, share * d)
+            g_new, G_new = self.evaluate(*pose)
+            square_new = np.sum((g_new / size) ** 2)
+            promised = square - np.sum((g / size + share * (A @ y)) ** 2)
+            gain = (square - square_new) / promised if promised > 0 else 0.0
+            factor *= 4.0 if gain < 0.25 else 0.25 if gain > 0.75 else 1.0
+            if square_new < square:
+                idle = idle + 1 if square_new > 0.99 * square else 0
+                (x, R), g, G = pose, g_new, G_new
+        return x, R, self.gap(g)
+
+    def velocity(self, x, R, motion, rates):
+        """Nearest to ``motion`` (nb + 1, 6) in the metric with ``rates`` (nr - rows of the joints,) of ``asked``.
+
+        Returns it and the mismatch (nr,) that is left, m/s.
+        """
+        _, G = self.evaluate(x, R)
+        size = self.row_size(G)
+        A = self.matrix(G, size)
+        target = np.zeros(len(G))
+        target[len(G) - len(rates) :] = rates
+
+        def mismatch(motion):
+            return target - np.einsum("rsk,rsk->r", G, motion[self.side])
+
+        left = mismatch(motion)
+        for _ in range(PATIENCE):
+            trial = motion + self.motion(damped_solution(A, VELOCITY_DAMPING, left / size))
+            left_new = mismatch(trial)
+            if not np.sum((left_new / size) ** 2) < 0.25 * np.sum((left / size) ** 2):
+                break
+            motion, left = trial, left_new
+        return motion, self.scale * left
+
+
+def damped_solution(A, damping, b):
+    """The y that minimises ``|A y - b|^2 + damping |y|^2``."""
+    if isinstance(A, np.ndarray):
+        K = A @ A.T
+        K[np.diag_indices_from(K)] += damping
+        return A.T @ np.linalg.solve(K, b)
+    from scipy.sparse import identity
+    from scipy.sparse.linalg import splu
+
+    K = (A @ A.T + damping * identity(A.shape[0])).tocsc()
+    return A.T @ splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve(b)
+
+
+def _root_of_inverse_mass(structure):
+    """(nb + 1, 6, 6) T with T T^T = M^-1 of each body; zero for the world."""
+    root = np.zeros((len(structure.bodies) + 1, 6, 6))
+    masses = np.array([body.mass for body in structure.bodies])
+    root[:-1, :3, :3] = np.eye(3) / np.sqrt(masses)[:, None, None]
+    factors = np.linalg.cholesky([body.inertia for body in structure.bodies])
+    root[:-1, 3:, 3:] = np.swapaxes(np.linalg.inv(factors), 1, 2)
+    return root

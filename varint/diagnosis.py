@@ -1,0 +1,343 @@
+"""How a mechanism can move at a pose, which of its constraint rows say the same, and whether that is so nearby.
+
+Only loops can make rows redundant. A cluster of loops is a mechanism of its own once the body that
+joins it to the rest, its articulation, is held; so each is analysed alone, dense: singular values of
+its scaled Jacobian G, lengths in m, angles times the size of its parts. All other rows are independent.
+
+Motions are a null space of G (its right one), redundancies N^T G = 0 (its left one). Where the form
+N^T dG(xi) eta does not vanish on the motions xi, eta, some of them end at second order: the pose is singular.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.compile import Compiled, anchors, compile_structure
+from varint.kernels.constrain import close_joints, place
+from varint.kernels.plan import AXIS, DISTANCE, workspace
+from varint.kinematics import JointFrames
+from varint.model.body import WORLD
+from varint.model.rotation import matrix_from_vector, quat_from_matrix, rotation_matrix
+from varint.model.state import State
+from varint.model.structure import Structure
+
+RANK_TOLERANCE = 1e-6  # a singular value below this share of the largest counts as zero
+NEAR_SINGULAR = 1e-3
+STEP = 0.05  # rad, or times the size of the parts: how far neighbouring poses are
+TRIES = 4  # of neighbouring poses
+DIRECTIONS = 6  # along which the second-order form is taken
+DIFFERENCE = 1e-5  # rad, or times the size of the parts
+SECOND_ORDER = 1e-5  # smallest size of the form that ends a motion, of unit motions
+CLOSED = 1e-12  # relative to the size of the coordinates
+ITERATIONS = 100
+TAKES_PART = 1e-5  # smallest share of a redundancy
+SQUARE_ON = 1e-6  # how near a direction must be to a world axis to be called by its name
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What the joints of a mechanism allow at a pose. ``str()`` of it is a report.
+
+    Attributes
+    ----------
+    mobility : int
+        Dimension of the space of velocities that the joints allow at this pose.
+    generic_mobility : int
+        The smallest found at neighbouring poses that satisfy the joints; instantaneous motions that lead
+        nowhere do not count.
+    redundancy : int
+        Number of constraint rows less their rank.
+    redundant : tuple of (joint name, direction)
+        Rows that could be taken away together without a change of the motion, of cut joints; e.g.
+        ("rocker pivot", "force along y"), world axes at this pose.
+    joints : tuple of str
+        Joints that take part in a redundancy.
+    rank_margin : float
+        Smallest singular value counted as non-zero, relative to the largest of its cluster of loops; 1 without loops.
+    gap : float
+        Largest one counted as zero, likewise; 0 where there is none.
+    """
+
+    structure: Structure
+    compiled: Compiled
+    state: State
+    mobility: int
+    generic_mobility: int
+    redundancy: int
+    redundant: tuple
+    joints: tuple
+    rank_margin: float
+    gap: float
+
+    @property
+    def singular(self) -> bool:
+        """Whether this pose allows more than its neighbours."""
+        return self.generic_mobility < self.mobility
+
+    @property
+    def unique_multipliers(self) -> bool:
+        """Whether reactions follow from the motion; otherwise the smallest that fit are reported."""
+        return self.redundancy == 0
+
+    @property
+    def redundant_lines(self) -> list[str]:
+        """`redundant` in words, a line a joint."""
+        directions = defaultdict(list)
+        for joint, direction in self.redundant:
+            directions[joint].append(direction)
+        return [f"{joint}: {', '.join(parts)}" for joint, parts in directions.items()]
+
+    @cached_property
+    def motions(self) -> np.ndarray:
+        """(mobility, nb, 6) instantaneous motions: velocities (m/s, world) and angular velocities (rad/s, body).
+
+        Orthonormal in the kinetic metric, sum of m v.v' + w.J w'; those in which the joints move least
+        come first, rigid motions of a floating mechanism before all. Dense: the cost grows with nb^3.
+        """
+        compiled, nb = self.compiled, len(self.structure.bodies)
+        x, R = self.state.position, rotation_matrix(self.state.quat_wxyz)
+        root = np.zeros((nb, 6, 6))  # of the inverse mass matrix
+        for i, body in enumerate(self.structure.bodies):
+            root[i, range(3), range(3)] = body.mass**-0.5
+            root[i, 3:, 3:] = np.linalg.inv(np.linalg.cholesky(body.inertia)).T
+        G = _jacobian(compiled, _placed(compiled, x, R))
+        scaled = np.einsum("rni,nij->rnj", G, root).reshape(len(G), 6 * nb)
+        null = np.linalg.svd(scaled)[2][6 * nb - self.mobility :].reshape(-1, nb, 6)
+        motions = np.einsum("nij,mnj->mni", root, null)
+        relative = _relative_motions(self.structure, compiled.length, x, R, motions)
+        motions = np.einsum("mk,mni->kni", np.linalg.eigh(relative @ relative.T)[1], motions)
+        flat = motions.reshape(-1, 6 * nb)
+        largest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1, keepdims=True), axis=1)
+        return motions * np.sign(largest)[:, :, None]
+
+    def __str__(self):
+        def number(count, what):
+            return f"{count} {what}" + ("" if count == 1 else "s")
+
+        lines = [f"{self.structure.name}: {number(self.mobility, 'degree')} of freedom at this pose"]
+        if self.singular:
+            lines.append(f"singular pose: {self.generic_mobility} at neighbouring poses")
+        elif self.rank_margin < NEAR_SINGULAR:
+            lines.append(f"close to a singular pose: smallest singular value {self.rank_margin:.1e} of the largest")
+        if self.redundancy:
+            lines.append(f"{number(self.redundancy, 'redundant row')}, which could be taken away:")
+            lines += [f"  {line}" for line in self.redundant_lines]
+            lines.append("joints that take part: " + ", ".join(self.joints))
+            lines.append("reactions are not unique: of those that fit the motion, the smallest are reported")
+            lines.append(f"singular values: {self.rank_margin:.1e} counted as non-zero, {self.gap:.1e} as zero")
+        else:
+            lines.append("no redundant rows: reactions are unique")
+        return "\n".join(lines)
+
+
+def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosis:
+    """See ``Mechanism.diagnose``."""
+    topology, n = compiled.topology, len(structure.bodies)
+    members = defaultdict(list)
+    for body, c in topology.cluster_of.items():
+        members[c].append(body)
+    in_loops = np.zeros(n, dtype=bool)
+    in_loops[compiled.slot[list(topology.cluster_of)]] = True
+    free = 6 - np.diff(compiled.plan.joint_rows[: n + 1])  # of each body against its parent
+    mobility = generic = int(free[~in_loops].sum())
+    margin, gap = 1.0, 0.0
+    redundant: list[tuple] = []
+    joints: set[int] = set()
+    for c, (articulation, cuts) in enumerate(topology.clusters):
+        numbers = [topology.tree_joint[body] for body in members[c]] + cuts
+        loops = _Loops(*_alone(structure, state, articulation, members[c], numbers))
+        here = loops.look(loops.x, loops.R)
+        mobility += len(here.motions)
+        generic += loops.generic_mobility(here)
+        margin, gap = min(margin, here.margin), max(gap, here.gap)
+        rows = [(numbers[j], k) for j, k in loops.rows]
+        parts = np.linalg.norm(here.left, axis=1) > TAKES_PART
+        joints.update(j for (j, _), part in zip(rows, parts, strict=True) if part)
+        redundant += [rows[r] for r in _removable(here.G, [j in cuts for j, _ in rows], here.rank)]
+    return Diagnosis(
+        structure=structure,
+        compiled=compiled,
+        state=state,
+        mobility=mobility,
+        generic_mobility=min(generic, mobility),
+        redundancy=len(redundant),
+        redundant=tuple((structure.joints[j].name, _direction(compiled, state, j, k)) for j, k in redundant),
+        joints=tuple(structure.joints[j].name for j in sorted(joints)),
+        rank_margin=margin,
+        gap=gap,
+    )
+
+
+class _Rank(NamedTuple):
+    """The scaled Jacobian G (nr, 6 nb) of a pose: its rank, left (nr, :) and right (:, 6 nb) null space."""
+
+    G: np.ndarray
+    rank: int
+    left: np.ndarray
+    motions: np.ndarray
+    margin: float
+    gap: float
+
+
+class _Loops:
+    """A cluster of loops as a mechanism of its own, at the pose x (nb, 3), R (nb, 3, 3)."""
+
+    def __init__(self, structure, x, R):
+        self.compiled = compile_structure(structure)
+        self.x, self.R = x, R
+        first = self.compiled.plan.joint_rows
+        # joint and number within it of each row
+        self.rows = [(int(j), r) for k, j in enumerate(self.compiled.joints) for r in range(first[k + 1] - first[k])]
+
+    def look(self, x, R) -> _Rank:
+        """Rank and null spaces at a pose."""
+        G = self._scaled(x, R)
+        U, sizes, Vt = np.linalg.svd(G)
+        sizes = sizes / sizes.max(initial=0.0)
+        rank = int((sizes > RANK_TOLERANCE).sum())
+        margin, gap = sizes[:rank].min(initial=1.0), sizes[rank:].max(initial=0.0)
+        return _Rank(G, rank, U[:, rank:], Vt[rank:], float(margin), float(gap))
+
+    def generic_mobility(self, here: _Rank) -> int:
+        """The smallest mobility of neighbouring poses; where none but this one can be reached, that at second order."""
+        if here.left.shape[1] == 0 or len(here.motions) == 0:
+            return len(here.motions)  # at full rank the poses form a smooth surface
+        rng = np.random.default_rng(0)
+        found = []
+        for _ in range(TRIES):
+            motion = rng.standard_normal(len(here.motions)) @ here.motions
+            longest = np.linalg.norm(motion.reshape(-1, 3), axis=1).max()
+            closed = self._closed(*self._moved(self.x, self.R, STEP / longest * motion))
+            if closed is not None:
+                found.append(self._second_order(rng, *closed))
+        return min(found) if found else self._second_order(rng, self.x, self.R)
+
+    def _second_order(self, rng, x, R):
+        """Dimension of the motions that do not end at second order, see the module's docstring."""
+        at = self.look(x, R)
+        if at.left.shape[1] == 0 or len(at.motions) == 0:
+            return len(at.motions)
+        forms = []
+        for _ in range(DIRECTIONS):
+            motion = rng.standard_normal(len(at.motions)) @ at.motions
+            motion /= np.linalg.norm(motion)
+            ahead, behind = (self._scaled(*self._moved(x, R, h * motion)) for h in (DIFFERENCE, -DIFFERENCE))
+            forms.append(at.left.T @ (ahead - behind) @ at.motions.T / (2 * DIFFERENCE))
+        return len(at.motions) - int(np.linalg.matrix_rank(np.concatenate(forms), tol=SECOND_ORDER))
+
+    def _scaled(self, x, R):
+        plan, length = self.compiled.plan, self.compiled.length
+        G = _jacobian(self.compiled, _placed(self.compiled, x, R))
+        G[..., 3:] /= length
+        return (plan.row_scale[:, None, None] * G).reshape(len(G), 6 * plan.mass.size)
+
+    def _moved(self, x, R, motion):
+        """The pose after a scaled motion (6 nb,), in parts' sizes and radians."""
+        motion = motion.reshape(-1, 6)
+        turn = np.array([matrix_from_vector(vector) for vector in motion[:, 3:]])
+        return x + self.compiled.length * motion[:, :3], R @ turn
+
+    def _closed(self, x, R):
+        """The pose put back onto the joints, None where that fails."""
+        ws, order = _placed(self.compiled, x, R), self.compiled.order
+        size = max(1.0, np.abs(x).max())
+        if not close_joints(self.compiled.plan, ws, ITERATIONS, 0.1 * CLOSED * size) <= CLOSED * size:
+            return None
+        x, R = x.copy(), R.copy()
+        x[order], R[order] = ws.position[0, :-1], ws.rotation[0, :-1]
+        return x, R
+
+
+def _alone(structure, state, articulation, bodies, numbers):
+    """Some bodies and joints of a structure, the world in place of the articulation, and the pose seen from there."""
+    x, R = state.position[bodies], rotation_matrix(state.quat_wxyz[bodies])
+    held = None
+    if articulation >= 0:
+        held = structure.bodies[articulation]
+        turn = rotation_matrix(held.quat_wxyz) @ rotation_matrix(state.quat_wxyz[articulation]).T
+        x, R = held.position + (x - state.position[articulation]) @ turn.T, turn @ R
+    joints = []
+    for joint in (structure.joints[j] for j in numbers):
+        a, b = (WORLD if held and end == held.name else end for end in (joint.body_a, joint.body_b))
+        point, point_b = anchors(joint, structure)
+        joints.append(replace(joint, body_a=a, body_b=b, point=point, point_b=point_b))
+    return Structure(structure.name, [structure.bodies[i] for i in bodies], joints), x, R
+
+
+def _placed(compiled, x, R):
+    """Workspace with pose 0 at x (nb, 3), R (nb, 3, 3), in the order of the description."""
+    ws = workspace(compiled.plan, 1)
+    ws.position[0, :-1], ws.quat[0, :-1] = x[compiled.order], quat_from_matrix(R[compiled.order])
+    place(compiled.plan, ws, 0)
+    return ws
+
+
+def _jacobian(compiled, ws):
+    """(nr, nb, 6) of the rows at pose 0; bodies in the order of the description."""
+    plan = compiled.plan
+    nr, nb = plan.row_c.size, plan.mass.size
+    G = np.zeros((nr, nb + 1, 6))
+    sides = np.repeat(plan.side, np.diff(plan.joint_rows), axis=0)
+    for side in (0, 1):
+        G[np.arange(nr), sides[:, side]] += ws.jacobian[0, :, side]
+    return G[:, compiled.slot]
+
+
+def _removable(G, cut, rank):
+    """Rows of cut joints without which G keeps its ``rank``: QR with pivots, on what the tree's rows leave of them.
+
+    ``cut`` (nr,): whether a row is of a cut joint.
+    """
+    cut = np.array(cut, dtype=bool)
+    tree = np.linalg.qr(G[~cut].T)[0]
+    left = G[cut] - G[cut] @ tree @ tree.T
+    needed = []
+    for _ in range(rank - tree.shape[1]):
+        best = int(np.argmax(np.linalg.norm(left, axis=1)))
+        needed.append(best)
+        along = left[best] / np.linalg.norm(left[best])
+        left = left - np.outer(left @ along, along)
+        left[needed] = 0.0
+    return np.delete(np.flatnonzero(cut), needed).tolist()
+
+
+def _direction(compiled, state, j, k):
+    """What row ``k`` of joint ``j`` of the description forbids, in words; world axes."""
+    plan, joint = compiled.plan, int(np.flatnonzero(compiled.joints == j)[0])
+    r = plan.joint_rows[joint] + k
+    x = np.vstack([state.position[compiled.order], np.zeros(3)])
+    R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
+    a, b = plan.side[joint, plan.first_body[joint]], plan.side[joint, 1 - plan.first_body[joint]]
+    u, w = R[a] @ plan.row_u[r], R[b] @ plan.row_w[r]
+    if plan.row_kind[r] == AXIS:
+        return f"torque about {_words(np.cross(u, w))}"
+    return f"force along {_words(x[b] + w - x[a] - u if plan.row_kind[r] == DISTANCE else u)}"
+
+
+def _words(vector):
+    """A direction (3,), of either sense: x, y, z or its components."""
+    vector = vector / np.linalg.norm(vector)
+    vector = vector * np.sign(vector[np.argmax(np.abs(vector) > SQUARE_ON)])
+    if (np.abs(vector) > 1 - SQUARE_ON).any():
+        return "xyz"[int(np.argmax(np.abs(vector)))]
+    return "(" + ", ".join(f"{round(value, 3) + 0.0:g}" for value in vector) + ")"
+
+
+def _relative_motions(structure, length, x, R, motions):
+    """(m, 6 joints) of the frames of each joint with rows against each other, m and ``length`` times rad."""
+    pad = np.zeros((len(motions), 1, 3))
+    v = np.concatenate([motions[..., :3], pad], axis=1)
+    w = np.concatenate([np.einsum("nij,mnj->mni", R, motions[..., 3:]), pad], axis=1)
+    x, R = np.vstack([x, np.zeros(3)]), np.concatenate([R, np.eye(3)[None]])
+    parts = [np.zeros((len(motions), 0))]
+    for joint in structure.joints:
+        if joint.forbidden:
+            frames = JointFrames(structure, joint)
+            a, b = frames.a, frames.b
+            lever = R[b] @ frames.origin_b
+            parting = v[:, b] + np.cross(w[:, b], lever) - v[:, a] - np.cross(w[:, a], x[b] + lever - x[a])
+            parts += [parting, length * (w[:, b] - w[:, a])]
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,202 @@
+"""Accelerations and joint reactions at given poses and velocities (docs/theory.md section 7).
+
+    [ M  -G^T ] [ a      ]   [ load - (0, w x J w)  ]      c: second time derivative of the rows at a = 0,
+    [ G   0   ] [ lambda ] = [ -c                   ]      quadratic in the velocities
+
+Where rows are redundant, only their sum of forces is known: of all multipliers with the same
+effect those of the smallest sum of (lambda / row_scale)^2 are taken.
+"""
+
+from varint._jit import njit
+from varint.kernels.constrain import mass_pivots, place
+from varint.kernels.ldu import solve_newton
+from varint.kernels.plan import AXIS, DISTANCE
+
+
+@njit
+def _cross(a, b):
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@njit
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit
+def _turned(R, a):
+    return _dot(R[0], a), _dot(R[1], a), _dot(R[2], a)
+
+
+@njit
+def _difference(a, b):
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@njit
+def _twist(rotation, velocity, body):
+    """World velocity and angular velocity of a body; at rest for the world."""
+    if body == velocity.shape[0]:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    v = velocity[body]
+    return (v[0], v[1], v[2]), _turned(rotation[body], v[3:])
+
+
+@njit(inline="always")
+def quadratic_terms(plan, position, rotation, velocity, out):
+    """Second time derivative of the rows (nr,) at zero acceleration; velocity (nb, 6)."""
+    for j in range(plan.side.shape[0]):
+        a, b = plan.side[j, plan.first_body[j]], plan.side[j, 1 - plan.first_body[j]]
+        (v_a, w_a), (v_b, w_b) = _twist(rotation, velocity, a), _twist(rotation, velocity, b)
+        apart, parting = _difference(position[b], position[a]), _difference(v_b, v_a)
+        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+            # in the world: u fixed to a, d to b or, with the centres, from a to a point of b
+            u, d = _turned(rotation[a], plan.row_u[r]), _turned(rotation[b], plan.row_w[r])
+            du, dd = _cross(w_a, u), _cross(w_b, d)
+            ddu, ddd = _cross(w_a, du), _cross(w_b, dd)
+            if plan.row_kind[r] != AXIS:
+                d = (d[0] + apart[0], d[1] + apart[1], d[2] + apart[2])
+                dd = (dd[0] + parting[0], dd[1] + parting[1], dd[2] + parting[2])
+            if plan.row_kind[r] == DISTANCE:
+                e, de = _difference(d, u), _difference(dd, du)
+                out[r] = (_dot(e, _difference(ddd, ddu)) + _dot(de, de)) / plan.row_c[r]
+            else:
+                out[r] = _dot(ddu, d) + 2.0 * _dot(du, dd) + _dot(u, ddd)
+
+
+@njit
+def _sums(row_cluster, a, b, out):
+    """Inner products (nc,) of two row vectors, over the rows of each cluster."""
+    out[:] = 0.0
+    for r in range(row_cluster.size):
+        if row_cluster[r] >= 0:
+            out[row_cluster[r]] += a[r] * b[r]
+
+
+@njit
+def _add_clusterwise(row_cluster, y, factors, x):
+    """y += factor of the row's cluster times x."""
+    for r in range(row_cluster.size):
+        if row_cluster[r] >= 0:
+            y[r] += factors[row_cluster[r]] * x[r]
+
+
+@njit(inline="always")
+def _null_vector(plan, ws, k, row):
+    """The k-th null vector of G^T in each cluster that has so many, in one vector ``row`` (nr,), from its factors.
+
+    That of the dense node is (-U11^-1 U12, I) with columns put back in order and scaled; the multipliers of the
+    tree rows follow by substitution, in which the bodies stay at zero.
+    """
+    row[:] = 0.0
+    for c in range(ws.rank.size):
+        first, rank = plan.cluster_row[c], ws.rank[c]
+        n, block = plan.cluster_row[c + 1] - first, plan.cluster_block[c]
+        if rank + k >= n:
+            continue
+        columns = ws.pivot[1, first : first + n]
+        row[first + columns[rank + k]] = 1.0
+        for i in range(rank - 1, -1, -1):
+            total = -ws.K[block + i * n + rank + k]
+            for j in range(i + 1, rank):
+                total -= ws.K[block + i * n + j] * row[first + columns[j]]
+            row[first + columns[i]] = total * ws.K[block + i * n + i]
+        for i in range(first, first + n):
+            row[i] *= ws.closure_scale[i]
+    for i in range(plan.mass.size):
+        if plan.fill_cluster[i] >= 0:
+            start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
+            for e in range(plan.fill_first[i], plan.fill_first[i + 1]):
+                for r in range(start, stop):
+                    row[r] -= ws.fill_joint_upper[e, r - start] * row[plan.fill_row[e]]
+
+
+@njit(inline="always")
+def take_smallest(plan, ws, row_cluster, basis, sums, row):
+    """Take the part in the null space of G^T off the multipliers ``row`` (nr,), after `solve_newton` with H = G.
+
+    ``row_cluster`` (nr,): cluster of each row, -1 for none. Scratch: ``basis`` (largest cluster, nr), ``sums`` (nc,).
+    """
+    count = 0
+    for c in range(ws.rank.size):
+        count = max(count, plan.cluster_row[c + 1] - plan.cluster_row[c] - ws.rank[c])
+    if count == 0:
+        return
+    for r in range(row.size):
+        row[r] /= plan.row_scale[r]
+    for k in range(count):
+        null = basis[k]
+        _null_vector(plan, ws, k, null)
+        for r in range(row.size):
+            null[r] /= plan.row_scale[r]
+        for _ in range(2):  # once leaves round-off of what was taken off
+            for earlier in range(k):
+                _sums(row_cluster, basis[earlier], null, sums)
+                for c in range(sums.size):
+                    sums[c] = -sums[c]
+                _add_clusterwise(row_cluster, null, sums, basis[earlier])
+        _sums(row_cluster, null, null, sums)
+        for r in range(row.size):
+            if row_cluster[r] >= 0 and sums[row_cluster[r]] > 0.0:
+                null[r] /= sums[row_cluster[r]] ** 0.5
+        _sums(row_cluster, null, row, sums)
+        for c in range(sums.size):
+            sums[c] = -sums[c]
+        _add_clusterwise(row_cluster, row, sums, null)
+    for r in range(row.size):
+        row[r] *= plan.row_scale[r]
+
+
+@njit(inline="always")
+def _wrench(plan, ws, j, anchor, row, out):
+    """World force and torque about ``anchor`` (3,), body axes, of joint j on the second body of its rows."""
+    side = 1 - plan.first_body[j]
+    b = plan.side[j, side]
+    force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+        G = ws.jacobian[0, r, side]
+        force = (force[0] + row[r] * G[0], force[1] + row[r] * G[1], force[2] + row[r] * G[2])
+        torque = (torque[0] + row[r] * G[3], torque[1] + row[r] * G[4], torque[2] + row[r] * G[5])
+    R = ws.rotation[0, b]
+    about_centre, lever = _turned(R, torque), _cross(_turned(R, anchor), force)
+    for k in range(3):
+        out[k] = force[k]
+        out[3 + k] = about_centre[k] - lever[k]
+
+
+@njit
+def solve_nodes(plan, ws, scratch, anchor, load, nodes, acceleration, reaction):
+    """Accelerations and reactions at T nodes; everything in kernel order.
+
+    ``scratch``: row_cluster, basis, sums of `take_smallest`. ``anchor`` (nj, 3): of each joint on its
+    second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``nodes``: position
+    (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and
+    body; ``reaction`` (T, nj, 6), world force and torque about the anchor.
+    """
+    row_cluster, basis, sums = scratch
+    position, quat, velocity = nodes
+    body, row = ws.increment_body, ws.increment_row
+    for node in range(position.shape[0]):
+        external = load[min(node, load.shape[0] - 1)]
+        for i in range(plan.mass.size):
+            for k in range(3):
+                ws.position[0, i, k] = position[node, i, k]
+            for k in range(4):
+                ws.quat[0, i, k] = quat[node, i, k]
+            J, w = plan.inertia[i], velocity[node, i, 3:]
+            gyroscopic = _cross(w, _turned(J, w))
+            for k in range(3):
+                body[i, k] = plan.mass[i] * plan.gravity[k] + external[i, k]
+                body[i, 3 + k] = external[i, 3 + k] - gyroscopic[k]
+        place(plan, ws, 0)
+        quadratic_terms(plan, ws.position[0], ws.rotation[0], velocity[node], row)
+        for r in range(row.size):
+            row[r] = -row[r]
+        mass_pivots(plan, ws.D)
+        solve_newton(plan, ws, body, row, 0, 0)
+        take_smallest(plan, ws, row_cluster, basis, sums, row)
+        for i in range(plan.mass.size):
+            for k in range(6):
+                acceleration[node, i, k] = body[i, k]
+        for j in range(plan.side.shape[0]):
+            _wrench(plan, ws, j, anchor[j], row, reaction[node, j])

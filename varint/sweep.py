@@ -1,0 +1,271 @@
+"""A linkage driven through the values of one joint coordinate: configurations without dynamics.
+
+Continuation in the coordinate s. The predictor follows the velocity of least kinetic energy with
+ds/dt = 1 and its change since the last step; the corrector closes the joints with the coordinate held.
+The rows, the held coordinate included, lose rank in two ways. If those of the joints depend on each
+other, two branches cross: the velocity is not unique, so along the directions in question it is carried
+over from before and the sweep goes straight on. If the coordinate's row depends on those of the
+joints, there is no velocity: the linkage locks, and steps shrink towards the limit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.assembly import assemble, state_of
+from varint.closure import TOLERANCE, Closure, Coordinate
+from varint.errors import ArgumentError
+from varint.kinematics import JointFrames, joint_coordinates, moved, with_world
+from varint.model.rotation import quat_from_matrix, rotation_matrix
+from varint.model.state import State
+from varint.model.structure import Structure, suggestion
+
+STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
+SMALLEST_STEP = 1e-7  # rad or m of the coordinate: where it does not go further it is locked
+ITERATIONS = 12  # of a corrector
+LARGEST_CORRECTION = 0.3  # of the step predicted, or it is halved
+UNCLEAR = 1e-2  # singular values, the largest being about 1, below: the velocity is carried over ...
+OWN_SHARE = 0.1  # ... unless the coordinate's own row has more than this part in it: there it locks
+SMALLEST_CORRECTION = 1e-6  # rad, or sizes of a part: as near to a branch point as matters
+NO_RANK = 1e-7
+CURVED = 0.25  # of its size: a least singular value further off a straight line through zero does not vanish
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Configurations along a sweep, bodies in the order of the mechanism.
+
+    Attributes
+    ----------
+    mechanism : Structure
+    values : (T,) m or rad
+        Of those asked for the ones reached: all, or those up to ``lockup``.
+    position : (T, nb, 3) m, world
+    quat_wxyz : (T, nb, 4)
+    coordinates : mapping
+        Joint name to its coordinates (T, dof), or (T,) where it has one; angles without jumps.
+    lockup : float or None
+        The limit at which the linkage locked, to 1e-6; the values from there on are left out.
+    branch_points : (k,) m or rad
+        Values passed at which the configuration is singular: with the coordinate held the linkage
+        can still move, and another branch leads on. To about 1e-6, in the order of passing.
+    """
+
+    mechanism: Structure
+    values: np.ndarray
+    position: np.ndarray
+    quat_wxyz: np.ndarray
+    coordinates: Mapping[str, np.ndarray]
+    lockup: float | None
+    branch_points: np.ndarray
+
+    def __len__(self):
+        return len(self.values)
+
+    def state(self, i: int) -> State:
+        """The configuration at ``values[i]``, at rest."""
+        x, R = with_world(self.position[i], self.quat_wxyz[i])
+        return state_of(x, R, np.zeros((len(x), 6)), like=self.quat_wxyz[i])
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A point of the path: coordinate, poses (nb + 1, ...), their derivatives by it, singular values."""
+
+    s: float
+    x: np.ndarray
+    R: np.ndarray
+    velocity: np.ndarray  # (6 nb + 6,) in the metric's unit
+    acceleration: np.ndarray  # (6 nb + 6,)
+    singular: np.ndarray
+    clearance: float  # smallest singular value of a direction in which the velocity was carried over
+
+
+def sweep(structure, compiled, joint, values, state) -> Sweep:
+    """See ``Mechanism.sweep``."""
+    joint, number = _coordinate(structure, joint)
+    values = _checked(values, joint)
+    state = assemble(structure, compiled, state, (), None, None)
+    path = _Path(structure, compiled, JointFrames(structure, joint), number)
+    path.start(*with_world(state.position, state.quat_wxyz))
+    reached, lockup = [], None
+    for value in values:
+        if not path.follow(value):
+            lockup = path.nodes[-1].s
+            break
+        reached.append(len(path.nodes) - 1)
+    position = np.array([node.x[:-1] for node in path.nodes])
+    quat_wxyz = np.array([quat_from_matrix(node.R[:-1]) for node in path.nodes])
+    coordinates = {j.name: joint_coordinates(structure, j, position, quat_wxyz)[reached] for j in structure.joints}
+    return Sweep(
+        mechanism=structure,
+        values=values[: len(reached)],
+        position=position[reached],
+        quat_wxyz=quat_wxyz[reached],
+        coordinates=coordinates,
+        lockup=lockup,
+        branch_points=path.branch_points(),
+    )
+
+
+class _Path:
+    """Points on the way, from the start on, one for each step."""
+
+    def __init__(self, structure, compiled, frames, number):
+        self.drive = Coordinate(frames, number, 0.0)
+        self.closure = Closure(structure, compiled, asked=[self.drive])
+        self.nodes: list[Node] = []
+        self.rank = 0  # largest so far
+
+    def start(self, x, R):
+        """Begin at a closed configuration."""
+        s = float(self.drive.frames.measure(x, R)[self.drive.number])
+        self.nodes.append(self._node(s, x, R, None))
+
+    def follow(self, goal) -> bool:
+        """Step to ``goal``; False where the linkage locks before it."""
+        longest = np.inf
+        while (left := goal - self.nodes[-1].s) != 0.0:
+            here = self.nodes[-1]
+            allowed = min(longest, STEP / self._speed(here))
+            step = left if abs(left) <= allowed else np.copysign(allowed, left)
+            node = self._step(here, here.s + step if step != left else goal)
+            if node is None:
+                longest = 0.5 * abs(step)
+                if longest < SMALLEST_STEP:
+                    return False
+            else:
+                longest = 2.0 * abs(step)
+                self.nodes.append(node)
+        return True
+
+    def branch_points(self):
+        """Coordinates (k,) at which the least of the singular values vanishes, in the order of passing."""
+        nodes, ends = self._with_probes(), [node.s for node in self.nodes]
+        least = np.array([node.singular[self.rank - 1] if self.rank else 1.0 for node in nodes])
+        found = []
+        for i in range(1, len(least) - 1):
+            low, middle, high = (node.s for node in nodes[i - 1 : i + 2])
+            if least[i] <= least[i - 1] and least[i] < least[i + 1] and (low < middle) == (middle < high):
+                found.append(self._zero(nodes[i - 1 : i + 2], least[i - 1 : i + 2]))
+        tolerance = 10 * SMALLEST_STEP
+        return np.array([s for s in found if s is not None and min(ends) - tolerance < s < max(ends) + tolerance])
+
+    def _with_probes(self):
+        """The nodes, with one more at an end that is near a branch point."""
+        nodes = list(self.nodes)
+        if len(nodes) > 1 and nodes[0].clearance < np.inf:
+            nodes.insert(0, self._reach(nodes[0], 2 * nodes[0].s - nodes[1].s))
+        if len(nodes) > 1 and nodes[-1].clearance < np.inf:
+            nodes.append(self._reach(nodes[-1], nodes[-1].s + np.copysign(STEP, nodes[-1].s - nodes[-2].s)))
+        return [node for node in nodes if node is not None]
+
+    def _speed(self, node):
+        motion = self.closure.motion(node.velocity)
+        length = self.closure.length
+        return max(np.abs(motion[:, :3]).max() / length, np.linalg.norm(motion[:, 3:], axis=1).max(), 1e-9)
+
+    def _step(self, here, s):
+        """The node at ``s`` near ``here``, or None where none is found."""
+        self.drive.value = s
+        step = s - here.s
+        predicted = moved(here.x, here.R, self.closure.motion(step * here.velocity + 0.5 * step**2 * here.acceleration))
+        x, R, gap = self.closure.close(*predicted, ITERATIONS)
+        if not gap <= 10 * TOLERANCE * max(1.0, np.abs(x).max()):
+            return None
+        correction = _distance(predicted, (x, R), self.closure.length)
+        if correction > LARGEST_CORRECTION * max(_distance((here.x, here.R), predicted, self.closure.length), 1e-4):
+            return None
+        R = rotation_matrix(quat_from_matrix(R))
+        node = self._node(s, x, R, here)
+        return None if correction > max(0.1 * node.clearance, SMALLEST_CORRECTION) else node
+
+    def _reach(self, here, s, halvings=4):
+        """`_step`, in halves where it must be."""
+        node = self._step(here, s)
+        if node is None and halvings:
+            middle = self._reach(here, 0.5 * (here.s + s), halvings - 1)
+            return None if middle is None else self._reach(middle, s, halvings - 1)
+        return node
+
+    def _node(self, s, x, R, before):
+        _, G = self.closure.evaluate(x, R)
+        size = self.closure.row_size(G)
+        A = self.closure.matrix(G, size)
+        U, singular, V = np.linalg.svd(A if isinstance(A, np.ndarray) else A.toarray(), full_matrices=False)
+        self.rank = max(self.rank, int(np.sum(singular > NO_RANK)))
+        known = np.arange(len(singular)) < self.rank
+        unclear = known & (singular < UNCLEAR) & (np.abs(U[-1]) < OWN_SHARE)
+        regular = known & ~unclear & (singular > NO_RANK)
+        velocity = V[regular].T @ (U[-1, regular] / (size[-1] * singular[regular]))
+        acceleration = np.zeros_like(velocity)
+        if before is not None:
+            velocity += V[unclear].T @ (V[unclear] @ before.velocity)
+            acceleration = (velocity - before.velocity) / (s - before.s)
+        clearance = singular[unclear].min() if unclear.any() else np.inf
+        return Node(s, x, R, velocity, acceleration, singular, clearance)
+
+    def _zero(self, around, least):
+        """Where between three nodes the ``least`` (3,) singular value passes zero, None if it does not.
+
+        Given a sign that changes there the value is a smooth function of the coordinate.
+        """
+        low, middle, high = (node.s for node in around)
+        s = (low * least[2] + high * least[0]) / (least[0] + least[2])
+        straight = np.interp(middle, *zip(*sorted([(low, -least[0]), (high, least[2])]), strict=True))
+        if abs(abs(straight) - least[1]) > CURVED * (least[0] + least[2]):
+            return None
+        for share in (0.1, 0.01, 0.001):
+            points = s + share * (high - low) * np.array([-2.0, -1.0, 1.0, 2.0])
+            nodes = [self._reach(_nearest(around, point), point) for point in points]
+            if None in nodes:
+                return None
+            around = [*around, *nodes]
+            f = np.array([-1.0, -1.0, 1.0, 1.0]) * [node.singular[self.rank - 1] for node in nodes]
+            if not (f[0] < 1.5 * f[1] and f[3] > 1.5 * f[2]):
+                return None
+            s = sum(
+                points[k] * np.prod([f[m] / (f[m] - f[k]) for m in range(4) if m != k])  # inverse interpolation
+                for k in range(4)
+            )
+        return s
+
+
+def _nearest(nodes, s):
+    return min(nodes, key=lambda node: abs(node.s - s))
+
+
+def _distance(pose, other, length):
+    """Largest motion of a body from one pose to the other, rad or sizes of a part."""
+    turn = np.linalg.norm(pose[1] - other[1], axis=(1, 2)).max() / np.sqrt(2)
+    return max(np.abs(pose[0] - other[0]).max() / length, turn)
+
+
+def _coordinate(structure, joint):
+    """The joint and the number of its coordinate."""
+    name, number = (joint, None) if isinstance(joint, str) else joint
+    if name not in structure.joint_index:
+        raise ArgumentError(f"sweep: no joint '{name}'{suggestion(name, structure.joint_index)}")
+    found = structure.joint(name)
+    if number is None and found.dof != 1:
+        raise ArgumentError(
+            f"sweep: {found.label} has {found.dof} coordinates"
+            + (f": write ('{name}', k), k from 0 to {found.dof - 1}" if found.dof else ", it cannot be driven")
+        )
+    number = 0 if number is None else number
+    if number not in range(found.dof):
+        raise ArgumentError(f"sweep: {found.label} has no coordinate {number!r}, only 0 to {found.dof - 1}")
+    return found, int(number)
+
+
+def _checked(values, joint):
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError) as problem:
+        raise ArgumentError(f"values of the sweep of {joint.label} must be numbers, got {values!r}") from problem
+    if array.ndim != 1 or not array.size:
+        raise ArgumentError(f"values of the sweep of {joint.label} must be one row of numbers, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ArgumentError(f"values of the sweep of {joint.label} must be finite")
+    return array
