@@ -10,10 +10,12 @@ DURATION, DRIFT_LIMIT = 10.0, 1e-10  # s, m
 HEAD = """# The catalogue
 
 Each mechanism from its own start, written with the joints it is built with, for 10 s at its documented step, order 2.
-Mobility: degrees of freedom at a generic pose. Redundant: constraint rows that could be left out. Energy error: largest, and
-its share of the largest kinetic energy. Closure: largest violation of a joint. Made by `python benchmarks/catalogue.py`.
+Mobility: degrees of freedom at a generic pose. Redundant: constraint rows that could be left out. Energy error:
+the largest, and its share of the largest kinetic energy. Closure: largest violation of a joint. Made by
+`python benchmarks/catalogue.py`.
 
-| mechanism | bodies | loops | rows | mobility | redundant | step (ms) | energy error (J) | of kinetic | closure (m) | sub-steps | its |
+| mechanism | bodies | loops | rows | mobility | redundant | step (ms) | energy error (J) | of kinetic | closure (m)\
+ | sub-steps | iterations a step |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 """
 

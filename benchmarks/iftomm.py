@@ -81,7 +81,7 @@ def document(first, second, fourth, targets):
     lines = [
         "# IFToMM benchmark problems",
         "",
-        "Against reference values from minimal coordinates at a tolerance of 1e-11. Wall times: one core, stepping alone.",
+        "Against reference values from minimal coordinates at a tolerance of 1e-11. Wall: seconds of stepping, one core.",
         "Made by `python benchmarks/iftomm.py`.",
         "",
         "## A01, simple pendulum, 10 s",
@@ -96,7 +96,8 @@ def document(first, second, fourth, targets):
         "",
         "Every time the rods lie level the pose is singular: the degrees of freedom jump from 1 to N + 1.",
         "",
-        "| N | time (s) | order | step (s) | place off by (m) | velocity off by (m/s) | energy error (J) | published (J) | wall (s) |",
+        "| N | time (s) | order | step (s) | place off by (m) | velocity off by (m/s)"
+        " | energy error (J) | published (J) | wall (s) |",
         "|---|---|---|---|---|---|---|---|---|",
         *(
             f"| {N} | {T} | {o} | {dt:g} | {place:.1e} | {speed:.1e} | {e:.2e} | {p or ''} | {wall:.2f} |"

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from varint.kernels.rows import evaluate_rows
-from varint.kinematics import JointFrames
+from varint.kinematics.frames import JointFrames
 from varint.model.motion import joint_pose
 from varint.model.rotation import rotation_matrix
 

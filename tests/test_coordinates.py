@@ -7,8 +7,7 @@ from random_mechanisms import random_joint, random_tree, random_velocity_state, 
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.analysis.coordinates import continued
-from varint.kinematics import JointFrames
+from varint.kinematics.frames import JointFrames, continued
 from varint.model.joints import REGISTRY
 from varint.model.motion import joint_pose
 

@@ -7,7 +7,7 @@ from random_mechanisms import random_closed, random_tree
 
 import varint as vi
 from varint.cli import main
-from varint.diagnosis import _direction
+from varint.kinematics.diagnosis import _direction
 from varint.mechanisms._links import link
 
 AXIS = (0, 1, 0)

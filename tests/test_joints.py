@@ -8,7 +8,7 @@ from poses import measured, moved, pose_of, reachable, rows_at
 from random_mechanisms import random_body, random_joint, unit
 
 import varint as vi
-from varint.kinematics import JointFrames, reference_pose
+from varint.kinematics.frames import JointFrames, reference_pose
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Along, Ball, Distance, Shift, Slide
 from varint.model.motion import joint_pose, motion_subspace

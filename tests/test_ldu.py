@@ -8,7 +8,7 @@ from scipy.sparse.linalg import splu
 
 import varint as vi
 from varint.compile import compile_structure
-from varint.kernels.constrain import place
+from varint.kernels.configuration import place
 from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import workspace
 

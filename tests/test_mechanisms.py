@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
 
 import varint as vi
-from varint.kinematics import JointFrames
+from varint.kinematics.frames import JointFrames
 
 GRAVITY = 9.81
 every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)

@@ -13,7 +13,7 @@ import varint as vi
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
-from varint.kinematics import JointFrames
+from varint.kinematics.frames import JointFrames
 from varint.model.joints import REGISTRY
 from varint.model.rotation import rotation_matrix
 

@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.kinematics import JointFrames
+from varint.kinematics.frames import JointFrames
 from varint.model.rotation import rotation_matrix
 
 NAMES = ("bennett", "bricard", "delta_robot", "sarrus", "spatial_slider_crank", "stewart_platform")

@@ -13,13 +13,13 @@ from varint.errors import (
 )
 from varint.io.mechanism_file import load_mechanism, save_mechanism
 from varint.io.run_file import load
+from varint.kinematics.sweep import Sweep
 from varint.mechanism import Mechanism
 from varint.model.body import Body
 from varint.model.joints import *  # noqa: F403  every joint in the registry, see there
 from varint.model.joints import __all__ as _joints
 from varint.model.state import State
 from varint.simulation import simulate
-from varint.sweep import Sweep
 
 __all__ = [
     "ArgumentError",

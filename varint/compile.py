@@ -8,7 +8,6 @@ from varint.kernels.plan import AXIS, DISTANCE, POINT, Plan
 from varint.model.body import WORLD
 from varint.model.checks import freeze
 from varint.model.joints.base import Along, Distance, Square
-from varint.model.joints.fixed import Fixed
 from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 from varint.topology import Topology, find_topology
@@ -40,22 +39,19 @@ class Compiled:
     length: float
 
 
-def compile_structure(structure: Structure, clustered: bool = True, held=None) -> Compiled:
+def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     """Compile ``structure``.
 
     Parameters
     ----------
     clustered : bool
         One dense node for each cluster of loops; if False, one for all loops (VI section 4.3).
-    held : dict, optional
-        Joint number to the relative pose (R, p) of its frames at which it is welded.
     """
-    held = held or {}
     bodies, joints = structure.bodies, structure.joints
     nb = len(bodies)
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in joints]
-    row_counts = [6 if j in held else len(joint.forbidden) for j, joint in enumerate(joints)]
+    row_counts = [len(joint.forbidden) for joint in joints]
     topology = find_topology(ends, row_counts, nb, clustered)
 
     order = np.array(topology.bodies)
@@ -67,7 +63,7 @@ def compile_structure(structure: Structure, clustered: bool = True, held=None) -
     mass = np.array([bodies[i].mass for i in order])
     inertia = np.array([bodies[i].inertia for i in order])
     gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))
-    side, first_body, joint_rows, (kind, u, w, c) = _joint_arrays(structure, kernel_joints, ends, slot, held)
+    side, first_body, joint_rows, (kind, u, w, c) = _joint_arrays(structure, kernel_joints, ends, slot)
     arms = np.linalg.norm(w[kind != AXIS], axis=1)
     length = float(max(arms.max(initial=0.0), gyration.max()))
 
@@ -91,7 +87,7 @@ def compile_structure(structure: Structure, clustered: bool = True, held=None) -
     return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length)
 
 
-def _joint_arrays(structure, kernel_joints, ends, slot, held):
+def _joint_arrays(structure, kernel_joints, ends, slot):
     """Sides, first bodies and row numbers of the kernel's joints, and the columns of their rows."""
     nb = len(structure.bodies)
     R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
@@ -105,14 +101,14 @@ def _joint_arrays(structure, kernel_joints, ends, slot, held):
             child_is_b = k < nb and b == k
             side.append((b, a) if child_is_b else (a, b))
             first_body.append(1 if child_is_b else 0)
-            rows.extend(_joint_rows(structure.joints[j], structure, ends[j], R, held.get(j)))
+            rows.extend(_joint_rows(structure.joints[j], structure, ends[j], R))
         joint_rows.append(len(rows))
     kind, u, w, c = zip(*rows, strict=True) if rows else [()] * 4
     columns = np.array(kind, dtype=np.int64), np.reshape(u, (-1, 3)), np.reshape(w, (-1, 3)), np.array(c, dtype=float)
     return np.array(side), np.array(first_body), np.array(joint_rows), columns
 
 
-def _joint_rows(joint, structure, ends, R, weld):
+def _joint_rows(joint, structure, ends, R):
     """Rows (kind, u, w, c) of a joint, in body axes (kernels/rows.py)."""
     (frame_a, anchor_a), (frame_b, anchor_b) = (
         (joint.frame, point)
@@ -120,12 +116,7 @@ def _joint_rows(joint, structure, ends, R, weld):
         else (R[end].T @ joint.frame, R[end].T @ (point - structure.bodies[end].position))
         for end, point in zip(ends, anchors(joint, structure), strict=True)
     )
-    forbidden = joint.forbidden
-    if weld is not None:
-        R, p = weld
-        forbidden = Fixed.forbidden
-        anchor_a, frame_a = anchor_a + frame_a @ p, frame_a @ R
-    for row in forbidden:
+    for row in joint.forbidden:
         if isinstance(row, Along):
             u = frame_a[:, row.axis]
             yield POINT, u, anchor_b, u @ anchor_a

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from varint.assembly import assemble, make_state
 from varint.compile import Compiled, compile_structure
-from varint.diagnosis import Diagnosis, diagnose
+from varint.kinematics.assembly import assemble, make_state
+from varint.kinematics.diagnosis import Diagnosis, diagnose
+from varint.kinematics.sweep import Sweep, sweep
 from varint.model.state import State
 from varint.model.structure import Structure
-from varint.sweep import Sweep, sweep
 
 
 @dataclass(frozen=True, eq=False)

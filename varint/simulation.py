@@ -6,9 +6,10 @@ import time
 import numpy as np
 
 from varint._jit import is_compiled
+from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
 from varint.compile import compile_structure
-from varint.errors import ArgumentError, ConvergenceError, FileError
+from varint.errors import ArgumentError, ConvergenceError, FileError, StateError
 from varint.integrators.loads import load_arrays, recorded_loads
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
@@ -19,6 +20,7 @@ from varint.model.checks import array_of, positive
 from varint.model.state import State
 
 BLOCK_SECONDS = 0.25  # of stepping between two looks at the clock, the file and the progress
+LARGEST_GAP = 1e-8  # m, of a state to start from, relative to the size of its coordinates
 CLOSURES = ("clusters", "single")
 LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
 
@@ -95,9 +97,15 @@ def simulate(
     _announce_compilation()
     first = march.start(state)
     march.advance(0)  # compiles or loads the kernels, which is no stepping time
-    settings = {"duration": duration, "dt": dt, "order": order, "tol": tol, "every": int(every), "steps": steps}
-    settings["closures"] = closures
-
+    settings = {
+        "duration": duration,
+        "dt": dt,
+        "order": order,
+        "tol": tol,
+        "every": int(every),
+        "steps": steps,
+        "closures": closures,
+    }
     recorded = recorded_loads(compiled, loads, every)
     writer, blocks, spent, counts = None, [first], 0.0, np.zeros(2, dtype=np.int64)
     if output is not None:
@@ -188,6 +196,9 @@ def _checked(mechanism, state):
     nb = len(mechanism.bodies)
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
+    left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None])[0]
+    if not left <= LARGEST_GAP * max(1.0, np.abs(state.position).max()):
+        raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     return state
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from varint.kernels.plan import workspace
 from varint.kernels.reactions import solve_nodes
-from varint.kinematics import JointFrames
+from varint.kinematics.frames import JointFrames
 
 
 class Reaction(NamedTuple):

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from varint.analysis import quantities
-from varint.analysis.coordinates import joint_coordinates
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
+from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
 
 

@@ -91,6 +91,8 @@ def _mechanism(console, mechanism):
     _say_how_many_more(table, topology.clusters)
     table.add_row("bodies, joints", f"{len(mechanism.bodies)}, {len(mechanism.joints)}")
     table.add_row("6 n - rows", f"{6 * len(mechanism.bodies) - mechanism.rows}")
+    if not mechanism.is_closed:
+        table.add_row("description", "open: the bodies above were moved to close the joints")
     _mobility(table, mechanism, state)
     table.add_row("mass", f"{sum(body.mass for body in mechanism.bodies):g} kg")
     table.add_row("energy at the start", f"{kinetic + potential:.6g} J, {kinetic:.6g} J of it kinetic")

@@ -7,7 +7,7 @@ import numpy as np
 from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
-from varint.kernels.constrain import place
+from varint.kernels.configuration import place
 from varint.kernels.newton import CONVERGED
 from varint.kernels.plan import workspace
 from varint.kernels.step import record_node, run, set_load, start_momentum, worst_residual

@@ -164,7 +164,8 @@ def _add(multiplier, share, increment_row):
 def solve_step(plan, ws, start, end, h, tol):
     """Solve one step of size ``h`` from ``ws.target`` and the velocities given as start values.
 
-    Converged when no residual exceeds ``tol`` (m/s), or when the increment is at round-off. Returns (status, iterations); the pose and Jacobian ``end`` are then filled.
+    Converged when no residual exceeds ``tol`` (m/s), or when the increment is at round-off.
+    Returns (status, iterations); the pose and Jacobian ``end`` are then filled.
 
     From a singular pose some rows have no impulse of their own. Where one then stays open, the impulses
     of this step act along the rows at its end instead.

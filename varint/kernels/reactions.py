@@ -8,7 +8,7 @@ effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 """
 
 from varint._jit import njit
-from varint.kernels.constrain import mass_pivots, place
+from varint.kernels.configuration import mass_pivots, place
 from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import AXIS, DISTANCE
 

@@ -13,7 +13,7 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._jit import njit
-from varint.kernels.constrain import mass_pivots
+from varint.kernels.configuration import mass_pivots
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, solve_step

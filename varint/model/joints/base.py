@@ -99,8 +99,8 @@ class Joint:
         Anchor on body a in the world, reference configuration, m. Where not given: the centre of
         mass of body b (of a, if b is the world).
     point_b : array_like (3,), optional
-        Anchor on body b, where it was measured by itself; ``point`` if not given. The two must
-        agree as far as the joint forbids them to part.
+        Anchor on body b, where it was measured by itself; ``point`` if not given. Where the two differ more than
+        the joint allows, the description is open, and ``Mechanism.state`` closes it.
     """
 
     name: str

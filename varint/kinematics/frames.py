@@ -161,14 +161,14 @@ def joint_coordinates(structure, joint, position, quat_wxyz):
     column = 0
     for motion in joint.allowed:
         if isinstance(motion, Ball):
-            q[:, column : column + 3] = _continued(q[:, column : column + 3])
+            q[:, column : column + 3] = continued(q[:, column : column + 3])
         elif isinstance(motion, Turn):
             q[:, column] = np.unwrap(q[:, column])
         column += 3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1
     return q[:, 0] if joint.dof == 1 else q
 
 
-def _continued(vectors):
+def continued(vectors):
     """Rotation vectors (T, 3) of the same rotations, each the nearest to the one before; rad."""
     last = tuple(vectors[0].tolist())
     found = [last]

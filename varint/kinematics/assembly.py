@@ -6,9 +6,9 @@ Everything that is not asked for moves as little as the kinetic metric allows (c
 import networkx as nx
 import numpy as np
 
-from varint.closure import TOLERANCE, Closure, Weld
 from varint.errors import AssemblyError, StateError
-from varint.kinematics import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
+from varint.kinematics.closure import TOLERANCE, Closure, Weld
+from varint.kinematics.frames import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
 from varint.model.body import WORLD
 from varint.model.checks import array_of, freeze, unit_quaternion
 from varint.model.motion import joint_pose

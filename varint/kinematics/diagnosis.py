@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.compile import Compiled, anchors, compile_structure
-from varint.kernels.constrain import close_joints, place
+from varint.kernels.configuration import place
 from varint.kernels.plan import AXIS, DISTANCE, workspace
-from varint.kinematics import JointFrames
+from varint.kinematics.closure import Closure
+from varint.kinematics.frames import JointFrames
 from varint.model.body import WORLD
 from varint.model.rotation import matrix_from_vector, quat_from_matrix, rotation_matrix
 from varint.model.state import State
@@ -187,6 +188,7 @@ class _Loops:
 
     def __init__(self, structure, x, R):
         self.compiled = compile_structure(structure)
+        self.closure = Closure(structure, self.compiled)
         self.x, self.R = x, R
         first = self.compiled.plan.joint_rows
         # joint and number within it of each row
@@ -242,13 +244,9 @@ class _Loops:
 
     def _closed(self, x, R):
         """The pose put back onto the joints, None where that fails."""
-        ws, order = _placed(self.compiled, x, R), self.compiled.order
-        size = max(1.0, np.abs(x).max())
-        if not close_joints(self.compiled.plan, ws, ITERATIONS, 0.1 * CLOSED * size) <= CLOSED * size:
-            return None
-        x, R = x.copy(), R.copy()
-        x[order], R[order] = ws.position[0, :-1], ws.rotation[0, :-1]
-        return x, R
+        x, R = np.vstack([x, np.zeros(3)]), np.concatenate([R, np.eye(3)[None]])
+        x, R, gap = self.closure.close(x, R, ITERATIONS)
+        return (x[:-1], R[:-1]) if gap <= CLOSED * max(1.0, np.abs(x).max()) else None
 
 
 def _alone(structure, state, articulation, bodies, numbers):

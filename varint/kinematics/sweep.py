@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.assembly import assemble, state_of
-from varint.closure import TOLERANCE, Closure, Coordinate
 from varint.errors import ArgumentError
-from varint.kinematics import JointFrames, joint_coordinates, moved, with_world
+from varint.kinematics.assembly import assemble, state_of
+from varint.kinematics.closure import TOLERANCE, Closure, Coordinate
+from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure, suggestion

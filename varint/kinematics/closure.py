@@ -18,7 +18,7 @@ import numpy as np
 
 from varint.kernels.plan import AXIS
 from varint.kernels.rows import evaluate_rows
-from varint.kinematics import JointFrames, moved
+from varint.kinematics.frames import JointFrames, moved
 from varint.model.joints.base import Ball, Shift, Slide, Turn
 from varint.model.rotation import vector_from_matrix
 

@@ -1,0 +1,1 @@
+"""Motion without forces: joint coordinates, closed configurations, sweeps, mobility."""
