@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: demo test test-all lint format bench clean
+.PHONY: demo test test-slow lint format bench clean
 
 demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -13,8 +13,8 @@ demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 test: $(READY)  ## the fast tests
 	$(BIN)/python -m pytest -q -m "not slow"
 
-test-all: $(READY)  ## every test
-	$(BIN)/python -m pytest -q
+test-slow: $(READY)  ## the others, some three minutes
+	$(BIN)/python -m pytest -q -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .

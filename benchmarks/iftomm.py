@@ -81,7 +81,7 @@ def document(first, second, fourth, targets):
     lines = [
         "# IFToMM benchmark problems",
         "",
-        "Against reference values from minimal coordinates at a tolerance of 1e-11. Wall: seconds of stepping, one core.",
+        "Against reference values from minimal coordinates at a tolerance of 1e-11. Wall: stepping, one core.",
         "Made by `python benchmarks/iftomm.py`.",
         "",
         "## A01, simple pendulum, 10 s",

@@ -5,9 +5,6 @@ import pytest
 from random_mechanisms import random_velocity_state
 
 import varint as vi
-from varint.compile import compile_structure
-from varint.integrators.march import March
-from varint.integrators.schemes import scheme
 
 TEN_MINUTES = 60_000  # steps of 10 ms
 
@@ -45,33 +42,6 @@ def test_momenta_of_a_floating_chain_stay_constant(tol, bound):
     for momentum in (run.linear_momentum, run.angular_momentum):
         assert np.abs(momentum - momentum[0]).max() < bound * np.linalg.norm(momentum[0])
     assert run.drift.max() < 1e-10
-
-
-def test_rhombi_swing_for_ten_seconds():
-    mechanism = vi.mechanisms.rhombus_chain(m=4)
-    run = vi.simulate(mechanism, 10.0, 0.01, tol=1e-10)
-    assert run.success
-    assert run.drift.max() < 1e-10
-    assert np.abs(run.energy - run.energy[0]).max() < 0.05 * 16 * 9.81
-
-
-def test_clusters_and_one_dense_node_give_the_same_motion():
-    mechanism = vi.mechanisms.rhombus_chain(m=3)
-    state = mechanism.state()
-    ends = []
-    for clustered in (True, False):
-        march = March(
-            compile_structure(mechanism, clustered),
-            scheme(2),
-            0.01,
-            1e-12,
-            100,
-            (np.zeros((12, 6)), np.zeros((0, 12, 6))),
-        )
-        march.start(state)
-        ends.append(march.advance(200).position)
-        assert march.failure is None
-    assert np.abs(ends[0] - ends[1]).max() < 1e-9
 
 
 def test_whipping_chain_does_not_fail():
