@@ -48,9 +48,9 @@ class Compiled:
 
     def by_force(self, values) -> np.ndarray:
         """Sums (T, forces) of values (T, nf) over the laws of each force."""
-        total = np.zeros((len(values), int(self.force.max(initial=-1)) + 1))
-        np.add.at(total, (slice(None), self.force), values)
-        return total
+        total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
+        np.add.at(total, self.force, values.T)
+        return total.T
 
 
 def compile_structure(structure: Structure, clustered: bool = True, forced: bool = False) -> Compiled:
@@ -82,7 +82,7 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     mass = np.array([bodies[i].mass for i in order])
     inertia = np.array([bodies[i].inertia for i in order])
     gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))
-    hung = {int(slot[body]): [] for body in topology.attached.values()}
+    hung: dict[int, list] = {int(slot[body]): [] for body in topology.attached.values()}
     for k, body in topology.attached.items():
         hung[int(slot[body])].append(springs[k])
     arrays = _joint_arrays(structure, kernel_joints, [*ends, *(coupled[e] for e in springs)], slot, hung)

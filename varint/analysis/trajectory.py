@@ -120,13 +120,13 @@ class Trajectory:
 
     @cached_property
     def dissipated(self) -> Mapping[str, np.ndarray]:
-        """Force name to the energy (T,), J, it has taken out since the start, its potential not counted; < 0: put in."""
+        """Force name to the energy (T,), J, that it took out since the start, its potential not counted."""
         potential = self._forces.potential
         return self._by_force(potential[0] - potential - self.work)
 
     @cached_property
     def energy_balance(self) -> np.ndarray:
-        """(T,) energy - that at the start + what the forces dissipated - work of the loads, J: zero but for the step.
+        """(T,) energy - that at the start + dissipated - work of the loads, J: zero but for the step.
 
         The work of loads is summed over the recorded nodes.
         """

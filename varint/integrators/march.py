@@ -35,9 +35,9 @@ class Block:
 
 def join_blocks(blocks) -> Block:
     """One block of several, one after the other."""
-    arrays = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in RECORDED}
-    counts = {name: sum(getattr(block, name) for block in blocks) for name in ("newton_iterations", "substeps")}
-    return Block(**arrays, **counts)
+    joined: dict = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in RECORDED}
+    joined |= {name: sum(getattr(block, name) for block in blocks) for name in ("newton_iterations", "substeps")}
+    return Block(**joined)
 
 
 class March:

@@ -112,11 +112,11 @@ def coordinate_gauge(joint: Joint, number: int, point_a, point_b) -> Gauge | Non
     counted = [m for m in joint.allowed for _ in range(3 if isinstance(m, Ball) else 0 if isinstance(m, Shift) else 1)]
     motion = counted[number]
     before = joint.allowed[: joint.allowed.index(motion)]
-    turns = [m for m in joint.allowed if isinstance(m, Turn | Ball)]
+    turns = [m for m in joint.allowed if isinstance(m, Turn)]
     axes = joint.frame.T
     if isinstance(motion, Slide) and all(isinstance(m, Slide) for m in before):
         return Gauge("slide", joint.body_a, joint.body_b, (axes[motion.axis], point_b, point_a))
-    if not isinstance(motion, Turn) or len(turns) > 2 or any(isinstance(m, Ball) for m in turns):
+    if not isinstance(motion, Turn) or len(turns) > 2 or any(isinstance(m, Ball) for m in joint.allowed):
         return None
     axis = axes[motion.axis]
     if len(turns) == 1:
