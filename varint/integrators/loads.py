@@ -43,3 +43,21 @@ def recorded_loads(compiled, loads, every):
     """Loads (T, nb, 6) at each ``every``-th node, or (1, nb, 6) if constant, in the order of the description."""
     constant, series = loads
     return (constant + series[::every] if len(series) else constant[None])[:, compiled.slot]
+
+
+def command_array(structure, compiled, steps):
+    """Inputs (T, nf) of the laws at the nodes, T = 1 where all are constant; those of functions are left at zero."""
+    columns = np.zeros((1, len(compiled.force)))
+    for f, number in enumerate(compiled.force):
+        force = structure.forces[number]
+        if not force.commanded or callable(force.command):
+            continue
+        if force.command.shape not in ((), (steps + 1,)):
+            raise ArgumentError(
+                f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
+                f" got shape {force.command.shape}"
+            )
+        if force.command.shape and len(columns) == 1:
+            columns = np.repeat(columns, steps + 1, axis=0)
+        columns[:, f] = force.command
+    return columns

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.compile import Compiled, anchors, compile_structure
+from varint.compile import Compiled, compile_structure
 from varint.errors import StateError
 from varint.kernels.configuration import place
 from varint.kernels.plan import AXIS, DISTANCE, workspace
@@ -267,7 +267,7 @@ def _alone(structure, state, articulation, bodies, numbers):
     joints = []
     for joint in (structure.joints[j] for j in numbers):
         a, b = (WORLD if held and end == held.name else end for end in (joint.body_a, joint.body_b))
-        point, point_b = anchors(joint, structure)
+        point, point_b = structure.anchors(joint)
         joints.append(replace(joint, body_a=a, body_b=b, point=point, point_b=point_b))
     return Structure(structure.name, [structure.bodies[i] for i in bodies], joints), x, R
 

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from varint.compile import anchors
 from varint.model.joints.base import Ball, Shift, Turn
 from varint.model.motion import joint_pose, motion_subspace
 from varint.model.rotation import rotation_matrix
@@ -24,7 +23,7 @@ class JointFrames:
         self.a, self.b = (structure.body_index.get(body, -1) for body in (joint.body_a, joint.body_b))
         (self.axes_a, self.origin_a), (self.axes_b, self.origin_b) = (
             self._in_body(structure, body, point)
-            for body, point in zip((self.a, self.b), anchors(joint, structure), strict=True)
+            for body, point in zip((self.a, self.b), structure.anchors(joint), strict=True)
         )
 
     def _in_body(self, structure, body, point):

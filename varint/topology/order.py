@@ -19,6 +19,8 @@ class Topology:
     ----------
     bodies : list of int
         Bodies in tree order: a parent before its children, a subtree in one piece.
+    attached : dict
+        Spring to the body whose tree joint takes it, see `find_topology`.
     tree_joint, parent : dict
         Joint to the parent, and parent, of each body; joint ``None`` for the base of a floating group.
     clusters : list of (articulation, [cut joints])
@@ -33,9 +35,10 @@ class Topology:
     parent: dict
     clusters: list
     cluster_of: dict
+    attached: dict
 
 
-def find_topology(ends, rows, body_count, clustered=True) -> Topology:
+def find_topology(ends, rows, body_count, clustered=True, springs=()) -> Topology:
     """Order a mechanism.
 
     Parameters
@@ -46,6 +49,9 @@ def find_topology(ends, rows, body_count, clustered=True) -> Topology:
         Number of constraint rows of each joint.
     clustered : bool
         One cluster for each biconnected component; if False, one for all loops (VI section 4.3).
+    springs : list of (int, int)
+        Pairs of bodies that one row each couples without constraint. Neighbours in the tree take it in their joint
+        as long as that has no more than six rows; the others close loops, numbered on from the joints.
     """
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(-1, body_count))
@@ -70,8 +76,16 @@ def find_topology(ends, rows, body_count, clustered=True) -> Topology:
             bodies.append(below)
     used = set(tree_joint.values())
     cuts = [j for j in range(len(ends)) if j not in used]
-    clusters, cluster_of = _find_clusters(ends, cuts, tree_joint, bodies, clustered)
-    return Topology(bodies, tree_joint, parent, clusters, cluster_of)
+    attached: dict = {}
+    room = {body: 6 - (rows[joint] if joint is not None else 0) for body, joint in tree_joint.items()}
+    for k, (a, b) in enumerate(springs):
+        child = next((body for body, other in ((a, b), (b, a)) if parent.get(body) == other and room[body]), None)
+        if child is None:
+            cuts.append(len(ends) + k)
+        else:
+            attached[k], room[child] = child, room[child] - 1
+    clusters, cluster_of = _find_clusters([*ends, *springs], cuts, tree_joint, bodies, clustered)
+    return Topology(bodies, tree_joint, parent, clusters, cluster_of, attached)
 
 
 def _find_clusters(ends, cuts, tree_joint, bodies, clustered):
@@ -83,10 +97,11 @@ def _find_clusters(ends, cuts, tree_joint, bodies, clustered):
     place[-1] = -1
     # joints as nodes of their own: two joints between the same bodies make a loop too
     graph = nx.Graph()
+    cut, tree = set(cuts), set(tree_joint.values())
     for j, (a, b) in enumerate(ends):
-        graph.add_edge(("joint", j), a)
-        graph.add_edge(("joint", j), b)
-    cut = set(cuts)
+        if j in cut or j in tree:
+            graph.add_edge(("joint", j), a)
+            graph.add_edge(("joint", j), b)
     found = []
     for component in nx.biconnected_components(graph):
         closures = sorted(node[1] for node in component if isinstance(node, tuple) and node[1] in cut)
