@@ -70,7 +70,9 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     row_counts = [len(joint.forbidden) for joint in joints]
     gauges, laws = _grouped(structure) if forced else ([], [])
     coupled = [(number[gauge.body_a], number[gauge.body_b]) for gauge in gauges]
-    springs = [e for e, pair in enumerate(coupled) if -1 not in pair]
+    stops = [(e, stop) for e, group in enumerate(laws) for _, element in group for stop in element.stops]
+    stopped = {e for e, _ in stops}  # they need a row even against the world
+    springs = [e for e, pair in enumerate(coupled) if -1 not in pair or e in stopped]
     topology = find_topology(ends, row_counts, nb, clustered, [coupled[e] for e in springs])
 
     order = np.array(topology.bodies)
@@ -108,6 +110,10 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
         row_c=c,
         row_scale=np.where(kind == AXIS, length, 1.0),
         row_compliance=(kind == EFFORT).astype(float),
+        stop_gauge=np.array([e for e, _ in stops], dtype=np.int64),
+        stop_limit=np.array([stop.limit for _, stop in stops], dtype=float),
+        stop_sign=np.array([stop.sign for _, stop in stops], dtype=float),
+        stop_restitution=np.array([stop.restitution for _, stop in stops], dtype=float),
         **_gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows),
         **_cluster_arrays(topology, slot, joint_rows, side, nb),
     )

@@ -94,6 +94,10 @@ def simulate(
     if closures == "single" or mechanism.forces:
         compiled = compile_structure(mechanism, clustered=closures == "clusters", forced=True)
     loads = load_arrays(mechanism, compiled, steps, force, torque)
+    if compiled.plan.stop_gauge.size and order > 2:
+        raise ArgumentError(
+            f"hard stops need order 1 or 2, got {order}: give the JointStops a stiffness, or lower the order"
+        )
     commands = command_array(mechanism, compiled, steps)
     controllers = [f for f, k in enumerate(compiled.force) if callable(getattr(mechanism.forces[k], "command", None))]
     march = March(compiled, scheme(order), dt, tol, every, loads, commands)

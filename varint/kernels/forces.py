@@ -186,6 +186,8 @@ def apply_forces(plan, ws, start, upper, lower, half_step):
             effort, by_value, by_rate = effort + own, by_value + slope, by_rate + damping
         ws.middle_value[e], ws.gauge_rate[e], ws.gauge_effort[e] = value, rate, effort
         r = plan.gauge_row[e]
+        if r >= 0 and ws.compliance[r] == 0.0:
+            r = -1  # of a closed stop: the row is a constraint
         for s in range(2):
             i = plan.gauge_body[e, s]
             if i == nb:
@@ -285,10 +287,10 @@ def finish_forces(plan, ws, half_step):
 
 
 @njit
-def clear_rows(plan, jacobian):
-    """Take the elements out of a Jacobian (nr, 2, 6): a projection has no forces."""
+def clear_rows(plan, compliance, jacobian):
+    """Take the gauges out of a Jacobian (nr, 2, 6), but for closed stops: a projection has no forces."""
     for e in range(plan.gauge_kind.size):
-        if plan.gauge_row[e] >= 0:
+        if plan.gauge_row[e] >= 0 and compliance[plan.gauge_row[e]] > 0.0:
             for s in range(2):
                 for k in range(6):
                     jacobian[plan.gauge_row[e], s, k] = 0.0

@@ -49,7 +49,7 @@ def _eliminate_all(plan, ws, G, H, body, row):
     nb = plan.mass.size
     if ws.K.size:
         _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper)
-        _place_compliances(plan.cluster_row, plan.cluster_block, plan.row_compliance, ws.K, ws.closure_scale)
+        _place_compliances(plan.cluster_row, plan.cluster_block, ws.compliance, ws.K, ws.closure_scale)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
         for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
@@ -72,7 +72,7 @@ def _eliminate_all(plan, ws, G, H, body, row):
         rows_i = plan.joint_rows[i + 1] - start
         has_parent = plan.parent[i] != nb
         up_body = plan.parent[i] if has_parent else i
-        G_i, H_i, C_i, row_i = G[start:], H[start:], plan.row_compliance[start:], row[start:]
+        G_i, H_i, C_i, row_i = G[start:], H[start:], ws.compliance[start:], row[start:]
         # the joints of most mechanisms have five rows: with that number fixed the loops unroll, a sixth faster
         if rows_i == 5:
             _eliminate(

@@ -58,6 +58,10 @@ class Plan(NamedTuple):
     gauge_kind: np.ndarray  # (ng,) LENGTH, SLIDE or TURN
     gauge_vector: np.ndarray  # (ng, 4, 3) axes of a, b, a, b: anchors; direction, anchor, (offset,); pairs of a TURN
     gauge_law: np.ndarray  # (ng + 1,) laws of gauge e are gauge_law[e] : gauge_law[e + 1]
+    stop_gauge: np.ndarray  # (ns,) hard stops: gauge, limit, side that is forbidden (1: above, -1: below), restitution
+    stop_limit: np.ndarray  # (ns,)
+    stop_sign: np.ndarray  # (ns,)
+    stop_restitution: np.ndarray  # (ns,)
     law_kind: np.ndarray  # (nf,)
     law_parameter: np.ndarray  # (nf, 4) SPRING k, l0, d; CABLE the same; STOP k, upper, d, lower; FRICTION F, v0;
     # DRAG c; SERVO k, -, d; INPUT none. SI units
@@ -89,6 +93,9 @@ class Workspace(NamedTuple):
     command: np.ndarray  # (nf,) input of a law over the step
     effort: np.ndarray  # (nf,) N or N m
     work: np.ndarray  # (nf,) J, done since the start
+    closed: np.ndarray  # (ns,) whether a hard stop is closed
+    rest_gap: np.ndarray  # (ns,) gap at which a closed stop is held, zero but for round-off
+    compliance: np.ndarray  # (nr,) row_compliance, 0 for the rows of closed stops
     middle_position: np.ndarray  # (nb + 1, 3)
     middle_rotation: np.ndarray  # (nb + 1, 3, 3)
     middle_turn: np.ndarray  # (nb + 1, 4) T of forces.py, and the cosine of half the step's rotation
@@ -146,6 +153,9 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         command=np.zeros(nf),
         effort=np.zeros(nf),
         work=np.zeros(nf),
+        closed=np.zeros(plan.stop_gauge.size, dtype=np.bool_),
+        rest_gap=np.zeros(plan.stop_gauge.size),
+        compliance=plan.row_compliance.copy(),
         middle_position=np.zeros((nb + 1, 3)),
         middle_rotation=rotation[0].copy(),
         middle_turn=np.zeros((nb + 1, 4)),

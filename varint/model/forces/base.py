@@ -38,12 +38,22 @@ class Gauge:
 
 
 @dataclass(frozen=True)
+class HardStop:
+    """A limit of a gauge: forbidden above (``sign`` 1) or below (-1), with a coefficient of restitution, 0 to 1."""
+
+    limit: float
+    sign: int
+    restitution: float
+
+
+@dataclass(frozen=True)
 class Element:
-    """A gauge and the law of the effort along it, with its parameters (kernels/plan.py)."""
+    """A gauge, the law of the effort along it with its parameters (kernels/plan.py), and hard stops."""
 
     gauge: Gauge
     law: str
     parameters: tuple = ()
+    stops: tuple = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.forces.base import Element, Force, register
+from varint.model.forces.base import Element, Force, HardStop, register
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,23 +82,40 @@ class JointFriction(AlongCoordinate):
 @register
 @dataclass(frozen=True, eq=False)
 class JointStop(AlongCoordinate):
-    """Limits of a joint coordinate, as one-sided springs with damping that only push back."""
+    """Limits of a joint coordinate.
+
+    With a ``stiffness``: one-sided springs with ``damping``, which only push back. Without: hard, each impact turning
+    the rate to -``restitution`` times itself (0 to 1); for orders 1 and 2.
+    """
 
     lower: float = field(default=-np.inf, kw_only=True)
     upper: float = field(default=np.inf, kw_only=True)
-    stiffness: float = field(kw_only=True)
+    restitution: float = field(default=0.0, kw_only=True)
+    stiffness: float | None = field(default=None, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
-
-    law = "STOP"
 
     def __post_init__(self):
         super().__post_init__()
-        self._check(stiffness="positive", damping="zero")
+        self._check(damping="zero", restitution="zero")
+        if self.stiffness is not None:
+            self._check(stiffness="positive")
         if not self.lower < self.upper:
             raise MechanismError(f"lower of {self.label} must be below upper, got {self.lower!r} and {self.upper!r}")
+        if self.restitution > 1.0:
+            raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
+        if (self.stiffness is None and self.damping) or (self.stiffness is not None and self.restitution):
+            raise MechanismError(
+                f"{self.label} is hard, with a restitution, or has a stiffness and a damping: not both"
+            )
 
-    def _parameters(self):
-        return self.stiffness, float(self.upper), self.damping, float(self.lower)
+    def elements(self, structure):
+        gauge = self._joint(structure, self.joint, self.coordinate)
+        if self.stiffness is not None:
+            parameters = self.stiffness, float(self.upper), self.damping, float(self.lower)
+            return [Element(gauge, "STOP", parameters)]
+        limits = ((float(self.upper), 1), (float(self.lower), -1))
+        stops = tuple(HardStop(limit, sign, self.restitution) for limit, sign in limits if np.isfinite(limit))
+        return [Element(gauge, "INPUT", (), stops)]
 
 
 @dataclass(frozen=True, eq=False)
