@@ -90,8 +90,7 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     gauge_joint = {e: k for k, numbers in hung.items() for e in numbers}
     gauge_joint |= {springs[j - len(joints)]: k for k, j in enumerate(kernel_joints) if j >= len(joints)}
     kernel_joints = [j if j < len(joints) else -1 for j in kernel_joints]
-    arms = np.linalg.norm(w[(kind != AXIS) & (kind != EFFORT)], axis=1)
-    length = float(max(arms.max(initial=0.0), gyration.max()))
+    length = float(max(_longest_arm(structure), gyration.max()))
 
     plan = Plan(
         mass=mass,
@@ -216,6 +215,17 @@ def _gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, sid
         "law_kind": np.array([LAWS[element.law] for element in elements], dtype=np.int64),
         "law_parameter": parameters,
     }
+
+
+def _longest_arm(structure):
+    """Largest distance of a joint's anchor from the centre of mass of a body that it is on, m."""
+    longest = 0.0
+    for joint in structure.joints:
+        if any(not isinstance(row, Square) for row in joint.forbidden):
+            for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
+                if end != WORLD:  # which has no size
+                    longest = max(longest, float(np.linalg.norm(point - structure.body(end).position)))
+    return longest
 
 
 def _cluster_arrays(topology, slot, joint_rows, side, nb):

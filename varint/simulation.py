@@ -20,7 +20,8 @@ from varint.model.checks import array_of, positive
 from varint.model.state import State
 
 BLOCK_SECONDS = 0.25  # of stepping between two looks at the clock, the file and the progress
-LARGEST_GAP = 1e-8  # m, of a state to start from, relative to the size of its coordinates
+LARGEST_GAP = 1e-8  # of a joint in a state to start from, in sizes of a part ...
+ROUND_OFF = 1e-12  # ... and of the coordinates
 CLOSURES = ("clusters", "single")
 LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
 
@@ -223,7 +224,7 @@ def _checked(mechanism, state):
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
     left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None])[0]
-    if not left <= LARGEST_GAP * max(1.0, np.abs(state.position).max()):
+    if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     return state
 
