@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from poses import measured, measured_rates, moved, pose_of, rows_at
 from scipy.spatial.transform import Rotation
+from test_sweep import scaled
 
 import varint as vi
 from varint.model.rotation import quat_from_matrix, rotation_matrix
@@ -269,6 +270,9 @@ BAD = {
         "no velocity .*'(crank|rocker) (pin|pivot)'",
     ),
     "unknown joint": ({"guess": GUESS, "rates": {"crank pim": 0.0}}, "rates: no joint 'crank pim', did you mean"),
+    "hold a number": ({"guess": GUESS, "hold": 3}, "hold must be a sequence of names, got 3"),
+    "hold numbers": ({"guess": GUESS, "hold": [["crank"]]}, "hold must be .* one of them is"),
+    "values without names": ({"guess": GUESS, "coordinates": [0.1]}, "coordinates must map names to values"),
 }
 
 
@@ -277,6 +281,20 @@ def test_bad_guesses(case):
     arguments, message = BAD[case]
     with pytest.raises(vi.StateError, match=message):
         vi.mechanisms.four_bar().assemble(**arguments)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3])
+def test_any_size(size):
+    """A slider is driven to its place in pieces, and rates are compared, by the size of the parts."""
+    mechanism = scaled(vi.mechanisms.slider_crank(crank=0.3, rod=1.0, angle=np.pi / 3), size)
+    for place in (0.72, 1.29):
+        state = mechanism.state(coordinates={"slide": size * place})
+        assert np.abs(rows_at(mechanism, *pose_of(state))[0]).max() < 1e-12 * size
+        angle = np.pi / 3 + measured(mechanism, "crank pivot", *pose_of(state))[0]
+        assert np.cos(angle) == pytest.approx((0.3**2 + place**2 - 1) / (0.6 * place), abs=1e-10)
+    with pytest.raises(vi.StateError, match="no velocity"):
+        mechanism.state(rates={"crank pivot": 1e-3, "slide": 1e-3 * size})
+    assert not mechanism.state(rates={"crank pivot": 0.0}).velocity.any()
 
 
 def test_a_name_for_body_and_joint():

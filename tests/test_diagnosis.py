@@ -1,9 +1,12 @@
 """Mobility, redundancy, motions and singular poses, over the catalogue and on mechanisms made for it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from poses import pose_of, rows_at
 from random_mechanisms import random_closed, random_tree
+from test_sweep import scaled
 
 import varint as vi
 from varint.cli import main
@@ -186,6 +189,13 @@ def test_flat_pose_found_by_assembly():
     assert (diagnosis.mobility, diagnosis.generic_mobility) == (2, 1)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3])
+def test_flat_pose_of_any_size(size):
+    mechanism = scaled(parallelogram(0.5), size)
+    diagnosis = mechanism.diagnose(mechanism.state(coordinates={"crank pivot": -0.5}))
+    assert (diagnosis.mobility, diagnosis.generic_mobility) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("mechanism", "mobility", "generic"), [(bars(), 1, 0), (bars(carried=True), 2, 1), (bars_in_a_four_bar(), 2, 1)]
 )
@@ -207,6 +217,18 @@ def test_joints_without_rows_in_a_loop():
     welded = vi.Mechanism("twice welded", [box], [vi.Fixed("one", "world", "box"), vi.Fixed("two", "world", "box")])
     assert (welded.diagnose().mobility, welded.diagnose().redundancy) == (0, 6)
     assert welded.diagnose().motions.shape == (0, 1, 6)
+
+
+def test_states_that_cannot_be_diagnosed():
+    mechanism = parallelogram(0.5)
+    state = mechanism.state()
+    apart = replace(state, position=state.position + [(0, 0, 0), (0, 0, 0), (0.1, 0, 0)])
+    with pytest.raises(vi.StateError, match=r"leaves a joint 0\.1 m open: mechanism\.assemble"):
+        mechanism.diagnose(apart)
+    with pytest.raises(vi.StateError, match="state must be a State, got 'flat'"):
+        mechanism.diagnose("flat")
+    with pytest.raises(vi.StateError, match=r"position of the state must be .* \(3, 3\)"):
+        mechanism.diagnose(vi.mechanisms.double_pendulum().state())
 
 
 def test_info_prints_it(capsys):

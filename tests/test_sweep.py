@@ -121,6 +121,63 @@ def test_slider_crank_driven_at_either_end():
     np.testing.assert_allclose(START + back.coordinates["crank pivot"], np.arccos(cosine), atol=1e-10)
 
 
+def scaled(mechanism, size):
+    """The mechanism with all lengths times ``size``, and masses with its cube."""
+    bodies = [
+        replace(body, mass=size**3 * body.mass, inertia=size**5 * body.inertia, position=size * body.position)
+        for body in mechanism.bodies
+    ]
+    joints = [replace(joint, point=size * joint.point, point_b=size * joint.point_b) for joint in mechanism.joints]
+    return vi.Mechanism(mechanism.name, bodies, joints)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3])
+def test_any_size(size):
+    """What is small or large is so against the parts: limits and branch points of tiny and huge linkages."""
+    slider = scaled(vi.mechanisms.slider_crank(crank=0.3, rod=1.0, angle=START), size)
+    sweep = slider.sweep("slide", size * np.linspace(1.0, 1.4, 9))
+    assert sweep.lockup == pytest.approx(1.3 * size, abs=1e-6 * size)
+    place = sweep.coordinates["slide"] / size
+    cosine = (0.3**2 + place**2 - 1) / (0.6 * place)
+    np.testing.assert_allclose(START + sweep.coordinates["crank pivot"], np.arccos(cosine), atol=1e-10)
+    bar = scaled(vi.mechanisms.four_bar(crank=0.5, coupler=1.0, rocker=0.5, ground=1.0, angle=1.0), size)
+    sweep = bar.sweep("crank pivot", np.linspace(0, 6.0, 9))
+    np.testing.assert_allclose(sweep.coordinates["rocker pivot"], sweep.values, atol=1e-7)
+    np.testing.assert_allclose(sweep.branch_points, [np.pi - 1, 2 * np.pi - 1], atol=1e-6)
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("ratio", [1e6, 1e-6])
+def test_masses_do_not_make_a_pose_singular(number, ratio):
+    def weighted(mechanism):
+        bodies = list(mechanism.bodies)
+        body = bodies[number]
+        bodies[number] = replace(body, mass=ratio * body.mass, inertia=ratio * body.inertia)
+        return replace(mechanism, bodies=bodies)
+
+    bar = weighted(vi.mechanisms.four_bar(crank=0.5, coupler=1.0, rocker=0.5, ground=1.0, angle=1.0))
+    sweep = bar.sweep("crank pivot", np.linspace(0, 6.0, 9))
+    np.testing.assert_allclose(sweep.coordinates["rocker pivot"], sweep.values, atol=1e-7)
+    np.testing.assert_allclose(sweep.branch_points, [np.pi - 1, 2 * np.pi - 1], atol=1e-6)
+    rocker = weighted(vi.mechanisms.four_bar(crank=1.0, coupler=0.4, rocker=0.8, ground=1.0, angle=1.0))
+    sweep = rocker.sweep("crank pivot", [0.5, 2.0])
+    assert sweep.lockup == pytest.approx(np.arccos(1 - 0.5 * 1.2**2) - 1.0, abs=1e-6)
+
+
+def test_a_floating_linkage_keeps_its_centre_of_mass_and_its_plane():
+    bar = vi.mechanisms.four_bar()
+    ends = lambda name: "base" if name == "world" else name  # noqa: E731
+    joints = [replace(j, body_a=ends(j.body_a), body_b=ends(j.body_b)) for j in bar.joints]
+    base = vi.Body.rod("base", (0, 0, 0), (1, 0, 0), 1.0)
+    sweep = vi.Mechanism("floating", [*bar.bodies, base], joints).sweep("crank pivot", np.linspace(0, 6.0, 9))
+    mass = [body.mass for body in sweep.mechanism.bodies]
+    centre = np.einsum("n,tni->ti", mass, sweep.position) / sum(mass)
+    np.testing.assert_allclose(centre, centre[[0] * 9], atol=1e-12)
+    np.testing.assert_allclose(sweep.position[..., 1], 0.0, atol=1e-12)
+    grounded = bar.sweep("crank pivot", sweep.values)
+    np.testing.assert_allclose(sweep.coordinates["crank pin"], grounded.coordinates["crank pin"], atol=1e-10)
+
+
 def test_one_of_several_coordinates():
     """The first angle of a universal joint is driven, the second stays."""
     rod = vi.Body.box("rod", (0.1, 0.1, 1.0), 1.0, position=(0, 0, -0.5))
@@ -129,6 +186,22 @@ def test_one_of_several_coordinates():
     values = np.array([0.5, 4.0, -2.0])
     sweep = mechanism.sweep(("hook", 0), values, mechanism.state(coordinates={"hook": (0.1, 0.0)}))
     np.testing.assert_allclose(sweep.coordinates["hook"], np.column_stack([values, 0 * values]), atol=1e-10)
+
+
+@pytest.mark.parametrize("joint", ["spherical", "rod"])
+def test_a_rotation_vector_goes_on_past_pi(joint):
+    """Turned about its first axis a body goes all round, free or in a bearing."""
+    body = vi.Body.sphere("body", 0.1, 1.0)
+    joints, number = [vi.Spherical("ball", "world", "body", point=(0, 0, 0))], 0
+    if joint == "rod":
+        joints = [vi.Rod("ball", "world", "body", point=(0, 0, 0), point_b=(0.5, 0, 0))]
+        joints.append(vi.Revolute("bearing", "world", "body", point=(0, 0, 0), axis=(1, 0, 0)))
+        number = 4
+    mechanism = vi.Mechanism("body", [body], joints)
+    values = np.linspace(0, 5.5, 7)
+    sweep = mechanism.sweep(("ball", number), values)
+    assert sweep.lockup is None
+    np.testing.assert_allclose(sweep.coordinates["ball"][:, number], values, atol=1e-10)
 
 
 def test_the_rest_moves_as_little_as_it_can():
@@ -160,6 +233,8 @@ def test_the_start_is_closed_first():
 BAD = {
     "unknown joint": (("crank pim", [0.0]), "sweep: no joint 'crank pim', did you mean 'crank pin'"),
     "no such coordinate": ((("crank pin", 1), [0.0]), "'crank pin' has no coordinate 1"),
+    "number": ((5, [0.0]), "name a joint, or write .*, got 5"),
+    "three": ((("crank pin", 0, 1), [0.0]), "name a joint, or write"),
     "nan": (("crank pin", [0.0, np.nan]), "'crank pin' must be finite"),
     "text": (("crank pin", "all"), "'crank pin' must be numbers"),
     "a number": (("crank pin", 1.0), "'crank pin' must be one row of numbers"),

@@ -16,6 +16,8 @@ from varint.io.run_file import load
 from varint.kinematics.sweep import Sweep
 from varint.mechanism import Mechanism
 from varint.model.body import Body
+from varint.model.forces import *  # noqa: F403  and every force
+from varint.model.forces import __all__ as _forces
 from varint.model.joints import *  # noqa: F403  every joint in the registry, see there
 from varint.model.joints import __all__ as _joints
 from varint.model.state import State
@@ -39,5 +41,6 @@ __all__ = [
     "mechanisms",
     "save_mechanism",
     "simulate",
+    *_forces,
     *_joints,
 ]

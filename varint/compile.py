@@ -4,13 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.kernels.plan import AXIS, DISTANCE, POINT, Plan
+from varint.kernels import plan as kinds
+from varint.kernels.plan import AXIS, DISTANCE, EFFORT, POINT, Plan
 from varint.model.body import WORLD
 from varint.model.checks import freeze
 from varint.model.joints.base import Along, Distance, Square
 from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 from varint.topology import Topology, find_topology
+
+GAUGES = {"length": kinds.LENGTH, "slide": kinds.SLIDE, "turn": kinds.TURN}
+LAWS = {name: getattr(kinds, name) for name in ("SPRING", "CABLE", "STOP", "FRICTION", "DRAG", "SERVO", "INPUT")}
+ROW = EFFORT, np.zeros(3), np.zeros(3), 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +34,8 @@ class Compiled:
         Joint of the description for each joint of the kernel, -1 for the base of a floating group.
     length : float
         Size of the mechanism's parts, m.
+    force : (nf,) int
+        Force of the description for each law of the kernel.
     """
 
     plan: Plan
@@ -37,22 +44,34 @@ class Compiled:
     slot: np.ndarray
     joints: np.ndarray
     length: float
+    force: np.ndarray
+
+    def by_force(self, values) -> np.ndarray:
+        """Sums (T, forces) of values (T, nf) over the laws of each force."""
+        total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
+        np.add.at(total, self.force, values.T)
+        return total.T
 
 
-def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
+def compile_structure(structure: Structure, clustered: bool = True, forced: bool = False) -> Compiled:
     """Compile ``structure``.
 
     Parameters
     ----------
     clustered : bool
         One dense node for each cluster of loops; if False, one for all loops (VI section 4.3).
+    forced : bool
+        With the elements of the structure's forces, as stepping needs them.
     """
     bodies, joints = structure.bodies, structure.joints
     nb = len(bodies)
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in joints]
     row_counts = [len(joint.forbidden) for joint in joints]
-    topology = find_topology(ends, row_counts, nb, clustered)
+    gauges, laws = _grouped(structure) if forced else ([], [])
+    coupled = [(number[gauge.body_a], number[gauge.body_b]) for gauge in gauges]
+    springs = [e for e, pair in enumerate(coupled) if -1 not in pair]
+    topology = find_topology(ends, row_counts, nb, clustered, [coupled[e] for e in springs])
 
     order = np.array(topology.bodies)
     slot = np.empty(nb + 1, dtype=np.int64)
@@ -64,9 +83,15 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     mass = np.array([bodies[i].mass for i in order])
     inertia = np.array([bodies[i].inertia for i in order])
     gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))
-    side, first_body, joint_rows, (kind, u, w, c) = _joint_arrays(structure, kernel_joints, ends, slot)
-    arms = np.linalg.norm(w[kind != AXIS], axis=1)
-    length = float(max(arms.max(initial=0.0), gyration.max()))
+    hung: dict[int, list] = {int(slot[body]): [] for body in topology.attached.values()}
+    for k, body in topology.attached.items():
+        hung[int(slot[body])].append(springs[k])
+    arrays = _joint_arrays(structure, kernel_joints, [*ends, *(coupled[e] for e in springs)], slot, hung)
+    side, first_body, joint_rows, (kind, u, w, c) = arrays
+    gauge_joint = {e: k for k, numbers in hung.items() for e in numbers}
+    gauge_joint |= {springs[j - len(joints)]: k for k, j in enumerate(kernel_joints) if j >= len(joints)}
+    kernel_joints = [j if j < len(joints) else -1 for j in kernel_joints]
+    length = float(max(_longest_arm(structure), gyration.max()))
 
     plan = Plan(
         mass=mass,
@@ -82,14 +107,20 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         row_w=w,
         row_c=c,
         row_scale=np.where(kind == AXIS, length, 1.0),
+        row_compliance=(kind == EFFORT).astype(float),
+        **_gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows),
         **_cluster_arrays(topology, slot, joint_rows, side, nb),
     )
     plan = Plan(*(freeze(np.ascontiguousarray(array)) for array in plan))
-    return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length)
+    force = np.array([k for group in laws for k, _ in group], dtype=np.int64)
+    return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length, force)
 
 
-def _joint_arrays(structure, kernel_joints, ends, slot):
-    """Sides, first bodies and row numbers of the kernel's joints, and the columns of their rows."""
+def _joint_arrays(structure, kernel_joints, ends, slot, hung):
+    """Sides, first bodies and row numbers of the kernel's joints, and the columns of their rows.
+
+    ``hung``: elements that have their row in a tree joint, by its number.
+    """
     nb = len(structure.bodies)
     R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
     rows, joint_rows, side, first_body = [], [0], [], []
@@ -102,7 +133,8 @@ def _joint_arrays(structure, kernel_joints, ends, slot):
             child_is_b = k < nb and b == k
             side.append((b, a) if child_is_b else (a, b))
             first_body.append(1 if child_is_b else 0)
-            rows.extend(_joint_rows(structure.joints[j], structure, ends[j], R))
+            rows.extend(_joint_rows(structure.joints[j], structure, ends[j], R) if j < len(structure.joints) else [ROW])
+        rows.extend([ROW] * len(hung.get(k, ())))
         joint_rows.append(len(rows))
     kind, u, w, c = zip(*rows, strict=True) if rows else [()] * 4
     columns = np.array(kind, dtype=np.int64), np.reshape(u, (-1, 3)), np.reshape(w, (-1, 3)), np.array(c, dtype=float)
@@ -115,7 +147,7 @@ def _joint_rows(joint, structure, ends, R):
         (joint.frame, point)
         if end < 0
         else (R[end].T @ joint.frame, R[end].T @ (point - structure.bodies[end].position))
-        for end, point in zip(ends, anchors(joint, structure), strict=True)
+        for end, point in zip(ends, structure.anchors(joint), strict=True)
     )
     for row in joint.forbidden:
         if isinstance(row, Along):
@@ -129,12 +161,72 @@ def _joint_rows(joint, structure, ends, R):
             raise TypeError(f"{joint.label}: unknown kind of row {row!r}")
 
 
-def anchors(joint, structure):
-    """World anchors (point, point_b) in the reference configuration, defaults filled in."""
-    if joint.point is not None:
-        return joint.point, joint.point_b
-    point = structure.body(joint.body_b if joint.body_b != WORLD else joint.body_a).position
-    return point, point
+def _grouped(structure):
+    """The gauges of all forces, and the laws along each: (force number, Element)."""
+    gauges, laws, known = [], [], {}
+    for k, force in enumerate(structure.forces):
+        for element in force.elements(structure):
+            gauge = element.gauge
+            key = gauge.kind, gauge.body_a, gauge.body_b, tuple(np.ravel(gauge.vectors))
+            if key not in known:
+                known[key] = len(gauges)
+                gauges.append(gauge)
+                laws.append([])
+            laws[known[key]].append((k, element))
+    return gauges, laws
+
+
+def _gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows):
+    """Gauges and laws of the forces; ``gauge_joint``: the kernel's joint in which a gauge has its row."""
+    ng, nb = len(gauges), len(structure.bodies)
+    R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
+    x = np.array([*(body.position for body in structure.bodies), np.zeros(3)])
+    bodies = slot[np.reshape(coupled, (-1, 2)).astype(int)]
+    row, flip = np.full(ng, -1), np.zeros(ng, dtype=np.int64)
+    vectors, forced = np.zeros((ng, 4, 3)), np.zeros(nb + 1, dtype=bool)
+    forced[bodies] = True
+    for e, gauge in enumerate(gauges):
+        a, b = coupled[e]
+        given = [np.asarray(vector, dtype=float) for vector in gauge.vectors]
+        if gauge.kind == "length":
+            vectors[e, :2] = R[a].T @ (given[0] - x[a]), R[b].T @ (given[1] - x[b])
+        elif gauge.kind == "slide":
+            vectors[e, :2], vectors[e, 2, 0] = (
+                (R[a].T @ given[0], R[b].T @ (given[1] - x[b])),
+                given[0] @ (given[2] - x[a]),
+            )
+        else:
+            vectors[e] = R[a].T @ given[0], R[b].T @ given[1], R[a].T @ given[2], R[b].T @ given[3]
+        if e in gauge_joint:
+            k = gauge_joint[e]
+            row[e] = joint_rows[k + 1] - (len(hung[k]) - hung[k].index(e) if k in hung else 1)
+            flip[e] = int(side[k, 0] != bodies[e, 0])
+    elements = [element for group in laws for _, element in group]
+    parameters = np.zeros((len(elements), 4))
+    for f, element in enumerate(elements):
+        parameters[f, : len(element.parameters)] = element.parameters
+    return {
+        "gauge_body": bodies,
+        "gauge_row": row,
+        "gauge_flip": flip,
+        "forced": forced[:nb],
+        "gauge_kind": np.array([GAUGES[gauge.kind] for gauge in gauges], dtype=np.int64),
+        "gauge_vector": vectors,
+        "gauge_law": np.cumsum([0, *map(len, laws)]),
+        "law_kind": np.array([LAWS[element.law] for element in elements], dtype=np.int64),
+        "law_parameter": parameters,
+    }
+
+
+def _longest_arm(structure):
+    """Largest distance of a joint's anchor from the centre of mass of a body that it is on, m."""
+    longest = 0.0
+    for joint in structure.joints:
+        if any(not isinstance(row, Square) for row in joint.forbidden):
+            for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
+                if end != WORLD:  # which has no size
+                    longest = max(longest, float(np.linalg.norm(point - structure.body(end).position)))
+    return longest
 
 
 def _cluster_arrays(topology, slot, joint_rows, side, nb):

@@ -10,8 +10,8 @@ from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
 from varint.compile import compile_structure
 from varint.errors import ArgumentError, ConvergenceError, FileError, StateError
-from varint.integrators.loads import load_arrays, recorded_loads
-from varint.integrators.march import March
+from varint.integrators.loads import command_array, load_arrays, recorded_loads
+from varint.integrators.march import March, join_blocks
 from varint.integrators.schemes import scheme
 from varint.io.run_file import RunWriter, fingerprint, load_progress
 from varint.kernels.step import DEEPEST_SUBSTEP, run
@@ -20,7 +20,8 @@ from varint.model.checks import array_of, positive
 from varint.model.state import State
 
 BLOCK_SECONDS = 0.25  # of stepping between two looks at the clock, the file and the progress
-LARGEST_GAP = 1e-8  # m, of a state to start from, relative to the size of its coordinates
+LARGEST_GAP = 1e-8  # of a joint in a state to start from, in sizes of a part ...
+ROUND_OFF = 1e-12  # ... and of the coordinates
 CLOSURES = ("clusters", "single")
 LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
 
@@ -90,9 +91,13 @@ def simulate(
         raise ArgumentError("resume needs output=, the file of the run to go on with")
     if closures not in CLOSURES:
         raise ArgumentError(f"closures must be one of {', '.join(CLOSURES)}, got {closures!r}")
-    compiled = mechanism.compiled if closures == "clusters" else compile_structure(mechanism, clustered=False)
+    compiled = mechanism.compiled
+    if closures == "single" or mechanism.forces:
+        compiled = compile_structure(mechanism, clustered=closures == "clusters", forced=True)
     loads = load_arrays(mechanism, compiled, steps, force, torque)
-    march = March(compiled, scheme(order), dt, tol, every, loads)
+    commands = command_array(mechanism, compiled, steps)
+    controllers = [f for f, k in enumerate(compiled.force) if callable(getattr(mechanism.forces[k], "command", None))]
+    march = March(compiled, scheme(order), dt, tol, every, loads, commands)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     _announce_compilation()
     first = march.start(state)
@@ -109,7 +114,7 @@ def simulate(
     recorded = recorded_loads(compiled, loads, every)
     writer, blocks, spent, counts = None, [first], 0.0, np.zeros(2, dtype=np.int64)
     if output is not None:
-        inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads)
+        inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads, commands)
         if resume:
             saved = load_progress(output)
             if saved.fingerprint != fingerprint(mechanism, settings, inputs):
@@ -132,7 +137,10 @@ def simulate(
         nb = len(mechanism.bodies)
         while march.node < steps and march.failure is None:
             began = time.perf_counter()
-            block = march.advance(min(size, steps - march.node))
+            if controllers:
+                block = _controlled(march, mechanism, controllers, commands, min(size, steps - march.node))
+            else:
+                block = march.advance(min(size, steps - march.node))
             elapsed = time.perf_counter() - began
             spent += elapsed
             counts += (block.newton_iterations, block.substeps)
@@ -159,6 +167,8 @@ def simulate(
         velocity=np.concatenate([block.velocity for block in blocks]),
         angular_velocity=np.concatenate([block.angular_velocity for block in blocks]),
         load=recorded[: len(t)],
+        work=np.concatenate([block.work for block in blocks]),
+        command=np.concatenate([block.command for block in blocks]),
         newton_iterations=int(counts[0]),
         substeps=int(counts[1]),
         steps=march.node,
@@ -170,6 +180,23 @@ def simulate(
     if error:
         raise ConvergenceError(message, **error, trajectory=trajectory)
     return trajectory
+
+
+def _controlled(march, mechanism, controllers, commands, steps):
+    """March ``steps`` steps, before each of which the functions that command forces are called."""
+    blocks = []
+    for _ in range(steps):
+        t, state = march.node * march.dt, march.state()
+        rows = commands[[0, 0]] if len(commands) == 1 else commands[march.node : march.node + 2].copy()
+        for f in controllers:
+            force = mechanism.forces[march.compiled.force[f]]
+            what = f"{force.command_name} of {force.label} at t = {t:g} s"
+            rows[:, f] = array_of(force.command(t, state), (), what, ArgumentError)
+        march.commands, march.first_command = rows, march.node
+        blocks.append(march.advance(1))
+        if march.failure:
+            break
+    return join_blocks(blocks)
 
 
 def _outcome(march, mechanism):
@@ -197,7 +224,7 @@ def _checked(mechanism, state):
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
     left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None])[0]
-    if not left <= LARGEST_GAP * max(1.0, np.abs(state.position).max()):
+    if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     return state
 

@@ -7,38 +7,39 @@ from functools import cached_property
 import numpy as np
 
 from varint.analysis import quantities
+from varint.analysis.forces import forces_at
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
 
 
-class ByJoint(Mapping):
-    """Values by joint name, each worked out when first asked for.
+class ByName(Mapping):
+    """Values by the name of a joint or a force, each worked out when first asked for.
 
-    Raises MechanismError for a name that no joint has.
+    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of.
     """
 
-    def __init__(self, mechanism, evaluate):
-        self._mechanism, self._evaluate, self._known = mechanism, evaluate, {}
+    def __init__(self, index, find, evaluate):
+        self._index, self._find, self._evaluate, self._known = index, find, evaluate, {}
 
     def __getitem__(self, name):
-        joint = self._mechanism.joint(name)
+        item = self._find(name)
         if name not in self._known:
-            self._known[name] = self._evaluate(joint)
+            self._known[name] = self._evaluate(item)
         return self._known[name]
 
     def __contains__(self, name):
-        return name in self._mechanism.joint_index
+        return name in self._index
 
     def get(self, name, default=None):
         known = name in self
         return self[name] if known else default
 
     def __iter__(self):
-        return iter(self._mechanism.joint_index)
+        return iter(self._index)
 
     def __len__(self):
-        return len(self._mechanism.joints)
+        return len(self._index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,8 @@ class Trajectory:
     velocity : (T, nb, 3) m/s, world
     angular_velocity : (T, nb, 3) rad/s, body
     load : (T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity; one for all if constant
+    work : (T, forces) J, done by each force since the start
+    command : (T, forces) input of each force, zero where it has none
     newton_iterations, substeps : int
         Newton iterations, and sub-steps beyond one a step, of the whole run.
     steps : int
@@ -73,6 +76,8 @@ class Trajectory:
     velocity: np.ndarray
     angular_velocity: np.ndarray
     load: np.ndarray
+    work: np.ndarray
+    command: np.ndarray
     newton_iterations: int
     substeps: int
     steps: int
@@ -95,13 +100,42 @@ class Trajectory:
 
     @cached_property
     def potential(self) -> np.ndarray:
-        """(T,) potential energy of gravity, J, zero at the origin."""
-        return quantities.potential_energy(self.mechanism, self.position)
+        """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
+        return quantities.potential_energy(self.mechanism, self.position) + self._forces.potential.sum(axis=1)
 
     @cached_property
     def energy(self) -> np.ndarray:
         """(T,) kinetic + potential energy, J."""
         return self.kinetic + self.potential
+
+    @cached_property
+    def force(self) -> Mapping[str, np.ndarray]:
+        """Force name to its effort (T,) along its length or coordinate, N or N m."""
+        return self._by_force(self._forces.effort)
+
+    @cached_property
+    def power(self) -> Mapping[str, np.ndarray]:
+        """Force name to its power (T,), W."""
+        return self._by_force(self._forces.power)
+
+    @cached_property
+    def dissipated(self) -> Mapping[str, np.ndarray]:
+        """Force name to the energy (T,), J, that it took out since the start, its potential not counted."""
+        potential = self._forces.potential
+        return self._by_force(potential[0] - potential - self.work)
+
+    @cached_property
+    def energy_balance(self) -> np.ndarray:
+        """(T,) energy - that at the start + dissipated - work of the loads, J: zero but for the step.
+
+        The work of loads is summed over the recorded nodes.
+        """
+        potential = self._forces.potential
+        velocity = np.concatenate([self.velocity, self.angular_velocity], axis=2)
+        power = np.einsum("tni,tni->t", np.broadcast_to(self.load, velocity.shape), velocity)
+        loads = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
+        dissipated = (potential[0] - potential - self.work).sum(axis=1)
+        return self.energy - self.energy[0] + dissipated - loads
 
     @cached_property
     def linear_momentum(self) -> np.ndarray:
@@ -132,7 +166,7 @@ class Trajectory:
         from one recorded node to the next.
         """
         poses = self.position, self.quat_wxyz
-        return ByJoint(self.mechanism, lambda joint: joint_coordinates(self.mechanism, joint, *poses))
+        return self._by_joint(lambda joint: joint_coordinates(self.mechanism, joint, *poses))
 
     @cached_property
     def reactions(self) -> Mapping[str, Reaction]:
@@ -143,7 +177,7 @@ class Trajectory:
         redundant, the smallest multipliers that do so, see `Mechanism.diagnose`.
         """
         reaction, index = self._dynamics[1], self.mechanism.joint_index
-        return ByJoint(self.mechanism, lambda joint: Reaction(*np.split(reaction[:, index[joint.name]], 2, axis=1)))
+        return self._by_joint(lambda joint: Reaction(*np.split(reaction[:, index[joint.name]], 2, axis=1)))
 
     @property
     def acceleration(self) -> np.ndarray:
@@ -158,4 +192,16 @@ class Trajectory:
     @cached_property
     def _dynamics(self):
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return accelerations_and_reactions(self.mechanism, self.load, *arrays)
+        return accelerations_and_reactions(self.mechanism, self.load + self._forces.load, *arrays)
+
+    @cached_property
+    def _forces(self):
+        arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        return forces_at(self.mechanism, *arrays, self.command)
+
+    def _by_joint(self, evaluate):
+        return ByName(self.mechanism.joint_index, self.mechanism.joint, evaluate)
+
+    def _by_force(self, columns):
+        index = self.mechanism.force_index
+        return ByName(index, self.mechanism.force, lambda force: columns[:, index[force.name]])

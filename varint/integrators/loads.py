@@ -1,5 +1,7 @@
 """External forces and torques on bodies: constant, or one value a node."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from varint.errors import ArgumentError
@@ -15,6 +17,8 @@ def load_arrays(structure, compiled, steps, force, torque):
     nb = len(structure.bodies)
     constant, series = np.zeros((nb, 6)), np.zeros((0, nb, 6))
     for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
+        if given is not None and not isinstance(given, Mapping):
+            raise ArgumentError(f"{what} must be a dict of body name to numbers, got {given!r}")
         for name, value in (given or {}).items():
             if name not in structure.body_index:
                 raise ArgumentError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")
@@ -43,3 +47,21 @@ def recorded_loads(compiled, loads, every):
     """Loads (T, nb, 6) at each ``every``-th node, or (1, nb, 6) if constant, in the order of the description."""
     constant, series = loads
     return (constant + series[::every] if len(series) else constant[None])[:, compiled.slot]
+
+
+def command_array(structure, compiled, steps):
+    """Inputs (T, nf) of the laws at the nodes, T = 1 where all are constant; those of functions are left at zero."""
+    columns = np.zeros((1, len(compiled.force)))
+    for f, number in enumerate(compiled.force):
+        force = structure.forces[number]
+        if not force.commanded or callable(force.command):
+            continue
+        if force.command.shape not in ((), (steps + 1,)):
+            raise ArgumentError(
+                f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
+                f" got shape {force.command.shape}"
+            )
+        if force.command.shape and len(columns) == 1:
+            columns = np.repeat(columns, steps + 1, axis=0)
+        columns[:, f] = force.command
+    return columns

@@ -8,12 +8,14 @@ from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
 from varint.kernels.configuration import place
+from varint.kernels.forces import measure
 from varint.kernels.newton import CONVERGED
 from varint.kernels.plan import workspace
 from varint.kernels.step import record_node, run, set_load, start_momentum, worst_residual
 from varint.model.state import State
 
-CHECKPOINT = ("position", "quat", "momentum", "velocity", "history")
+RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
+CHECKPOINT = ("position", "quat", "momentum", "velocity", "history", "gauge_value", "work")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +27,17 @@ class Block:
     quat_wxyz: np.ndarray  # (T, nb, 4)
     velocity: np.ndarray  # (T, nb, 3)
     angular_velocity: np.ndarray  # (T, nb, 3)
+    work: np.ndarray  # (T, forces) J
+    command: np.ndarray  # (T, forces)
     newton_iterations: int
     substeps: int
+
+
+def join_blocks(blocks) -> Block:
+    """One block of several, one after the other."""
+    joined: dict = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in RECORDED}
+    joined |= {name: sum(getattr(block, name) for block in blocks) for name in ("newton_iterations", "substeps")}
+    return Block(**joined)
 
 
 class March:
@@ -44,11 +55,14 @@ class March:
         Record each ``every``-th node.
     loads : (constant, series)
         From `load_arrays`.
+    commands : (T, nf), optional
+        Inputs of the laws at the nodes, T = 1 where constant.
     """
 
-    def __init__(self, compiled: Compiled, scheme: Scheme, dt, tol, every, loads):
+    def __init__(self, compiled: Compiled, scheme: Scheme, dt, tol, every, loads, commands=None):
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
-        self.loads = (*loads, 0)
+        commands = np.zeros((1, compiled.plan.law_kind.size)) if commands is None else commands
+        self.loads, self.commands, self.first_command = loads, commands, 0
         self.ws = workspace(compiled.plan, scheme.stages.size)
         self.node = 0
         self.failure: tuple | None = None
@@ -62,14 +76,14 @@ class March:
         ws.history[:] = ws.velocity
         place(plan, ws, 0)
         self.pose = 0
-        constant, series, first = self.loads
-        set_load(ws.load, plan.mass, plan.gravity, constant, series, first, 0, 0.0)
+        measure(plan, ws.position[0], ws.rotation[0], ws.gauge_gradient, ws.gauge_value)
+        set_load(ws.load, plan.mass, plan.gravity, *self.loads, 0, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
         if self.scheme.printed and fastest * self.dt >= 2:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
         start_momentum(plan, ws, 0.5 * self.dt if self.scheme.printed else 0.0)
         arrays = self._outputs(1)
-        record_node(plan, ws, 0, self.scheme.printed, 0, *arrays[:3])
+        record_node(plan, ws, 0, self.scheme.printed, 0, *arrays[:4])
         return self._block(np.array([0]), arrays, 1)
 
     def advance(self, steps: int) -> Block:
@@ -79,12 +93,19 @@ class March:
         arrays = self._outputs(len(nodes))
         status, self.pose, done, records = run(
             self.compiled.plan, self.ws, self.pose, self.node, steps, self.every, self.dt, self.scheme.stages,
-            self.tol, self.scheme.printed, self.loads, arrays,
+            self.tol, self.scheme.printed, (*self.loads, 0, self.commands, self.first_command), arrays,
         )  # fmt: skip
         self.node += done
         if status != CONVERGED:
             self.failure = (self.node, *worst_residual(self.compiled.plan, self.ws))
         return self._block(nodes[:records], arrays, records)
+
+    def state(self) -> State:
+        """The present node."""
+        arrays = self._outputs(1)
+        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.printed, 0, *arrays[:4])
+        block = self._block(np.array([self.node]), arrays, 1)
+        return State(block.position[0], block.quat_wxyz[0], block.velocity[0], block.angular_velocity[0])
 
     def checkpoint(self) -> dict:
         """Everything that the steps to come depend on, as arrays."""
@@ -99,18 +120,21 @@ class March:
         place(self.compiled.plan, self.ws, self.pose)
 
     def _outputs(self, records):
-        nb = self.compiled.plan.mass.size
+        nb, nf = self.compiled.plan.mass.size, self.compiled.plan.law_kind.size
         return (
             np.empty((records, nb, 3)),
             np.empty((records, nb, 4)),
             np.empty((records, nb, 6)),
+            np.empty((records, nf)),
             np.zeros(2, dtype=np.int64),
         )
 
     def _block(self, nodes, arrays, records):
-        position, quat, velocity, counts = arrays
+        position, quat, velocity, work, counts = arrays
         slot = self.compiled.slot
+        rows = nodes - self.first_command if len(self.commands) > 1 else np.zeros_like(nodes)
         parts = position, quat, velocity[..., :3], velocity[..., 3:]
         # contiguous, as they come back from a file: sums over them then have the same bits
         arrays = (np.ascontiguousarray(part[:records, slot]) for part in parts)
-        return Block(nodes, *arrays, int(counts[0]), int(counts[1]))
+        of_forces = (self.compiled.by_force(values) for values in (work[:records], self.commands[rows]))
+        return Block(nodes, *arrays, *of_forces, int(counts[0]), int(counts[1]))

@@ -11,6 +11,7 @@ import numpy as np
 from varint.errors import FileError, MechanismError, VarintError
 from varint.mechanism import Mechanism
 from varint.model.body import Body
+from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 from varint.model.structure import suggestion
 
@@ -22,6 +23,7 @@ def to_data(mechanism: Mechanism) -> dict:
         "gravity": mechanism.gravity.tolist(),
         "bodies": [_fields(body) for body in mechanism.bodies],
         "joints": [{"type": type(joint).__name__} | _fields(joint) for joint in mechanism.joints],
+        "forces": [{"type": type(force).__name__} | _fields(force) for force in mechanism.forces],
         "start": {
             key: {name: np.asarray(value).tolist() for name, value in values.items()}
             for key, values in mechanism.start.items()
@@ -36,19 +38,22 @@ def from_data(data: dict, what: str) -> Mechanism:
     """
     try:
         bodies = [Body(**entry) for entry in data["bodies"]]
-        joints = []
-        for entry in data["joints"]:
-            entry = dict(entry)
-            kind = entry.pop("type")
-            if kind not in REGISTRY:
-                raise MechanismError(f"joint '{entry.get('name')}': no joint type '{kind}'{suggestion(kind, REGISTRY)}")
-            joints.append(REGISTRY[kind](**entry))
+        joints = [_typed(entry, "joint", REGISTRY) for entry in data["joints"]]
+        forces = [_typed(entry, "force", FORCES) for entry in data.get("forces", ())]
         rest = {key: data[key] for key in ("gravity", "start") if key in data}
-        return Mechanism(data["name"], bodies, joints, **rest)
+        return Mechanism(data["name"], bodies, joints, forces=forces, **rest)
     except KeyError as problem:
         raise MechanismError(f"{what}: {problem.args[0]!r} is missing") from None
     except (TypeError, AttributeError, ValueError) as problem:  # MechanismError is a ValueError
         raise MechanismError(f"{what}: {problem}") from None
+
+
+def _typed(entry, what, registry):
+    entry = dict(entry)
+    kind = entry.pop("type")
+    if kind not in registry:
+        raise MechanismError(f"{what} '{entry.get('name')}': no {what} type '{kind}'{suggestion(kind, registry)}")
+    return registry[kind](**entry)
 
 
 def save_mechanism(mechanism: Mechanism, path) -> None:
@@ -111,5 +116,8 @@ def _where(problem, path) -> str:
 
 
 def _fields(item) -> dict:
-    values = ((field.name, getattr(item, field.name)) for field in dataclasses.fields(item))
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values}
+    values = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+    for name, value in values.items():
+        if callable(value):
+            raise MechanismError(f"{name} of {item.label} is a function, which no file can hold: give it as numbers")
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}

@@ -3,6 +3,7 @@
     /            attributes: format, settings (JSON), fingerprint of run and inputs
     /mechanism   JSON
     /load        external loads of the whole run, one row a recorded node, or one row if constant
+    /work, /command   of the forces, one row a recorded node
     /t, /position, /quat_wxyz, /velocity, /angular_velocity      one row a recorded node
     /checkpoint/0, /1                                            where to go on from, in turns
     /progress    records, Newton iterations, sub-steps, checkpoint in use, status (-1: unfinished), steps done
@@ -30,8 +31,9 @@ from varint.integrators.march import Block
 from varint.io.mechanism_file import from_data, to_data
 from varint.mechanism import Mechanism
 
-FORMAT = "varint run 2"
+FORMAT = "varint run 3"
 NODES = {"t": (), "position": (3,), "quat_wxyz": (4,), "velocity": (3,), "angular_velocity": (3,)}
+FORCES = ("work", "command")  # one column a force, where there are any
 UNFINISHED = -1
 LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
 SUPERBLOCK = b"\x89HDF\r\n\x1a\n\x03"  # how they begin
@@ -86,8 +88,9 @@ class RunWriter:
                 self.file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
             self.file.create_dataset("mechanism", data=np.bytes_(json.dumps(to_data(mechanism))))
             self.file.create_dataset("load", data=load, compression="gzip")  # most bodies have none
-            for name, width in NODES.items():
-                item = (nb, *width) if width else ()
+            items = {name: (nb, *width) if width else () for name, width in NODES.items()}
+            items |= dict.fromkeys(FORCES if mechanism.forces else (), (len(mechanism.forces),))
+            for name, item in items.items():
                 self.file.create_dataset(name, (0, *item), chunks=(rows, *item), maxshape=(None, *item), dtype=float)
             for turn in "01":
                 for name, array in checkpoint.items():
@@ -109,7 +112,7 @@ class RunWriter:
                 old.copy(name, writer.file)
             writer.file.attrs.update(old.attrs)
             writer.file.attrs["settings"] = np.bytes_(json.dumps(settings))
-            for name in NODES:
+            for name in _recorded(old):
                 writer.file[name].resize(int(old["progress"][0]), axis=0)
             writer.file["progress"][4] = UNFINISHED
             writer.file["message"][()] = np.bytes_(NOT_FINISHED)
@@ -122,7 +125,7 @@ class RunWriter:
         file = self.file
         records, count, turn = int(file["progress"][0]), len(block.node), int(file["progress"][3])
         with _reporting(f"cannot write '{self.path}'"):
-            for name in NODES:
+            for name in _recorded(file):
                 file[name].resize(records + count, axis=0)
                 file[name][records:] = dt * block.node if name == "t" else getattr(block, name)
             if checkpoint is not None:
@@ -206,12 +209,17 @@ def load_progress(path) -> Progress:
 
 def _nodes(file) -> dict:
     records = int(file["progress"][0])
-    nodes = {name: file[name][:records] for name in NODES}
+    nodes = {name: file[name][:records] for name in _recorded(file)}
     if records < 1 or any(len(array) != records for array in nodes.values()) or "checkpoint" not in file:
         raise ValueError("a part of it is missing")
     if not np.allclose(np.linalg.norm(nodes["quat_wxyz"], axis=-1), 1.0, rtol=0.0, atol=1e-6):
         raise ValueError("some nodes were lost")  # what was never written reads as zeros
-    return nodes
+    return dict.fromkeys(FORCES, np.zeros((records, 0))) | nodes
+
+
+def _recorded(file):
+    """Names of the datasets with one row a node."""
+    return [*NODES, *(name for name in FORCES if name in file)]
 
 
 @contextmanager

@@ -67,6 +67,37 @@ def lu_solve_wide(A, n, B):
 
 
 @njit
+def lu_solve_wider(A, n, B, c):
+    """`lu_solve_wide` with the vector ``c`` (n,) as a seventh column."""
+    for i in range(n):
+        b0, b1, b2, b3, b4, b5, b6 = B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5], c[i]
+        for j in range(i):
+            f = A[i, j]
+            b0 -= f * B[j, 0]
+            b1 -= f * B[j, 1]
+            b2 -= f * B[j, 2]
+            b3 -= f * B[j, 3]
+            b4 -= f * B[j, 4]
+            b5 -= f * B[j, 5]
+            b6 -= f * c[j]
+        B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5], c[i] = b0, b1, b2, b3, b4, b5, b6
+    for i in range(n - 1, -1, -1):
+        b0, b1, b2, b3, b4, b5, b6 = B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5], c[i]
+        for j in range(i + 1, n):
+            f = A[i, j]
+            b0 -= f * B[j, 0]
+            b1 -= f * B[j, 1]
+            b2 -= f * B[j, 2]
+            b3 -= f * B[j, 3]
+            b4 -= f * B[j, 4]
+            b5 -= f * B[j, 5]
+            b6 -= f * c[j]
+        f = A[i, i]
+        B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5] = f * b0, f * b1, f * b2, f * b3, f * b4, f * b5
+        c[i] = f * b6
+
+
+@njit
 def multiply_wide(H, side, X, n, S):
     """S (n, 6) = H_side X with H (n, 2, 6), X (6, 6)."""
     for a in range(n):

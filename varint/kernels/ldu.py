@@ -4,7 +4,8 @@ Newton's matrix (VI eq. 38, with the sign of eqs. 26 and 33) has a block row and
 body and every joint,
 
     [ D   -G^T ]      D: one 6 x 6 block a body,
-    [ H    0   ]      G, H: rows of the joints at the start and at the end of the step.
+    [ H    C   ]      G, H: rows of the joints at the start and at the end of the step,
+                      C: zero, or one for the row of an element (forces.py).
 
 Bodies are eliminated from the leaves to the root, each followed by its tree joint: a joint touches
 one body that is still there, its parent, so nothing fills in. A loop closure touches two; it is
@@ -23,6 +24,7 @@ from varint.kernels.dense import (
     lu_factor,
     lu_solve,
     lu_solve_wide,
+    lu_solve_wider,
     multiply_wide,
     rank_lu_factor,
     rank_lu_solve,
@@ -46,7 +48,8 @@ def _eliminate_all(plan, ws, G, H, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
     nb = plan.mass.size
     if ws.K.size:
-        _place_closures(plan.node_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper, ws.K, ws.closure_scale)
+        _place_closures(plan.node_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper)
+        _place_compliances(plan.node_row, plan.row_start, plan.row_compliance, ws.K, ws.closure_scale)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
         for k in range(plan.node_first[i], plan.node_first[i + 1]):
@@ -69,16 +72,21 @@ def _eliminate_all(plan, ws, G, H, body, row):
         rows_i = plan.joint_rows[i + 1] - start
         has_parent = plan.parent[i] != nb
         up_body = plan.parent[i] if has_parent else i
-        G_i, H_i, row_i = G[start:], H[start:], row[start:]
+        G_i, H_i, C_i, row_i = G[start:], H[start:], plan.row_compliance[start:], row[start:]
         # the joints of most mechanisms have five rows: with that number fixed the loops unroll, a sixth faster
         if rows_i == 5:
             _eliminate(
-                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, 5, has_parent, ws.D[up_body],
+                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, C_i, 5, has_parent, ws.D[up_body],
+                body[i], row_i, body[up_body],
+            )  # fmt: skip
+        elif rows_i == 6:
+            _eliminate(
+                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, C_i, 6, has_parent, ws.D[up_body],
                 body[i], row_i, body[up_body],
             )  # fmt: skip
         else:
             _eliminate(
-                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, has_parent, ws.D[up_body],
+                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, C_i, rows_i, has_parent, ws.D[up_body],
                 body[i], row_i, body[up_body],
             )  # fmt: skip
         first, last = plan.fill_pass[i], plan.fill_first[i + 1]
@@ -91,22 +99,22 @@ def _eliminate_all(plan, ws, G, H, body, row):
 
 
 @njit(inline="always")
-def _eliminate(D, X, S, Y, G, H, rows, has_parent, D_parent, x, y, x_parent):
+def _eliminate(D, X, S, Y, G, H, C, rows, has_parent, D_parent, x, y, x_parent):
     """Eliminate a body and its tree joint.
 
-    Factor D, X = D^-1 G^T, factor S = H X, Y = S^-1 H_p, D_p += G_p^T Y; right-hand sides x of the
+    Factor D, X = D^-1 G^T, factor S = H X + C, Y = S^-1 H_p, D_p += G_p^T Y; right-hand sides x of the
     body, y of the joint, x_p of the parent.
     """
     lu_factor(D, 6)
-    if rows == 6:  # a weld; elsewhere x takes a column of X that no row needs
-        lu_solve(D, 6, x)
     for k in range(6):
         X[k, 5] = x[k]
     for r in range(rows):
         for k in range(6):
             X[k, r] = G[r, 0, k]
-    lu_solve_wide(D, 6, X)
-    if rows < 6:
+    if rows == 6:
+        lu_solve_wider(D, 6, X, x)
+    else:  # x takes a column of X that no row needs
+        lu_solve_wide(D, 6, X)
         for k in range(6):
             x[k] = X[k, 5]
     if rows == 0:
@@ -114,6 +122,7 @@ def _eliminate(D, X, S, Y, G, H, rows, has_parent, D_parent, x, y, x_parent):
     multiply_wide(H, 0, X, rows, S)
     for r in range(rows):
         y[r] -= S[r, 5] if rows < 6 else dot6(H[r, 0], x)
+        S[r, r] += C[r]
     lu_factor(S, rows)
     lu_solve(S, rows, y)
     if has_parent:
@@ -126,18 +135,23 @@ def _eliminate(D, X, S, Y, G, H, rows, has_parent, D_parent, x, y, x_parent):
 
 
 @njit
-def _place_closures(node_row, row_fill, G, H, fill_lower, fill_upper, K, closure_scale):
+def _place_closures(node_row, row_fill, G, H, fill_lower, fill_upper):
     """Write the closures' own blocks into the fills of their bodies."""
     fill_lower[:] = 0.0
     fill_upper[:] = 0.0
-    K[:] = 0.0
-    closure_scale[:] = 0.0
     for r in range(node_row[0], node_row[-1]):
         for side in range(2):
             e = row_fill[r, side]
             if e >= 0:
                 add_scaled6(fill_lower[e], 1.0, H[r, side])
                 add_scaled6(fill_upper[e], -1.0, G[r, side])
+
+
+@njit
+def _place_compliances(node_row, row_start, compliance, K, closure_scale):
+    K[:] = 0.0
+    for r in range(node_row[0], node_row[-1]):
+        K[row_start[r] + r] = closure_scale[r] = compliance[r]
 
 
 @njit

@@ -15,9 +15,10 @@ import math
 from varint._jit import njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.kernels.dense import add_scaled6
+from varint.kernels.forces import apply_forces, stiffen
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum, momentum_derivative
-from varint.kernels.plan import POINT
+from varint.kernels.plan import EFFORT, POINT
 from varint.kernels.rows import evaluate_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
@@ -90,10 +91,14 @@ def _evaluate(plan, ws, start, end, h, upper, attach):
         for k in range(6):
             r[k] -= ws.target[i, k]
     evaluate_rows(plan, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+    if plan.gauge_kind.size:
+        apply_forces(plan, ws, start, upper, end, half_step)
     merit = worst = 0.0
     for j in range(plan.side.shape[0]):
         near, far = plan.side[j, 0], plan.side[j, 1]
         for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+            if plan.row_kind[r] == EFFORT:
+                continue
             ws.residual_row[r] /= h
             size = plan.row_scale[r] * abs(ws.residual_row[r])
             merit += size * size
@@ -125,6 +130,8 @@ def _newton_increment(plan, ws, end, h, upper):
             ws.increment_body[i, k] = -ws.residual_body[i, k]
     for r in range(plan.row_c.size):
         ws.increment_row[r] = -ws.residual_row[r]
+    if plan.gauge_kind.size:
+        stiffen(plan, ws, half_step)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     largest = 0.0
     for i in range(plan.mass.size):

@@ -10,6 +10,7 @@ cluster c     the loop closures of one biconnected component; loops of different
 node n        loop closures of a cluster that are eliminated together, as one dense block.
 top           of a node: the body nearest to the root of the loops it closes; the node is eliminated just before it.
 fill e        one closure row made felt at one body by elimination: the only fill-in there is, but for K's.
+gauge e       a scalar of the pose of two bodies; law f: one effort along a gauge (forces.py).
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
 """
 
@@ -17,7 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-POINT, AXIS, DISTANCE = 0, 1, 2  # kinds of constraint row, see rows.py
+POINT, AXIS, DISTANCE, EFFORT = 0, 1, 2, 3  # kinds of row: constraints, see rows.py, and gauges, see forces.py
+LENGTH, SLIDE, TURN = 0, 1, 2  # kinds of gauge
+SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT = range(7)  # kinds of law
 
 
 class Plan(NamedTuple):
@@ -56,6 +59,18 @@ class Plan(NamedTuple):
     fill_row: np.ndarray  # (ne,) row r of a fill
     fill_up: np.ndarray  # (ne,) the fill of the same row one body nearer to the root, -1 where that is the world
     fill_cluster: np.ndarray  # (nb,) cluster that body i and its tree joint take part in, -1 for none
+    row_compliance: np.ndarray  # (nr,) 1 for gauges, 0 for constraints
+    # forces; ng gauges, nf laws
+    gauge_body: np.ndarray  # (ng, 2) body slots a, b
+    gauge_row: np.ndarray  # (ng,) its row, -1 where it needs none
+    gauge_flip: np.ndarray  # (ng,) 1 where body a is on side 1 of that row
+    forced: np.ndarray  # (nb,) whether a body has gauges
+    gauge_kind: np.ndarray  # (ng,) LENGTH, SLIDE or TURN
+    gauge_vector: np.ndarray  # (ng, 4, 3) axes of a, b, a, b: anchors; direction, anchor, (offset,); pairs of a TURN
+    gauge_law: np.ndarray  # (ng + 1,) laws of gauge e are gauge_law[e] : gauge_law[e + 1]
+    law_kind: np.ndarray  # (nf,)
+    law_parameter: np.ndarray  # (nf, 4) SPRING k, l0, d; CABLE the same; STOP k, upper, d, lower; FRICTION F, v0;
+    # DRAG c; SERVO k, -, d; INPUT none. SI units
     row_fill: np.ndarray  # (nr, 2) fill of a closure row at its own two bodies, -1 for the world or a tree row
 
 
@@ -80,6 +95,22 @@ class Workspace(NamedTuple):
     residual_row: np.ndarray  # (nr,)
     increment_body: np.ndarray  # (nb, 6)
     increment_row: np.ndarray  # (nr,)
+    # forces
+    command: np.ndarray  # (nf,) input of a law over the step
+    effort: np.ndarray  # (nf,) N or N m
+    work: np.ndarray  # (nf,) J, done since the start
+    middle_position: np.ndarray  # (nb + 1, 3)
+    middle_rotation: np.ndarray  # (nb + 1, 3, 3)
+    middle_turn: np.ndarray  # (nb + 1, 4) T of forces.py, and the cosine of half the step's rotation
+    middle_quat: np.ndarray  # (4,)
+    half_turn: np.ndarray  # (4,)
+    middle_value: np.ndarray  # (ng,) of the gauge in the middle of the step
+    gauge_value: np.ndarray  # (ng,) the same of the last step done: tells the turns of a TURN
+    gauge_rate: np.ndarray  # (ng,)
+    gauge_effort: np.ndarray  # (ng,) of its laws together
+    gauge_gradient: np.ndarray  # (ng, 2, 6)
+    gauge_upper: np.ndarray  # (ng, 2, 6)
+    gauge_lower: np.ndarray  # (ng, 2, 6)
     # LDU
     D: np.ndarray  # (nb, 6, 6) body pivots, then their LU factors
     X: np.ndarray  # (nb, 6, 6) D^-1 G^T, a column for each row of the joint
@@ -100,6 +131,7 @@ class Workspace(NamedTuple):
 def workspace(plan: Plan, stages: int) -> Workspace:
     """Fresh scratch for ``plan`` and a scheme of that many sub-steps."""
     nb, nr, ne, nn = plan.mass.size, plan.row_c.size, plan.fill_row.size, plan.node_row.size - 1
+    ng, nf = plan.gauge_kind.size, plan.law_kind.size
     largest = int(np.diff(plan.node_row).max(initial=0))
     quat = np.zeros((2, nb + 1, 4))
     quat[..., 0] = 1.0
@@ -121,6 +153,21 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         residual_row=np.zeros(nr),
         increment_body=np.zeros((nb, 6)),
         increment_row=np.zeros(nr),
+        command=np.zeros(nf),
+        effort=np.zeros(nf),
+        work=np.zeros(nf),
+        middle_position=np.zeros((nb + 1, 3)),
+        middle_rotation=rotation[0].copy(),
+        middle_turn=np.zeros((nb + 1, 4)),
+        middle_quat=np.zeros(4),
+        half_turn=np.zeros(4),
+        middle_value=np.zeros(ng),
+        gauge_value=np.zeros(ng),
+        gauge_rate=np.zeros(ng),
+        gauge_effort=np.zeros(ng),
+        gauge_gradient=np.zeros((ng, 2, 6)),
+        gauge_upper=np.zeros((ng, 2, 6)),
+        gauge_lower=np.zeros((ng, 2, 6)),
         D=np.zeros((nb, 6, 6)),
         X=np.zeros((nb, 6, 6)),
         S=np.zeros((nb, 6, 6)),

@@ -16,7 +16,7 @@ and those of DISTANCE are a POINT's with u = d / c.
 """
 
 from varint._jit import njit
-from varint.kernels.plan import AXIS, DISTANCE
+from varint.kernels.plan import AXIS, DISTANCE, EFFORT
 
 
 @njit
@@ -49,6 +49,9 @@ def evaluate_rows(plan, position, rotation, g, jacobian):
         R21 = A[0, 2] * B[0, 1] + A[1, 2] * B[1, 1] + A[2, 2] * B[2, 1]
         R22 = A[0, 2] * B[0, 2] + A[1, 2] * B[1, 2] + A[2, 2] * B[2, 2]
         for r in range(start, stop):
+            if plan.row_kind[r] == EFFORT:
+                g[r] = 0.0
+                continue
             w0, w1, w2 = plan.row_w[r, 0], plan.row_w[r, 1], plan.row_w[r, 2]
             u0, u1, u2 = plan.row_u[r, 0], plan.row_u[r, 1], plan.row_u[r, 2]
             d0 = R00 * w0 + R01 * w1 + R02 * w2

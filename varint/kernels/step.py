@@ -14,6 +14,7 @@ import math
 
 from varint._jit import njit
 from varint.kernels.configuration import mass_pivots
+from varint.kernels.forces import clear_rows, finish_forces
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, solve_step
@@ -38,6 +39,17 @@ def set_load(load, mass, gravity, constant, series, first_node, node, share):
         for i in range(mass.size):
             for k in range(6):
                 load[i, k] += (1.0 - share) * series[left, i, k] + share * series[right, i, k]
+
+
+@njit
+def set_command(command, commands, first_node, node, share):
+    """Fill ``command`` (nf,) with ``commands`` (T, nf) at ``node + share``, linear between nodes; T = 1: constant."""
+    left = right = 0
+    if commands.shape[0] > 1:
+        left = node - first_node
+        right = min(left + 1, commands.shape[0] - 1)
+    for e in range(command.size):
+        command[e] = (1.0 - share) * commands[left, e] + share * commands[right, e]
 
 
 @njit
@@ -86,7 +98,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
     The load goes from node share ``share`` to ``share + width``. Returns (status, pose,
     iterations, sub-steps beyond the first).
     """
-    constant, series, first_node = loads
+    constant, series, first_node, commands, command_node = loads
     whole = 1 << DEEPEST_SUBSTEP
     done, size, iterations, pieces = 0, whole, 0, 0
     while done < whole:
@@ -95,6 +107,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
         before = share + width * done / whole
         set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, before)
         _kick(ws.target, ws.momentum, ws.load, half_step)
+        set_command(ws.command, commands, command_node, node, before + 0.5 * width * size / whole)
         if extrapolate and size == whole:
             _extrapolate(ws.velocity, ws.history[stage])
         status, count = solve_step(plan, ws, pose, 1 - pose, h * part, tol)
@@ -104,6 +117,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
             after = share + width * done / whole
             set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, after)
             _finish(ws.momentum, ws.velocity, plan.mass, plan.inertia, ws.residual_body, ws.load, half_step)
+            finish_forces(plan, ws, half_step)
             pose = 1 - pose
             pieces += 1
             while size < whole and done % (2 * size) == 0:
@@ -126,6 +140,7 @@ def project(plan, ws, pose):
     Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
     """
     mass_pivots(plan, ws.D)
+    clear_rows(plan, ws.jacobian[pose])
     for i in range(plan.mass.size):
         for k in range(6):
             ws.increment_body[i, k] = ws.momentum[i, k]
@@ -154,10 +169,10 @@ def run(plan, ws, pose, node, steps, stride, dt, stages, tol, interval_velocity,
     ``stages``: sizes of the composition stages over dt. ``interval_velocity``: report the velocity
     of the last interval (order 1) instead of the projected one at the node. ``loads``: constant
     (nb, 6), series (T, nb, 6) and the node where it starts. ``out``: position (T, nb, 3), quat
-    (T, nb, 4), velocity (T, nb, 6) in kernel order; Newton iterations and sub-steps (2,), added to.
+    (T, nb, 4), velocity (T, nb, 6), work (T, nf) in kernel order; Newton iterations and sub-steps (2,), added to.
     Returns (status, pose, steps done, records written).
     """
-    position, quat, velocity, counts = out
+    position, quat, velocity, work, counts = out
     record = 0
     for step in range(steps):
         share = 0.0
@@ -172,14 +187,14 @@ def run(plan, ws, pose, node, steps, stride, dt, stages, tol, interval_velocity,
                 return status, pose, step, record
             share += stages[stage]
         if (node + step + 1) % stride == 0:
-            record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity)
+            record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity, work)
             record += 1
     return CONVERGED, pose, steps, record
 
 
 @njit(inline="always")
-def record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity):
-    """Write pose and velocities of the present node into row ``record`` of the outputs."""
+def record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity, work):
+    """Write pose, velocities and work of the present node into row ``record`` of the outputs."""
     nb = plan.mass.size
     source = ws.velocity
     if not interval_velocity:
@@ -192,6 +207,8 @@ def record_node(plan, ws, pose, interval_velocity, record, position, quat, veloc
             quat[record, i, k] = ws.quat[pose, i, k]
         for k in range(6):
             velocity[record, i, k] = source[i, k]
+    for f in range(plan.law_kind.size):
+        work[record, f] = ws.work[f]
 
 
 @njit

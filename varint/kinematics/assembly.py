@@ -3,11 +3,13 @@
 Everything that is not asked for moves as little as the kinetic metric allows (closure.py).
 """
 
+from collections.abc import Iterable, Mapping
+
 import networkx as nx
 import numpy as np
 
 from varint.errors import AssemblyError, StateError
-from varint.kinematics.closure import TOLERANCE, Closure, Weld
+from varint.kinematics.closure import Closure, Weld, coordinate_units
 from varint.kinematics.frames import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
 from varint.model.body import WORLD
 from varint.model.checks import array_of, freeze, unit_quaternion
@@ -18,8 +20,9 @@ from varint.model.structure import suggestion
 
 ITERATIONS = 1000
 HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
-LONGEST_MOVE = 0.2  # rad or m: a loop is driven to its coordinates in pieces no longer than this
+LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
+LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
 SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
 
 
@@ -63,7 +66,7 @@ def make_state(structure, compiled, *, coordinates, rates, position, quat_wxyz, 
 
 def assemble(structure, compiled, guess, hold, coordinates, rates) -> State:
     """See ``Mechanism.assemble``."""
-    position, quat_wxyz, velocity, angular_velocity = _checked(structure, guess)
+    position, quat_wxyz, velocity, angular_velocity = checked_state(structure, guess, "guess")
     coordinates = _by_joint(structure, coordinates, "coordinates")
     rates = _by_joint(structure, rates, "rates")
     bodies, joints = _split(structure, hold)
@@ -85,7 +88,8 @@ def _closed(structure, compiled, coordinates, x, R, **metric):
     """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name."""
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
     here = {name: frame.measure(x, R) for name, frame in frames.items()}
-    longest = max((np.abs(coordinates[name] - here[name]).max(initial=0.0) for name in frames), default=0.0)
+    moves = {n: (coordinates[n] - here[n]) / coordinate_units(compiled.length, f.joint) for n, f in frames.items()}
+    longest = max((np.abs(move).max(initial=0.0) for move in moves.values()), default=0.0)
     pieces = max(1, int(np.ceil(longest / LONGEST_MOVE)))
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
     for share in shares:
@@ -93,7 +97,7 @@ def _closed(structure, compiled, coordinates, x, R, **metric):
         asked = [Weld(frames[name], *pose) for name, pose in poses.items()] if share > 0 else []
         closure = Closure(structure, compiled, asked=asked, **metric)
         x, R, gap = closure.close(x, R, ITERATIONS)
-        if not gap <= 10 * TOLERANCE * max(1.0, np.abs(x).max()):
+        if not closure.is_closed(gap, x):
             at = ", ".join(f"'{n}' at {np.round(f.joint.measure(*poses[n]), 4).tolist()}" for n, f in frames.items())
             way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
             raise AssemblyError(_conflict(structure, closure, x, R, list(metric.get("still", ())), way))
@@ -110,11 +114,12 @@ def _matched(structure, compiled, rates, x, R, motion, **metric):
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
-    closure = Closure(structure, compiled, asked=asked, **metric)
-    motion, left = closure.velocity(x, R, motion, np.concatenate([[], *targets]))
+    closure, target = Closure(structure, compiled, asked=asked, **metric), np.concatenate([[], *targets])
+    wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
+    before = closure.speed(motion)
+    motion, left = closure.velocity(x, R, motion, target)
     worst = int(np.argmax(np.abs(left))) if left.size else 0
-    largest = max(1.0, np.abs(motion[:, :3]).max(), closure.length * np.abs(motion[:, 3:]).max())
-    if left.size and not abs(left[worst]) <= 1e-9 * largest:
+    if left.size and not abs(left[worst]) <= LARGEST_PARTING * max(wanted, before, closure.speed(motion)):
         joint = structure.joints[closure.joint[worst]]
         raise StateError(
             f"no velocity of mechanism '{structure.name}' has the rates asked for: {joint.label} would part at"
@@ -186,16 +191,16 @@ def state_of(x, R, motion, like=None) -> State:
     return State(*(freeze(np.ascontiguousarray(array)) for array in arrays))
 
 
-def _checked(structure, guess):
-    """The arrays of a guess, each checked; quaternions to round-off."""
-    if not isinstance(guess, State):
-        raise StateError(f"guess must be a State, got {guess!r}")
+def checked_state(structure, state, what):
+    """The arrays of a state, each checked; quaternions to round-off. ``what``: how errors call it."""
+    if not isinstance(state, State):
+        raise StateError(f"{what} must be a State, got {state!r}")
     nb = len(structure.bodies)
     arrays = []
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
-        arrays.append(array_of(getattr(guess, name), (nb, width), f"{name} of the guess", StateError))
+        arrays.append(array_of(getattr(state, name), (nb, width), f"{name} of the {what}", StateError))
     quats = [
-        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the guess", StateError)
+        unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the {what}", StateError)
         for quat, body in zip(arrays[1], structure.bodies, strict=True)
     ]
     return arrays[0], np.array(quats), arrays[2], arrays[3]
@@ -204,7 +209,11 @@ def _checked(structure, guess):
 def _split(structure, hold):
     """Numbers of the bodies and names of the joints in ``hold``."""
     bodies, joints = [], []
-    for name in dict.fromkeys([hold] if isinstance(hold, str) else hold):
+    if not isinstance(hold, Iterable):
+        raise StateError(f"hold must be a sequence of names, got {hold!r}")
+    for name in [hold] if isinstance(hold, str) else hold:
+        if not isinstance(name, str):
+            raise StateError(f"hold must be a sequence of names, one of them is {name!r}")
         is_body, is_joint = name in structure.body_index, name in structure.joint_index
         if is_body and is_joint:
             raise StateError(f"hold: '{name}' is the name of a body and of a joint. Rename one of them")
@@ -215,12 +224,19 @@ def _split(structure, hold):
             bodies.append(structure.body_index[name])
         else:
             joints.append(name)
-    return bodies, joints
+    return list(dict.fromkeys(bodies)), list(dict.fromkeys(joints))
+
+
+def _by_name(values, what):
+    """The items of ``values``, a mapping or None."""
+    if values is not None and not isinstance(values, Mapping):
+        raise StateError(f"{what} must map names to values, got {values!r}")
+    return (values or {}).items()
 
 
 def _by_joint(structure, values, what):
     checked = {}
-    for name, value in (values or {}).items():
+    for name, value in _by_name(values, what):
         if name not in structure.joint_index:
             raise StateError(f"{what}: no joint '{name}'{suggestion(name, structure.joint_index)}")
         joint = structure.joint(name)
@@ -231,7 +247,7 @@ def _by_joint(structure, values, what):
 
 def _by_body(structure, values, what, size):
     checked = {}
-    for name, value in (values or {}).items():
+    for name, value in _by_name(values, what):
         if name not in structure.body_index:
             raise StateError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")
         label = f"{what} of body '{name}'"

@@ -18,11 +18,11 @@ import numpy as np
 
 from varint.kernels.plan import AXIS
 from varint.kernels.rows import evaluate_rows
-from varint.kinematics.frames import JointFrames, moved
+from varint.kinematics.frames import JointFrames, continued_coordinates, moved
 from varint.model.joints.base import Ball, Shift, Slide, Turn
 from varint.model.rotation import vector_from_matrix
 
-TOLERANCE = 1e-13  # of a closed joint, relative to the size of the coordinates
+TOLERANCE = 1e-13  # of a closed joint, relative to the size of the parts or of the coordinates
 LONGEST_TURN = 0.15  # rad, of one correction, or as many sizes of a part: larger ones turn joints over
 LEAST_DAMPING = 1e-14
 VELOCITY_DAMPING = 1e-12
@@ -54,23 +54,36 @@ class Weld:
 
 @dataclass
 class Coordinate:
-    """Asks for one coordinate of a joint; ``value`` may be changed."""
+    """Asks for one coordinate of a joint; ``value``, and the coordinates (dof,) it goes on from, may be changed."""
 
     frames: JointFrames
     number: int
     value: float
+    near: np.ndarray | None = None
+
+    def measure(self, x, R):
+        """All coordinates (dof,) of the joint, angles and rotation vectors the nearest to ``near``."""
+        q = self.frames.measure(x, R)
+        return q if self.near is None else continued_coordinates(self.frames.joint, np.array([self.near, q]))[1]
 
     def rows(self, x, R):
         """Value (1,), an angle in [-pi, pi), and Jacobian (1, 2, 6)."""
-        value = self.frames.measure(x, R)[self.number] - self.value
+        q = self.measure(x, R)
+        value = q[self.number] - self.value
         if isinstance(motion_of(self.frames.joint, self.number), Turn):
             value = (value + np.pi) % (2 * np.pi) - np.pi
-        return np.array([value]), self.frames.rate_jacobian(x, R)[self.number, None]
+        return np.array([value]), self.frames.rate_jacobian(x, R, q)[self.number, None]
 
     @property
     def angular(self):
         """(1,) whether it is an angle."""
         return np.array([not isinstance(motion_of(self.frames.joint, self.number), Slide)])
+
+
+def coordinate_units(length, joint):
+    """Sizes (dof,) that count as one: a radian, or for displacements the size of the parts, m."""
+    motions = [motion_of(joint, number) for number in range(joint.dof)]
+    return np.array([length if isinstance(motion, Slide) else 1.0 for motion in motions])
 
 
 def motion_of(joint, number):
@@ -89,9 +102,11 @@ class Closure:
         Bodies that do not move.
     heavy_x, heavy_R : iterable of int
         Bodies that are hard to shift, to turn.
+    alike : bool
+        Whether all bodies weigh alike, a turn counting times the size of the parts; else the metric is the kinetic one.
     """
 
-    def __init__(self, structure, compiled, *, asked=(), still=(), heavy_x=(), heavy_R=()):
+    def __init__(self, structure, compiled, *, asked=(), still=(), heavy_x=(), heavy_R=(), alike=False):
         plan, nb = compiled.plan, len(structure.bodies)
         self.plan, self.asked, self.length = plan, tuple(asked), compiled.length
         self.order = np.append(compiled.order, nb)
@@ -105,7 +120,7 @@ class Closure:
         angular = np.concatenate([[], *(item.angular for item in self.asked)]).astype(bool)
         self.angular = np.concatenate([plan.row_kind == AXIS, angular])
         self.scale = np.where(self.angular, self.length, 1.0)  # turns rows into m
-        self.own_root = _root_of_inverse_mass(structure)
+        self.own_root = _root_alike(nb, self.length) if alike else _root_of_inverse_mass(structure)
         self.root = self.own_root.copy()
         if min(len(heavy_x), len(heavy_R)) < nb:  # if all are given, none gives way: their own masses weigh best
             root_mass = np.sqrt(HEAVY * plan.mass.sum())
@@ -124,9 +139,17 @@ class Closure:
             n += len(value)
         return g, G
 
+    def is_closed(self, gap, x):
+        """Whether ``gap``, m, is that of closed joints, for bodies at ``x`` (nb + 1, 3)."""
+        return gap <= 10 * self._tolerance(x)
+
     def gap(self, g):
         """Largest row, m."""
         return float(np.abs(self.scale * g).max(initial=0.0))
+
+    def speed(self, motion):
+        """Of the fastest body of motions (nb + 1, 6), m/s."""
+        return max(np.abs(motion[:, :3]).max(), self.length * np.abs(motion[:, 3:]).max())
 
     def row_size(self, G):
         """(nr,) each row over its size is the distance, in the metric, that satisfies it alone."""
@@ -154,7 +177,7 @@ class Closure:
 
     def close(self, x, R, iterations):
         """Move the poses (nb + 1, 3), (nb + 1, 3, 3) onto the rows; return the new ones and the largest row left, m."""
-        tol = TOLERANCE * max(1.0, np.abs(x).max())
+        tol = self._tolerance(x)
         g, G = self.evaluate(x, R)
         size = self.row_size(G)
         factor, idle = 1.0, 0
@@ -178,6 +201,9 @@ class Closure:
                 idle = idle + 1 if square_new > 0.99 * square else 0
                 (x, R), g, G = pose, g_new, G_new
         return x, R, self.gap(g)
+
+    def _tolerance(self, x):
+        return TOLERANCE * max(self.length, np.abs(x).max())
 
     def velocity(self, x, R, motion, rates):
         """Nearest to ``motion`` (nb + 1, 6) in the metric with ``rates`` (nr - rows of the joints,) of ``asked``.
@@ -214,6 +240,13 @@ def damped_solution(A, damping, b):
 
     K = (A @ A.T + damping * identity(A.shape[0])).tocsc()
     return A.T @ splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve(b)
+
+
+def _root_alike(nb, length):
+    """The like of `_root_of_inverse_mass` for masses of one and radii of gyration of ``length``, m."""
+    root = np.zeros((nb + 1, 6, 6))
+    root[:-1] = np.diag([1.0] * 3 + [1.0 / length] * 3)
+    return root
 
 
 def _root_of_inverse_mass(structure):

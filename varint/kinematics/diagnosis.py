@@ -15,11 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.compile import Compiled, anchors, compile_structure
+from varint.compile import Compiled, compile_structure
+from varint.errors import StateError
 from varint.kernels.configuration import place
 from varint.kernels.plan import AXIS, DISTANCE, workspace
+from varint.kinematics.assembly import checked_state
 from varint.kinematics.closure import Closure
-from varint.kinematics.frames import JointFrames
+from varint.kinematics.frames import JointFrames, with_world
 from varint.model.body import WORLD
 from varint.model.rotation import matrix_from_vector, quat_from_matrix, rotation_matrix
 from varint.model.state import State
@@ -32,7 +34,7 @@ TRIES = 4  # of neighbouring poses
 DIRECTIONS = 6  # along which the second-order form is taken
 DIFFERENCE = 1e-5  # rad, or times the size of the parts
 SECOND_ORDER = 1e-5  # smallest size of the form that ends a motion, of unit motions
-CLOSED = 1e-12  # relative to the size of the coordinates
+LARGEST_GAP = 1e-7  # of a state, relative to the size of the parts or of the coordinates
 ITERATIONS = 100
 TAKES_PART = 1e-5  # smallest share of a redundancy
 SQUARE_ON = 1e-6  # how near a direction must be to a world axis to be called by its name
@@ -136,6 +138,11 @@ class Diagnosis:
 
 def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosis:
     """See ``Mechanism.diagnose``."""
+    checked_state(structure, state, "state")
+    closure, pose = Closure(structure, compiled), with_world(state.position, state.quat_wxyz)
+    left = closure.gap(closure.evaluate(*pose)[0])
+    if not left <= LARGEST_GAP * max(compiled.length, np.abs(pose[0]).max()):
+        raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     topology, n = compiled.topology, len(structure.bodies)
     members = defaultdict(list)
     for body, c in topology.cluster_of.items():
@@ -246,7 +253,7 @@ class _Loops:
         """The pose put back onto the joints, None where that fails."""
         x, R = np.vstack([x, np.zeros(3)]), np.concatenate([R, np.eye(3)[None]])
         x, R, gap = self.closure.close(x, R, ITERATIONS)
-        return (x[:-1], R[:-1]) if gap <= CLOSED * max(1.0, np.abs(x).max()) else None
+        return (x[:-1], R[:-1]) if self.closure.is_closed(gap, x) else None
 
 
 def _alone(structure, state, articulation, bodies, numbers):
@@ -260,7 +267,7 @@ def _alone(structure, state, articulation, bodies, numbers):
     joints = []
     for joint in (structure.joints[j] for j in numbers):
         a, b = (WORLD if held and end == held.name else end for end in (joint.body_a, joint.body_b))
-        point, point_b = anchors(joint, structure)
+        point, point_b = structure.anchors(joint)
         joints.append(replace(joint, body_a=a, body_b=b, point=point, point_b=point_b))
     return Structure(structure.name, [structure.bodies[i] for i in bodies], joints), x, R
 

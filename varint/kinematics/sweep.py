@@ -5,7 +5,8 @@ ds/dt = 1 and its change since the last step; the corrector closes the joints wi
 The rows, the held coordinate included, lose rank in two ways. If those of the joints depend on each
 other, two branches cross: the velocity is not unique, so along the directions in question it is carried
 over from before and the sweep goes straight on. If the coordinate's row depends on those of the
-joints, there is no velocity: the linkage locks, and steps shrink towards the limit.
+joints, there is no velocity: the linkage locks, and steps shrink towards the limit. Ranks are those of a
+metric in which all bodies are alike: a heavy body is nothing singular. Masses only choose among the velocities.
 """
 
 from collections.abc import Mapping
@@ -14,21 +15,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.kinematics.assembly import assemble, state_of
-from varint.kinematics.closure import TOLERANCE, Closure, Coordinate
+from varint.kinematics.assembly import assemble, checked_state, state_of
+from varint.kinematics.closure import Closure, Coordinate, coordinate_units
 from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure, suggestion
 
 STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
-SMALLEST_STEP = 1e-7  # rad or m of the coordinate: where it does not go further it is locked
+SMALLEST_STEP = 1e-7  # rad, or sizes of a part, of the coordinate: where it does not go further it is locked
 ITERATIONS = 12  # of a corrector
 LARGEST_CORRECTION = 0.3  # of the step predicted, or it is halved
 UNCLEAR = 1e-2  # singular values, the largest being about 1, below: the velocity is carried over ...
 OWN_SHARE = 0.1  # ... unless the coordinate's own row has more than this part in it: there it locks
 SMALLEST_CORRECTION = 1e-6  # rad, or sizes of a part: as near to a branch point as matters
 NO_RANK = 1e-7
+ROUND_OFF = 1e-2  # of the smallest step: values nearer than this are one
 CURVED = 0.25  # of its size: a least singular value further off a straight line through zero does not vanish
 
 
@@ -46,10 +48,11 @@ class Sweep:
     coordinates : mapping
         Joint name to its coordinates (T, dof), or (T,) where it has one; angles without jumps.
     lockup : float or None
-        The limit at which the linkage locked, to 1e-6; the values from there on are left out.
+        The limit at which the linkage locked, to 1e-6 rad or of the size of the parts; the values from there on
+        are left out.
     branch_points : (k,) m or rad
         Values passed at which the configuration is singular: with the coordinate held the linkage
-        can still move, and another branch leads on. To about 1e-6, in the order of passing.
+        can still move, and another branch leads on. To about as much, in the order of passing.
     """
 
     mechanism: Structure
@@ -71,13 +74,14 @@ class Sweep:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A point of the path: coordinate, poses (nb + 1, ...), their derivatives by it, singular values."""
+    """A point of the path: coordinate, all of its joint, poses (nb + 1, ...), motions by it and by it twice."""
 
     s: float
+    q: np.ndarray  # (dof,)
     x: np.ndarray
     R: np.ndarray
-    velocity: np.ndarray  # (6 nb + 6,) in the metric's unit
-    acceleration: np.ndarray  # (6 nb + 6,)
+    velocity: np.ndarray  # (nb + 1, 6)
+    acceleration: np.ndarray  # (nb + 1, 6)
     singular: np.ndarray
     clearance: float  # smallest singular value of a direction in which the velocity was carried over
 
@@ -86,6 +90,7 @@ def sweep(structure, compiled, joint, values, state) -> Sweep:
     """See ``Mechanism.sweep``."""
     joint, number = _coordinate(structure, joint)
     values = _checked(values, joint)
+    checked_state(structure, state, "state of the sweep")
     state = assemble(structure, compiled, state, (), None, None)
     path = _Path(structure, compiled, JointFrames(structure, joint), number)
     path.start(*with_world(state.position, state.quat_wxyz))
@@ -115,12 +120,14 @@ class _Path:
     def __init__(self, structure, compiled, frames, number):
         self.drive = Coordinate(frames, number, 0.0)
         self.closure = Closure(structure, compiled, asked=[self.drive])
+        self.alike = Closure(structure, compiled, asked=[self.drive], alike=True)
+        self.smallest = SMALLEST_STEP * coordinate_units(compiled.length, frames.joint)[number]
         self.nodes: list[Node] = []
         self.rank = 0  # largest so far
 
     def start(self, x, R):
         """Begin at a closed configuration."""
-        s = float(self.drive.frames.measure(x, R)[self.drive.number])
+        s = float(self.drive.measure(x, R)[self.drive.number])
         self.nodes.append(self._node(s, x, R, None))
 
     def follow(self, goal) -> bool:
@@ -133,7 +140,7 @@ class _Path:
             node = self._step(here, here.s + step if step != left else goal)
             if node is None:
                 longest = 0.5 * abs(step)
-                if longest < SMALLEST_STEP:
+                if longest < self.smallest:
                     return False
             else:
                 longest = 2.0 * abs(step)
@@ -149,30 +156,35 @@ class _Path:
             low, middle, high = (node.s for node in nodes[i - 1 : i + 2])
             if least[i] <= least[i - 1] and least[i] < least[i + 1] and (low < middle) == (middle < high):
                 found.append(self._zero(nodes[i - 1 : i + 2], least[i - 1 : i + 2]))
-        tolerance = 10 * SMALLEST_STEP
+        tolerance = 10 * self.smallest
         return np.array([s for s in found if s is not None and min(ends) - tolerance < s < max(ends) + tolerance])
 
     def _with_probes(self):
-        """The nodes, with one more at an end that is near a branch point."""
-        nodes = list(self.nodes)
-        if len(nodes) > 1 and nodes[0].clearance < np.inf:
-            nodes.insert(0, self._reach(nodes[0], 2 * nodes[0].s - nodes[1].s))
-        if len(nodes) > 1 and nodes[-1].clearance < np.inf:
-            nodes.append(self._reach(nodes[-1], nodes[-1].s + np.copysign(STEP, nodes[-1].s - nodes[-2].s)))
+        """The nodes that are apart, with one more at an end that is near a branch point."""
+        nodes = self.nodes[:1]
+        for node in self.nodes[1:]:
+            if abs(node.s - nodes[-1].s) > ROUND_OFF * self.smallest:
+                nodes.append(node)
+        if len(nodes) > 1:
+            for end, beside, place in ((nodes[0], nodes[1], 0), (nodes[-1], nodes[-2], len(nodes) + 1)):
+                if end.clearance < np.inf:
+                    nodes.insert(
+                        place, self._reach(end, end.s + np.copysign(STEP / self._speed(end), end.s - beside.s))
+                    )
         return [node for node in nodes if node is not None]
 
     def _speed(self, node):
-        motion = self.closure.motion(node.velocity)
-        length = self.closure.length
-        return max(np.abs(motion[:, :3]).max() / length, np.linalg.norm(motion[:, 3:], axis=1).max(), 1e-9)
+        """Sizes of a part, or rad, that the fastest body moves by unit of the coordinate."""
+        shift, turn = np.abs(node.velocity[:, :3]).max(), np.linalg.norm(node.velocity[:, 3:], axis=1).max()
+        return max(shift / self.closure.length, turn, 1e-9)
 
     def _step(self, here, s):
         """The node at ``s`` near ``here``, or None where none is found."""
-        self.drive.value = s
+        self.drive.value, self.drive.near = s, here.q
         step = s - here.s
-        predicted = moved(here.x, here.R, self.closure.motion(step * here.velocity + 0.5 * step**2 * here.acceleration))
+        predicted = moved(here.x, here.R, step * here.velocity + 0.5 * step**2 * here.acceleration)
         x, R, gap = self.closure.close(*predicted, ITERATIONS)
-        if not gap <= 10 * TOLERANCE * max(1.0, np.abs(x).max()):
+        if not self.closure.is_closed(gap, x):
             return None
         correction = _distance(predicted, (x, R), self.closure.length)
         if correction > LARGEST_CORRECTION * max(_distance((here.x, here.R), predicted, self.closure.length), 1e-4):
@@ -191,20 +203,35 @@ class _Path:
 
     def _node(self, s, x, R, before):
         _, G = self.closure.evaluate(x, R)
-        size = self.closure.row_size(G)
-        A = self.closure.matrix(G, size)
+        size = self.alike.row_size(G)
+        A = self.alike.matrix(G, size)
         U, singular, V = np.linalg.svd(A if isinstance(A, np.ndarray) else A.toarray(), full_matrices=False)
         self.rank = max(self.rank, int(np.sum(singular > NO_RANK)))
         known = np.arange(len(singular)) < self.rank
         unclear = known & (singular < UNCLEAR) & (np.abs(U[-1]) < OWN_SHARE)
         regular = known & ~unclear & (singular > NO_RANK)
-        velocity = V[regular].T @ (U[-1, regular] / (size[-1] * singular[regular]))
+        velocity = self._velocity(V[regular], U[-1, regular] / (size[-1] * singular[regular]), V[unclear], before)
         acceleration = np.zeros_like(velocity)
         if before is not None:
-            velocity += V[unclear].T @ (V[unclear] @ before.velocity)
-            acceleration = (velocity - before.velocity) / (s - before.s)
+            step = s - before.s  # after a step of round-off a difference says nothing
+            apart = abs(step) >= self.smallest
+            acceleration = (velocity - before.velocity) / step if apart else before.acceleration
         clearance = singular[unclear].min() if unclear.any() else np.inf
-        return Node(s, x, R, velocity, acceleration, singular, clearance)
+        return Node(s, self.drive.measure(x, R), x, R, velocity, acceleration, singular, clearance)
+
+    def _velocity(self, known, rates, unclear, before):
+        """The motion (nb + 1, 6) of least kinetic energy with ``rates`` along ``known``, as before along ``unclear``.
+
+        ``known``, ``unclear``: orthonormal directions (., 6 nb + 6) in the metric of `alike`.
+        """
+        inverse = np.repeat([1.0, self.closure.length], 3)  # from motions to that metric
+        directions = np.concatenate([known, unclear]).reshape(len(known) + len(unclear), -1, 6) * inverse
+        carried = np.zeros(len(unclear))
+        if before is not None:
+            carried = np.tensordot(directions[len(known) :], before.velocity, 2)
+        kinetic = np.einsum("rnk,nkl->nlr", directions, self.closure.root).reshape(-1, len(directions))
+        Q, triangle = np.linalg.qr(kinetic)
+        return self.closure.motion(Q @ np.linalg.solve(triangle.T, np.concatenate([rates, carried])))
 
     def _zero(self, around, least):
         """Where between three nodes the ``least`` (3,) singular value passes zero, None if it does not.
@@ -244,7 +271,9 @@ def _distance(pose, other, length):
 
 def _coordinate(structure, joint):
     """The joint and the number of its coordinate."""
-    name, number = (joint, None) if isinstance(joint, str) else joint
+    name, number = joint if isinstance(joint, (tuple, list)) and len(joint) == 2 else (joint, None)
+    if not isinstance(name, str):
+        raise ArgumentError(f"sweep: name a joint, or write (joint, number of its coordinate), got {joint!r}")
     if name not in structure.joint_index:
         raise ArgumentError(f"sweep: no joint '{name}'{suggestion(name, structure.joint_index)}")
     found = structure.joint(name)

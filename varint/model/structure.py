@@ -11,6 +11,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of
+from varint.model.forces import Force
 from varint.model.joints import Joint
 from varint.model.joints.base import Along, Distance
 
@@ -35,6 +36,7 @@ class Structure:
     start : mapping, optional
         What ``state()`` without arguments gives: any of its keyword arguments. Where empty, the
         reference configuration at rest.
+    forces : sequence of Force, optional
 
     Raises
     ------
@@ -47,6 +49,7 @@ class Structure:
     joints: Sequence[Joint] = ()
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     start: Mapping = field(default_factory=dict)
+    forces: Sequence[Force] = ()
 
     def __post_init__(self):
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
@@ -54,10 +57,12 @@ class Structure:
         set_("joints", tuple(self.joints))
         set_("gravity", array_of(self.gravity, (3,), f"gravity of mechanism '{self.name}'"))
         set_("start", MappingProxyType(dict(self.start)))
+        set_("forces", tuple(self.forces))
         if not self.bodies:
             raise MechanismError(f"mechanism '{self.name}' has no bodies")
         _check_names(self.bodies, Body, "body")
         _check_names(self.joints, Joint, "joint")
+        _check_names(self.forces, Force, "force")
         for key in self.start:
             if key not in MOTION_KEYS:
                 raise MechanismError(f"start of mechanism '{self.name}': no '{key}', only {', '.join(MOTION_KEYS)}")
@@ -73,6 +78,8 @@ class Structure:
                     f"body '{name}' is connected to nothing: add a joint,"
                     f" or Free('...', 'world', '{name}') to let it float"
                 )
+        for force in self.forces:
+            force.elements(self)
 
     @cached_property
     def body_index(self) -> Mapping[str, int]:
@@ -89,6 +96,18 @@ class Structure:
         """Whether the reference configuration satisfies the joints."""
         return all(_is_closed(joint) for joint in self.joints)
 
+    @cached_property
+    def force_index(self) -> Mapping[str, int]:
+        """Number of each force by name."""
+        return MappingProxyType({force.name: k for k, force in enumerate(self.forces)})
+
+    def anchors(self, joint: Joint):
+        """World anchors (point, point_b) of a joint in the reference configuration, defaults filled in."""
+        if joint.point is not None:
+            return joint.point, joint.point_b
+        point = self.body(joint.body_b if joint.body_b != WORLD else joint.body_a).position
+        return point, point
+
     def body(self, name: str) -> Body:
         """The body of that name."""
         return self.bodies[_find(self.body_index, name, "body")]
@@ -96,6 +115,10 @@ class Structure:
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
         return self.joints[_find(self.joint_index, name, "joint")]
+
+    def force(self, name: str) -> Force:
+        """The force of that name."""
+        return self.forces[_find(self.force_index, name, "force")]
 
 
 def suggestion(name: str, known) -> str:
@@ -125,7 +148,7 @@ def _is_closed(joint):
     if joint.point is joint.point_b and not any(isinstance(row, Distance) for row in joint.forbidden):
         return True
     apart = joint.point_b - joint.point
-    tolerance = ANCHOR_TOLERANCE * max(1.0, np.abs(joint.point).max(), np.abs(joint.point_b).max())
+    tolerance = ANCHOR_TOLERANCE * max(np.abs(joint.point).max(), np.abs(joint.point_b).max())
     return all(
         abs(joint.frame[:, row.axis] @ apart if isinstance(row, Along) else np.linalg.norm(apart) - row.length)
         <= tolerance

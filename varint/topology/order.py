@@ -24,6 +24,8 @@ class Topology:
     ----------
     bodies : list of int
         Bodies in tree order: a parent before its children, a subtree in one piece.
+    attached : dict
+        Spring to the body whose tree joint takes it, see `find_topology`.
     tree_joint, parent : dict
         Joint to the parent, and parent, of each body; joint ``None`` for the base of a floating group.
     clusters : list of (articulation, [cut joints])
@@ -42,9 +44,10 @@ class Topology:
     clusters: list
     nodes: list
     cluster_of: dict
+    attached: dict
 
 
-def find_topology(ends, rows, body_count, clustered=True) -> Topology:
+def find_topology(ends, rows, body_count, clustered=True, springs=()) -> Topology:
     """Order a mechanism.
 
     Parameters
@@ -55,6 +58,9 @@ def find_topology(ends, rows, body_count, clustered=True) -> Topology:
         Number of constraint rows of each joint.
     clustered : bool
         One cluster for each biconnected component; if False, one for all loops (VI section 4.3).
+    springs : list of (int, int)
+        Pairs of bodies that one row each couples without constraint. Neighbours in the tree take it in their joint
+        as long as that has no more than six rows; the others close loops, numbered on from the joints.
     """
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(-1, body_count))
@@ -80,21 +86,30 @@ def find_topology(ends, rows, body_count, clustered=True) -> Topology:
             bodies.append(below)
     used = set(tree_joint.values())
     cuts = [j for j in range(len(ends)) if j not in used]
+    attached: dict = {}
+    room = {body: 6 - (rows[joint] if joint is not None else 0) for body, joint in tree_joint.items()}
+    for k, (a, b) in enumerate(springs):
+        child = next((body for body, other in ((a, b), (b, a)) if parent.get(body) == other and room[body]), None)
+        if child is None:
+            cuts.append(len(ends) + k)
+        else:
+            attached[k], room[child] = child, room[child] - 1
+    ends = [*ends, *springs]
     clusters, cluster_of = _find_clusters(ends, cuts, tree_joint, bodies, clustered)
     if clustered:
         nodes = [_find_nodes(ends, cuts, parent, bodies) for _, cuts in clusters]
     else:
         nodes = [[cluster] for cluster in clusters]
-    return Topology(bodies, tree_joint, parent, clusters, nodes, cluster_of)
+    return Topology(bodies, tree_joint, parent, clusters, nodes, cluster_of, attached)
 
 
-def _components(ends):
-    """Biconnected components with loops, as (joints, bodies)."""
+def _components(ends, numbers):
+    """Biconnected components with loops of the joints in ``numbers``, as (joints, bodies)."""
     # joints as nodes of their own: two joints between the same bodies make a loop too
     graph = nx.Graph()
-    for j, (a, b) in enumerate(ends):
-        graph.add_edge(("joint", j), a)
-        graph.add_edge(("joint", j), b)
+    for j in numbers:
+        for body in ends[j]:
+            graph.add_edge(("joint", j), body)
     for component in nx.biconnected_components(graph):
         if len(component) >= 4:
             joints = sorted(node[1] for node in component if isinstance(node, tuple))
@@ -108,7 +123,7 @@ def _close_short_loops(ends, rows, depth):
     sets of joints, written as bits of an integer; those that share a cut joint with an earlier one are led around it.
     """
     closed = {}
-    for joints, members in _components(ends):
+    for joints, members in _components(ends, range(len(ends))):
         if len(joints) - len(members) + 1 <= FEW:
             continue
         loops = sorted({_shortest_loop(ends, joints, j) for j in joints}, key=lambda loop: (loop.bit_count(), loop))
@@ -153,7 +168,7 @@ def _find_clusters(ends, cuts, tree_joint, bodies, clustered):
     place[-1] = -1
     cut = set(cuts)
     found = []
-    for joints, members in _components(ends):
+    for joints, members in _components(ends, cut | set(tree_joint.values()) - {None}):
         articulation = min(members, key=place.__getitem__)
         found.append((articulation, [j for j in joints if j in cut], members))
     found.sort(key=lambda cluster: place[cluster[0]] if cluster[0] >= 0 else len(bodies))

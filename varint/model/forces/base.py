@@ -1,0 +1,131 @@
+"""What a force is: gauges, scalar functions of the relative pose of two bodies, and a law for the effort along each.
+
+A force's file names its parameters, checks them, and gives its ``elements``. Gradients, energies and
+derivatives follow from the gauge and the law (kernels/forces.py), the same for every force.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import array_of, check_name
+from varint.model.joints.base import Ball, Joint, Shift, Slide, Turn
+
+FORCES: dict[str, type["Force"]] = {}
+
+
+def register(cls):
+    """Class decorator: add a force to the registry, under its class name."""
+    FORCES[cls.__name__] = cls
+    return cls
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A scalar of the pose of body b seen from body a, m or rad.
+
+    ``kind``: "length" between points of a and b, "slide" of a point of b along a direction of a from a
+    point of a, or "turn", the angle atan2(u0 . R w0, u1 . R w1). ``vectors``: world, reference
+    configuration: (point a, point b), (direction, point b, point a), or (u0, w0, u1, w1).
+    """
+
+    kind: str
+    body_a: str
+    body_b: str
+    vectors: tuple
+
+
+@dataclass(frozen=True)
+class Element:
+    """A gauge and the law of the effort along it, with its parameters (kernels/plan.py)."""
+
+    gauge: Gauge
+    law: str
+    parameters: tuple = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Force:
+    """A force; ``name`` unique among the forces of a mechanism."""
+
+    name: str
+
+    commanded: ClassVar[bool] = False
+
+    def __post_init__(self):
+        check_name(self.name, "a force")
+
+    @property
+    def label(self) -> str:
+        """How errors name the force."""
+        return f"{type(self).__name__.lower()} '{self.name}'"
+
+    def elements(self, structure) -> list[Element]:
+        """Its elements; raises MechanismError where they do not fit the structure."""
+        raise NotImplementedError
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def _check(self, **limits):
+        """Each named parameter as a finite float: from 0, or above it where the limit is "positive", or "any"."""
+        for name, limit in limits.items():
+            value = float(array_of(getattr(self, name), (), f"{name} of {self.label}"))
+            if (limit == "positive" and value <= 0.0) or (limit == "zero" and value < 0.0):
+                least = "positive" if limit == "positive" else "zero or positive"
+                raise MechanismError(f"{name} of {self.label} must be {least}, got {value:g}")
+            self._set(name, value)
+
+    def _body(self, structure, name):
+        if name != "world":
+            try:
+                structure.body(name)
+            except MechanismError as problem:
+                raise MechanismError(f"{self.label}: {problem}") from None
+        return name
+
+    def _joint(self, structure, name, coordinate) -> Gauge:
+        """The gauge of a coordinate of joint ``name``."""
+        try:
+            joint = structure.joint(name)
+        except MechanismError as problem:
+            raise MechanismError(f"{self.label}: {problem}") from None
+        if isinstance(coordinate, bool) or coordinate not in range(joint.dof):
+            has = f"only 0 to {joint.dof - 1}" if joint.dof else "it has none"
+            raise MechanismError(f"{self.label}: {joint.label} has no coordinate {coordinate!r}, {has}")
+        gauge = coordinate_gauge(joint, int(coordinate), *structure.anchors(joint))
+        if gauge is None:
+            raise MechanismError(
+                f"{self.label}: coordinate {coordinate} of {joint.label} is part of a rotation vector, along which no"
+                " effort is defined"
+            )
+        return gauge
+
+
+def coordinate_gauge(joint: Joint, number: int, point_a, point_b) -> Gauge | None:
+    """The gauge of a joint's coordinate, None where it has none: a rotation vector, or motions after one.
+
+    With the turns R = R1 R2 about the axes e1, e2: e2 is kept by R2, so R e2 shows R1; e1 by R1, so R^T e1 shows R2.
+    """
+    counted = [m for m in joint.allowed for _ in range(3 if isinstance(m, Ball) else 0 if isinstance(m, Shift) else 1)]
+    motion = counted[number]
+    before = joint.allowed[: joint.allowed.index(motion)]
+    turns = [m for m in joint.allowed if isinstance(m, Turn)]
+    axes = joint.frame.T
+    if isinstance(motion, Slide) and all(isinstance(m, Slide) for m in before):
+        return Gauge("slide", joint.body_a, joint.body_b, (axes[motion.axis], point_b, point_a))
+    if not isinstance(motion, Turn) or len(turns) > 2 or any(isinstance(m, Ball) for m in joint.allowed):
+        return None
+    axis = axes[motion.axis]
+    if len(turns) == 1:
+        other = axes[(motion.axis + 1) % 3]
+        vectors = (np.cross(axis, other), other, other, other)
+    elif motion is turns[0]:
+        other = axes[turns[1].axis]
+        vectors = (np.cross(axis, other), other, other, other)
+    else:
+        other = axes[turns[0].axis]
+        vectors = (other, np.cross(other, axis), other, other)
+    return Gauge("turn", joint.body_a, joint.body_b, vectors)

@@ -1,0 +1,55 @@
+"""Springs and dampers between two points."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.model.checks import array_of
+from varint.model.forces.base import Element, Force, Gauge, register
+
+
+@dataclass(frozen=True, eq=False)
+class BetweenPoints(Force):
+    """A force along the line between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference."""
+
+    body_a: str
+    body_b: str
+    point_a: np.ndarray = field(kw_only=True)
+    point_b: np.ndarray = field(kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        for which in ("point_a", "point_b"):
+            self._set(which, array_of(getattr(self, which), (3,), f"{which} of {self.label}"))
+
+    def _gauge(self, structure):
+        a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
+        return Gauge("length", a, b, (self.point_a, self.point_b))
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Spring(BetweenPoints):
+    """A linear spring, N/m, of ``rest_length`` (m), by default its length in the reference; ``damping`` N s/m."""
+
+    stiffness: float = field(kw_only=True)
+    damping: float = field(default=0.0, kw_only=True)
+    rest_length: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.rest_length is None:
+            self._set("rest_length", float(np.linalg.norm(self.point_b - self.point_a)))
+        self._check(stiffness="zero", damping="zero", rest_length="zero")
+
+    def elements(self, structure):
+        return [Element(self._gauge(structure), "SPRING", (self.stiffness, self.rest_length, self.damping))]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Cable(Spring):
+    """A spring that only pulls: slack below ``rest_length``."""
+
+    def elements(self, structure):
+        return [Element(self._gauge(structure), "CABLE", (self.stiffness, self.rest_length, self.damping))]
