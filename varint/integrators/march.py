@@ -64,6 +64,7 @@ class March:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         commands = np.zeros((1, compiled.plan.law_kind.size)) if commands is None else commands
         self.loads, self.commands, self.first_command = loads, commands, 0
+        self.inputs = np.zeros(0)  # of functions, at the present node
         self.ws = workspace(compiled.plan, scheme.stages.size)
         self.node = 0
         self.failure: tuple | None = None

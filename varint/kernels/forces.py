@@ -265,8 +265,9 @@ def _turn_with_the_body(D, factor, g, length, R, arm):
             q22 = ((1.0 if a2 == b2 else 0.0) - n[a2] * n[b2]) / length
             both = arm[a1] * (q21 * arm[b2] - q22 * arm[b1]) - arm[a2] * (q11 * arm[b2] - q12 * arm[b1])
             D[3 + a, 3 + b] += factor * both
-            # [arm] [n] = n arm^T - (arm . n) I
-            D[3 + a, 3 + b] -= factor * (n[a] * arm[b] - (_dot(arm, n) if a == b else 0.0))
+            # [arm] [n] = n arm^T - (arm . n) I; its antisymmetric part goes with the change of T
+            turned = 0.5 * (n[a] * arm[b] + arm[a] * n[b])
+            D[3 + a, 3 + b] -= factor * (turned - (_dot(arm, n) if a == b else 0.0))
 
 
 @njit

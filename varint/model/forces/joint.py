@@ -6,17 +6,27 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.model.checks import freeze
 from varint.model.forces.base import Element, Force, HardStop, register
 
 
 @dataclass(frozen=True, eq=False)
 class AlongCoordinate(Force):
-    """A force along coordinate number ``coordinate`` of ``joint`` (m or rad): an effort in N or N m."""
+    """A force along coordinate number ``coordinate`` of ``joint`` (m or rad): an effort in N or N m.
+
+    Angles count their turns from the start of a run, where they are in (-pi, pi]. Motions that share a rotation
+    vector, or come after one, take no effort.
+    """
 
     joint: str = field(kw_only=True)
     coordinate: int = field(default=0, kw_only=True)
 
     law = ""
+
+    def __post_init__(self):
+        super().__post_init__()
+        if isinstance(self.coordinate, np.integer):
+            self._set("coordinate", int(self.coordinate))
 
     def elements(self, structure):
         return [Element(self._joint(structure, self.joint, self.coordinate), self.law, self._parameters())]
@@ -82,10 +92,10 @@ class JointFriction(AlongCoordinate):
 @register
 @dataclass(frozen=True, eq=False)
 class JointStop(AlongCoordinate):
-    """Limits of a joint coordinate.
+    """Limits of a joint coordinate (m or rad). A limit that is not given is not there.
 
-    With a ``stiffness``: one-sided springs with ``damping``, which only push back. Without: hard, each impact turning
-    the rate to -``restitution`` times itself (0 to 1); for orders 1 and 2.
+    With a ``stiffness``, N m/rad or N/m: one-sided springs with ``damping``, N m s/rad or N s/m, which only push back.
+    Without: hard, each impact turning the rate to -``restitution`` times itself (0 to 1); for orders 1 and 2.
     """
 
     lower: float = field(default=-np.inf, kw_only=True)
@@ -96,7 +106,8 @@ class JointStop(AlongCoordinate):
 
     def __post_init__(self):
         super().__post_init__()
-        self._check(damping="zero", restitution="zero")
+        bounded = [which for which in ("lower", "upper") if not _is_infinite(getattr(self, which))]
+        self._check(damping="zero", restitution="zero", **dict.fromkeys(bounded, "any"))
         if self.stiffness is not None:
             self._check(stiffness="positive")
         if not self.lower < self.upper:
@@ -111,16 +122,22 @@ class JointStop(AlongCoordinate):
     def elements(self, structure):
         gauge = self._joint(structure, self.joint, self.coordinate)
         if self.stiffness is not None:
-            parameters = self.stiffness, float(self.upper), self.damping, float(self.lower)
-            return [Element(gauge, "STOP", parameters)]
-        limits = ((float(self.upper), 1), (float(self.lower), -1))
+            return [Element(gauge, "STOP", (self.stiffness, self.upper, self.damping, self.lower))]
+        limits = ((self.upper, 1), (self.lower, -1))
         stops = tuple(HardStop(limit, sign, self.restitution) for limit, sign in limits if np.isfinite(limit))
         return [Element(gauge, "INPUT", (), stops)]
 
 
+def _is_infinite(value):
+    return isinstance(value, float) and np.isinf(value)
+
+
 @dataclass(frozen=True, eq=False)
 class Commanded(AlongCoordinate):
-    """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step."""
+    """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step.
+
+    Numbers are linear between nodes; what a function returns is held over the step that begins there.
+    """
 
     commanded = True
     command_name = ""
@@ -136,7 +153,7 @@ class Commanded(AlongCoordinate):
                 raise MechanismError(f"{what} must be numbers or a function, got {command!r}") from problem
             if array.ndim > 1 or not np.isfinite(array).all():
                 raise MechanismError(f"{what} must be finite, one number or one row of them, got shape {array.shape}")
-            self._set(self.command_name, array)
+            self._set(self.command_name, freeze(array))
 
     @property
     def command(self):
@@ -158,7 +175,10 @@ class Motor(Commanded):
 @register
 @dataclass(frozen=True, eq=False)
 class JointServo(Commanded):
-    """PD control of a joint coordinate, taken implicitly: -stiffness (q - target) - damping dq/dt."""
+    """PD control of a joint coordinate q, taken implicitly: the effort -stiffness (q - target) - damping dq/dt.
+
+    ``target``: m or rad; ``stiffness``: N m/rad or N/m; ``damping``: N m s/rad or N s/m. It has no potential.
+    """
 
     target: float | np.ndarray | Callable = field(kw_only=True)
     stiffness: float = field(kw_only=True)
