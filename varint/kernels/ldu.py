@@ -55,6 +55,9 @@ def _eliminate_all(plan, ws, G, H, body, row):
         for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
             first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
             block, size = plan.cluster_block[c], last - first
+            if plan.gauge_kind.size:
+                low = ws.fill_lower[plan.fill_first[nb + c] : plan.fill_first[nb + c + 1]]
+                _chain_efforts(plan.row_chain[first:last], ws.K, block, size, row[first:last], low)
             scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
             ws.rank[c], ws.last_pivot[c] = rank_lu_factor(ws.K, block, size, scale, rows, columns)
             rank_lu_solve(ws.K, block, size, ws.rank[c], scale, rows, columns, row[first:last], ws.closure_column)
@@ -156,6 +159,33 @@ def _place_compliances(cluster_row, cluster_block, compliance, K, closure_scale)
         first, size = cluster_row[c], cluster_row[c + 1] - cluster_row[c]
         for k in range(size):
             K[cluster_block[c] + k * size + k] = closure_scale[first + k] = compliance[first + k]
+
+
+@njit
+def _chain_efforts(chain, K, block, size, row, lower):
+    """Rows with one effort: each gets the sum of all but for its own compliance, which is one.
+
+    ``lower`` (size, 6), at the articulation; of no length where that is the world.
+    """
+    for first in range(size):
+        last = first + chain[first]
+        for j in range(size if chain[first] else 0):
+            total = -1.0 if first <= j < last else 0.0
+            for r in range(first, last):
+                total += K[block + r * size + j]
+            for r in range(first, last):
+                K[block + r * size + j] = total + 1.0 if r == j else total
+        total = 0.0
+        for r in range(first, last):
+            total += row[r]
+        for r in range(first, last):
+            row[r] = total
+        for k in range(6 if lower.shape[0] else 0):
+            total = 0.0
+            for r in range(first, last):
+                total += lower[r, k]
+            for r in range(first, last):
+                lower[r, k] = total
 
 
 @njit

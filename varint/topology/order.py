@@ -38,7 +38,7 @@ class Topology:
     attached: dict
 
 
-def find_topology(ends, rows, body_count, clustered=True, springs=()) -> Topology:
+def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()) -> Topology:
     """Order a mechanism.
 
     Parameters
@@ -52,6 +52,8 @@ def find_topology(ends, rows, body_count, clustered=True, springs=()) -> Topolog
     springs : list of (int, int)
         Pairs of bodies that one row each couples without constraint. Neighbours in the tree take it in their joint
         as long as that has no more than six rows; the others close loops, numbered on from the joints.
+    chained : set of int
+        Springs whose effort is that of the spring before them: all of such a chain get into one cluster.
     """
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(-1, body_count))
@@ -79,16 +81,18 @@ def find_topology(ends, rows, body_count, clustered=True, springs=()) -> Topolog
     attached: dict = {}
     room = {body: 6 - (rows[joint] if joint is not None else 0) for body, joint in tree_joint.items()}
     for k, (a, b) in enumerate(springs):
+        alone = k not in chained and k + 1 not in chained
         child = next((body for body, other in ((a, b), (b, a)) if parent.get(body) == other and room[body]), None)
-        if child is None:
+        if child is None or not alone:
             cuts.append(len(ends) + k)
         else:
             attached[k], room[child] = child, room[child] - 1
-    clusters, cluster_of = _find_clusters([*ends, *springs], cuts, tree_joint, bodies, clustered)
+    follows = {len(ends) + k for k in chained}
+    clusters, cluster_of = _find_clusters([*ends, *springs], cuts, tree_joint, bodies, clustered, follows)
     return Topology(bodies, tree_joint, parent, clusters, cluster_of, attached)
 
 
-def _find_clusters(ends, cuts, tree_joint, bodies, clustered):
+def _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows):
     if not cuts:
         return [], {}
     if not clustered:
@@ -98,13 +102,22 @@ def _find_clusters(ends, cuts, tree_joint, bodies, clustered):
     # joints as nodes of their own: two joints between the same bodies make a loop too
     graph = nx.Graph()
     cut, tree = set(cuts), set(tree_joint.values())
+    chain: dict = {}
+    first = -1
     for j, (a, b) in enumerate(ends):
         if j in cut or j in tree:
-            graph.add_edge(("joint", j), a)
-            graph.add_edge(("joint", j), b)
+            first = first if j in follows else j
+            chain.setdefault(first, []).append(j)
+            graph.add_edge(("joint", first), a)
+            graph.add_edge(("joint", first), b)
+    for body, joint in tree_joint.items():
+        if joint is None:  # springs couple floating groups by way of the world
+            graph.add_edge(("base", -1 - body), body)
+            graph.add_edge(("base", -1 - body), -1)
     found = []
     for component in nx.biconnected_components(graph):
-        closures = sorted(node[1] for node in component if isinstance(node, tuple) and node[1] in cut)
+        heads = [node[1] for node in component if isinstance(node, tuple) and node[1] in cut]
+        closures = sorted(j for head in heads for j in chain[head])
         if len(component) < 4 or not closures:
             continue
         members = [node for node in component if not isinstance(node, tuple)]

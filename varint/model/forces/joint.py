@@ -7,6 +7,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.forces.base import Element, Force, register
+from varint.model.forces.commanded import Commanded
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,35 +102,9 @@ class JointStop(AlongCoordinate):
         return self.stiffness, float(self.upper), self.damping, float(self.lower)
 
 
-@dataclass(frozen=True, eq=False)
-class Commanded(AlongCoordinate):
-    """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step."""
-
-    commanded = True
-    command_name = ""
-
-    def __post_init__(self):
-        super().__post_init__()
-        command = getattr(self, self.command_name)
-        if not callable(command):
-            what = f"{self.command_name} of {self.label}"
-            try:
-                array = np.array(command, dtype=float)
-            except (TypeError, ValueError) as problem:
-                raise MechanismError(f"{what} must be numbers or a function, got {command!r}") from problem
-            if array.ndim > 1 or not np.isfinite(array).all():
-                raise MechanismError(f"{what} must be finite, one number or one row of them, got shape {array.shape}")
-            self._set(self.command_name, array)
-
-    @property
-    def command(self):
-        """The input: an array () or (steps + 1,), or a function."""
-        return getattr(self, self.command_name)
-
-
 @register
 @dataclass(frozen=True, eq=False)
-class Motor(Commanded):
+class Motor(Commanded, AlongCoordinate):
     """An effort at a joint coordinate, N m or N, on its body b."""
 
     effort: float | np.ndarray | Callable = field(kw_only=True)
@@ -140,7 +115,7 @@ class Motor(Commanded):
 
 @register
 @dataclass(frozen=True, eq=False)
-class JointServo(Commanded):
+class JointServo(Commanded, AlongCoordinate):
     """PD control of a joint coordinate, taken implicitly: -stiffness (q - target) - damping dq/dt."""
 
     target: float | np.ndarray | Callable = field(kw_only=True)
