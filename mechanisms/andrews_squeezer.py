@@ -8,10 +8,11 @@ from varint.mechanisms._links import hinge, polar
 # names and values of Schiehlen, Multibody Systems Handbook (1990); kg, kg m^2 (about the normal), m
 MASS = (0.04325, 0.00365, 0.02373, 0.00706, 0.07050, 0.00706, 0.05498)
 MOMENT = (2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5)
-A, B = np.array([-0.06934, 0.0, -0.00227]), np.array([-0.03635, 0.0, 0.03273])
+A, B, C = (np.array(point) for point in ((-0.06934, 0, -0.00227), (-0.03635, 0, 0.03273), (0.014, 0, 0.072)))
 RR, RA, D, DA, E, EA = 0.007, 0.00092, 0.028, 0.0115, 0.02, 0.01421
-SS, SA, SB = 0.035, 0.01874, 0.01043
+SS, SA, SB, SC, SD = 0.035, 0.01874, 0.01043, 0.018, 0.02
 TA, TB, U, UA, UB, ZF, ZT, FA = 0.02308, 0.00916, 0.04, 0.01228, 0.00449, 0.02, 0.04, 0.01421
+REST_LENGTH = 0.07785
 # beta, Theta, gamma, Phi, delta, Omega, epsilon at the start, rad
 ANGLES = (
     -0.0617138900142764496,
@@ -24,11 +25,12 @@ ANGLES = (
 )
 
 
-def build(rate: float = 100.0) -> vi.Mechanism:
-    """Bodies K1 to K7 of the IVP test set, its y axis being z here; ``rate``: of the crank K1 at the start, rad/s.
+def build(torque: float = 0.033, stiffness: float = 4530.0, rate: float = 0.0) -> vi.Mechanism:
+    """Bodies K1 to K7 of the IVP test set, its y axis being z here, without gravity.
 
-    Without gravity, and without the test set's torque and spring. The moments of inertia in the plane, which do not
-    matter there, are those of a thin plate.
+    ``torque``: of the motor on the crank K1, N m; ``stiffness``: of the spring from K3 to the ground, N/m; ``rate``:
+    of the crank at the start, rad/s. The moments of inertia in the plane, which do not matter there, are those of a
+    thin plate.
     """
     beta, theta, gamma, phi, delta, omega, epsilon = ANGLES
     origin, crank_pin = np.zeros(3), polar(RR, beta)
@@ -60,7 +62,13 @@ def build(rate: float = 100.0) -> vi.Mechanism:
         hinge("H", "K6", "K7", heel),
         hinge("A7", "world", "K7", A),
     ]
-    return vi.Mechanism("Andrews' squeezer", bodies, joints, gravity=(0, 0, 0), start={"rates": {"O": rate}})
+    held = B + polar(SC, gamma - np.pi / 2) + polar(SD, gamma)
+    forces = [
+        vi.Motor("motor", joint="O", effort=torque),
+        vi.Spring("spring", "world", "K3", point_a=C, point_b=held, stiffness=stiffness, rest_length=REST_LENGTH),
+    ]
+    start = {"rates": {"O": rate}}
+    return vi.Mechanism("Andrews' squeezer", bodies, joints, gravity=(0, 0, 0), forces=forces, start=start)
 
 
-EXPECTED = {"bodies": 7, "rows": 50, "mobility": 1, "redundant": 9, "loops": 3, "dt": 5e-4}
+EXPECTED = {"bodies": 7, "rows": 50, "mobility": 1, "redundant": 9, "loops": 3, "dt": 1e-4, "duration": 0.05}

@@ -38,4 +38,18 @@ def leg(prefix: str, bearer: str, hip, opening: float):
     return bodies, joints
 
 
+def hip_angles(foot, opening: float = np.pi / 2) -> np.ndarray:
+    """Coordinates (..., 2) of the left and right hip that put the toe at ``foot`` (..., 2), x and z from the hips, m.
+
+    The knees are outside; ``opening``: of the reference configuration, rad. Raises MechanismError out of reach.
+    """
+    x, z = np.moveaxis(np.asarray(foot, dtype=float), -1, 0)
+    reach = np.hypot(x, z)
+    if np.any(abs(reach - LOWER) > UPPER):
+        raise vi.MechanismError(f"the toe reaches {LOWER - UPPER:g} to {LOWER + UPPER:g} m, not {reach.tolist()} m")
+    swing = np.arctan2(x, -z)  # from hanging
+    spread = np.arccos((reach**2 + UPPER**2 - LOWER**2) / (2 * reach * UPPER)) - opening
+    return np.stack([swing - spread, swing + spread], axis=-1)
+
+
 EXPECTED = {"bodies": 4, "rows": 25, "mobility": 2, "redundant": 3, "loops": 1, "dt": 0.005}

@@ -128,11 +128,11 @@ def test_rank_revealing_lu(variant, rng, rank):
     b = A @ (rng.standard_normal(n) / np.sqrt(size))
     K, rows, columns = np.concatenate([[9.0], A.ravel()]), np.empty(n, dtype=int), np.empty(n, dtype=int)
     scale = 10 * size
-    found, last = variant(dense.rank_lu_factor)(K, 1, n, scale, rows, columns)
+    found, last = variant(dense.rank_lu_factor)(K, 1, n, n, scale, rows, columns)
     assert found == rank
     assert last > 1e-6 if rank else last == 1.0
     x = b.copy()
-    variant(dense.rank_lu_solve)(K, 1, n, rank, scale, rows, columns, x, np.empty(n))
+    variant(dense.rank_lu_solve)(K, 1, n, n, rank, scale, rows, columns, x, np.empty(n))
     assert (np.abs(A @ x - b) / np.sqrt(size)).max() < 1e-11
     assert (x == 0).sum() == n - rank
     assert K[0] == 9.0

@@ -68,3 +68,11 @@ def test_catalogue_uses_only_the_public_names():
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_file_above_500_lines(path):
     assert len(path.read_text().splitlines()) <= 500
+
+
+def test_every_package_is_shipped():
+    import tomllib
+
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    found = {".".join(path.parent.relative_to(ROOT).parts) for path in PACKAGE.rglob("__init__.py")}
+    assert found | {"varint.mechanisms"} == set(listed)

@@ -1,5 +1,7 @@
 """The block LDU against a dense solve and against scipy's splu, and what it does with redundant rows."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from random_mechanisms import random_closed, random_tree
@@ -69,18 +71,19 @@ def test_equals_dense_and_splu_on_random_closed_mechanisms(seed, clustered):
     rng = np.random.default_rng(100 + seed)
     mechanism = random_closed(rng, int(rng.integers(4, 13)), int(rng.integers(1, 5)))
     plan, ws, A = system(mechanism, rng, clustered)
-    assert plan.cluster_row.size > 1
+    assert plan.node_row.size > 1
     b = rng.standard_normal(len(A))
     x = ldu_solve(plan, ws, b)
-    assert (ws.rank == np.diff(plan.cluster_row)).all()
+    assert (ws.rank == np.diff(plan.node_row)).all()
     assert relative(x, np.linalg.solve(A, b)) < 1e-10
     assert relative(x, splu(csc_matrix(A)).solve(b)) < 1e-10
 
 
-@pytest.mark.parametrize("name", ["four_bar", "rhombus_chain"])
-def test_redundant_rows_get_no_multiplier_and_do_not_change_the_motion(name, rng):
+@pytest.mark.parametrize("clustered", [True, False])
+@pytest.mark.parametrize("name", ["four_bar", "rhombus_chain", "ladder", "n_four_bar", "scissor_lift", "peaucellier"])
+def test_redundant_rows_get_no_multiplier_and_do_not_change_the_motion(name, clustered, rng):
     mechanism = getattr(vi.mechanisms, name)()
-    plan, ws, _ = system(mechanism, rng)
+    plan, ws, _ = system(mechanism, rng, clustered)
     nb = plan.mass.size
     ws.position[1], ws.quat[1] = ws.position[0], ws.quat[0]
     place(plan, ws, 1)
@@ -97,9 +100,9 @@ def test_redundant_rows_get_no_multiplier_and_do_not_change_the_motion(name, rng
     assert redundant > 0
     b = np.concatenate([rng.standard_normal(6 * nb), G @ rng.standard_normal(6 * nb)])
     x = ldu_solve(plan, ws, b)
-    cluster_rows = np.diff(plan.cluster_row)
-    assert (cluster_rows - ws.rank).sum() == redundant
-    assert (x[6 * nb :][plan.cluster_row[0] :] == 0).sum() >= redundant
+    closure_rows = np.diff(plan.node_row)
+    assert (closure_rows - ws.rank).sum() == redundant
+    assert (x[6 * nb :][plan.node_row[0] :] == 0).sum() >= redundant
     exact = np.linalg.lstsq(np.block([[np.eye(6 * nb), -G.T], [G, np.zeros((len(G),) * 2)]]), b, rcond=1e-11)[0]
     assert np.abs(x[: 6 * nb] - exact[: 6 * nb]).max() < 1e-10
     assert np.abs(G @ x[: 6 * nb] - b[6 * nb :]).max() < 1e-10
@@ -110,6 +113,27 @@ def test_clusters_are_independent_loops(rng):
     assert [len(cuts) for _, cuts in topology.clusters] == [1] * 5
     single = compile_structure(vi.mechanisms.rhombus_chain(m=5), clustered=False).topology
     assert [len(cuts) for _, cuts in single.clusters] == [5]
+
+
+@pytest.mark.parametrize(
+    ("build", "length"),
+    [(vi.mechanisms.n_four_bar, 3), (vi.mechanisms.ladder, 5), (partial(vi.mechanisms.ladder, closed=True), 12)],
+)
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_many_loops_of_one_cluster_stay_short_and_near(build, length, shuffled, rng):
+    """Whatever the order bodies and joints are listed in: fills and entries of K are in proportion to the loops."""
+    mechanism = build(20)
+    if shuffled:
+        parts = [list(parts) for parts in (mechanism.bodies, mechanism.joints)]
+        for part in parts:
+            rng.shuffle(part)
+        mechanism = vi.Mechanism("shuffled", *parts)
+    compiled = mechanism.compiled
+    plan, (nodes,) = compiled.plan, compiled.topology.nodes
+    assert len(nodes) in (20, 21)
+    passed = (plan.fill_first[1:] - plan.fill_pass).sum()
+    assert passed / np.diff(plan.node_row).sum() <= length  # closed, some loops lead all around
+    assert len(nodes) == 21 or workspace(plan, 1).K.size <= 5 * 20 * len(nodes)
 
 
 def test_a_ring_of_welds_is_redundant_through_and_through():

@@ -44,6 +44,9 @@ def flat_four_bars(N, off, rate=5.0):
         ("rhombus_chain", {"m": 8}, 0.001),  # chaotic: at 10 ms round-off grows to 1e-4 within 10 s
         ("minitaur", {}, 0.001),
         ("peaucellier", {}, 0.01),
+        ("n_four_bar", {"N": 10}, 0.01),
+        ("ladder", {"k": 10}, 0.0001),
+        ("scissor_lift", {}, 0.005),
     ],
 )
 def test_one_dense_node_moves_as_clusters_do(name, parameters, dt):
@@ -83,7 +86,7 @@ def test_folding_does_not_tell_in_the_energy():
     assert np.abs(minutes).max() < 2e-2 * run.kinetic.max()
 
 
-@pytest.mark.parametrize("N", [1, 2, 5])
+@pytest.mark.parametrize("N", [1, 2, 5, 20])
 @pytest.mark.parametrize("off", [1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 0.0])
 def test_start_at_a_singular_pose(N, off):
     mechanism, state = flat_four_bars(N, off)

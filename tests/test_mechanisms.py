@@ -113,7 +113,7 @@ def test_short_run(name):
     assert run.success
     assert len(run.t) == 201
     assert run.drift.max() < 1e-10
-    error, fine_error = (np.abs(r.energy - r.energy[0]).max() / r.kinetic.max() for r in (run, fine))
+    error, fine_error = (np.abs(r.energy_balance).max() / r.kinetic.max() for r in (run, fine))
     assert error < 0.02
     assert fine_error < max(0.3 * error, 1e-10)  # of second order
 

@@ -23,7 +23,10 @@ CASES = {
     "free_body": ({}, 1.0, 3.0),
     "snake": ({"n": 3}, 0.25, 1.0),
     "tree": ({"depth": 2}, 0.25, 0.7),
-    "andrews_squeezer": ({}, 0.2, 0.7),
+    "andrews_squeezer": ({"torque": 0.0, "stiffness": 0.0, "rate": 100.0}, 0.2, 0.7),
+    "cart_pole": ({}, 0.25, 0.7),
+    "escapement": ({"bank": 3.0}, 0.25, 0.7),
+    "governor": ({"stiffness": 0.0, "damping": 0.0}, 0.25, 0.7),
     "jansen_leg": ({}, 0.15, 0.7),
     "klann_leg": ({}, 0.03, 0.7),
     "ladder": ({"k": 2}, 0.25, 0.3),
@@ -41,7 +44,7 @@ CASES = {
 }
 
 # planar, and no load along the motion at the start: the positions of the paper's start are then those of order 2
-EXACT_PAPER_START = ("andrews_squeezer", "n_four_bar")
+EXACT_PAPER_START = ("andrews_squeezer", "cart_pole", "escapement", "n_four_bar")
 
 
 @pytest.fixture(scope="module", params=CASES)

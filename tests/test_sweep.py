@@ -188,6 +188,22 @@ def test_one_of_several_coordinates():
     np.testing.assert_allclose(sweep.coordinates["hook"], np.column_stack([values, 0 * values]), atol=1e-10)
 
 
+@pytest.mark.parametrize("joint", ["spherical", "rod"])
+def test_a_rotation_vector_goes_on_past_pi(joint):
+    """Turned about its first axis a body goes all round, free or in a bearing."""
+    body = vi.Body.sphere("body", 0.1, 1.0)
+    joints, number = [vi.Spherical("ball", "world", "body", point=(0, 0, 0))], 0
+    if joint == "rod":
+        joints = [vi.Rod("ball", "world", "body", point=(0, 0, 0), point_b=(0.5, 0, 0))]
+        joints.append(vi.Revolute("bearing", "world", "body", point=(0, 0, 0), axis=(1, 0, 0)))
+        number = 4
+    mechanism = vi.Mechanism("body", [body], joints)
+    values = np.linspace(0, 5.5, 7)
+    sweep = mechanism.sweep(("ball", number), values)
+    assert sweep.lockup is None
+    np.testing.assert_allclose(sweep.coordinates["ball"][:, number], values, atol=1e-10)
+
+
 def test_the_rest_moves_as_little_as_it_can():
     """A driven double pendulum: the change is at right angles, in the kinetic metric, to the free link's turn."""
     mechanism = vi.mechanisms.double_pendulum()

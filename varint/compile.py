@@ -72,7 +72,9 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     gauges, laws = _grouped(structure) if forced else ([], [])
     coupled = [(number[gauge.body_a], number[gauge.body_b]) for gauge in gauges]
     chained = {e for e, group in enumerate(laws) if not group}
-    springs = [e for e, pair in enumerate(coupled) if -1 not in pair or e in chained or e + 1 in chained]
+    stops = [(e, stop) for e, group in enumerate(laws) for _, element in group for stop in element.stops]
+    needed = chained | {e - 1 for e in chained} | {e for e, _ in stops}  # they need a row even against the world
+    springs = [e for e, pair in enumerate(coupled) if -1 not in pair or e in needed]
     follows = {k for k, e in enumerate(springs) if e in chained}
     topology = find_topology(ends, row_counts, nb, clustered, [coupled[e] for e in springs], follows)
 
@@ -80,7 +82,8 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     slot = np.empty(nb + 1, dtype=np.int64)
     slot[order], slot[-1] = np.arange(nb), nb
     tree = [topology.tree_joint[body] for body in topology.bodies]
-    kernel_joints = [-1 if j is None else j for j in tree] + [j for _, cuts in topology.clusters for j in cuts]
+    cut = [j for nodes in topology.nodes for _, cuts in nodes for j in cuts]
+    kernel_joints = [-1 if j is None else j for j in tree] + cut
 
     mass = np.array([bodies[i].mass for i in order])
     inertia = np.array([bodies[i].inertia for i in order])
@@ -93,8 +96,7 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     gauge_joint = {e: k for k, numbers in hung.items() for e in numbers}
     gauge_joint |= {springs[j - len(joints)]: k for k, j in enumerate(kernel_joints) if j >= len(joints)}
     kernel_joints = [j if j < len(joints) else -1 for j in kernel_joints]
-    arms = np.linalg.norm(w[(kind != AXIS) & (kind != EFFORT)], axis=1)
-    length = float(max(arms.max(initial=0.0), gyration.max()))
+    length = float(max(_longest_arm(structure), gyration.max()))
 
     plan = Plan(
         mass=mass,
@@ -111,6 +113,10 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
         row_c=c,
         row_scale=np.where(kind == AXIS, length, 1.0),
         row_compliance=(kind == EFFORT).astype(float),
+        stop_gauge=np.array([e for e, _ in stops], dtype=np.int64),
+        stop_limit=np.array([stop.limit for _, stop in stops], dtype=float),
+        stop_sign=np.array([stop.sign for _, stop in stops], dtype=float),
+        stop_restitution=np.array([stop.restitution for _, stop in stops], dtype=float),
         **_gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows),
         **_cluster_arrays(topology, slot, joint_rows, side, nb),
     )
@@ -256,56 +262,79 @@ def _table(values, efforts):
     return np.vstack([ends[:1], inner, ends[1:]])
 
 
+def _longest_arm(structure):
+    """Largest distance of a joint's anchor from the centre of mass of a body that it is on, m."""
+    longest = 0.0
+    for joint in structure.joints:
+        if any(not isinstance(row, Square) for row in joint.forbidden):
+            for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
+                if end != WORLD:  # which has no size
+                    longest = max(longest, float(np.linalg.norm(point - structure.body(end).position)))
+    return longest
+
+
 def _cluster_arrays(topology, slot, joint_rows, side, nb):
     """Dense closure nodes and their fills (kernels/plan.py)."""
-    clusters = topology.clusters
     nr = int(joint_rows[-1])
-    articulation = np.array([slot[body] for body, _ in clusters], dtype=np.int64)
-    joints_of = np.cumsum([nb] + [len(cuts) for _, cuts in clusters])
-    cluster_row = joint_rows[joints_of]
+    nodes = [node for cluster in topology.nodes for node in cluster]
+    cluster_node = np.cumsum([0] + [len(cluster) for cluster in topology.nodes])
+    joints_of = np.cumsum([nb] + [len(cuts) for _, cuts in nodes])
+    node_row = joint_rows[joints_of]
+    top = np.array([slot[body] for body, _ in nodes], dtype=np.int64)
     fill_cluster = np.full(nb, -1)
     for body, c in topology.cluster_of.items():
         fill_cluster[slot[body]] = c
     parent = [int(slot[topology.parent[i]]) for i in topology.bodies]
 
-    # rows felt at each body below its articulation, and at the articulations themselves
+    # rows felt at each body: those that are eliminated just before it, then those that are passed on
     felt = [set() for _ in range(nb)]
-    for c, (_, cuts) in enumerate(clusters):
-        for j in range(joints_of[c], joints_of[c] + len(cuts)):
+    ends = [[] for _ in range(nb + 1)]
+    for n, i in enumerate(top):
+        ends[i].extend(range(node_row[n], node_row[n + 1]))
+        for j in range(joints_of[n], joints_of[n + 1]):
             for body in side[j]:
-                while body != articulation[c] and body != nb:
+                while body not in (i, nb):
                     felt[body].update(range(joint_rows[j], joint_rows[j + 1]))
                     body = parent[body]
-    lists = [sorted(rows) for rows in felt]
-    lists += [
-        list(range(cluster_row[c], cluster_row[c + 1])) if articulation[c] < nb else [] for c in range(len(clusters))
-    ]
+    lists = [end + sorted(rows) for end, rows in zip(ends, felt, strict=False)]
     fill_first = np.cumsum([0] + [len(rows) for rows in lists])
-    entry = [{row: fill_first[i] + k for k, row in enumerate(rows)} for i, rows in enumerate(lists)]
-
-    def owner(body, c):  # list that holds cluster c's fills at a body
-        return nb + c if body == articulation[c] else body
-
-    fill_up = [
-        entry[owner(parent[i], fill_cluster[i])].get(row, -1) if parent[i] != nb else -1
-        for i in range(nb)
-        for row in lists[i]
-    ]
-    fill_up += [-1] * sum(map(len, lists[nb:]))
+    entry = [{row: fill_first[i] + k for k, row in enumerate(rows)} for i, rows in enumerate(lists)] + [{}]
+    fill_up = [-1 if row in ends[i] else entry[parent[i]].get(row, -1) for i in range(nb) for row in lists[i]]
     row_fill = np.full((nr, 2), -1)
-    for c in range(len(clusters)):
-        for j in range(joints_of[c], joints_of[c + 1]):
-            for k, body in enumerate(side[j]):
-                if body != nb:
-                    for row in range(joint_rows[j], joint_rows[j + 1]):
-                        row_fill[row, k] = entry[owner(body, c)][row]
+    for j in range(nb, len(side)):
+        for k, body in enumerate(side[j]):
+            for row in range(joint_rows[j], joint_rows[j + 1]):
+                row_fill[row, k] = entry[body].get(row, -1)
+
+    low, high = _envelope(felt, node_row)
+    sizes = np.diff(node_row)
+    width = np.repeat(high - low, sizes)
+    row_start = np.full(nr + 1, -1)
+    row_start[nr - width.size : nr] = np.cumsum(width) - width - np.repeat(low, sizes)
+    row_start[nr] = width.sum()
     return {
-        "cluster_first": np.searchsorted(articulation, np.arange(nb + 2)),
-        "cluster_row": cluster_row,
-        "cluster_block": np.cumsum([0, *np.diff(cluster_row) ** 2]),
+        "cluster_node": cluster_node,
+        "node_row": node_row,
+        "node_low": low,
+        "node_high": high,
+        "node_fill": np.array([entry[i].get(row, -1) for i, row in zip(top, node_row, strict=False)], dtype=np.int64),
+        "node_first": np.searchsorted(np.sort(top), np.arange(nb + 2)),
+        "node_order": np.argsort(top, kind="stable"),
+        "row_start": row_start,
         "fill_first": fill_first,
+        "fill_pass": fill_first[:-1] + [len(end) for end in ends[:-1]],
         "fill_row": np.array([row for rows in lists for row in rows], dtype=np.int64),
         "fill_up": np.array(fill_up, dtype=np.int64),
         "fill_cluster": fill_cluster,
         "row_fill": row_fill,
     }
+
+
+def _envelope(felt, node_row):
+    """Columns low : high (nn,) of the closures' matrix that each node's rows are stored in, fill-in included."""
+    high = node_row[1:].copy()
+    for rows in filter(None, felt):
+        near = np.unique(np.searchsorted(node_row, sorted(rows), side="right") - 1)
+        high[near] = np.maximum(high[near], node_row[near[-1] + 1])
+    high = np.maximum.accumulate(high)  # the elimination of a node couples all that are coupled with it
+    return node_row[np.searchsorted(high, node_row[:-1], side="right")], high

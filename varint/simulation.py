@@ -20,7 +20,8 @@ from varint.model.checks import array_of, positive
 from varint.model.state import State
 
 BLOCK_SECONDS = 0.25  # of stepping between two looks at the clock, the file and the progress
-LARGEST_GAP = 1e-8  # m, of a state to start from, relative to the size of its coordinates
+LARGEST_GAP = 1e-8  # of a joint in a state to start from, in sizes of a part ...
+ROUND_OFF = 1e-12  # ... and of the coordinates
 CLOSURES = ("clusters", "single")
 LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
 
@@ -94,12 +95,18 @@ def simulate(
     if closures == "single" or mechanism.forces:
         compiled = compile_structure(mechanism, clustered=closures == "clusters", forced=True)
     loads = load_arrays(mechanism, compiled, steps, force, torque)
+    if compiled.plan.stop_gauge.size and order > 2:
+        raise ArgumentError(
+            f"hard stops need order 1 or 2, got {order}: give the JointStops a stiffness, or lower the order"
+        )
     commands = command_array(mechanism, compiled, steps)
     controllers = [f for f, k in enumerate(compiled.force) if callable(getattr(mechanism.forces[k], "command", None))]
     march = March(compiled, scheme(order), dt, tol, every, loads, commands)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     _announce_compilation()
     first = march.start(state)
+    if controllers:
+        march.inputs = first.command[0, compiled.force[controllers]] = _called(march, mechanism, controllers)
     march.advance(0)  # compiles or loads the kernels, which is no stepping time
     settings = {
         "duration": duration,
@@ -125,6 +132,8 @@ def simulate(
             if saved.status > 0:
                 raise FileError(f"the run in '{output}' cannot go on: {saved.message}")
             march.restore(saved.checkpoint)
+            if controllers:
+                march.inputs = _called(march, mechanism, controllers)
             if march.node > steps:
                 raise ArgumentError(f"the run in '{output}' is past {duration:g} s already, at {march.node * dt:g} s")
             writer = RunWriter.reopen(output, settings)
@@ -182,20 +191,29 @@ def simulate(
 
 
 def _controlled(march, mechanism, controllers, commands, steps):
-    """March ``steps`` steps, before each of which the functions that command forces are called."""
+    """March ``steps`` steps; the functions that command forces are called at each node, for the step that follows."""
     blocks = []
     for _ in range(steps):
-        t, state = march.node * march.dt, march.state()
         rows = commands[[0, 0]] if len(commands) == 1 else commands[march.node : march.node + 2].copy()
-        for f in controllers:
-            force = mechanism.forces[march.compiled.force[f]]
-            what = f"{force.command_name} of {force.label} at t = {t:g} s"
-            rows[:, f] = array_of(force.command(t, state), (), what, ArgumentError)
+        rows[:, controllers] = march.inputs
         march.commands, march.first_command = rows, march.node
-        blocks.append(march.advance(1))
+        block = march.advance(1)
+        blocks.append(block)
         if march.failure:
             break
+        march.inputs = _called(march, mechanism, controllers)
+        block.command[:, march.compiled.force[controllers]] = march.inputs
     return join_blocks(blocks)
+
+
+def _called(march, mechanism, controllers):
+    """What the functions that command forces give at the present node."""
+    t, state, values = march.node * march.dt, march.state(), np.empty(len(controllers))
+    for k, f in enumerate(controllers):
+        force = mechanism.forces[march.compiled.force[f]]
+        what = f"{force.command_name} of {force.label} at t = {t:g} s"
+        values[k] = array_of(force.command(t, state), (), what, ArgumentError)
+    return values
 
 
 def _outcome(march, mechanism):
@@ -223,7 +241,7 @@ def _checked(mechanism, state):
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
     left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None])[0]
-    if not left <= LARGEST_GAP * max(1.0, np.abs(state.position).max()):
+    if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     return state
 

@@ -45,7 +45,8 @@ def joint_drift(compiled: Compiled, position, quat_wxyz) -> np.ndarray:
 def rank_margin(compiled: Compiled, position, quat_wxyz) -> np.ndarray:
     """(T,) how far from singular the loops are at each node: 1 at most, and where there is no loop; 0 singular.
 
-    Near a pose where links get in line it falls like the sine of the angle between them.
+    Near a pose where links get in line it falls like the sine of the angle between them. The root of a pivot: its
+    size elsewhere depends on which joints are cut.
     """
     margin, rank = np.ones(len(position)), np.zeros(len(position), dtype=np.int64)
     if compiled.topology.clusters:

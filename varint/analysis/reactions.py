@@ -27,7 +27,7 @@ def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, 
     """
     compiled = mechanism.compiled
     plan, order = compiled.plan, compiled.order
-    clusters = np.diff(plan.cluster_row)
+    clusters = np.diff(plan.node_row[plan.cluster_node])
     tree_rows = np.repeat(plan.fill_cluster, np.diff(plan.joint_rows[: plan.mass.size + 1]))
     row_cluster = np.concatenate([tree_rows, np.repeat(np.arange(clusters.size), clusters)])
     scratch = row_cluster, np.empty((int(clusters.max(initial=0)), row_cluster.size)), np.empty(clusters.size)

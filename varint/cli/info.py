@@ -58,6 +58,9 @@ def _run(console, path):
 
 
 def _mechanism(console, mechanism):
+    import numpy as np
+
+    from varint.analysis.forces import forces_at
     from varint.analysis.quantities import kinetic_energy, potential_energy
     from varint.cli.common import new_table
     from varint.model.body import WORLD
@@ -65,6 +68,8 @@ def _mechanism(console, mechanism):
     state = mechanism.state()
     kinetic = kinetic_energy(mechanism, state.velocity[None], state.angular_velocity[None])[0]
     potential = potential_energy(mechanism, state.position[None])[0]
+    arrays = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, np.zeros(len(mechanism.forces)))
+    potential += forces_at(mechanism, *(array[None] for array in arrays)).potential.sum()
 
     table = new_table("body", ">mass (kg)", ">x (m)", ">y (m)", ">z (m)", title=mechanism.name)
     for body, position in list(zip(mechanism.bodies, state.position, strict=True))[:LISTED]:
@@ -82,6 +87,14 @@ def _mechanism(console, mechanism):
         )
     _say_how_many_more(table, mechanism.joints)
     console.print(table)
+
+    if mechanism.forces:
+        table = new_table("force", "type", "acts on")
+        for force in mechanism.forces[:LISTED]:
+            on = getattr(force, "joint", None) or f"{force.body_a} - {force.body_b}"
+            table.add_row(force.name, type(force).__name__, on)
+        _say_how_many_more(table, mechanism.forces)
+        console.print(table)
 
     table = new_table("", "")
     for number, (articulation, joints) in enumerate(topology.clusters[:LISTED], 1):

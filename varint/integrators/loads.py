@@ -1,5 +1,7 @@
 """External forces and torques on bodies: constant, or one value a node."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from varint.errors import ArgumentError
@@ -15,6 +17,8 @@ def load_arrays(structure, compiled, steps, force, torque):
     nb = len(structure.bodies)
     constant, series = np.zeros((nb, 6)), np.zeros((0, nb, 6))
     for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
+        if given is not None and not isinstance(given, Mapping):
+            raise ArgumentError(f"{what} must be a dict of body name to numbers, got {given!r}")
         for name, value in (given or {}).items():
             if name not in structure.body_index:
                 raise ArgumentError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")

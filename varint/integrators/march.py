@@ -12,10 +12,11 @@ from varint.kernels.gauges import measure
 from varint.kernels.newton import CONVERGED
 from varint.kernels.plan import workspace
 from varint.kernels.step import record_node, run, set_load, start_momentum, worst_residual
+from varint.kernels.stops import measure_stop, set_closed
 from varint.model.state import State
 
 RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
-CHECKPOINT = ("position", "quat", "momentum", "velocity", "history", "gauge_value", "work")
+CHECKPOINT = ("position", "quat", "momentum", "velocity", "history", "gauge_value", "work", "closed", "rest_gap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,7 @@ class March:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         commands = np.zeros((1, compiled.plan.law_kind.size)) if commands is None else commands
         self.loads, self.commands, self.first_command = loads, commands, 0
+        self.inputs = np.zeros(0)  # of functions, at the present node
         self.ws = workspace(compiled.plan, scheme.stages.size)
         self.node = 0
         self.failure: tuple | None = None
@@ -117,7 +119,11 @@ class March:
         for name in CHECKPOINT:
             getattr(self.ws, name)[:] = saved[name]
         self.node, self.pose = (int(number) for number in saved["place"])
-        place(self.compiled.plan, self.ws, self.pose)
+        plan, ws = self.compiled.plan, self.ws
+        place(plan, ws, self.pose)
+        for s, closed in enumerate(ws.closed):
+            set_closed(plan, ws, s, bool(closed))
+            measure_stop(plan, ws, self.pose, s, ws.jacobian[self.pose])
 
     def _outputs(self, records):
         nb, nf = self.compiled.plan.mass.size, self.compiled.plan.law_kind.size

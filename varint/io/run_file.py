@@ -81,9 +81,9 @@ class RunWriter:
         nb = len(mechanism.bodies)
         rows = max(1, 2**16 // (8 * 4 * nb))
         with _reporting(f"cannot write '{self.path}'"):
-            self.file = h5py.File(self.path, "w", libver=LIBRARY)
             attributes = {"format": FORMAT, "fingerprint": fingerprint(mechanism, settings, inputs)}
             attributes["settings"] = json.dumps(settings)
+            self.file = h5py.File(self.path, "w", libver=LIBRARY)
             for name, text in attributes.items():
                 self.file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
             self.file.create_dataset("mechanism", data=np.bytes_(json.dumps(to_data(mechanism))))

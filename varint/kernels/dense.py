@@ -143,11 +143,12 @@ def add_scaled6(y, f, x):
 
 
 @njit
-def rank_lu_factor(K, start, n, scale, rows, columns):
+def rank_lu_factor(K, start, stride, n, scale, rows, columns):
     """Factor the n x n block at ``K[start:]`` with complete pivoting; return its numerical rank and last pivot.
 
-    ``scale`` (n,): size of the terms that each entry of the diagonal is a sum of, overwritten by the factors that
-    bring them to one. The block is factored so scaled: pivots are then relative to what they came from.
+    Its rows are ``stride`` apart in ``K``. ``scale`` (n,): size of the terms that each entry of the diagonal is a sum
+    of, overwritten by the factors that bring them to one. The block is factored so scaled: pivots are then relative to
+    what they came from.
     Rows and columns are swapped in place; ``rows`` and ``columns`` (n,) get their order. Elimination stops where no
     pivot above `RANK_TOLERANCE` is left: what remains are redundant rows, whose multipliers `rank_lu_solve` leaves
     at zero.
@@ -158,13 +159,13 @@ def rank_lu_factor(K, start, n, scale, rows, columns):
         scale[i] = 1.0 / math.sqrt(scale[i]) if scale[i] > 0.0 else 0.0
     for i in range(n):
         for j in range(n):
-            K[start + i * n + j] *= scale[i] * scale[j]
+            K[start + i * stride + j] *= scale[i] * scale[j]
     last = 1.0
     for k in range(n):
         best, best_row, best_column = 0.0, k, k
         for i in range(k, n):
             for j in range(k, n):
-                entry = abs(K[start + i * n + j])
+                entry = abs(K[start + i * stride + j])
                 if entry > best:
                     best, best_row, best_column = entry, i, j
         if not best > RANK_TOLERANCE:
@@ -173,37 +174,37 @@ def rank_lu_factor(K, start, n, scale, rows, columns):
         if best_row != k:
             rows[k], rows[best_row] = rows[best_row], rows[k]
             for j in range(n):
-                a, b = start + k * n + j, start + best_row * n + j
+                a, b = start + k * stride + j, start + best_row * stride + j
                 K[a], K[b] = K[b], K[a]
         if best_column != k:
             columns[k], columns[best_column] = columns[best_column], columns[k]
             for i in range(n):
-                a, b = start + i * n + k, start + i * n + best_column
+                a, b = start + i * stride + k, start + i * stride + best_column
                 K[a], K[b] = K[b], K[a]
-        pivot = 1.0 / K[start + k * n + k]
-        K[start + k * n + k] = pivot
+        pivot = 1.0 / K[start + k * stride + k]
+        K[start + k * stride + k] = pivot
         for i in range(k + 1, n):
-            factor = K[start + i * n + k] * pivot
+            factor = K[start + i * stride + k] * pivot
             if factor != 0.0:
-                K[start + i * n + k] = factor
+                K[start + i * stride + k] = factor
                 for j in range(k + 1, n):
-                    K[start + i * n + j] -= factor * K[start + k * n + j]
+                    K[start + i * stride + j] -= factor * K[start + k * stride + j]
     return n, last
 
 
 @njit
-def rank_lu_solve(K, start, n, rank, scale, rows, columns, b, scratch):
+def rank_lu_solve(K, start, stride, n, rank, scale, rows, columns, b, scratch):
     """Overwrite ``b`` (n,) with the basic solution of the block factored by `rank_lu_factor`; ``scratch`` (n,)."""
     for i in range(rank):
         total = scale[rows[i]] * b[rows[i]]
         for j in range(i):
-            total -= K[start + i * n + j] * scratch[j]
+            total -= K[start + i * stride + j] * scratch[j]
         scratch[i] = total
     for i in range(rank - 1, -1, -1):
         total = scratch[i]
         for j in range(i + 1, rank):
-            total -= K[start + i * n + j] * scratch[j]
-        scratch[i] = total * K[start + i * n + i]
+            total -= K[start + i * stride + j] * scratch[j]
+        scratch[i] = total * K[start + i * stride + i]
     for i in range(n):
         b[i] = 0.0
     for i in range(rank):

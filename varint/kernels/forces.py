@@ -153,6 +153,8 @@ def apply_forces(plan, ws, start, upper, lower, half_step):
         ws.gauge_effort[e] = effort
         gradient = ws.gauge_gradient[e]
         r = plan.gauge_row[e]
+        if r >= 0 and ws.compliance[r] == 0.0:
+            r = -1  # of a closed stop: the row is a constraint
         for s in range(2):
             i = plan.gauge_body[e, s]
             if i == nb:
@@ -321,10 +323,10 @@ def finish_forces(plan, ws, half_step):
 
 
 @njit
-def clear_rows(plan, jacobian):
-    """Take the elements out of a Jacobian (nr, 2, 6): a projection has no forces."""
+def clear_rows(plan, compliance, jacobian):
+    """Take the gauges out of a Jacobian (nr, 2, 6), but for closed stops: a projection has no forces."""
     for e in range(plan.gauge_kind.size):
-        if plan.gauge_row[e] >= 0:
+        if plan.gauge_row[e] >= 0 and compliance[plan.gauge_row[e]] > 0.0:
             for s in range(2):
                 for k in range(6):
                     jacobian[plan.gauge_row[e], s, k] = 0.0

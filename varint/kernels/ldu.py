@@ -9,9 +9,9 @@ body and every joint,
 
 Bodies are eliminated from the leaves to the root, each followed by its tree joint: a joint touches
 one body that is still there, its parent, so nothing fills in. A loop closure touches two; it is
-kept for the dense node of its cluster, and felt by the bodies between it and the articulation
-(the fills of the plan). The cluster is eliminated just before its articulation body; rows found
-redundant there get no multiplier.
+kept, and felt by the bodies on its loop (the fills of the plan), until only the top of the loop is
+left. Just before that body it is eliminated as a dense node, from the top and from the closures still
+there that share bodies with it; rows found redundant there get no multiplier.
 
 The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
 """
@@ -48,34 +48,34 @@ def _eliminate_all(plan, ws, G, H, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
     nb = plan.mass.size
     if ws.K.size:
-        _place_closures(plan.cluster_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper)
-        _place_compliances(plan.cluster_row, plan.cluster_block, plan.row_compliance, ws.K, ws.closure_scale)
+        _place_closures(plan.node_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper)
+        _place_compliances(plan.node_row, plan.row_start, ws.compliance, ws.K, ws.closure_scale)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
-        for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
-            first, last = plan.cluster_row[c], plan.cluster_row[c + 1]
-            block, size = plan.cluster_block[c], last - first
-            if plan.gauge_kind.size:
-                low = ws.fill_lower[plan.fill_first[nb + c] : plan.fill_first[nb + c + 1]]
-                _chain_efforts(plan.row_chain[first:last], ws.K, block, size, row[first:last], low)
+        for k in range(plan.node_first[i], plan.node_first[i + 1]):
+            n = plan.node_order[k]
+            first, last, high = plan.node_row[n], plan.node_row[n + 1], plan.node_high[n]
+            start, stride = plan.row_start[first] + first, high - plan.node_low[n]
+            if plan.gauge_kind.size and high - plan.node_low[n] == last - first:
+                low = ws.fill_lower[plan.node_fill[n] :] if i < nb else ws.fill_lower[:0]
+                _chain_efforts(plan.row_chain[first:last], ws.K, start, last - first, row[first:last], low)
             scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
-            ws.rank[c], ws.last_pivot[c] = rank_lu_factor(ws.K, block, size, scale, rows, columns)
-            rank_lu_solve(ws.K, block, size, ws.rank[c], scale, rows, columns, row[first:last], ws.closure_column)
+            ws.rank[n], ws.last_pivot[n] = _eliminate_node(
+                ws.K, plan.row_start, start, stride, first, last, high, scale, rows, columns, row, ws.closure_column
+            )
             if i < nb:
-                e = plan.fill_first[nb + c]
-                low, up, solved = ws.fill_lower[e:], ws.fill_upper[e:], ws.fill_joint_lower[e:]
-                _fold_cluster(
-                    ws.K, block, size, ws.rank[c], scale, rows, columns, low, up, solved, ws.D[i], ws.closure_column
-                )
-                for k in range(size):
-                    add_scaled6(body[i], -row[first + k], up[k])
+                _fold_node(
+                    ws.K, plan.row_start, start, stride, first, last, high, ws.rank[n], scale, rows, columns,
+                    plan.node_fill[n], plan.fill_first[i + 1], plan.fill_row, ws.fill_lower, ws.fill_upper,
+                    ws.fill_joint_lower, ws.D[i], body[i], row, ws.closure_column,
+                )  # fmt: skip
         if i == nb:
             continue
         start = plan.joint_rows[i]
         rows_i = plan.joint_rows[i + 1] - start
         has_parent = plan.parent[i] != nb
         up_body = plan.parent[i] if has_parent else i
-        G_i, H_i, C_i, row_i = G[start:], H[start:], plan.row_compliance[start:], row[start:]
+        G_i, H_i, C_i, row_i = G[start:], H[start:], ws.compliance[start:], row[start:]
         # the joints of most mechanisms have five rows: with that number fixed the loops unroll, a sixth faster
         if rows_i == 5:
             _eliminate(
@@ -92,14 +92,12 @@ def _eliminate_all(plan, ws, G, H, body, row):
                 ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, C_i, rows_i, has_parent, ws.D[up_body],
                 body[i], row_i, body[up_body],
             )  # fmt: skip
-        c = plan.fill_cluster[i]
-        if c >= 0:
-            first, last = plan.fill_first[i], plan.fill_first[i + 1]
+        first, last = plan.fill_pass[i], plan.fill_first[i + 1]
+        if first < last:
             _pass_fills(
                 ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, first, last, plan.fill_row, plan.fill_up,
                 ws.fill_lower, ws.fill_upper, ws.fill_joint_lower, ws.fill_joint_upper,
-                ws.K, plan.cluster_block[c], plan.cluster_row[c], plan.cluster_row[c + 1] - plan.cluster_row[c],
-                body[i], row_i, row, ws.closure_scale,
+                ws.K, plan.row_start, body[i], row_i, row, ws.closure_scale,
             )  # fmt: skip
 
 
@@ -140,11 +138,11 @@ def _eliminate(D, X, S, Y, G, H, C, rows, has_parent, D_parent, x, y, x_parent):
 
 
 @njit
-def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper):
+def _place_closures(node_row, row_fill, G, H, fill_lower, fill_upper):
     """Write the closures' own blocks into the fills of their bodies."""
     fill_lower[:] = 0.0
     fill_upper[:] = 0.0
-    for r in range(cluster_row[0], cluster_row[-1]):
+    for r in range(node_row[0], node_row[-1]):
         for side in range(2):
             e = row_fill[r, side]
             if e >= 0:
@@ -153,12 +151,10 @@ def _place_closures(cluster_row, row_fill, G, H, fill_lower, fill_upper):
 
 
 @njit
-def _place_compliances(cluster_row, cluster_block, compliance, K, closure_scale):
+def _place_compliances(node_row, row_start, compliance, K, closure_scale):
     K[:] = 0.0
-    for c in range(cluster_block.size - 1):
-        first, size = cluster_row[c], cluster_row[c + 1] - cluster_row[c]
-        for k in range(size):
-            K[cluster_block[c] + k * size + k] = closure_scale[first + k] = compliance[first + k]
+    for r in range(node_row[0], node_row[-1]):
+        K[row_start[r] + r] = closure_scale[r] = compliance[r]
 
 
 @njit
@@ -190,8 +186,8 @@ def _chain_efforts(chain, K, block, size, row, lower):
 
 @njit
 def _pass_fills(
-    D, X, S, Y, G, H, rows, first, last, fill_row, fill_up, lower, upper, joint_lower, joint_upper, K, block,
-    first_row, size, x, y, row, closure_scale,
+    D, X, S, Y, G, H, rows, first, last, fill_row, fill_up, lower, upper, joint_lower, joint_upper, K, row_start,
+    x, y, row, closure_scale,
 ):  # fmt: skip
     """Eliminate a body and its joint from the closure rows it feels: into the dense block K, ``row`` and the parent."""
     for e in range(first, last):
@@ -208,7 +204,7 @@ def _pass_fills(
         row[fill_row[e]] -= dot6(lower[e], x)
         for a in range(rows):
             row[fill_row[e]] -= joint_lower[e, a] * y[a]
-        at = block + (fill_row[e] - first_row) * size - first_row
+        at = row_start[fill_row[e]]
         for other in range(first, last):
             total = dot6(lower[e], upper[other])
             if e == other:
@@ -225,36 +221,91 @@ def _pass_fills(
 
 
 @njit
-def _fold_cluster(K, block, size, rank, scale, rows, columns, lower, upper, solved, D, column):
-    """Eliminate a cluster from its articulation: solved = K^-1 F_ci, D -= F_ic solved."""
+def _eliminate_node(K, row_start, start, stride, first, last, high, scale, rows, columns, row, scratch):
+    """Eliminate closure rows first : last from the later ones up to ``high``; return their rank and last pivot.
+
+    Factor K_nn, row_n = K_nn^-1 row_n, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm, row_m -= K_mn row_n.
+    """
+    size, column = last - first, scratch[0]
+    rank, smallest = rank_lu_factor(K, start, stride, size, scale, rows, columns)
+    rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, row[first:last], scratch[1])
+    for s in range(size, high - first):
+        for k in range(size):
+            column[k] = K[start + k * stride + s]
+        rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, column, scratch[1])
+        for k in range(size):
+            K[start + k * stride + s] = column[k]
+    for r in range(last, high):
+        for k in range(rank):
+            n = first + columns[k]
+            factor, source, target = K[row_start[r] + n], row_start[n], row_start[r]
+            if factor != 0.0:
+                row[r] -= factor * row[n]
+                for s in range(last, high):
+                    K[target + s] -= factor * K[source + s]
+    return rank, smallest
+
+
+@njit
+def _fold_node(
+    K, row_start, start, stride, first, last, high, rank, scale, rows, columns, own, stop, fill_row, lower, upper,
+    joint_lower, D, x, row, scratch,
+):  # fmt: skip
+    """Eliminate a node from its top, whose fills from ``own`` to ``stop`` are the node's own, then those of later rows.
+
+    solved = K_nn^-1 F_ni, D -= F_in solved; for each later row m, F_mi -= K_mn solved, F_im -= F_in K_nm.
+    """
+    size = last - first
     for k in range(6):
         for e in range(size):
-            solved[e, k] = lower[e, k]
-        rank_lu_solve(K, block, size, rank, scale, rows, columns, solved[:, k], column)
+            scratch[0, e] = lower[own + e, k]
+        rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, scratch[0], scratch[1])
+        for e in range(size):
+            joint_lower[own + e, k] = scratch[0, e]
     for e in range(size):
+        up = upper[own + e]
+        add_scaled6(x, -row[first + e], up)
         for a in range(6):
-            add_scaled6(D[a], -upper[e, a], solved[e])
+            add_scaled6(D[a], -up[a], joint_lower[own + e])
+    for e in range(own + size, stop):
+        r = fill_row[e]
+        if last <= r < high:
+            for k in range(size):
+                add_scaled6(lower[e], -K[row_start[r] + first + k], joint_lower[own + k])
+                add_scaled6(upper[e], -K[row_start[first + k] + r], upper[own + k])
 
 
 @njit
 def _substitute_all(plan, ws, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves."""
     nb = plan.mass.size
+    for k in range(plan.node_first[nb + 1] - 1, plan.node_first[nb] - 1, -1):
+        substitute_node(plan.node_row, plan.node_high, plan.row_start, ws.K, plan.node_order[k], row)
     for i in range(nb):
         x = body[i]
         start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
         if plan.parent[i] != nb:
             for r in range(start, stop):
                 row[r] -= dot6(ws.Y[i, r - start], body[plan.parent[i]])
-        if plan.fill_cluster[i] >= 0:
-            for e in range(plan.fill_first[i], plan.fill_first[i + 1]):
-                multiplier = row[plan.fill_row[e]]
-                add_scaled6(x, -multiplier, ws.fill_upper[e])
-                for r in range(start, stop):
-                    row[r] -= ws.fill_joint_upper[e, r - start] * multiplier
+        for e in range(plan.fill_pass[i], plan.fill_first[i + 1]):
+            multiplier = row[plan.fill_row[e]]
+            add_scaled6(x, -multiplier, ws.fill_upper[e])
+            for r in range(start, stop):
+                row[r] -= ws.fill_joint_upper[e, r - start] * multiplier
         for k in range(6):
             for r in range(start, stop):
                 x[k] += ws.X[i, k, r - start] * row[r]
-        for c in range(plan.cluster_first[i], plan.cluster_first[i + 1]):
-            for e in range(plan.fill_first[nb + c], plan.fill_first[nb + c + 1]):
-                row[plan.fill_row[e]] -= dot6(ws.fill_joint_lower[e], x)
+        for e in range(plan.fill_first[i], plan.fill_pass[i]):
+            row[plan.fill_row[e]] -= dot6(ws.fill_joint_lower[e], x)
+        for k in range(plan.node_first[i + 1] - 1, plan.node_first[i] - 1, -1):
+            substitute_node(plan.node_row, plan.node_high, plan.row_start, ws.K, plan.node_order[k], row)
+
+
+@njit
+def substitute_node(node_row, node_high, row_start, K, n, row):
+    """row_n -= K_nm row_m."""
+    for r in range(node_row[n], node_row[n + 1]):
+        total = row[r]
+        for s in range(node_row[n + 1], node_high[n]):
+            total -= K[row_start[r] + s] * row[s]
+        row[r] = total

@@ -20,6 +20,7 @@ from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import EFFORT, POINT
 from varint.kernels.rows import evaluate_rows
+from varint.kernels.stops import hold_stops
 
 CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25
@@ -93,11 +94,12 @@ def _evaluate(plan, ws, start, end, h, upper, attach):
     evaluate_rows(plan, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
     if plan.gauge_kind.size:
         apply_forces(plan, ws, start, upper, end, half_step)
+        hold_stops(plan, ws, end)
     merit = worst = 0.0
     for j in range(plan.side.shape[0]):
         near, far = plan.side[j, 0], plan.side[j, 1]
         for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
-            if plan.row_kind[r] == EFFORT:
+            if plan.row_kind[r] == EFFORT and ws.compliance[r] > 0.0:
                 continue
             ws.residual_row[r] /= h
             size = plan.row_scale[r] * abs(ws.residual_row[r])

@@ -6,9 +6,10 @@ body i        0 .. nb-1, numbered so that a parent comes before its children; sl
 joint j       0 .. nb-1: the tree joint of body j to its parent; nb .. nj-1: the cut joints (loop closures).
 row r         one scalar constraint; the rows of a joint are contiguous.
 side 0, 1     of a joint. Tree joint: side 0 is the child (body j), side 1 its parent.
-cluster c     the loop closures of one biconnected component, solved as one dense node.
-articulation  the body of a cluster nearest to the root; the cluster is eliminated just before it.
-fill e        one closure row made felt at one body by elimination: the only fill-in there is.
+cluster c     the loop closures of one biconnected component; loops of different clusters do not interact.
+node n        loop closures of a cluster that are eliminated together, as one dense block.
+top           of a node: the body nearest to the root of the loops it closes; the node is eliminated just before it.
+fill e        one closure row made felt at one body by elimination: the only fill-in there is, but for K's.
 gauge e       a scalar of the pose of two bodies; law f: one effort along a gauge (forces.py).
               A gauge without laws adds to the last one that has: its laws see the sum, and act along all of them.
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
@@ -26,7 +27,10 @@ SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE
 
 
 class Plan(NamedTuple):
-    """A compiled mechanism. Every array is read-only; nb bodies, nj joints, nr rows, nc clusters, ne fills."""
+    """A compiled mechanism. Every array is read-only; nb bodies, nj joints, nr rows, nc clusters, nn nodes, ne fills.
+
+    Rows of the tree joints come first, then those of the closures, by cluster and in the order of elimination.
+    """
 
     # bodies
     mass: np.ndarray  # (nb,) kg
@@ -45,13 +49,19 @@ class Plan(NamedTuple):
     row_c: np.ndarray  # (nr,) place of the plane (POINT) or length (DISTANCE), m
     row_scale: np.ndarray  # (nr,) turns a row (m or rad) into m
     # loop clusters
-    cluster_first: np.ndarray  # (nb + 2,) clusters with articulation i are cluster_first[i] : cluster_first[i + 1]
-    cluster_row: np.ndarray  # (nc + 1,) rows of cluster c are cluster_row[c] : cluster_row[c + 1]
-    cluster_block: np.ndarray  # (nc + 1,) its dense block in Workspace.K
-    fill_first: np.ndarray  # (nb + nc + 1,) fills of body i, then those of cluster c's articulation at nb + c
+    cluster_node: np.ndarray  # (nc + 1,) nodes of cluster c are cluster_node[c] : cluster_node[c + 1]
+    node_first: np.ndarray  # (nb + 2,) nodes with top i are node_order[node_first[i] : node_first[i + 1]]
+    node_order: np.ndarray  # (nn,)
+    node_row: np.ndarray  # (nn + 1,) rows of node n are node_row[n] : node_row[n + 1]
+    node_low: np.ndarray  # (nn,) first of the rows that node n is coupled with
+    node_high: np.ndarray  # (nn,) end of them
+    node_fill: np.ndarray  # (nn,) first of the fills of node n at its top, -1 where that is the world
+    row_start: np.ndarray  # (nr + 1,) entry (r, s) of the closures' matrix is Workspace.K[row_start[r] + s]; K's size
+    fill_first: np.ndarray  # (nb + 1,) fills of body i are fill_first[i] : fill_first[i + 1] ...
+    fill_pass: np.ndarray  # (nb,) ... first those of nodes with top i, from fill_pass[i] those it passes to its parent
     fill_row: np.ndarray  # (ne,) row r of a fill
     fill_up: np.ndarray  # (ne,) the fill of the same row one body nearer to the root, -1 where that is the world
-    fill_cluster: np.ndarray  # (nb,) cluster that body i takes part in below its articulation, -1 for none
+    fill_cluster: np.ndarray  # (nb,) cluster that body i and its tree joint take part in, -1 for none
     row_compliance: np.ndarray  # (nr,) 1 for gauges, 0 for constraints
     row_chain: np.ndarray  # (nr,) of a closure row: how many rows from it on have one effort, by their sum; else 0
     # forces; ng gauges, nf laws
@@ -64,6 +74,10 @@ class Plan(NamedTuple):
     # TURN: pairs, axes of a, b, a, b; FRAME: as SLIDE, then a weight of turns, a, and R at rest; DEAD, FOLLOWER:
     # directions of force and torque, in the world or in b, point, b; SLIP: normal, world, point, b
     gauge_law: np.ndarray  # (ng + 1,) laws of gauge e are gauge_law[e] : gauge_law[e + 1]
+    stop_gauge: np.ndarray  # (ns,) hard stops: gauge, limit, side that is forbidden (1: above, -1: below), restitution
+    stop_limit: np.ndarray  # (ns,)
+    stop_sign: np.ndarray  # (ns,)
+    stop_restitution: np.ndarray  # (ns,)
     law_kind: np.ndarray  # (nf,)
     law_parameter: np.ndarray  # (nf, 4) SPRING k, l0, d; CABLE the same; STOP k, upper, d, lower; FRICTION F, v0;
     # DRAG c; SERVO k, -, d; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first piece, pieces, d;
@@ -99,6 +113,9 @@ class Workspace(NamedTuple):
     command: np.ndarray  # (nf,) input of a law over the step
     effort: np.ndarray  # (nf,) N or N m
     work: np.ndarray  # (nf,) J, done since the start
+    closed: np.ndarray  # (ns,) whether a hard stop is closed
+    rest_gap: np.ndarray  # (ns,) gap at which a closed stop is held, zero but for round-off
+    compliance: np.ndarray  # (nr,) row_compliance, 0 for the rows of closed stops
     middle_position: np.ndarray  # (nb + 1, 3)
     middle_rotation: np.ndarray  # (nb + 1, 3, 3)
     middle_turn: np.ndarray  # (nb + 1, 4) T of forces.py, and the cosine of half the step's rotation
@@ -117,23 +134,23 @@ class Workspace(NamedTuple):
     X: np.ndarray  # (nb, 6, 6) D^-1 G^T, a column for each row of the joint
     S: np.ndarray  # (nb, 6, 6) joint pivots, then their LU factors
     Y: np.ndarray  # (nb, 6, 6) S^-1 H at the parent, a row for each row of the joint
-    K: np.ndarray  # dense closure nodes, then their LU factors
+    K: np.ndarray  # matrix of the closures; then LU factors of the nodes K_nn, K_nn^-1 K_nm for later rows m
     pivot: np.ndarray  # (2, nr) row and column order of the closure factors
-    rank: np.ndarray  # (nc,) numerical rank of each closure node
-    last_pivot: np.ndarray  # (nc,) smallest pivot that counted, relative
+    rank: np.ndarray  # (nn,) numerical rank of each closure node
+    last_pivot: np.ndarray  # (nn,) smallest pivot that counted, relative
     closure_scale: np.ndarray  # (nr,) scaling of the closure rows
-    closure_column: np.ndarray  # (largest cluster,)
+    closure_column: np.ndarray  # (2, largest node)
     fill_lower: np.ndarray  # (ne, 6) F_{closure, body}
     fill_upper: np.ndarray  # (ne, 6) F_{body, closure}, then D^-1 times it
-    fill_joint_lower: np.ndarray  # (ne, 6) F_{closure, joint}; at an articulation K^-1 F_{closure, body}
+    fill_joint_lower: np.ndarray  # (ne, 6) F_{closure, joint}; at a top K_nn^-1 F_{closure, body}
     fill_joint_upper: np.ndarray  # (ne, 6) S^-1 F_{joint, closure}
 
 
 def workspace(plan: Plan, stages: int) -> Workspace:
     """Fresh scratch for ``plan`` and a scheme of that many sub-steps."""
-    nb, nr, ne, nc = plan.mass.size, plan.row_c.size, plan.fill_row.size, plan.cluster_row.size - 1
+    nb, nr, ne, nn = plan.mass.size, plan.row_c.size, plan.fill_row.size, plan.node_row.size - 1
     ng, nf = plan.gauge_kind.size, plan.law_kind.size
-    largest = int(np.diff(plan.cluster_row).max(initial=0))
+    largest = int(np.diff(plan.node_row).max(initial=0))
     quat = np.zeros((2, nb + 1, 4))
     quat[..., 0] = 1.0
     rotation = np.zeros((2, nb + 1, 3, 3))
@@ -157,6 +174,9 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         command=np.zeros(nf),
         effort=np.zeros(nf),
         work=np.zeros(nf),
+        closed=np.zeros(plan.stop_gauge.size, dtype=np.bool_),
+        rest_gap=np.zeros(plan.stop_gauge.size),
+        compliance=plan.row_compliance.copy(),
         middle_position=np.zeros((nb + 1, 3)),
         middle_rotation=rotation[0].copy(),
         middle_turn=np.zeros((nb + 1, 4)),
@@ -174,12 +194,12 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         X=np.zeros((nb, 6, 6)),
         S=np.zeros((nb, 6, 6)),
         Y=np.zeros((nb, 6, 6)),
-        K=np.zeros(plan.cluster_block[-1]),
+        K=np.zeros(plan.row_start[-1]),
         pivot=np.zeros((2, nr), dtype=np.int64),
-        rank=np.zeros(nc, dtype=np.int64),
-        last_pivot=np.zeros(nc),
+        rank=np.zeros(nn, dtype=np.int64),
+        last_pivot=np.zeros(nn),
         closure_scale=np.zeros(nr),
-        closure_column=np.zeros(largest),
+        closure_column=np.zeros((2, largest)),
         fill_lower=np.zeros((ne, 6)),
         fill_upper=np.zeros((ne, 6)),
         fill_joint_lower=np.zeros((ne, 6)),

@@ -9,7 +9,7 @@ effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 
 from varint._jit import njit
 from varint.kernels.configuration import mass_pivots, place
-from varint.kernels.ldu import solve_newton
+from varint.kernels.ldu import solve_newton, substitute_node
 from varint.kernels.plan import AXIS, DISTANCE
 
 
@@ -85,30 +85,35 @@ def _add_clusterwise(row_cluster, y, factors, x):
 def _null_vector(plan, ws, k, row):
     """The k-th null vector of G^T in each cluster that has so many, in one vector ``row`` (nr,), from its factors.
 
-    That of the dense node is (-U11^-1 U12, I) with columns put back in order and scaled; the multipliers of the
-    tree rows follow by substitution, in which the bodies stay at zero.
+    That of a dense node is (-U11^-1 U12, I) with columns put back in order and scaled; the multipliers of the nodes
+    before it and of the tree rows follow by substitution, in which the bodies stay at zero.
     """
     row[:] = 0.0
-    for c in range(ws.rank.size):
-        first, rank = plan.cluster_row[c], ws.rank[c]
-        n, block = plan.cluster_row[c + 1] - first, plan.cluster_block[c]
-        if rank + k >= n:
+    for c in range(plan.cluster_node.size - 1):
+        n, left = plan.cluster_node[c], k
+        while n < plan.cluster_node[c + 1] and left >= plan.node_row[n + 1] - plan.node_row[n] - ws.rank[n]:
+            left -= plan.node_row[n + 1] - plan.node_row[n] - ws.rank[n]
+            n += 1
+        if n == plan.cluster_node[c + 1]:
             continue
-        columns = ws.pivot[1, first : first + n]
-        row[first + columns[rank + k]] = 1.0
+        first, last, rank = plan.node_row[n], plan.node_row[n + 1], ws.rank[n]
+        start, stride = plan.row_start[first] + first, plan.node_high[n] - plan.node_low[n]
+        columns = ws.pivot[1, first:last]
+        row[first + columns[rank + left]] = 1.0
         for i in range(rank - 1, -1, -1):
-            total = -ws.K[block + i * n + rank + k]
+            total = -ws.K[start + i * stride + rank + left]
             for j in range(i + 1, rank):
-                total -= ws.K[block + i * n + j] * row[first + columns[j]]
-            row[first + columns[i]] = total * ws.K[block + i * n + i]
-        for i in range(first, first + n):
+                total -= ws.K[start + i * stride + j] * row[first + columns[j]]
+            row[first + columns[i]] = total * ws.K[start + i * stride + i]
+        for i in range(first, last):
             row[i] *= ws.closure_scale[i]
+        for before in range(n - 1, plan.cluster_node[c] - 1, -1):
+            substitute_node(plan.node_row, plan.node_high, plan.row_start, ws.K, before, row)
     for i in range(plan.mass.size):
-        if plan.fill_cluster[i] >= 0:
-            start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
-            for e in range(plan.fill_first[i], plan.fill_first[i + 1]):
-                for r in range(start, stop):
-                    row[r] -= ws.fill_joint_upper[e, r - start] * row[plan.fill_row[e]]
+        start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
+        for e in range(plan.fill_pass[i], plan.fill_first[i + 1]):
+            for r in range(start, stop):
+                row[r] -= ws.fill_joint_upper[e, r - start] * row[plan.fill_row[e]]
 
 
 @njit(inline="always")
@@ -118,8 +123,11 @@ def take_smallest(plan, ws, row_cluster, basis, sums, row):
     ``row_cluster`` (nr,): cluster of each row, -1 for none. Scratch: ``basis`` (largest cluster, nr), ``sums`` (nc,).
     """
     count = 0
-    for c in range(ws.rank.size):
-        count = max(count, plan.cluster_row[c + 1] - plan.cluster_row[c] - ws.rank[c])
+    for c in range(sums.size):
+        missing = 0
+        for n in range(plan.cluster_node[c], plan.cluster_node[c + 1]):
+            missing += plan.node_row[n + 1] - plan.node_row[n] - ws.rank[n]
+        count = max(count, missing)
     if count == 0:
         return
     for r in range(row.size):

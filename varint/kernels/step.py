@@ -18,6 +18,16 @@ from varint.kernels.forces import clear_rows, finish_forces
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, solve_step
+from varint.kernels.stops import (
+    MOST_CHANGES,
+    MOST_IMPACTS,
+    SEARCH,
+    TOUCHING,
+    first_beyond,
+    impact,
+    measure_stop,
+    open_pulling,
+)
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 
@@ -99,36 +109,95 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
     iterations, sub-steps beyond the first).
     """
     constant, series, first_node, commands, command_node = loads
-    whole = 1 << DEEPEST_SUBSTEP
-    done, size, iterations, pieces = 0, whole, 0, 0
-    while done < whole:
-        part = size / whole
+    smallest = 1.0 / (1 << DEEPEST_SUBSTEP)
+    done, size, iterations, pieces = 0.0, 1.0, 0, 0
+    # the search for an impact: stop, last fractions of the sub-step before and after it, and the gaps there
+    stop, low, high, low_gap, high_gap, trials, impacts, changes = -1, 0.0, 0.0, 0.0, 0.0, 0, 0, 0
+    part, was_beyond = 1.0, False
+    while done < 1.0:
         half_step = 0.5 * h * part
-        before = share + width * done / whole
+        before = share + width * done
         set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, before)
         _kick(ws.target, ws.momentum, ws.load, half_step)
-        set_command(ws.command, commands, command_node, node, before + 0.5 * width * size / whole)
-        if extrapolate and size == whole:
+        set_command(ws.command, commands, command_node, node, before + 0.5 * width * part)
+        if extrapolate and part == 1.0:
             _extrapolate(ws.velocity, ws.history[stage])
         status, count = solve_step(plan, ws, pose, 1 - pose, h * part, tol)
         iterations += count
-        if status == CONVERGED:
-            done += size
-            after = share + width * done / whole
-            set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, after)
-            _finish(ws.momentum, ws.velocity, plan.mass, plan.inertia, ws.residual_body, ws.load, half_step)
-            finish_forces(plan, ws, half_step)
-            pose = 1 - pose
-            pieces += 1
-            while size < whole and done % (2 * size) == 0:
-                size *= 2
-        else:
-            size //= 2
-            if size == 0:
+        if status != CONVERGED:
+            size = 0.5 * min(size, part)
+            if size < smallest and stop < 0:
                 return status, pose, iterations, pieces
+            part, stop = size, -1
             for i in range(plan.mass.size):
                 for k in range(6):
                     ws.velocity[i, k] = ws.history[stage, 0, i, k]
+            continue
+        if plan.stop_gauge.size:
+            if changes < MOST_CHANGES and open_pulling(plan, ws):
+                changes += 1
+                continue
+            if stop < 0:
+                stop = first_beyond(plan, ws, 1 - pose)
+                if stop >= 0:
+                    low, low_gap, trials = 0.0, measure_stop(plan, ws, pose, stop, ws.jacobian[pose]), 0
+                    was_beyond = False
+                    if low_gap <= TOUCHING:
+                        low_gap = -1.0  # not known to be open anywhere
+            if stop >= 0:
+                gap = measure_stop(plan, ws, 1 - pose, stop, ws.jacobian[1 - pose])
+                trials += 1
+                if abs(gap) > TOUCHING and trials <= SEARCH:
+                    beyond = gap < 0.0
+                    if beyond:
+                        high, high_gap = part, gap
+                        if low_gap > 0.0 and was_beyond:
+                            low_gap *= 0.5  # Illinois: an end that stays twice counts half
+                    else:
+                        low, low_gap = part, gap
+                        if not was_beyond:
+                            high_gap *= 0.5
+                    was_beyond = beyond
+                    if low_gap > 0.0:
+                        part = low + (high - low) * low_gap / (low_gap - high_gap)
+                        continue
+                    if high > smallest:
+                        part = 0.5 * high  # not yet a fraction at which the gap is open
+                        continue
+                earlier = first_beyond(plan, ws, 1 - pose) if abs(gap) <= TOUCHING else -1
+                if earlier >= 0 and changes < MOST_CHANGES:
+                    changes += 1
+                    stop, high, trials, was_beyond = earlier, part, 0, True
+                    high_gap = measure_stop(plan, ws, 1 - pose, stop, ws.jacobian[1 - pose])
+                    low, low_gap = 0.0, measure_stop(plan, ws, pose, stop, ws.jacobian[pose])
+                    if low_gap > TOUCHING:
+                        part = high * low_gap / (low_gap - high_gap)
+                        continue
+                    low_gap = -1.0
+                    gap = high_gap
+                if low_gap < 0.0 and abs(gap) > TOUCHING:
+                    # it starts at the limit and goes beyond: it rests there
+                    impact(plan, ws, pose, stop, 0.0, True)
+                    changes += 1
+                    stop, part = -1, min(size, 1.0 - done)
+                    continue
+        done = 1.0 if done + part > 1.0 - 1e-14 else done + part
+        set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, share + width * done)
+        _finish(ws.momentum, ws.velocity, plan.mass, plan.inertia, ws.residual_body, ws.load, half_step)
+        if plan.gauge_kind.size:
+            finish_forces(plan, ws, half_step)
+        pose = 1 - pose
+        pieces += 1
+        if stop >= 0:
+            impacts += 1
+            restitution = plan.stop_restitution[stop]
+            if impacts > MOST_IMPACTS:
+                restitution = 0.0
+            impact(plan, ws, pose, stop, restitution, restitution == 0.0)
+            stop, size = -1, 1.0
+        while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
+            size *= 2.0
+        part = min(size, 1.0 - done)
     _remember(ws.velocity, ws.history[stage])
     return CONVERGED, pose, iterations, pieces - 1
 
@@ -140,7 +209,7 @@ def project(plan, ws, pose):
     Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
     """
     mass_pivots(plan, ws.D)
-    clear_rows(plan, ws.jacobian[pose])
+    clear_rows(plan, ws.compliance, ws.jacobian[pose])
     for i in range(plan.mass.size):
         for k in range(6):
             ws.increment_body[i, k] = ws.momentum[i, k]

@@ -18,7 +18,7 @@ import numpy as np
 
 from varint.kernels.plan import AXIS
 from varint.kernels.rows import evaluate_rows
-from varint.kinematics.frames import JointFrames, moved
+from varint.kinematics.frames import JointFrames, continued_coordinates, moved
 from varint.model.joints.base import Ball, Shift, Slide, Turn
 from varint.model.rotation import vector_from_matrix
 
@@ -54,18 +54,25 @@ class Weld:
 
 @dataclass
 class Coordinate:
-    """Asks for one coordinate of a joint; ``value`` may be changed."""
+    """Asks for one coordinate of a joint; ``value``, and the coordinates (dof,) it goes on from, may be changed."""
 
     frames: JointFrames
     number: int
     value: float
+    near: np.ndarray | None = None
+
+    def measure(self, x, R):
+        """All coordinates (dof,) of the joint, angles and rotation vectors the nearest to ``near``."""
+        q = self.frames.measure(x, R)
+        return q if self.near is None else continued_coordinates(self.frames.joint, np.array([self.near, q]))[1]
 
     def rows(self, x, R):
         """Value (1,), an angle in [-pi, pi), and Jacobian (1, 2, 6)."""
-        value = self.frames.measure(x, R)[self.number] - self.value
+        q = self.measure(x, R)
+        value = q[self.number] - self.value
         if isinstance(motion_of(self.frames.joint, self.number), Turn):
             value = (value + np.pi) % (2 * np.pi) - np.pi
-        return np.array([value]), self.frames.rate_jacobian(x, R)[self.number, None]
+        return np.array([value]), self.frames.rate_jacobian(x, R, q)[self.number, None]
 
     @property
     def angular(self):

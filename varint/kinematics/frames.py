@@ -61,9 +61,12 @@ class JointFrames:
         jacobian[3:, 1, 3:] = -self.axes_b.T @ cross_matrix(self.origin_b)
         return jacobian
 
-    def rate_jacobian(self, x, R):
-        """Rates of the joint coordinates, (dof, 2, 6) by the motions of bodies a and b as in `twist_jacobian`."""
-        inverse = np.linalg.pinv(motion_subspace(self.joint, self.measure(x, R)))
+    def rate_jacobian(self, x, R, q=None):
+        """Rates of the joint coordinates, (dof, 2, 6) by the motions of bodies a and b as in `twist_jacobian`.
+
+        ``q`` (dof,): the coordinates, measured where not given.
+        """
+        inverse = np.linalg.pinv(motion_subspace(self.joint, self.measure(x, R) if q is None else q))
         return np.tensordot(inverse, self.twist_jacobian(x, R), 1)
 
     def place(self, child, x, R, q):
@@ -156,7 +159,12 @@ def joint_coordinates(structure, joint, position, quat_wxyz):
     Angles are continued past pi, rotation vectors past pi: from one node to the next a body may
     turn by no more than pi. At the first node both are the shortest.
     """
-    q = JointFrames(structure, joint).measure(*with_world(position, quat_wxyz))
+    q = continued_coordinates(joint, JointFrames(structure, joint).measure(*with_world(position, quat_wxyz)))
+    return q[:, 0] if joint.dof == 1 else q
+
+
+def continued_coordinates(joint, q):
+    """Coordinates ``q`` (T, dof) of ``joint``, angles and rotation vectors the nearest to those before. In place."""
     column = 0
     for motion in joint.allowed:
         if isinstance(motion, Ball):
@@ -164,7 +172,7 @@ def joint_coordinates(structure, joint, position, quat_wxyz):
         elif isinstance(motion, Turn):
             q[:, column] = np.unwrap(q[:, column])
         column += 3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1
-    return q[:, 0] if joint.dof == 1 else q
+    return q
 
 
 def continued(vectors):

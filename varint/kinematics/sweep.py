@@ -74,9 +74,10 @@ class Sweep:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A point of the path: coordinate, poses (nb + 1, ...), motions by it and by it twice, singular values."""
+    """A point of the path: coordinate, all of its joint, poses (nb + 1, ...), motions by it and by it twice."""
 
     s: float
+    q: np.ndarray  # (dof,)
     x: np.ndarray
     R: np.ndarray
     velocity: np.ndarray  # (nb + 1, 6)
@@ -126,7 +127,7 @@ class _Path:
 
     def start(self, x, R):
         """Begin at a closed configuration."""
-        s = float(self.drive.frames.measure(x, R)[self.drive.number])
+        s = float(self.drive.measure(x, R)[self.drive.number])
         self.nodes.append(self._node(s, x, R, None))
 
     def follow(self, goal) -> bool:
@@ -179,7 +180,7 @@ class _Path:
 
     def _step(self, here, s):
         """The node at ``s`` near ``here``, or None where none is found."""
-        self.drive.value = s
+        self.drive.value, self.drive.near = s, here.q
         step = s - here.s
         predicted = moved(here.x, here.R, step * here.velocity + 0.5 * step**2 * here.acceleration)
         x, R, gap = self.closure.close(*predicted, ITERATIONS)
@@ -216,7 +217,7 @@ class _Path:
             apart = abs(step) >= self.smallest
             acceleration = (velocity - before.velocity) / step if apart else before.acceleration
         clearance = singular[unclear].min() if unclear.any() else np.inf
-        return Node(s, x, R, velocity, acceleration, singular, clearance)
+        return Node(s, self.drive.measure(x, R), x, R, velocity, acceleration, singular, clearance)
 
     def _velocity(self, known, rates, unclear, before):
         """The motion (nb + 1, 6) of least kinetic energy with ``rates`` along ``known``, as before along ``unclear``.

@@ -148,7 +148,7 @@ def _is_closed(joint):
     if joint.point is joint.point_b and not any(isinstance(row, Distance) for row in joint.forbidden):
         return True
     apart = joint.point_b - joint.point
-    tolerance = ANCHOR_TOLERANCE * max(1.0, np.abs(joint.point).max(), np.abs(joint.point_b).max())
+    tolerance = ANCHOR_TOLERANCE * max(np.abs(joint.point).max(), np.abs(joint.point_b).max())
     return all(
         abs(joint.frame[:, row.axis] @ apart if isinstance(row, Along) else np.linalg.norm(apart) - row.length)
         <= tolerance

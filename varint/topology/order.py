@@ -2,13 +2,18 @@
 
 The mechanism graph has bodies (and the world) as nodes and joints as edges (VI section 4.2). A
 spanning tree that keeps the joints with the most rows leaves the cheapest joints as cuts (loop
-closures), and among equals the ones deepest in the mechanism, so that loops stay short. Loops
-only interact inside one biconnected component; its cut joints form one cluster.
+closures), and among equals the ones deepest in the mechanism; where there are many loops, those
+that close short ones. Loops only interact inside one biconnected component; its cut joints form
+one cluster. Closures are eliminated each where its loop ends, in an order in which those that share
+bodies follow one another.
 """
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import networkx as nx
+
+FEW = 5  # loops of a component: up to so many their length matters little
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,10 @@ class Topology:
         Joint to the parent, and parent, of each body; joint ``None`` for the base of a floating group.
     clusters : list of (articulation, [cut joints])
         One for each biconnected component with loops; the articulation is its body nearest to the root.
-        In order of elimination reversed: by place of the articulation in ``bodies``, the world last.
+        By place of the articulation in ``bodies``, the world last.
+    nodes : list of [(top, [cut joints])]
+        Of each cluster, the dense nodes that its cut joints are eliminated in, in that order. The top of a node
+        is the body nearest to the root of the loops it closes.
     cluster_of : dict
         For each body inside a loop, below the articulation: the number of its cluster.
     """
@@ -34,6 +42,7 @@ class Topology:
     tree_joint: dict
     parent: dict
     clusters: list
+    nodes: list
     cluster_of: dict
     attached: dict
 
@@ -60,7 +69,8 @@ def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()
     graph.add_edges_from((a, b, j) for j, (a, b) in enumerate(ends))
     roots = [-1] + [min(part) for part in nx.connected_components(graph) if -1 not in part]
     depth = nx.multi_source_dijkstra_path_length(graph, set(roots))
-    edges = sorted(range(len(ends)), key=lambda j: (min(depth[ends[j][0]], depth[ends[j][1]]), j))
+    early = _close_short_loops(ends, rows, depth)
+    edges = sorted(set(range(len(ends))) - early, key=lambda j: (min(depth[ends[j][0]], depth[ends[j][1]]), j))
     weighted = nx.MultiGraph()
     weighted.add_nodes_from(graph)
     weighted.add_edges_from((*ends[j], j, {"weight": rows[j]}) for j in edges)
@@ -88,8 +98,80 @@ def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()
         else:
             attached[k], room[child] = child, room[child] - 1
     follows = {len(ends) + k for k in chained}
-    clusters, cluster_of = _find_clusters([*ends, *springs], cuts, tree_joint, bodies, clustered, follows)
-    return Topology(bodies, tree_joint, parent, clusters, cluster_of, attached)
+    ends = [*ends, *springs]
+    clusters, cluster_of = _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows)
+    if clustered and not follows:  # the rows of a chain share a node
+        nodes = [_find_nodes(ends, cuts, parent, bodies) for _, cuts in clusters]
+    else:
+        nodes = [[cluster] for cluster in clusters]
+    return Topology(bodies, tree_joint, parent, clusters, nodes, cluster_of, attached)
+
+
+def _components(ends, numbers, follows=(), bases=()):
+    """Biconnected components with loops of the joints in ``numbers``, as (joints, bodies).
+
+    ``follows``: joints that belong with the one before; ``bases``: of floating groups, that springs couple by way of
+    the world.
+    """
+    # joints as nodes of their own: two joints between the same bodies make a loop too
+    graph = nx.Graph()
+    chain: dict = {}
+    first = -1
+    for j in sorted(numbers):
+        first = first if j in follows else j
+        chain.setdefault(first, []).append(j)
+        for body in ends[j]:
+            graph.add_edge(("joint", first), body)
+    for body in bases:
+        graph.add_edge(("base", body), body)
+        graph.add_edge(("base", body), -1)
+    for component in nx.biconnected_components(graph):
+        if len(component) >= 4:
+            heads = [node[1] for node in component if isinstance(node, tuple) and node[0] == "joint"]
+            yield sorted(j for head in heads for j in chain[head]), [n for n in component if not isinstance(n, tuple)]
+
+
+def _close_short_loops(ends, rows, depth):
+    """Joints to cut, one in each of a set of short independent loops, in components of many loops.
+
+    Of a loop the joint with the fewest rows, among these one in the fewest loops, the deepest of them. Loops are
+    sets of joints, written as bits of an integer; those that share a cut joint with an earlier one are led around it.
+    """
+    closed = {}
+    for joints, members in _components(ends, range(len(ends))):
+        if len(joints) - len(members) + 1 <= FEW:
+            continue
+        loops = sorted({_shortest_loop(ends, joints, j) for j in joints}, key=lambda loop: (loop.bit_count(), loop))
+        rank = {
+            j: (rows[j], sum(loop >> j & 1 for loop in loops), -min(depth[ends[j][0]], depth[ends[j][1]]), -j)
+            for j in joints
+        }
+        for loop in loops:
+            for cut, other in closed.items():
+                if loop >> cut & 1:
+                    loop ^= other
+            if loop:
+                closed[min((j for j in joints if loop >> j & 1), key=rank.__getitem__)] = loop
+    return set(closed)
+
+
+def _shortest_loop(ends, joints, closure):
+    """A shortest loop through the joint ``closure`` of a component, as bits: breadth first from its one end."""
+    beside = {}
+    for j in joints:
+        for near, far in (ends[j], ends[j][::-1]):
+            beside.setdefault(near, []).append((far, j))
+    start, goal = ends[closure]
+    way = {start: 1 << closure}
+    front = [start]
+    for body in front:
+        for far, j in beside[body]:
+            if j != closure and far not in way:
+                way[far] = way[body] | 1 << j
+                front.append(far)
+        if goal in way:
+            return way[goal]
+    raise AssertionError("every joint of a biconnected component is in a loop")
 
 
 def _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows):
@@ -99,30 +181,34 @@ def _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows):
         return [(-1, cuts)], dict.fromkeys(bodies, 0)
     place = {body: number for number, body in enumerate(bodies)}
     place[-1] = -1
-    # joints as nodes of their own: two joints between the same bodies make a loop too
-    graph = nx.Graph()
-    cut, tree = set(cuts), set(tree_joint.values())
-    chain: dict = {}
-    first = -1
-    for j, (a, b) in enumerate(ends):
-        if j in cut or j in tree:
-            first = first if j in follows else j
-            chain.setdefault(first, []).append(j)
-            graph.add_edge(("joint", first), a)
-            graph.add_edge(("joint", first), b)
-    for body, joint in tree_joint.items():
-        if joint is None:  # springs couple floating groups by way of the world
-            graph.add_edge(("base", -1 - body), body)
-            graph.add_edge(("base", -1 - body), -1)
+    cut = set(cuts)
+    bases = [body for body, joint in tree_joint.items() if joint is None]
     found = []
-    for component in nx.biconnected_components(graph):
-        heads = [node[1] for node in component if isinstance(node, tuple) and node[1] in cut]
-        closures = sorted(j for head in heads for j in chain[head])
-        if len(component) < 4 or not closures:
+    for joints, members in _components(ends, cut | set(tree_joint.values()) - {None}, follows, bases):
+        if cut.isdisjoint(joints):
             continue
-        members = [node for node in component if not isinstance(node, tuple)]
         articulation = min(members, key=place.__getitem__)
-        found.append((articulation, closures, members))
+        found.append((articulation, [j for j in joints if j in cut], members))
     found.sort(key=lambda cluster: place[cluster[0]] if cluster[0] >= 0 else len(bodies))
     cluster_of = {body: c for c, (top, _, members) in enumerate(found) for body in members if body != top}
     return [(articulation, closures) for articulation, closures, _ in found], cluster_of
+
+
+def _find_nodes(ends, cuts, parent, bodies):
+    """Nodes of a cluster: one for each cut joint."""
+    place = {body: number for number, body in enumerate(bodies)}
+    place[-1] = -1
+    top, felt = {}, {}
+    for j in cuts:
+        a, b = ends[j]
+        while a != b:
+            a, b = (a, b) if place[a] > place[b] else (b, a)
+            felt.setdefault(a, []).append(j)
+            a = parent[a]
+        top[j] = a
+    near = nx.Graph()
+    near.add_nodes_from(cuts)
+    for joints in felt.values():
+        near.add_edges_from(combinations(joints, 2))
+    order = list(nx.utils.reverse_cuthill_mckee_ordering(near))
+    return [(top[j], [j]) for j in sorted(order, key=lambda j: -place[top[j]])]

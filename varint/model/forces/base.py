@@ -45,8 +45,17 @@ class Gauge:
 
 
 @dataclass(frozen=True)
+class HardStop:
+    """A limit of a gauge: forbidden above (``sign`` 1) or below (-1), with a coefficient of restitution, 0 to 1."""
+
+    limit: float
+    sign: int
+    restitution: float
+
+
+@dataclass(frozen=True)
 class Element:
-    """A gauge and the law of the effort along it, with its parameters (kernels/plan.py).
+    """A gauge and the law of the effort along it, with its parameters (kernels/plan.py), and hard stops.
 
     ``added``: gauges whose values are added to the first. ``table``: (values, efforts) of a TABLE.
     ``normal``: the element of the normal force of a COULOMB, listed before it.
@@ -58,6 +67,7 @@ class Element:
     added: tuple[Gauge, ...] = ()
     table: tuple | None = None
     normal: "Element | None" = None
+    stops: tuple = ()
 
 
 @dataclass(frozen=True, eq=False)

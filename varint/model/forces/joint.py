@@ -6,18 +6,27 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.forces.base import Element, Force, register
+from varint.model.forces.base import Element, Force, HardStop, register
 from varint.model.forces.commanded import Commanded
 
 
 @dataclass(frozen=True, eq=False)
 class AlongCoordinate(Force):
-    """A force along coordinate number ``coordinate`` of ``joint`` (m or rad): an effort in N or N m."""
+    """A force along coordinate number ``coordinate`` of ``joint`` (m or rad): an effort in N or N m.
+
+    Angles count their turns from the start of a run, where they are in (-pi, pi]. Motions that share a rotation
+    vector, or come after one, take no effort.
+    """
 
     joint: str = field(kw_only=True)
     coordinate: int = field(default=0, kw_only=True)
 
     law = ""
+
+    def __post_init__(self):
+        super().__post_init__()
+        if isinstance(self.coordinate, np.integer):
+            self._set("coordinate", int(self.coordinate))
 
     def elements(self, structure):
         return [Element(self._joint(structure, self.joint, self.coordinate), self.law, self._parameters())]
@@ -83,23 +92,44 @@ class JointFriction(AlongCoordinate):
 @register
 @dataclass(frozen=True, eq=False)
 class JointStop(AlongCoordinate):
-    """Limits of a joint coordinate, as one-sided springs with damping that only push back."""
+    """Limits of a joint coordinate (m or rad). A limit that is not given is not there.
+
+    With a ``stiffness``, N m/rad or N/m: one-sided springs with ``damping``, N m s/rad or N s/m, which only push back.
+    Without: hard, each impact turning the rate to -``restitution`` times itself (0 to 1); for orders 1 and 2.
+    """
 
     lower: float = field(default=-np.inf, kw_only=True)
     upper: float = field(default=np.inf, kw_only=True)
-    stiffness: float = field(kw_only=True)
+    restitution: float = field(default=0.0, kw_only=True)
+    stiffness: float | None = field(default=None, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
-
-    law = "STOP"
 
     def __post_init__(self):
         super().__post_init__()
-        self._check(stiffness="positive", damping="zero")
+        bounded = [which for which in ("lower", "upper") if not _is_infinite(getattr(self, which))]
+        self._check(damping="zero", restitution="zero", **dict.fromkeys(bounded, "any"))
+        if self.stiffness is not None:
+            self._check(stiffness="positive")
         if not self.lower < self.upper:
             raise MechanismError(f"lower of {self.label} must be below upper, got {self.lower!r} and {self.upper!r}")
+        if self.restitution > 1.0:
+            raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
+        if (self.stiffness is None and self.damping) or (self.stiffness is not None and self.restitution):
+            raise MechanismError(
+                f"{self.label} is hard, with a restitution, or has a stiffness and a damping: not both"
+            )
 
-    def _parameters(self):
-        return self.stiffness, float(self.upper), self.damping, float(self.lower)
+    def elements(self, structure):
+        gauge = self._joint(structure, self.joint, self.coordinate)
+        if self.stiffness is not None:
+            return [Element(gauge, "STOP", (self.stiffness, self.upper, self.damping, self.lower))]
+        limits = ((self.upper, 1), (self.lower, -1))
+        stops = tuple(HardStop(limit, sign, self.restitution) for limit, sign in limits if np.isfinite(limit))
+        return [Element(gauge, "INPUT", (), stops)]
+
+
+def _is_infinite(value):
+    return isinstance(value, float) and np.isinf(value)
 
 
 @register
@@ -116,7 +146,10 @@ class Motor(Commanded, AlongCoordinate):
 @register
 @dataclass(frozen=True, eq=False)
 class JointServo(Commanded, AlongCoordinate):
-    """PD control of a joint coordinate, taken implicitly: -stiffness (q - target) - damping dq/dt."""
+    """PD control of a joint coordinate q, taken implicitly: the effort -stiffness (q - target) - damping dq/dt.
+
+    ``target``: m or rad; ``stiffness``: N m/rad or N/m; ``damping``: N m s/rad or N s/m. It has no potential.
+    """
 
     target: float | np.ndarray | Callable = field(kw_only=True)
     stiffness: float = field(kw_only=True)

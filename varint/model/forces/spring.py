@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from varint.errors import MechanismError
 from varint.model.checks import array_of
 from varint.model.forces.base import Element, Force, Gauge, register
 
@@ -19,6 +20,8 @@ class BetweenPoints(Force):
 
     def __post_init__(self):
         super().__post_init__()
+        if self.body_a == self.body_b:
+            raise MechanismError(f"{self.label} connects '{self.body_a}' to itself")
         for which in ("point_a", "point_b"):
             self._set(which, array_of(getattr(self, which), (3,), f"{which} of {self.label}"))
 

@@ -1,0 +1,28 @@
+"""A cart on a straight track with a pole hinged to it, and a motor that pushes the cart."""
+
+import numpy as np
+
+import varint as vi
+from varint.mechanisms._links import hinge, link, polar
+
+
+def build(effort=0.0, angle: float = 1.0, mass: float = 1.0, length: float = 1.0) -> vi.Mechanism:
+    """Cart of ``mass`` (kg) on x, a pole of ``length`` (m) and 1 kg/m in the x-z plane, let go ``angle`` from hanging.
+
+    ``effort``: of the motor, N: a number, one a node or a function of time and state (`vi.Motor`). The coordinate of
+    "pivot" counts from hanging, rad, that of "track" is the cart's x, m.
+    """
+    origin = np.zeros(3)
+    bodies = [
+        vi.Body.box("cart", size=(0.4, 0.2, 0.2), mass=mass, position=origin),
+        link("pole", origin, polar(length, -np.pi / 2), width=0.05),
+    ]
+    joints = [
+        vi.Prismatic("track", "world", "cart", point=origin, axis=(1, 0, 0)),
+        hinge("pivot", "cart", "pole", origin),
+    ]
+    forces = [vi.Motor("motor", joint="track", effort=effort)]
+    return vi.Mechanism("cart-pole", bodies, joints, forces=forces, start={"coordinates": {"pivot": angle}})
+
+
+EXPECTED = {"bodies": 2, "rows": 10, "mobility": 2, "redundant": 0, "loops": 0, "dt": 0.005}

@@ -1,0 +1,120 @@
+"""The scripts in examples/ run, and do what they claim."""
+
+import sys
+from functools import cache
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+import varint as vi
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+sys.path.insert(0, str(EXAMPLES))
+
+import cart_pole_swing_up  # noqa: E402
+import clock  # noqa: E402
+import foot_path  # noqa: E402
+
+GRAVITY = 9.81
+
+
+@cache
+def shared_run(example):
+    return example.run()
+
+
+@pytest.mark.parametrize(
+    ("example", "words"),
+    [(cart_pole_swing_up, "caught for good at"), (clock, "it ticks every"), (foot_path, "the foot keeps to its path")],
+)
+def test_prints_and_draws(example, words, monkeypatch, tmp_path, capsys):
+    kept = shared_run(example)
+    monkeypatch.setattr(example, "run", lambda: kept)
+    example.main(tmp_path / "picture.png")
+    assert words in capsys.readouterr().out
+    assert matplotlib.image.imread(tmp_path / "picture.png").std() > 0.01
+
+
+def test_pole_stands():
+    """Swung up from hanging in several swings, and balanced for the last four seconds."""
+    run = shared_run(cart_pole_swing_up)
+    angle, cart = cart_pole_swing_up.from_upright(run), run.coordinates["track"]
+    assert abs(angle[0]) > 3.0
+    swings = np.flatnonzero(np.diff(np.sign(run.angular_velocity[run.t < 5.0, 1, 1])))
+    assert len(swings) >= 4
+    assert abs(cart).max() < 0.6
+    standing = run.t > 8.0
+    assert abs(angle[standing]).max() < 0.05
+    assert abs(angle[-1]) < 1e-3
+    assert abs(cart[-1]) < 1e-2
+    assert abs(run.energy_balance).max() < 0.01 * run.kinetic.max()
+
+
+def test_foot_follows():
+    """To a millimetre all the way round, three times, at the angles of inverse kinematics."""
+    run = shared_run(foot_path)
+    place, wanted = foot_path.foot(run), foot_path.path(run.t)
+    assert np.linalg.norm(place - wanted, axis=1).max() < 1e-3
+    turns = np.unwrap(np.arctan2(*((place - foot_path.CENTRE) / foot_path.HALF).T[::-1]))
+    assert turns[-1] - turns[0] == pytest.approx(6 * np.pi, abs=0.05)
+    angles = vi.mechanisms.module("minitaur_leg").hip_angles(place)
+    for number, hip in enumerate(foot_path.HIPS):
+        np.testing.assert_allclose(run.coordinates[hip], angles[:, number], atol=1e-9)
+
+
+def test_clock_settles():
+    """On the cycle in which the stops take what the impulses give; from a wilder start on the same one."""
+    run = shared_run(clock)
+    kinetic, period = settled_clock()
+    for trajectory in (run, clock.run(angle=0.0, rate=3.0, duration=4.5)):
+        times, at_mid_swing = clock.ticks(trajectory)
+        assert at_mid_swing[-3:].mean() == pytest.approx(kinetic, rel=0.008)
+        assert np.diff(times)[-3:].mean() == pytest.approx(period, rel=0.005)
+        assert abs(trajectory.energy_balance).max() < 1e-4 * trajectory.kinetic.max()
+    at = np.searchsorted(run.t, clock.ticks(run)[0][-4:])
+    given, taken = (-np.diff(run.dissipated["motor"][at]), np.diff(run.dissipated["bank"][at]))
+    assert given == pytest.approx(4 * clock.EFFORT * clock.WINDOW, rel=0.02)  # two impulses a period
+    assert taken.mean() == pytest.approx(given.mean(), rel=0.01)
+
+
+def settled_clock():
+    """Kinetic energy at mid-swing (J) and period (s) of the limit cycle, from the pendulum's equation of motion."""
+    mechanism = vi.mechanisms.escapement()
+    body, stop = mechanism.bodies[0], mechanism.force("bank")
+    arm, bank = -body.position[2], stop.upper
+    moment, weight = body.inertia[1, 1] + body.mass * arm**2, body.mass * GRAVITY * arm
+    impulse = clock.EFFORT * 2 * clock.WINDOW
+
+    def until(angle, start):
+        """Time and rate at which the pendulum comes to an angle from a start (angle, rate)."""
+
+        def motion(_, y):
+            stopping = min(0.0, -stop.stiffness * (y[0] - bank) - stop.damping * y[1]) if y[0] > bank else 0.0
+            drive = np.copysign(clock.EFFORT, y[1]) if abs(y[0]) < clock.WINDOW else 0.0
+            return y[1], (stopping + drive - weight * np.sin(y[0])) / moment
+
+        def there(_, y):
+            return y[0] - angle
+
+        there.terminal, there.direction = True, angle - start[0] or -1.0
+        found = solve_ivp(motion, (0, 1), start, events=there, rtol=1e-8, atol=1e-11, max_step=2e-3)
+        return found.t[-1], found.y[1, -1]
+
+    def gain(rate):
+        """Kinetic energy gained from one stop to the other, J."""
+        return 0.5 * moment * (until(bank, (bank, rate))[1] ** 2 - rate**2) + impulse
+
+    arriving = brentq(gain, 0.5, 3.0, xtol=1e-6)
+    contact, leaving = until(bank, (bank, arriving))
+    swing, _ = until(-bank, (bank, leaving))
+    kinetic = 0.5 * moment * leaving**2 + weight * (1 - np.cos(bank)) + 0.5 * impulse
+    return kinetic, 2 * (contact + swing)
+
+
+def test_foot_out_of_reach():
+    with pytest.raises(vi.MechanismError, match=r"0\.1 to 0\.3 m"):
+        vi.mechanisms.module("minitaur_leg").hip_angles([[0.0, -0.2], [0.0, -0.31]])
