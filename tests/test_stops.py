@@ -1,0 +1,124 @@
+"""Hard stops: bouncing with restitution, resting, and the soft form's limit."""
+
+import numpy as np
+import pytest
+
+import varint as vi
+
+GRAVITY = 9.81
+
+
+def ball(restitution, height=1.0):
+    """A box on a vertical slide, ``height`` above its stop."""
+    box = vi.Body.box("box", (0.2, 0.2, 0.2), 1.0, position=(0, 0, height))
+    slide = vi.Prismatic("slide", "world", "box", point=(0, 0, height), axis=(0, 0, 1))
+    stop = vi.JointStop("floor", joint="slide", lower=-height, restitution=restitution)
+    return vi.Mechanism("ball", [box], [slide], forces=[stop])
+
+
+def pendulum(angle=1.0, **stop):
+    """A link that swings from ``angle`` against a stop."""
+    plain = vi.mechanisms.n_pendulum(n=1, angle=angle)
+    return vi.Mechanism("pendulum", plain.bodies, plain.joints, forces=[vi.JointStop("stop", joint="joint 1", **stop)])
+
+
+def test_elastic_ball_keeps_its_energy_over_a_hundred_impacts():
+    for dt in (0.01, 0.005):
+        run = vi.simulate(ball(1.0), 100.0, dt)
+        v = run.velocity[:, 0, 2]
+        assert np.count_nonzero((v[:-1] < 0) & (v[1:] > 0)) > 100
+        assert np.abs(run.energy - run.energy[0]).max() < 1e-10
+        assert run.coordinates["slide"].min() >= -1.0 - 1e-10
+
+
+def test_ball_follows_the_geometric_decay():
+    e, fall = 0.5, np.sqrt(2 / GRAVITY)
+    run = vi.simulate(ball(e), 3.0, 0.001)
+    height = run.coordinates["slide"] + 1.0
+    for bounce in range(1, 6):
+        # the ball is in the air for 2 e^k t after its k-th impact
+        top = fall * (1 + sum(2 * e**k for k in range(1, bounce)) + e**bounce)
+        assert np.interp(top, run.t, height) == pytest.approx(e ** (2 * bounce), abs=2e-6)
+    rest = run.t > fall * (1 + 2 * e / (1 - e)) + 0.01
+    assert np.abs(height[rest]).max() < 1e-10
+    assert np.abs(run.velocity[rest]).max() < 1e-10
+    assert run.dissipated["floor"][-1] == pytest.approx(GRAVITY, rel=1e-9)
+    assert np.abs(run.energy_balance).max() < 1e-9
+
+
+def test_rod_on_a_hard_stop_keeps_its_energy_to_the_order_of_the_step():
+    errors = []
+    for dt in (0.02, 0.01):
+        run = vi.simulate(pendulum(lower=-1.0, restitution=1.0), 120.0, dt)
+        assert run.substeps > 100  # one for each impact
+        assert run.coordinates["joint 1"].min() > -1.0 - 1e-9
+        errors.append(np.abs(run.energy - run.energy[0]).max())
+    assert errors[1] < 2e-3
+    assert 3 < errors[0] / errors[1] < 5
+
+
+def test_soft_stop_converges_to_the_hard_one():
+    hard = vi.simulate(pendulum(lower=-1.2, restitution=1.0), 1.2, 0.0005).coordinates["joint 1"]
+    off = [
+        np.abs(vi.simulate(pendulum(lower=-1.2, stiffness=k), 1.2, 0.0005).coordinates["joint 1"] - hard).max()
+        for k in (1e2, 1e4, 1e6)
+    ]
+    # the soft one is late by half a period of its spring, as k^-1/2
+    assert off[0] > 5 * off[1] > 25 * off[2]
+    assert off[2] < 0.02
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 0.9])
+def test_chain_with_many_stops(restitution):
+    chain = vi.mechanisms.n_pendulum(n=8, angle=1.5)
+    stops = [
+        vi.JointStop(f"stop {joint.name}", joint=joint.name, lower=-0.5, upper=0.5, restitution=restitution)
+        for joint in chain.joints[1:]
+    ]
+    mechanism = vi.Mechanism("chain", chain.bodies, chain.joints, forces=stops)
+    balances = []
+    for dt in (0.01, 0.0025):
+        run = vi.simulate(mechanism, 3.0, dt)
+        angles = np.array([run.coordinates[joint.name] for joint in chain.joints[1:]])
+        assert np.abs(angles).max() < 0.5 + 1e-4
+        assert run.drift.max() < 1e-10
+        assert run.energy[-1] < run.energy[0] - 1.0
+        balances.append(np.abs(run.energy_balance).max())
+    assert balances[1] < 0.2 * balances[0]
+
+
+def test_stop_in_a_loop():
+    plain = vi.mechanisms.four_bar()
+    stop = vi.JointStop("stop", joint="rocker pivot", upper=0.3, restitution=1.0)
+    mechanism = vi.Mechanism("four-bar", plain.bodies, plain.joints, forces=[stop], start=dict(plain.start))
+    run = vi.simulate(mechanism, 5.0, 0.005)
+    assert run.coordinates["rocker pivot"].max() < 0.3 + 1e-9
+    assert run.substeps > 5
+    assert np.abs(run.energy - run.energy[0]).max() < 5e-3 * run.kinetic.max()
+
+
+def test_run_that_rests_goes_on_to_the_same_bits(tmp_path):
+    whole = vi.simulate(ball(0.3), 3.0, 0.01)
+    vi.simulate(ball(0.3), 2.0, 0.01, output=tmp_path / "run.h5")
+    joined = vi.simulate(ball(0.3), 3.0, 0.01, output=tmp_path / "run.h5", resume=True)
+    assert np.array_equal(whole.position, joined.position)
+    assert np.array_equal(whole.work, joined.work)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"upper": 1.0, "restitution": 1.5}, "restitution of jointstop 'stop' must be at most 1"),
+        ({"upper": 1.0, "restitution": -0.1}, "restitution of jointstop 'stop'"),
+        ({"upper": 1.0, "restitution": 0.5, "stiffness": 10.0}, "not both"),
+        ({"upper": 1.0, "damping": 0.5}, "not both"),
+    ],
+)
+def test_bad_stops(arguments, message):
+    with pytest.raises(vi.MechanismError, match=message):
+        pendulum(**arguments)
+
+
+def test_compositions_refuse_hard_stops():
+    with pytest.raises(vi.ArgumentError, match="hard stops need order 1 or 2"):
+        vi.simulate(ball(1.0), 1.0, 0.01, order=4)
