@@ -125,7 +125,7 @@ class JointStop(AlongCoordinate):
             return [Element(gauge, "STOP", (self.stiffness, self.upper, self.damping, self.lower))]
         limits = ((self.upper, 1), (self.lower, -1))
         stops = tuple(HardStop(limit, sign, self.restitution) for limit, sign in limits if np.isfinite(limit))
-        return [Element(gauge, "INPUT", (), stops)]
+        return [Element(gauge, "INPUT", stops=stops)]
 
 
 def _is_infinite(value):
