@@ -1,4 +1,4 @@
-"""A stiff flyball governor: two arms hinged to a turning shaft hold a slider up by stiff springs (IFToMM A05)."""
+"""A stiff flyball governor: two arms on a turning shaft, springs hold up a slider (IFToMM A05)."""
 
 import numpy as np
 
