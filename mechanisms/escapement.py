@@ -1,4 +1,4 @@
-"""A pendulum between the soft banking stops of a clock, and a motor at its pivot for the impulses."""
+"""A clock's pendulum between soft banking stops, and a motor at its pivot for the impulses."""
 
 import numpy as np
 
