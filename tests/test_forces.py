@@ -20,7 +20,8 @@ from varint.compile import compile_structure
 from varint.kernels import newton
 from varint.kernels import plan as kinds
 from varint.kernels.configuration import place
-from varint.kernels.forces import law, measure
+from varint.kernels.forces import law
+from varint.kernels.gauges import measure
 from varint.kernels.plan import workspace
 from varint.kinematics.frames import JointFrames, moved, reference_pose
 from varint.model.checks import freeze
@@ -41,6 +42,8 @@ PARAMETERS = {
     "Spring": {"stiffness": 30.0, "damping": 0.2},
     "Cable": {"stiffness": 30.0, "damping": 0.2},
 }
+KINDS = tuple(PARAMETERS)  # along coordinates and between points; the others: test_more_forces.py
+NO_TABLE = np.zeros((0, 6))
 CONSERVATIVE = ("TorsionSpring", "JointStop", "Spring", "Cable")
 
 
@@ -70,7 +73,7 @@ def random_force(rng, kind, name, mechanism, **parameters):
     return FORCES[kind](name, joint=joint, coordinate=coordinate, **parameters)
 
 
-def one_of_each(rng, mechanism, names=tuple(FORCES), **parameters):
+def one_of_each(rng, mechanism, names=KINDS, **parameters):
     return with_forces(
         mechanism, *(random_force(rng, kind, f"f{k}", mechanism, **parameters) for k, kind in enumerate(names))
     )
@@ -84,7 +87,7 @@ def forces_of(mechanism, state, command=None):
 
 
 def test_parameters_and_readme_cover_the_registry():
-    assert set(PARAMETERS) == set(FORCES)
+    assert set(PARAMETERS) <= set(FORCES)
     readme = (Path(__file__).parent.parent / "README.md").read_text().split("**Forces:**")[1].split("* **")[0]
     assert all(f"`{kind}`" in readme for kind in FORCES)
 
@@ -117,7 +120,8 @@ def gauges_at(compiled, x, R):
     """Values (ng,) and gradients (ng, nb, 6) at a pose in the order of the description, the world last."""
     plan, order = compiled.plan, np.append(compiled.order, -1)
     value, sides = np.zeros(plan.gauge_kind.size), np.zeros((plan.gauge_kind.size, 2, 6))
-    measure(plan, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), sides, value)
+    still = np.zeros((plan.mass.size, 6))
+    measure(plan, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), still, sides, value)
     gradient = np.zeros((value.size, len(x), 6))
     for e, bodies in enumerate(plan.gauge_body):
         gradient[e, order[bodies]] = sides[e]
@@ -180,9 +184,10 @@ def test_laws_against_differences(kind, rng):
     acting = 0
     for value, rate in rng.uniform(-1, 1, (100, 2)):
         p = np.array([2.0, 0.2, 0.5, -0.3])
-        effort, by_value, by_rate = law(number, p, value, rate, command)
+        effort, by_value, by_rate = law(number, p, value, rate, command, NO_TABLE)
         around = [
-            law(number, p, value + a, rate + b, command)[0] for a, b in step * np.array([*np.eye(2), *-np.eye(2)])
+            law(number, p, value + a, rate + b, command, NO_TABLE)[0]
+            for a, b in step * np.array([*np.eye(2), *-np.eye(2)])
         ]
         assert (around[0] - around[2]) / (2 * step) == pytest.approx(by_value, abs=1e-4)
         assert (around[1] - around[3]) / (2 * step) == pytest.approx(by_rate, abs=1e-4)
@@ -190,8 +195,10 @@ def test_laws_against_differences(kind, rng):
         acting += effort != 0
         p[2] = 0.0
         if kind in ("SPRING", "CABLE", "STOP"):
-            ahead, behind = potential_energy(number, p, np.array([value + step, value - step]))
-            assert law(number, p, value, 0.0, 0.0)[0] == pytest.approx((behind - ahead) / (2 * step), abs=1e-4)
+            ahead, behind = potential_energy(number, p, np.array([value + step, value - step]), NO_TABLE)
+            assert law(number, p, value, 0.0, 0.0, NO_TABLE)[0] == pytest.approx(
+                (behind - ahead) / (2 * step), abs=1e-4
+            )
         if kind in ("CABLE", "STOP"):
             assert effort <= 0 if value > 0.2 else effort >= 0
         if kind in ("FRICTION", "DRAG"):
@@ -210,7 +217,8 @@ class Newton:
         place(self.plan, self.ws, 0)
         self.velocity = speed * rng.standard_normal((nb, 6))
         self.target = rng.standard_normal((nb, 6))
-        measure(self.plan, self.ws.position[0], self.ws.rotation[0], self.ws.gauge_gradient, self.ws.gauge_value)
+        ws = self.ws
+        measure(self.plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.gauge_value)
 
     def residual(self, h, velocity, multiplier):
         plan, ws = self.plan, self.ws
@@ -265,7 +273,7 @@ def test_newton_matrix_is_exact_where_efforts_vanish(rng, speed, damping, cluste
 
 def test_what_newtons_matrix_leaves_out_is_of_second_order_in_the_step(rng):
     """All laws and kinds of gauge, with their efforts: the part left out is effort times h^2."""
-    case = Newton(rng, one_of_each(rng, random_closed(rng, 8, 2), [*FORCES] * 3), 0.5)
+    case = Newton(rng, one_of_each(rng, random_closed(rng, 8, 2), [*KINDS] * 3), 0.5)
     errors = [case.error(h) for h in (0.02, 0.01, 0.005)]
     assert errors[0] < 0.02
     assert np.log2(errors[0] / errors[2]) / 2 == pytest.approx(2, abs=0.35)
@@ -279,7 +287,7 @@ def test_internal_forces_sum_to_nothing(rng):
         mechanism = random_tree(rng, 6, kinds=("Revolute", "Universal", "Free2D", "Cylindrical"), floating=True)
         names = [body.name for body in mechanism.bodies]
         inner = []
-        for k, kind in enumerate([*FORCES] * 2):
+        for k, kind in enumerate([*KINDS] * 2):
             force = random_force(rng, kind, f"f{k}", mechanism)
             if isinstance(force, BetweenPoints):
                 one, other = rng.permutation(names)[:2].tolist()
@@ -538,8 +546,8 @@ def test_accounts_agree(rng):
                 assert (np.diff(lost) >= 0).all()
             if kind in ("Motor", "JointServo"):
                 assert np.array_equal(lost, -run.work[:, mechanism.force_index[force.name]])
-        assert (run.force[mechanism.forces[list(FORCES).index("Motor")].name] == PARAMETERS["Motor"]["effort"]).all()
-    smooth = [k for k, kind in enumerate(FORCES) if kind not in ("JointStop", "Cable")]
+        assert (run.force[mechanism.forces[KINDS.index("Motor")].name] == PARAMETERS["Motor"]["effort"]).all()
+    smooth = [k for k, kind in enumerate(KINDS) if kind not in ("JointStop", "Cable")]
     assert np.abs(run.work[-1]).min() > 0
     assert (gaps[1][smooth] < 0.3 * gaps[0][smooth] + 1e-12).all()
     assert (gaps[1] < 0.02 * np.abs(run.work).max(axis=0)).all()
@@ -788,14 +796,14 @@ def test_inputs_are_linear_between_nodes():
 
 
 def test_json_keeps_every_force_to_the_bit(rng, tmp_path):
-    mechanism = one_of_each(rng, random_tree(rng, 5), [*FORCES] * 2)
+    mechanism = one_of_each(rng, random_tree(rng, 5), [*KINDS] * 2)
     series = vi.Motor("series", joint=gauged(mechanism)[0][0], coordinate=np.int64(gauged(mechanism)[0][1]),
                       effort=rng.standard_normal(21))  # fmt: skip
     limit = vi.JointStop("one side", joint=gauged(mechanism)[0][0], upper=np.float32(0.3), stiffness=np.float32(7.0))
     mechanism = with_forces(mechanism, *mechanism.forces, series, limit)
     vi.save_mechanism(mechanism, tmp_path / "m.json")
     read = vi.load_mechanism(tmp_path / "m.json")
-    assert {type(force).__name__ for force in read.forces} == set(FORCES)
+    assert {type(force).__name__ for force in read.forces} == set(KINDS)
     for one, other in zip(mechanism.forces, read.forces, strict=True):
         assert type(one) is type(other)
         for field in dataclasses.fields(one):

@@ -1,8 +1,10 @@
 """From a description and its topology to the arrays of a `Plan`: the only module that knows both."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from varint.kernels import plan as kinds
 from varint.kernels.plan import AXIS, DISTANCE, EFFORT, POINT, Plan
@@ -13,8 +15,7 @@ from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 from varint.topology import Topology, find_topology
 
-GAUGES = {"length": kinds.LENGTH, "slide": kinds.SLIDE, "turn": kinds.TURN}
-LAWS = {name: getattr(kinds, name) for name in ("SPRING", "CABLE", "STOP", "FRICTION", "DRAG", "SERVO", "INPUT")}
+GAUGES = ("length", "slide", "turn", "frame", "dead", "follower", "speed", "spin", "slip")  # in the order of plan.py
 ROW = EFFORT, np.zeros(3), np.zeros(3), 0.0
 
 
@@ -70,10 +71,12 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     row_counts = [len(joint.forbidden) for joint in joints]
     gauges, laws = _grouped(structure) if forced else ([], [])
     coupled = [(number[gauge.body_a], number[gauge.body_b]) for gauge in gauges]
+    chained = {e for e, group in enumerate(laws) if not group}
     stops = [(e, stop) for e, group in enumerate(laws) for _, element in group for stop in element.stops]
-    stopped = {e for e, _ in stops}  # they need a row even against the world
-    springs = [e for e, pair in enumerate(coupled) if -1 not in pair or e in stopped]
-    topology = find_topology(ends, row_counts, nb, clustered, [coupled[e] for e in springs])
+    needed = chained | {e - 1 for e in chained} | {e for e, _ in stops}  # they need a row even against the world
+    springs = [e for e, pair in enumerate(coupled) if -1 not in pair or e in needed]
+    follows = {k for k, e in enumerate(springs) if e in chained}
+    topology = find_topology(ends, row_counts, nb, clustered, [coupled[e] for e in springs], follows)
 
     order = np.array(topology.bodies)
     slot = np.empty(nb + 1, dtype=np.int64)
@@ -168,16 +171,16 @@ def _joint_rows(joint, structure, ends, R):
 
 
 def _grouped(structure):
-    """The gauges of all forces, and the laws along each: (force number, Element)."""
+    """The gauges of all forces, and the laws along each: (force number, Element). Those added to one follow it."""
     gauges, laws, known = [], [], {}
     for k, force in enumerate(structure.forces):
         for element in force.elements(structure):
-            gauge = element.gauge
-            key = gauge.kind, gauge.body_a, gauge.body_b, tuple(np.ravel(gauge.vectors))
+            parts = (element.gauge, *element.added)
+            key = tuple((part.kind, part.body_a, part.body_b, tuple(np.ravel(part.vectors))) for part in parts)
             if key not in known:
                 known[key] = len(gauges)
-                gauges.append(gauge)
-                laws.append([])
+                gauges.extend(parts)
+                laws.extend([] for _ in parts)
             laws[known[key]].append((k, element))
     return gauges, laws
 
@@ -189,39 +192,74 @@ def _gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, sid
     x = np.array([*(body.position for body in structure.bodies), np.zeros(3)])
     bodies = slot[np.reshape(coupled, (-1, 2)).astype(int)]
     row, flip = np.full(ng, -1), np.zeros(ng, dtype=np.int64)
-    vectors, forced = np.zeros((ng, 4, 3)), np.zeros(nb + 1, dtype=bool)
+    vectors, forced = np.zeros((ng, 7, 3)), np.zeros(nb + 1, dtype=bool)
     forced[bodies] = True
     for e, gauge in enumerate(gauges):
         a, b = coupled[e]
-        given = [np.asarray(vector, dtype=float) for vector in gauge.vectors]
-        if gauge.kind == "length":
-            vectors[e, :2] = R[a].T @ (given[0] - x[a]), R[b].T @ (given[1] - x[b])
-        elif gauge.kind == "slide":
-            vectors[e, :2], vectors[e, 2, 0] = (
-                (R[a].T @ given[0], R[b].T @ (given[1] - x[b])),
-                given[0] @ (given[2] - x[a]),
-            )
-        else:
-            vectors[e] = R[a].T @ given[0], R[b].T @ given[1], R[a].T @ given[2], R[b].T @ given[3]
+        own = _gauge_vectors(gauge, R[a], x[a], R[b], x[b])
+        vectors[e, : len(own)] = own
         if e in gauge_joint:
             k = gauge_joint[e]
             row[e] = joint_rows[k + 1] - (len(hung[k]) - hung[k].index(e) if k in hung else 1)
             flip[e] = int(side[k, 0] != bodies[e, 0])
     elements = [element for group in laws for _, element in group]
-    parameters = np.zeros((len(elements), 4))
+    number = {id(element): f for f, element in enumerate(elements)}
+    parameters, pieces = np.zeros((len(elements), 4)), [np.zeros((0, 6))]
     for f, element in enumerate(elements):
-        parameters[f, : len(element.parameters)] = element.parameters
+        own = element.parameters
+        if element.table is not None:
+            piece = _table(*element.table)
+            own = (sum(map(len, pieces)), len(piece), *own)
+            pieces.append(piece)
+        elif element.normal is not None:
+            own = (*own, number[id(element.normal)])
+        parameters[f, : len(own)] = own
+    row_chain = np.zeros(joint_rows[-1], dtype=np.int64)
+    for e, after in pairwise([*(e for e, group in enumerate(laws) if group), ng]):
+        if after - e > 1 and row[e] >= 0:
+            row_chain[row[e]] = after - e
     return {
+        "row_chain": row_chain,
         "gauge_body": bodies,
         "gauge_row": row,
         "gauge_flip": flip,
         "forced": forced[:nb],
-        "gauge_kind": np.array([GAUGES[gauge.kind] for gauge in gauges], dtype=np.int64),
+        "gauge_kind": np.array([GAUGES.index(gauge.kind) for gauge in gauges], dtype=np.int64),
         "gauge_vector": vectors,
         "gauge_law": np.cumsum([0, *map(len, laws)]),
-        "law_kind": np.array([LAWS[element.law] for element in elements], dtype=np.int64),
+        "law_kind": np.array([getattr(kinds, element.law) for element in elements], dtype=np.int64),
         "law_parameter": parameters,
+        "table": np.concatenate(pieces),
     }
+
+
+def _gauge_vectors(gauge, A, x_a, B, x_b):
+    """`Plan.gauge_vector` of a gauge between bodies at these poses in the reference configuration."""
+    given = [np.asarray(vector, dtype=float) for vector in gauge.vectors]
+    match gauge.kind:
+        case "length":
+            return A.T @ (given[0] - x_a), B.T @ (given[1] - x_b)
+        case "turn":
+            return A.T @ given[0], B.T @ given[1], A.T @ given[2], B.T @ given[3]
+        case "slide" | "frame":
+            along = A.T @ given[0], B.T @ (given[1] - x_b), (given[0] @ (given[2] - x_a), 0.0, 0.0)
+            return along if gauge.kind == "slide" else (*along, A.T @ given[3], *(A.T @ B))
+        case "dead":
+            return given[0], given[1], B.T @ (given[2] - x_b)
+        case "follower":
+            return B.T @ given[0], B.T @ given[1], B.T @ (given[2] - x_b)
+        case "slip":
+            return given[0], B.T @ (given[1] - x_b)
+    return np.zeros((0, 3))  # "speed", "spin"
+
+
+def _table(values, efforts):
+    """`Plan.table` of one law: monotone cubics between the points, straight on at both ends."""
+    spline = PchipInterpolator(values, efforts)
+    potential = -spline.antiderivative()(values)
+    ends = [(values[k], efforts[k], spline.derivative()(values[k]), 0.0, 0.0, potential[k]) for k in (0, -1)]
+    inner = np.column_stack([values[:-1], spline.c[::-1].T, potential[:-1]])
+    return np.vstack([ends[:1], inner, ends[1:]])
 
 
 def _longest_arm(structure):

@@ -31,24 +31,19 @@ def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, comman
         np.ascontiguousarray(array[:, order])
         for array in (position, quat_wxyz, np.concatenate([velocity, angular_velocity], axis=2))
     ]
-    T, ng, nf = len(position), plan.gauge_kind.size, plan.law_kind.size
-    value, rate, effort, load = (
-        np.empty((T, ng)),
-        np.empty((T, ng)),
-        np.empty((T, nf)),
-        np.empty((T, plan.mass.size, 6)),
-    )
+    T, nb, nf = len(position), plan.mass.size, plan.law_kind.size
+    value, rate, effort = np.empty((3, T, nf))
+    load = np.empty((T, nb, 6))
     given = np.ascontiguousarray(command[:, compiled.force])
     forces_at_nodes(plan, workspace(plan, 1), tuple(nodes), given, value, rate, effort, load)
-    of_law = np.repeat(np.arange(ng), np.diff(plan.gauge_law))
     potential = np.empty((T, nf))
     for f in range(nf):
-        potential[:, f] = potential_energy(plan.law_kind[f], plan.law_parameter[f], value[:, of_law[f]])
+        potential[:, f] = potential_energy(plan.law_kind[f], plan.law_parameter[f], value[:, f], plan.table)
     by_force = compiled.by_force
-    return Forces(by_force(effort), by_force(effort * rate[:, of_law]), by_force(potential), load[:, compiled.slot])
+    return Forces(by_force(effort), by_force(effort * rate), by_force(potential), load[:, compiled.slot])
 
 
-def potential_energy(kind, p, value) -> np.ndarray:
+def potential_energy(kind, p, value, table) -> np.ndarray:
     """J, of a law at gauge values (T,); zero for laws without one. Parameters as in `Plan.law_parameter`."""
     if kind == kinds.SPRING:
         return 0.5 * p[0] * (value - p[1]) ** 2
@@ -56,4 +51,13 @@ def potential_energy(kind, p, value) -> np.ndarray:
         return 0.5 * p[0] * np.maximum(value - p[1], 0.0) ** 2
     if kind == kinds.STOP:
         return 0.5 * p[0] * (np.maximum(value - p[1], 0.0) ** 2 + np.minimum(value - p[3], 0.0) ** 2)
+    if kind == kinds.INVERSE_SQUARE:
+        return -p[0] / value
+    if kind == kinds.STRAIN:
+        return p[0] * ((value**2 - p[1] ** 2) / p[1]) ** 2 / 8
+    if kind == kinds.TABLE:
+        pieces = table[int(p[0]) : int(p[0] + p[1])]
+        start, *c, potential = pieces[np.searchsorted(pieces[1:, 0], value, side="right")].T
+        x = value - start
+        return potential - x * (c[0] + x * (c[1] / 2 + x * (c[2] / 3 + x * c[3] / 4)))
     return np.zeros_like(value)

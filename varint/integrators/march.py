@@ -8,7 +8,7 @@ from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
 from varint.kernels.configuration import place
-from varint.kernels.forces import measure
+from varint.kernels.gauges import measure
 from varint.kernels.newton import CONVERGED
 from varint.kernels.plan import workspace
 from varint.kernels.step import record_node, run, set_load, start_momentum, worst_residual
@@ -78,7 +78,7 @@ class March:
         ws.history[:] = ws.velocity
         place(plan, ws, 0)
         self.pose = 0
-        measure(plan, ws.position[0], ws.rotation[0], ws.gauge_gradient, ws.gauge_value)
+        measure(plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.gauge_value)
         set_load(ws.load, plan.mass, plan.gravity, *self.loads, 0, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
         if self.scheme.printed and fastest * self.dt >= 2:

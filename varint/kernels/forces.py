@@ -21,103 +21,52 @@ import math
 from varint._jit import njit
 from varint.algebra.quaternion import multiply, rotation_matrix
 from varint.kernels.dense import add_scaled6, dot6
+from varint.kernels.gauges import cross, dot, measure, turned_back
 from varint.kernels.plan import (
     CABLE,
+    COULOMB,
+    DEAD,
     DRAG,
+    FOLLOWER,
     FRICTION,
+    INVERSE_SQUARE,
     LENGTH,
     SERVO,
+    SLIDE,
+    SLIP,
+    SPEED,
     SPRING,
     STOP,
+    STRAIN,
+    TABLE,
     TURN,
 )  # fmt: skip
 
 
-@njit
-def _cross(a, b):
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@njit
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@njit
-def _turned(R, a):
-    return _dot(R[0], a), _dot(R[1], a), _dot(R[2], a)
-
-
-@njit
-def _turned_back(R, a):
-    return (
-        R[0, 0] * a[0] + R[1, 0] * a[1] + R[2, 0] * a[2],
-        R[0, 1] * a[0] + R[1, 1] * a[1] + R[2, 1] * a[2],
-        R[0, 2] * a[0] + R[1, 2] * a[1] + R[2, 2] * a[2],
-    )
+@njit(inline="always")
+def _along(plan, ws, e):
+    """Value and rate that the laws of gauge e see, from ``ws.middle_value`` and ``ws.gauge_gradient``."""
+    value = rate = 0.0
+    part = e
+    while part == e or (part < plan.gauge_kind.size and plan.gauge_law[part] == plan.gauge_law[part + 1]):
+        if plan.gauge_kind[part] == TURN:
+            turn = 2.0 * math.pi
+            ws.middle_value[part] += turn * round((ws.gauge_value[part] - ws.middle_value[part]) / turn)
+        value += ws.middle_value[part]
+        for s in range(2):
+            i = plan.gauge_body[part, s]
+            if i < plan.mass.size:
+                rate += dot6(ws.gauge_gradient[part, s], ws.velocity[i])
+        part += 1
+    return value, rate
 
 
 @njit(inline="always")
-def _angle(A, B, vectors, gradient):
-    """TURN: atan2(u0 . R w0, u1 . R w1), R = A^T B."""
-    s_w, c_w = _turned(B, vectors[1]), _turned(B, vectors[3])
-    s_w, c_w = _turned_back(A, s_w), _turned_back(A, c_w)
-    s, c = _dot(vectors[0], s_w), _dot(vectors[2], c_w)
-    s_u, c_u = _turned_back(B, _turned(A, vectors[0])), _turned_back(B, _turned(A, vectors[2]))
-    square = s * s + c * c
-    fs, fc = c / square, -s / square
-    s_a, c_a = _cross(vectors[0], s_w), _cross(vectors[2], c_w)
-    s_b, c_b = _cross(vectors[1], s_u), _cross(vectors[3], c_u)
-    gradient[0, 0] = gradient[0, 1] = gradient[0, 2] = 0.0
-    gradient[1, 0] = gradient[1, 1] = gradient[1, 2] = 0.0
-    gradient[0, 3], gradient[1, 3] = fs * s_a[0] + fc * c_a[0], fs * s_b[0] + fc * c_b[0]
-    gradient[0, 4], gradient[1, 4] = fs * s_a[1] + fc * c_a[1], fs * s_b[1] + fc * c_b[1]
-    gradient[0, 5], gradient[1, 5] = fs * s_a[2] + fc * c_a[2], fs * s_b[2] + fc * c_b[2]
-    return math.atan2(s, c)
+def law(kind, p, value, rate, command, table):
+    """Effort (N or N m) along a gauge, and its derivatives by value and rate; parameters as in `Plan.law_parameter`.
 
-
-@njit(inline="always")
-def gauge(kind, vectors, x_a, A, x_b, B, gradient):
-    """Value of a gauge, m or rad, and its ``gradient`` (2, 6) by the motions of both bodies; see `Plan.gauge_vector`.
-
-    ``x_a``, ``x_b`` (3,) and ``A``, ``B`` (3, 3): pose of the two bodies. A TURN is in [-pi, pi].
+    ``command``: the input of a law that has one, for COULOMB the normal force.
     """
-    if kind == TURN:
-        return _angle(A, B, vectors, gradient)
-    u, w = vectors[0], vectors[1]
-    arm = _turned(B, w)
-    d = (x_b[0] + arm[0] - x_a[0], x_b[1] + arm[1] - x_a[1], x_b[2] + arm[2] - x_a[2])
-    if kind == LENGTH:
-        start = _turned(A, u)
-        d = (d[0] - start[0], d[1] - start[1], d[2] - start[2])
-        value = math.sqrt(_dot(d, d))
-        along = (d[0] / value, d[1] / value, d[2] / value) if value > 0.0 else (0.0, 0.0, 0.0)
-        lever, turned = (u[0], u[1], u[2]), _turned_back(A, along)
-    else:  # SLIDE
-        along = _turned(A, u)
-        value = _dot(along, d) - vectors[2, 0]
-        lever, turned = _turned_back(A, d), (u[0], u[1], u[2])
-    near, far = _cross(turned, lever), _cross(w, _turned_back(B, along))
-    gradient[0, 0], gradient[0, 1], gradient[0, 2] = -along[0], -along[1], -along[2]
-    gradient[0, 3], gradient[0, 4], gradient[0, 5] = near
-    gradient[1, 0], gradient[1, 1], gradient[1, 2] = along
-    gradient[1, 3], gradient[1, 4], gradient[1, 5] = far
-    return value
-
-
-@njit
-def measure(plan, position, rotation, gradient, value):
-    """Values (ne,) and gradients (ne, 2, 6) of all gauges at a pose (nb + 1, 3), (nb + 1, 3, 3); TURNs in [-pi, pi]."""
-    for e in range(plan.gauge_kind.size):
-        a, b = plan.gauge_body[e, 0], plan.gauge_body[e, 1]
-        value[e] = gauge(
-            plan.gauge_kind[e], plan.gauge_vector[e], position[a], rotation[a], position[b], rotation[b], gradient[e]
-        )
-
-
-@njit(inline="always")
-def law(kind, p, value, rate, command):
-    """Effort (N or N m) along a gauge, and its derivatives by value and rate; parameters as in `Plan.law_parameter`."""
     if kind == SPRING:
         return -p[0] * (value - p[1]) - p[2] * rate, -p[0], -p[2]
     if kind == CABLE or kind == STOP:
@@ -136,6 +85,27 @@ def law(kind, p, value, rate, command):
         return -p[0] * abs(rate) * rate, 0.0, -2.0 * p[0] * abs(rate)
     if kind == SERVO:
         return -p[0] * (value - command) - p[2] * rate, -p[0], -p[2]
+    if kind == INVERSE_SQUARE:
+        pull = p[0] / (value * value)
+        return -pull, 2.0 * pull / value, 0.0
+    if kind == STRAIN:
+        k = 0.5 * p[0] / (p[1] * p[1])
+        square = p[1] * p[1]
+        return -k * (value * value - square) * value - p[2] * rate, -k * (3.0 * value * value - square), -p[2]
+    if kind == COULOMB:
+        share = math.tanh(rate / p[1])
+        return -p[0] * command * share, 0.0, -p[0] * command / p[1] * (1.0 - share * share)
+    if kind == TABLE:
+        low, high = int(p[0]), int(p[0] + p[1])
+        while high - low > 1:
+            middle = (low + high) // 2
+            if table[middle, 0] <= value:
+                low = middle
+            else:
+                high = middle
+        c, x = table[low], value - table[low, 0]
+        effort = c[1] + x * (c[2] + x * (c[3] + x * c[4]))
+        return effort - p[2] * rate, c[2] + x * (2.0 * c[3] + 3.0 * x * c[4]), -p[2]
     return command, 0.0, 0.0  # INPUT
 
 
@@ -165,26 +135,23 @@ def apply_forces(plan, ws, start, upper, lower, half_step):
     """Efforts at the middle of the step: half of them off ``ws.residual_body``, rows into the Jacobians."""
     middle_poses(plan, ws, start, half_step)
     nb = plan.mass.size
+    measure(plan, ws.middle_position, ws.middle_rotation, ws.velocity, ws.gauge_gradient, ws.middle_value)
+    effort = by_value = by_rate = 0.0
     for e in range(plan.gauge_kind.size):
-        a, b = plan.gauge_body[e, 0], plan.gauge_body[e, 1]
+        first, last = plan.gauge_law[e], plan.gauge_law[e + 1]
+        if first < last:
+            value, rate = _along(plan, ws, e)
+            effort = by_value = by_rate = 0.0
+            for f in range(first, last):
+                kind, p = plan.law_kind[f], plan.law_parameter[f]
+                command = ws.effort[int(p[2])] if kind == COULOMB else ws.command[f]
+                own, slope, damping = law(kind, p, value, rate, command, plan.table)
+                ws.effort[f] = own
+                effort, by_value, by_rate = effort + own, by_value + slope, by_rate + damping
+            ws.gauge_rate[e] = rate
+            ws.gauge_damping[e] = -effort / rate if rate > 0.0 else -by_rate
+        ws.gauge_effort[e] = effort
         gradient = ws.gauge_gradient[e]
-        value = gauge(
-            plan.gauge_kind[e], plan.gauge_vector[e], ws.middle_position[a], ws.middle_rotation[a],
-            ws.middle_position[b], ws.middle_rotation[b], gradient,
-        )  # fmt: skip
-        if plan.gauge_kind[e] == TURN:
-            turn = 2.0 * math.pi
-            value += turn * round((ws.gauge_value[e] - value) / turn)
-        rate = 0.0
-        for s in range(2):
-            if plan.gauge_body[e, s] < nb:
-                rate += dot6(gradient[s], ws.velocity[plan.gauge_body[e, s]])
-        effort = by_value = by_rate = 0.0
-        for f in range(plan.gauge_law[e], plan.gauge_law[e + 1]):
-            own, slope, damping = law(plan.law_kind[f], plan.law_parameter[f], value, rate, ws.command[f])
-            ws.effort[f] = own
-            effort, by_value, by_rate = effort + own, by_value + slope, by_rate + damping
-        ws.middle_value[e], ws.gauge_rate[e], ws.gauge_effort[e] = value, rate, effort
         r = plan.gauge_row[e]
         if r >= 0 and ws.compliance[r] == 0.0:
             r = -1  # of a closed stop: the row is a constraint
@@ -197,7 +164,7 @@ def apply_forces(plan, ws, start, upper, lower, half_step):
             up = ws.jacobian[upper, r, side] if r >= 0 else ws.gauge_upper[e, s]
             low = ws.jacobian[lower, r, side] if r >= 0 else ws.gauge_lower[e, s]
             T = ws.middle_turn[i]
-            tilt, c = _cross(T, g[3:]), T[3]
+            tilt, c = cross(T, g[3:]), T[3]
             # dw = (c I + [u]) dphi with u = (1 + c) T: the rate's row is c g_theta - (1 + c) T x g_theta
             p, q = -half_step * half_step * by_value, -half_step * by_rate
             straight, across = p + q * c, p + q * (1.0 + c)
@@ -215,6 +182,8 @@ def stiffen(plan, ws, half_step):
     """Add to the body pivots ``ws.D`` the elements without a row, and the turning of efforts with the bodies."""
     nb = plan.mass.size
     for e in range(plan.gauge_kind.size):
+        if plan.gauge_row[e] >= 0 and plan.gauge_kind[e] == TURN:
+            continue  # most gauges, in most mechanisms
         for s in range(2):
             i = plan.gauge_body[e, s]
             if i == nb:
@@ -223,11 +192,79 @@ def stiffen(plan, ws, half_step):
             if plan.gauge_row[e] < 0:
                 for k in range(6):
                     add_scaled6(D[k], ws.gauge_upper[e, s, k], ws.gauge_lower[e, s])
-            if plan.gauge_kind[e] == LENGTH:
-                _turn_with_the_body(
-                    D, half_step * half_step * ws.gauge_effort[e], ws.gauge_gradient[e, s], ws.middle_value[e],
-                    ws.middle_rotation[i], plan.gauge_vector[e, s],
-                )  # fmt: skip
+            kind, vectors, R = plan.gauge_kind[e], plan.gauge_vector[e], ws.middle_rotation[i]
+            if kind >= SPEED:
+                _damp_across(
+                    D, half_step * ws.gauge_damping[e], kind, vectors, ws.gauge_gradient[e, s], R, ws.middle_turn[i]
+                )
+                continue
+            factor, g = half_step * half_step * ws.gauge_effort[e], ws.gauge_gradient[e, s]
+            if kind == LENGTH:
+                _turn_with_the_body(D, factor, g, ws.middle_value[e], R, vectors[s])
+            elif kind == FOLLOWER:
+                _follow(D, factor, vectors[0], R)
+            elif kind == DEAD or (kind == SLIDE and s == 1):
+                _turn_a_push(D, factor, g, vectors[2] if kind == DEAD else vectors[1], R)
+            else:
+                continue
+            _add_cross(D, -0.5 * factor, g[3:])  # T, in its first order half a turn
+
+
+@njit
+def _add_cross(D, factor, a):
+    """D -= factor [a] in its lower right part."""
+    for k in range(3):
+        k1, k2 = (k + 1) % 3, (k + 2) % 3
+        D[3 + k, 3 + k1] += factor * a[k2]
+        D[3 + k, 3 + k2] -= factor * a[k1]
+
+
+@njit
+def _damp_across(D, factor, kind, vectors, g, R, T):
+    """D += factor times the damping across the direction of motion, whose size alone the gauge sees."""
+    c = T[3]
+    if kind == SLIP:
+        n, p = vectors[0], vectors[1]
+        across = cross(n, g)
+        lever = cross(p, turned_back(R, across))
+        tilt = cross(T, lever)
+        for a in range(6):
+            left = across[a] if a < 3 else lever[a - 3] + tilt[a - 3]
+            for b in range(3):
+                D[a, b] += factor * left * across[b]
+                D[a, 3 + b] += factor * left * (c * lever[b] - (1.0 + c) * tilt[b])
+        return
+    first = 0 if kind == SPEED else 3
+    for a in range(3):
+        for b in range(3):
+            share = (1.0 if a == b else 0.0) - g[first + a] * g[first + b]
+            D[first + a, first + b] += factor * share * (1.0 if kind == SPEED else c)
+    if kind != SPEED:  # dw = (c I + [u]) dphi, u = (1 + c) T along g
+        _add_cross(D, -factor * (1.0 + c), T)
+
+
+@njit
+def _follow(D, factor, force, R):
+    """D -= factor times the change -R [f] of a force that turns with its body, force (3,) in its axes."""
+    for a in range(3):
+        for b in range(3):
+            b1, b2 = (b + 1) % 3, (b + 2) % 3
+            D[a, 3 + b] += factor * (R[a, b1] * force[b2] - R[a, b2] * force[b1])
+
+
+@njit
+def _turn_a_push(D, factor, g, point, R):
+    """D -= factor times the derivative of a push fixed in the world by the turn of its body, point (3,) in its axes.
+
+    With f the force and t the torque in axes of the body, g_theta = p x f + t: [p] [f] + [t].
+    """
+    force = turned_back(R, g)
+    moment = cross(point, force)
+    _add_cross(D, factor, (g[3] - moment[0], g[4] - moment[1], g[5] - moment[2]))
+    along = dot(point, force)
+    for a in range(3):
+        for b in range(3):
+            D[3 + a, 3 + b] -= factor * (force[a] * point[b] - (along if a == b else 0.0))
 
 
 @njit
@@ -237,7 +274,7 @@ def _turn_with_the_body(D, factor, g, length, R, arm):
     With n the direction of g_x: x, x: P = (I - n n^T) / l;  x, theta: -P R [arm];  theta, x: [arm] R^T P;
     theta, theta: [arm] R^T P R [arm]^T + [arm] [R^T n].
     """
-    n = _turned_back(R, g)
+    n = turned_back(R, g)
     if length <= 0.0:
         return
     for a in range(3):
@@ -249,10 +286,9 @@ def _turn_with_the_body(D, factor, g, length, R, arm):
         a1, a2 = (a + 1) % 3, (a + 2) % 3
         for b in range(3):
             b1, b2 = (b + 1) % 3, (b + 2) % 3
-            # column b of R Q [arm]^T... with [arm] e_b = arm x e_b
             turn = 0.0
             for k in range(3):
-                # (Q [arm])_{k b} = Q_{k b1} arm_{b2} ... from arm x e_b = (e_{b1} arm_{b2} - e_{b2} arm_{b1}) * (+1)
+                # Q [arm], of which the columns are Q (arm x e_b)
                 q1 = ((1.0 if k == b1 else 0.0) - n[k] * n[b1]) / length
                 q2 = ((1.0 if k == b2 else 0.0) - n[k] * n[b2]) / length
                 turn += R[a, k] * (q1 * arm[b2] - q2 * arm[b1])
@@ -265,9 +301,8 @@ def _turn_with_the_body(D, factor, g, length, R, arm):
             q22 = ((1.0 if a2 == b2 else 0.0) - n[a2] * n[b2]) / length
             both = arm[a1] * (q21 * arm[b2] - q22 * arm[b1]) - arm[a2] * (q11 * arm[b2] - q12 * arm[b1])
             D[3 + a, 3 + b] += factor * both
-            # [arm] [n] = n arm^T - (arm . n) I; its antisymmetric part goes with the change of T
-            turned = 0.5 * (n[a] * arm[b] + arm[a] * n[b])
-            D[3 + a, 3 + b] -= factor * (turned - (_dot(arm, n) if a == b else 0.0))
+            # [arm] [n] = n arm^T - (arm . n) I
+            D[3 + a, 3 + b] -= factor * (n[a] * arm[b] - (dot(arm, n) if a == b else 0.0))
 
 
 @njit
@@ -281,7 +316,7 @@ def finish_forces(plan, ws, half_step):
             i = plan.gauge_body[e, s]
             if i < plan.mass.size:
                 g, p, share = ws.gauge_gradient[e, s], ws.momentum[i], half_step * ws.gauge_effort[e]
-                tilt = _cross(ws.middle_turn[i], g[3:])
+                tilt = cross(ws.middle_turn[i], g[3:])
                 for k in range(3):
                     p[k] += share * g[k]
                     p[3 + k] += share * (g[3 + k] - tilt[k])
@@ -298,34 +333,44 @@ def clear_rows(plan, compliance, jacobian):
 
 
 @njit
+def _keep_turns(ws):
+    for e in range(ws.gauge_value.size):
+        ws.gauge_value[e] = ws.middle_value[e]
+
+
+@njit
 def forces_at_nodes(plan, ws, nodes, command, value, rate, effort, load):
-    """Gauges (T, ng), their rates, efforts (T, nf) and the load (T, nb, 6) they make, at given nodes.
+    """What each law sees (T, nf), its rate, its effort, and the load (T, nb, 6) of all, at given nodes.
 
     ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6); ``command`` (T, nf). World force,
     body torque; TURNs go on past pi from one node to the next.
     """
     position, quat, velocity = nodes
     load[:] = 0.0
-    turn = 2.0 * math.pi
     for node in range(position.shape[0]):
         for i in range(plan.mass.size):
             for k in range(3):
                 ws.position[0, i, k] = position[node, i, k]
+            for k in range(6):
+                ws.velocity[i, k] = velocity[node, i, k]
             rotation_matrix(quat[node, i], ws.rotation[0, i])
-        measure(plan, ws.position[0], ws.rotation[0], ws.gauge_gradient, ws.middle_value)
+        measure(plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.middle_value)
+        if node == 0:
+            _keep_turns(ws)
+        total = 0.0
         for e in range(plan.gauge_kind.size):
-            if plan.gauge_kind[e] == TURN and node > 0:
-                ws.middle_value[e] += turn * round((value[node - 1, e] - ws.middle_value[e]) / turn)
-            value[node, e], rate[node, e] = ws.middle_value[e], 0.0
+            first, last = plan.gauge_law[e], plan.gauge_law[e + 1]
+            if first < last:
+                total = 0.0
+                seen, seen_rate = _along(plan, ws, e)
+                for f in range(first, last):
+                    kind, p = plan.law_kind[f], plan.law_parameter[f]
+                    given = effort[node, int(p[2])] if kind == COULOMB else command[node, f]
+                    effort[node, f], _, _ = law(kind, p, seen, seen_rate, given, plan.table)
+                    value[node, f], rate[node, f] = seen, seen_rate
+                    total += effort[node, f]
             for s in range(2):
                 i = plan.gauge_body[e, s]
                 if i < plan.mass.size:
-                    rate[node, e] += dot6(ws.gauge_gradient[e, s], velocity[node, i])
-            for f in range(plan.gauge_law[e], plan.gauge_law[e + 1]):
-                effort[node, f], _, _ = law(
-                    plan.law_kind[f], plan.law_parameter[f], value[node, e], rate[node, e], command[node, f]
-                )
-                for s in range(2):
-                    i = plan.gauge_body[e, s]
-                    if i < plan.mass.size:
-                        add_scaled6(load[node, i], effort[node, f], ws.gauge_gradient[e, s])
+                    add_scaled6(load[node, i], total, ws.gauge_gradient[e, s])
+        _keep_turns(ws)

@@ -56,6 +56,9 @@ def _eliminate_all(plan, ws, G, H, body, row):
             n = plan.node_order[k]
             first, last, high = plan.node_row[n], plan.node_row[n + 1], plan.node_high[n]
             start, stride = plan.row_start[first] + first, high - plan.node_low[n]
+            if plan.gauge_kind.size and high - plan.node_low[n] == last - first:
+                low = ws.fill_lower[plan.node_fill[n] :] if i < nb else ws.fill_lower[:0]
+                _chain_efforts(plan.row_chain[first:last], ws.K, start, last - first, row[first:last], low)
             scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
             ws.rank[n], ws.last_pivot[n] = _eliminate_node(
                 ws.K, plan.row_start, start, stride, first, last, high, scale, rows, columns, row, ws.closure_column
@@ -152,6 +155,33 @@ def _place_compliances(node_row, row_start, compliance, K, closure_scale):
     K[:] = 0.0
     for r in range(node_row[0], node_row[-1]):
         K[row_start[r] + r] = closure_scale[r] = compliance[r]
+
+
+@njit
+def _chain_efforts(chain, K, block, size, row, lower):
+    """Rows with one effort: each gets the sum of all but for its own compliance, which is one.
+
+    ``lower`` (size, 6), at the articulation; of no length where that is the world.
+    """
+    for first in range(size):
+        last = first + chain[first]
+        for j in range(size if chain[first] else 0):
+            total = -1.0 if first <= j < last else 0.0
+            for r in range(first, last):
+                total += K[block + r * size + j]
+            for r in range(first, last):
+                K[block + r * size + j] = total + 1.0 if r == j else total
+        total = 0.0
+        for r in range(first, last):
+            total += row[r]
+        for r in range(first, last):
+            row[r] = total
+        for k in range(6 if lower.shape[0] else 0):
+            total = 0.0
+            for r in range(first, last):
+                total += lower[r, k]
+            for r in range(first, last):
+                lower[r, k] = total
 
 
 @njit

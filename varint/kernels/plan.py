@@ -11,6 +11,7 @@ node n        loop closures of a cluster that are eliminated together, as one de
 top           of a node: the body nearest to the root of the loops it closes; the node is eliminated just before it.
 fill e        one closure row made felt at one body by elimination: the only fill-in there is, but for K's.
 gauge e       a scalar of the pose of two bodies; law f: one effort along a gauge (forces.py).
+              A gauge without laws adds to the last one that has: its laws see the sum, and act along all of them.
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
 """
 
@@ -19,8 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 POINT, AXIS, DISTANCE, EFFORT = 0, 1, 2, 3  # kinds of row: constraints, see rows.py, and gauges, see forces.py
-LENGTH, SLIDE, TURN = 0, 1, 2  # kinds of gauge
-SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT = range(7)  # kinds of law
+# kinds of gauge: of two bodies; directions along which one body is pushed; the motion of one body
+LENGTH, SLIDE, TURN, FRAME, DEAD, FOLLOWER, SPEED, SPIN, SLIP = range(9)
+# kinds of law
+SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB = range(11)
 
 
 class Plan(NamedTuple):
@@ -60,13 +63,16 @@ class Plan(NamedTuple):
     fill_up: np.ndarray  # (ne,) the fill of the same row one body nearer to the root, -1 where that is the world
     fill_cluster: np.ndarray  # (nb,) cluster that body i and its tree joint take part in, -1 for none
     row_compliance: np.ndarray  # (nr,) 1 for gauges, 0 for constraints
+    row_chain: np.ndarray  # (nr,) of a closure row: how many rows from it on have one effort, by their sum; else 0
     # forces; ng gauges, nf laws
     gauge_body: np.ndarray  # (ng, 2) body slots a, b
     gauge_row: np.ndarray  # (ng,) its row, -1 where it needs none
     gauge_flip: np.ndarray  # (ng,) 1 where body a is on side 1 of that row
     forced: np.ndarray  # (nb,) whether a body has gauges
-    gauge_kind: np.ndarray  # (ng,) LENGTH, SLIDE or TURN
-    gauge_vector: np.ndarray  # (ng, 4, 3) axes of a, b, a, b: anchors; direction, anchor, (offset,); pairs of a TURN
+    gauge_kind: np.ndarray  # (ng,)
+    gauge_vector: np.ndarray  # (ng, 7, 3) LENGTH: anchors, axes of a, b; SLIDE: direction, a, anchor, b, (offset,);
+    # TURN: pairs, axes of a, b, a, b; FRAME: as SLIDE, then a weight of turns, a, and R at rest; DEAD, FOLLOWER:
+    # directions of force and torque, in the world or in b, point, b; SLIP: normal, world, point, b
     gauge_law: np.ndarray  # (ng + 1,) laws of gauge e are gauge_law[e] : gauge_law[e + 1]
     stop_gauge: np.ndarray  # (ns,) hard stops: gauge, limit, side that is forbidden (1: above, -1: below), restitution
     stop_limit: np.ndarray  # (ns,)
@@ -74,7 +80,11 @@ class Plan(NamedTuple):
     stop_restitution: np.ndarray  # (ns,)
     law_kind: np.ndarray  # (nf,)
     law_parameter: np.ndarray  # (nf, 4) SPRING k, l0, d; CABLE the same; STOP k, upper, d, lower; FRICTION F, v0;
-    # DRAG c; SERVO k, -, d; INPUT none. SI units
+    # DRAG c; SERVO k, -, d; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first piece, pieces, d;
+    # COULOMB mu, v0, the law of the normal force. SI units
+    table: (
+        np.ndarray
+    )  # (pieces, 6) of all TABLEs: start, effort's c0 .. c3 in powers of (value - start), potential there
     row_fill: np.ndarray  # (nr, 2) fill of a closure row at its own two bodies, -1 for the world or a tree row
 
 
@@ -113,8 +123,9 @@ class Workspace(NamedTuple):
     half_turn: np.ndarray  # (4,)
     middle_value: np.ndarray  # (ng,) of the gauge in the middle of the step
     gauge_value: np.ndarray  # (ng,) the same of the last step done: tells the turns of a TURN
-    gauge_rate: np.ndarray  # (ng,)
+    gauge_rate: np.ndarray  # (ng,) of the sum that its laws see
     gauge_effort: np.ndarray  # (ng,) of its laws together
+    gauge_damping: np.ndarray  # (ng,) minus the effort over the rate: acts across the direction of SPEED, SPIN, SLIP
     gauge_gradient: np.ndarray  # (ng, 2, 6)
     gauge_upper: np.ndarray  # (ng, 2, 6)
     gauge_lower: np.ndarray  # (ng, 2, 6)
@@ -175,6 +186,7 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         gauge_value=np.zeros(ng),
         gauge_rate=np.zeros(ng),
         gauge_effort=np.zeros(ng),
+        gauge_damping=np.zeros(ng),
         gauge_gradient=np.zeros((ng, 2, 6)),
         gauge_upper=np.zeros((ng, 2, 6)),
         gauge_lower=np.zeros((ng, 2, 6)),

@@ -12,7 +12,8 @@ import math
 from varint._jit import njit
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import dot6
-from varint.kernels.forces import clear_rows, gauge
+from varint.kernels.forces import clear_rows
+from varint.kernels.gauges import gauge
 from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import TURN
 
@@ -30,7 +31,7 @@ def measure_stop(plan, ws, pose, s, jacobian):
     gradient = ws.gauge_gradient[e]
     value = gauge(
         plan.gauge_kind[e], plan.gauge_vector[e], ws.position[pose, a], ws.rotation[pose, a],
-        ws.position[pose, b], ws.rotation[pose, b], gradient,
+        ws.position[pose, b], ws.rotation[pose, b], ws.velocity[0], gradient,
     )  # fmt: skip
     if plan.gauge_kind[e] == TURN:
         turn = 2.0 * math.pi

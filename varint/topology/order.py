@@ -47,7 +47,7 @@ class Topology:
     attached: dict
 
 
-def find_topology(ends, rows, body_count, clustered=True, springs=()) -> Topology:
+def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()) -> Topology:
     """Order a mechanism.
 
     Parameters
@@ -61,6 +61,8 @@ def find_topology(ends, rows, body_count, clustered=True, springs=()) -> Topolog
     springs : list of (int, int)
         Pairs of bodies that one row each couples without constraint. Neighbours in the tree take it in their joint
         as long as that has no more than six rows; the others close loops, numbered on from the joints.
+    chained : set of int
+        Springs whose effort is that of the spring before them: all of such a chain get into one cluster.
     """
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(-1, body_count))
@@ -89,31 +91,44 @@ def find_topology(ends, rows, body_count, clustered=True, springs=()) -> Topolog
     attached: dict = {}
     room = {body: 6 - (rows[joint] if joint is not None else 0) for body, joint in tree_joint.items()}
     for k, (a, b) in enumerate(springs):
+        alone = k not in chained and k + 1 not in chained
         child = next((body for body, other in ((a, b), (b, a)) if parent.get(body) == other and room[body]), None)
-        if child is None:
+        if child is None or not alone:
             cuts.append(len(ends) + k)
         else:
             attached[k], room[child] = child, room[child] - 1
+    follows = {len(ends) + k for k in chained}
     ends = [*ends, *springs]
-    clusters, cluster_of = _find_clusters(ends, cuts, tree_joint, bodies, clustered)
-    if clustered:
+    clusters, cluster_of = _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows)
+    if clustered and not follows:  # the rows of a chain share a node
         nodes = [_find_nodes(ends, cuts, parent, bodies) for _, cuts in clusters]
     else:
         nodes = [[cluster] for cluster in clusters]
     return Topology(bodies, tree_joint, parent, clusters, nodes, cluster_of, attached)
 
 
-def _components(ends, numbers):
-    """Biconnected components with loops of the joints in ``numbers``, as (joints, bodies)."""
+def _components(ends, numbers, follows=(), bases=()):
+    """Biconnected components with loops of the joints in ``numbers``, as (joints, bodies).
+
+    ``follows``: joints that belong with the one before; ``bases``: of floating groups, that springs couple by way of
+    the world.
+    """
     # joints as nodes of their own: two joints between the same bodies make a loop too
     graph = nx.Graph()
-    for j in numbers:
+    chain: dict = {}
+    first = -1
+    for j in sorted(numbers):
+        first = first if j in follows else j
+        chain.setdefault(first, []).append(j)
         for body in ends[j]:
-            graph.add_edge(("joint", j), body)
+            graph.add_edge(("joint", first), body)
+    for body in bases:
+        graph.add_edge(("base", body), body)
+        graph.add_edge(("base", body), -1)
     for component in nx.biconnected_components(graph):
         if len(component) >= 4:
-            joints = sorted(node[1] for node in component if isinstance(node, tuple))
-            yield joints, [node for node in component if not isinstance(node, tuple)]
+            heads = [node[1] for node in component if isinstance(node, tuple) and node[0] == "joint"]
+            yield sorted(j for head in heads for j in chain[head]), [n for n in component if not isinstance(n, tuple)]
 
 
 def _close_short_loops(ends, rows, depth):
@@ -159,7 +174,7 @@ def _shortest_loop(ends, joints, closure):
     raise AssertionError("every joint of a biconnected component is in a loop")
 
 
-def _find_clusters(ends, cuts, tree_joint, bodies, clustered):
+def _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows):
     if not cuts:
         return [], {}
     if not clustered:
@@ -167,8 +182,11 @@ def _find_clusters(ends, cuts, tree_joint, bodies, clustered):
     place = {body: number for number, body in enumerate(bodies)}
     place[-1] = -1
     cut = set(cuts)
+    bases = [body for body, joint in tree_joint.items() if joint is None]
     found = []
-    for joints, members in _components(ends, cut | set(tree_joint.values()) - {None}):
+    for joints, members in _components(ends, cut | set(tree_joint.values()) - {None}, follows, bases):
+        if cut.isdisjoint(joints):
+            continue
         articulation = min(members, key=place.__getitem__)
         found.append((articulation, [j for j in joints if j in cut], members))
     found.sort(key=lambda cluster: place[cluster[0]] if cluster[0] >= 0 else len(bodies))

@@ -24,11 +24,18 @@ def register(cls):
 
 @dataclass(frozen=True)
 class Gauge:
-    """A scalar of the pose of body b seen from body a, m or rad.
+    """A scalar of the pose of body b seen from body a, m or rad, or a direction in which b is pushed.
 
-    ``kind``: "length" between points of a and b, "slide" of a point of b along a direction of a from a
-    point of a, or "turn", the angle atan2(u0 . R w0, u1 . R w1). ``vectors``: world, reference
-    configuration: (point a, point b), (direction, point b, point a), or (u0, w0, u1, w1).
+    ``vectors``: world, reference configuration. By ``kind``,
+
+    * "length" between points: (point a, point b);
+    * "slide" of a point of b along a direction of a from a point of a: (direction, point b, point a);
+    * "turn", the angle atan2(u0 . R w0, u1 . R w1): (u0, w0, u1, w1);
+    * "frame", a slide plus n . the rotation vector of b since the reference, in axes of a:
+      (direction, point b, point a, n);
+    * "dead", "follower", a force and a torque on b fixed in the world or in b: (force, torque, point);
+    * "speed" of b's centre of mass, "spin" of b: (); "slip" of a point of b along a plane: (normal, point, ...),
+      whose gradients are the direction of the motion. Body a of these and of pushes is the world.
     """
 
     kind: str
@@ -48,11 +55,18 @@ class HardStop:
 
 @dataclass(frozen=True)
 class Element:
-    """A gauge, the law of the effort along it with its parameters (kernels/plan.py), and hard stops."""
+    """A gauge and the law of the effort along it, with its parameters (kernels/plan.py), and hard stops.
+
+    ``added``: gauges whose values are added to the first. ``table``: (values, efforts) of a TABLE.
+    ``normal``: the element of the normal force of a COULOMB, listed before it.
+    """
 
     gauge: Gauge
     law: str
     parameters: tuple = ()
+    added: tuple[Gauge, ...] = ()
+    table: tuple | None = None
+    normal: "Element | None" = None
     stops: tuple = ()
 
 
@@ -95,6 +109,11 @@ class Force:
             except MechanismError as problem:
                 raise MechanismError(f"{self.label}: {problem}") from None
         return name
+
+    def _moving(self, structure, name):
+        if name == "world":
+            raise MechanismError(f"{self.label} acts on a body, not on the world")
+        return self._body(structure, name)
 
     def _joint(self, structure, name, coordinate) -> Gauge:
         """The gauge of a coordinate of joint ``name``."""

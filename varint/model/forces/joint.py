@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.checks import freeze
 from varint.model.forces.base import Element, Force, HardStop, register
+from varint.model.forces.commanded import Commanded
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,45 +125,16 @@ class JointStop(AlongCoordinate):
             return [Element(gauge, "STOP", (self.stiffness, self.upper, self.damping, self.lower))]
         limits = ((self.upper, 1), (self.lower, -1))
         stops = tuple(HardStop(limit, sign, self.restitution) for limit, sign in limits if np.isfinite(limit))
-        return [Element(gauge, "INPUT", (), stops)]
+        return [Element(gauge, "INPUT", stops=stops)]
 
 
 def _is_infinite(value):
     return isinstance(value, float) and np.isinf(value)
 
 
-@dataclass(frozen=True, eq=False)
-class Commanded(AlongCoordinate):
-    """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step.
-
-    Numbers are linear between nodes; what a function returns is held over the step that begins there.
-    """
-
-    commanded = True
-    command_name = ""
-
-    def __post_init__(self):
-        super().__post_init__()
-        command = getattr(self, self.command_name)
-        if not callable(command):
-            what = f"{self.command_name} of {self.label}"
-            try:
-                array = np.array(command, dtype=float)
-            except (TypeError, ValueError) as problem:
-                raise MechanismError(f"{what} must be numbers or a function, got {command!r}") from problem
-            if array.ndim > 1 or not np.isfinite(array).all():
-                raise MechanismError(f"{what} must be finite, one number or one row of them, got shape {array.shape}")
-            self._set(self.command_name, freeze(array))
-
-    @property
-    def command(self):
-        """The input: an array () or (steps + 1,), or a function."""
-        return getattr(self, self.command_name)
-
-
 @register
 @dataclass(frozen=True, eq=False)
-class Motor(Commanded):
+class Motor(Commanded, AlongCoordinate):
     """An effort at a joint coordinate, N m or N, on its body b."""
 
     effort: float | np.ndarray | Callable = field(kw_only=True)
@@ -174,7 +145,7 @@ class Motor(Commanded):
 
 @register
 @dataclass(frozen=True, eq=False)
-class JointServo(Commanded):
+class JointServo(Commanded, AlongCoordinate):
     """PD control of a joint coordinate q, taken implicitly: the effort -stiffness (q - target) - damping dq/dt.
 
     ``target``: m or rad; ``stiffness``: N m/rad or N/m; ``damping``: N m s/rad or N s/m. It has no potential.

@@ -1,0 +1,61 @@
+"""Forces and torques applied to one body, in a direction fixed in the world or in the body."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import array_of, unit_axis
+from varint.model.forces.base import Element, Gauge, register
+from varint.model.forces.commanded import Commanded
+
+KINDS = {"world": "dead", "body": "follower"}
+
+
+@dataclass(frozen=True, eq=False)
+class Applied(Commanded):
+    """``magnitude`` along ``direction`` (3,), world axes in the reference, that is ``fixed_in`` "world" or "body"."""
+
+    body: str
+    direction: np.ndarray = field(kw_only=True)
+    magnitude: float | np.ndarray | Callable = field(kw_only=True)
+    fixed_in: str = field(default="world", kw_only=True)
+
+    command_name = "magnitude"
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._set("direction", unit_axis(self.direction, f"direction of {self.label}"))
+        if self.fixed_in not in KINDS:
+            raise MechanismError(f"fixed_in of {self.label} must be 'world' or 'body', got {self.fixed_in!r}")
+
+    def _push(self, structure, force, torque, point):
+        gauge = Gauge(KINDS[self.fixed_in], "world", self._moving(structure, self.body), (force, torque, point))
+        return [Element(gauge, "INPUT")]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class PointForce(Applied):
+    """A force, N, at ``point`` (3,) of a body, m, world, reference; by default its centre of mass."""
+
+    point: np.ndarray | None = field(default=None, kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.point is not None:
+            self._set("point", array_of(self.point, (3,), f"point of {self.label}"))
+
+    def elements(self, structure):
+        body = structure.body(self._moving(structure, self.body))
+        return self._push(structure, self.direction, np.zeros(3), body.position if self.point is None else self.point)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class PointTorque(Applied):
+    """A torque, N m, on a body."""
+
+    def elements(self, structure):
+        return self._push(structure, np.zeros(3), self.direction, np.zeros(3))

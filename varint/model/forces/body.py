@@ -1,0 +1,52 @@
+"""Resistance of a medium to the motion of one body."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from varint.model.forces.base import Element, Force, Gauge, register
+
+
+@dataclass(frozen=True, eq=False)
+class Resistance(Force):
+    """A force against the velocity of the centre of mass of ``body`` and a torque against its angular velocity."""
+
+    body: str
+    linear: float = field(default=0.0, kw_only=True)
+    angular: float = field(default=0.0, kw_only=True)
+
+    law: ClassVar[str] = ""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check(linear="zero", angular="zero")
+
+    def elements(self, structure):
+        body = self._moving(structure, self.body)
+        given = ("speed", self.linear), ("spin", self.angular)
+        return [
+            Element(Gauge(kind, "world", body, ()), self.law, self._parameters(factor))
+            for kind, factor in given
+            if factor
+        ]
+
+    def _parameters(self, factor):
+        return (factor,)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class BodyDamper(Resistance):
+    """Viscous: -``linear`` v, N s/m, and -``angular`` w, N m s/rad."""
+
+    law = "SPRING"
+
+    def _parameters(self, factor):
+        return 0.0, 0.0, factor
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Drag(Resistance):
+    """Quadratic: -``linear`` |v| v, N s^2/m^2, and -``angular`` |w| w, N m s^2/rad^2."""
+
+    law = "DRAG"

@@ -1,0 +1,70 @@
+"""A bushing: springs and dampers in all six directions between two frames."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import array_of
+from varint.model.forces.base import Element, Force, Gauge, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Bushing(Force):
+    """Linear stiffness and damping between frames of two bodies that agree in the reference configuration.
+
+    Coordinates: shift of b's frame along the three axes of a's (m), then the rotation vector (rad, below pi) of b's
+    frame against a's, in a's axes. ``point`` (3,), m: origin of the frames; ``axes`` (3, 3): its columns, world.
+    ``stiffness``, ``damping``: (6,) diagonals or (6, 6), symmetric, without negative eigenvalue; SI units.
+
+    Its effort as one number has no meaning: it is a sum over the directions in which it decouples.
+    """
+
+    body_a: str
+    body_b: str
+    point: np.ndarray = field(kw_only=True)
+    axes: np.ndarray = field(default_factory=lambda: np.eye(3), kw_only=True)
+    stiffness: np.ndarray = field(kw_only=True)
+    damping: np.ndarray = field(default_factory=lambda: np.zeros(6), kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.body_a == self.body_b:
+            raise MechanismError(f"{self.label} needs two bodies, got '{self.body_a}' twice")
+        self._set("point", array_of(self.point, (3,), f"point of {self.label}"))
+        self._set("axes", array_of(self.axes, (3, 3), f"axes of {self.label}"))
+        if not np.allclose(self.axes.T @ self.axes, np.eye(3), atol=1e-8) or np.linalg.det(self.axes) < 0:
+            raise MechanismError(f"axes of {self.label} must be the columns of a rotation matrix")
+        for name in ("stiffness", "damping"):
+            given = getattr(self, name)
+            matrix = array_of(given, (6,) if np.ndim(given) < 2 else (6, 6), f"{name} of {self.label}")
+            matrix = matrix if matrix.ndim == 2 else np.diag(matrix)
+            least = np.linalg.eigvalsh(matrix)[0]
+            if not np.allclose(matrix, matrix.T, rtol=1e-9) or least < -1e-9 * np.abs(matrix).max():
+                raise MechanismError(f"{name} of {self.label} must be symmetric, without negative eigenvalue")
+            self._set(name, matrix)
+
+    def elements(self, structure):
+        a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
+        return [
+            Element(
+                Gauge("frame", a, b, (self.axes @ way[:3], self.point, self.point, self.axes @ way[3:])),
+                "SPRING",
+                (stiffness, 0.0, damping),
+            )
+            for way, stiffness, damping in _decoupled(self.stiffness, self.damping)
+        ]
+
+
+def _decoupled(K, D):
+    """(way (6,), k, d) with K = sum k way way^T, D = sum d way way^T."""
+    scale = np.sqrt(np.maximum(np.diag(K), 0.0) + np.maximum(np.diag(D), 0.0))
+    scale[scale == 0.0] = 1.0
+    size, U = np.linalg.eigh((K + D) / np.outer(scale, scale))
+    kept = size > 1e-12
+    half = U[:, kept] * np.sqrt(size[kept])
+    inverse = U[:, kept] / np.sqrt(size[kept])
+    share, W = np.linalg.eigh(inverse.T @ (K / np.outer(scale, scale)) @ inverse)
+    ways = scale[:, None] * (half @ W)
+    return [(way, k, 1.0 - k) for way, k in zip(ways.T, np.clip(share, 0.0, 1.0), strict=True)]

@@ -1,0 +1,34 @@
+"""Forces with an input."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.forces.base import Force
+
+
+@dataclass(frozen=True, eq=False)
+class Commanded(Force):
+    """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step."""
+
+    commanded = True
+    command_name = ""
+
+    def __post_init__(self):
+        super().__post_init__()
+        command = getattr(self, self.command_name)
+        if not callable(command):
+            what = f"{self.command_name} of {self.label}"
+            try:
+                array = np.array(command, dtype=float)
+            except (TypeError, ValueError) as problem:
+                raise MechanismError(f"{what} must be numbers or a function, got {command!r}") from problem
+            if array.ndim > 1 or not np.isfinite(array).all():
+                raise MechanismError(f"{what} must be finite, one number or one row of them, got shape {array.shape}")
+            self._set(self.command_name, array)
+
+    @property
+    def command(self):
+        """The input: an array () or (steps + 1,), or a function."""
+        return getattr(self, self.command_name)

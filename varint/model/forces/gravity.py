@@ -1,0 +1,40 @@
+"""Gravity between bodies."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import array_of
+from varint.model.forces.base import Element, Force, Gauge, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class CentralGravity(Force):
+    """Inverse-square attraction of ``body_b``, at its centre of mass, to ``body_a``, which feels the opposite.
+
+    ``mu``, m^3/s^2: the constant of gravitation times the mass of body a. ``point_a`` (3,), m, world, reference: where
+    it pulls to; by default the centre of mass of body a, the origin of the world.
+    """
+
+    body_a: str
+    body_b: str
+    mu: float = field(kw_only=True)
+    point_a: np.ndarray | None = field(default=None, kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check(mu="zero")
+        if self.body_a == self.body_b:
+            raise MechanismError(f"{self.label} needs two bodies, got '{self.body_a}' twice")
+        if self.point_a is not None:
+            self._set("point_a", array_of(self.point_a, (3,), f"point_a of {self.label}"))
+
+    def elements(self, structure):
+        a = self._body(structure, self.body_a)
+        b = structure.body(self._moving(structure, self.body_b))
+        point = self.point_a
+        if point is None:
+            point = np.zeros(3) if a == "world" else structure.body(a).position
+        return [Element(Gauge("length", a, b.name, (point, b.position)), "INVERSE_SQUARE", (self.mu * b.mass,))]

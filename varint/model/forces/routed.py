@@ -1,0 +1,55 @@
+"""Springs and cables led over several points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import array_of
+from varint.model.forces.base import Element, Force, Gauge, register
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class MultiPointSpring(Force):
+    """A spring that runs without friction over points of several bodies: one tension, by its whole length.
+
+    ``bodies`` (n,): names, one a point, "world" among them; ``points`` (n, 3), m, world, reference. ``stiffness`` N/m,
+    ``damping`` N s/m; ``rest_length`` m, by default its length in the reference configuration.
+    """
+
+    bodies: Sequence[str]
+    points: np.ndarray = field(kw_only=True)
+    stiffness: float = field(kw_only=True)
+    damping: float = field(default=0.0, kw_only=True)
+    rest_length: float | None = field(default=None, kw_only=True)
+
+    law: ClassVar[str] = "SPRING"
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._set("bodies", list(self.bodies))
+        self._set("points", array_of(self.points, (len(self.bodies), 3), f"points of {self.label}"))
+        if self.rest_length is None:
+            self._set("rest_length", float(np.linalg.norm(np.diff(self.points, axis=0), axis=1).sum()))
+        self._check(stiffness="zero", damping="zero", rest_length="zero")
+
+    def elements(self, structure):
+        ends = list(zip((self._body(structure, name) for name in self.bodies), self.points, strict=True))
+        lengths = [Gauge("length", a, b, (u, w)) for (a, u), (b, w) in pairwise(ends) if a != b]
+        if not lengths:
+            raise MechanismError(f"{self.label} must lead from one body to another")
+        inside = sum(float(np.linalg.norm(w - u)) for (a, u), (b, w) in pairwise(ends) if a == b)
+        parameters = self.stiffness, self.rest_length - inside, self.damping
+        return [Element(lengths[0], self.law, parameters, added=tuple(lengths[1:]))]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class MultiPointCable(MultiPointSpring):
+    __doc__ = f"""It only pulls: slack below ``rest_length``. {MultiPointSpring.__doc__}"""
+
+    law = "CABLE"
