@@ -125,8 +125,8 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
         status, count = solve_step(plan, ws, pose, 1 - pose, h * part, tol)
         iterations += count
         if status != CONVERGED:
-            size = 0.5 * min(size, part)
-            if size < smallest and stop < 0:
+            size = 0.5 * (size if stop >= 0 else min(size, part))  # a trial of the search may be as short as it likes
+            if size < smallest:
                 return status, pose, iterations, pieces
             part, stop = size, -1
             for i in range(plan.mass.size):
