@@ -231,7 +231,7 @@ class Newton:
         self.residual(h, self.velocity, 0.0)
         parameters = self.plan.law_parameter.copy()
         parameters[:, 1] = np.repeat(self.ws.middle_value, np.diff(self.plan.gauge_law))
-        self.plan = self.plan._replace(law_parameter=freeze(parameters))
+        self.plan = dataclasses.replace(self.plan, law_parameter=freeze(parameters))
         return self
 
     def error(self, h):

@@ -91,14 +91,14 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     hung: dict[int, list] = {int(slot[body]): [] for body in topology.attached.values()}
     for k, body in topology.attached.items():
         hung[int(slot[body])].append(springs[k])
-    arrays = _joint_arrays(structure, kernel_joints, [*ends, *(coupled[e] for e in springs)], slot, hung)
-    side, first_body, joint_rows, (kind, u, w, c) = arrays
+    joint_arrays = _joint_arrays(structure, kernel_joints, [*ends, *(coupled[e] for e in springs)], slot, hung)
+    side, first_body, joint_rows, (kind, u, w, c) = joint_arrays
     gauge_joint = {e: k for k, numbers in hung.items() for e in numbers}
     gauge_joint |= {springs[j - len(joints)]: k for k, j in enumerate(kernel_joints) if j >= len(joints)}
     kernel_joints = [j if j < len(joints) else -1 for j in kernel_joints]
     length = float(max(_longest_arm(structure), gyration.max()))
 
-    plan = Plan(
+    arrays = _frozen(
         mass=mass,
         inertia=inertia,
         gravity=structure.gravity,
@@ -120,9 +120,12 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
         **_gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows),
         **_cluster_arrays(topology, slot, joint_rows, side, nb),
     )
-    plan = Plan(*(freeze(np.ascontiguousarray(array)) for array in plan))
     force = np.array([k for group in laws for k, _ in group], dtype=np.int64)
-    return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length, force)
+    return Compiled(Plan(**arrays), topology, order, slot[:nb], np.array(kernel_joints), length, force)
+
+
+def _frozen(**arrays):
+    return {name: freeze(np.ascontiguousarray(array)) for name, array in arrays.items()}
 
 
 def _joint_arrays(structure, kernel_joints, ends, slot, hung):

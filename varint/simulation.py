@@ -248,4 +248,4 @@ def _checked(mechanism, state):
 
 def _announce_compilation():
     if not is_compiled(run):
-        print("varint: compiling its kernels, once on a machine (half a minute) ...", file=sys.stderr, flush=True)
+        print("varint: compiling its kernels, once on a machine (less than a minute) ...", file=sys.stderr, flush=True)

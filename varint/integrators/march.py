@@ -85,7 +85,7 @@ class March:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
         start_momentum(plan, ws, 0.5 * self.dt if self.scheme.printed else 0.0)
         arrays = self._outputs(1)
-        record_node(plan, ws, 0, self.scheme.printed, 0, *arrays[:4])
+        record_node(plan, ws, 0, self.scheme.printed, *(array[0] for array in arrays[:4]))
         return self._block(np.array([0]), arrays, 1)
 
     def advance(self, steps: int) -> Block:
@@ -105,7 +105,7 @@ class March:
     def state(self) -> State:
         """The present node."""
         arrays = self._outputs(1)
-        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.printed, 0, *arrays[:4])
+        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.printed, *(array[0] for array in arrays[:4]))
         block = self._block(np.array([self.node]), arrays, 1)
         return State(block.position[0], block.quat_wxyz[0], block.velocity[0], block.angular_velocity[0])
 

@@ -43,7 +43,7 @@ def solve_newton(plan, ws, body, row, upper, lower):
     _substitute_all(plan, ws, body, row)
 
 
-@njit
+@njit(inline="always")
 def _eliminate_all(plan, ws, G, H, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
     nb = plan.mass.size
@@ -275,7 +275,7 @@ def _fold_node(
                 add_scaled6(upper[e], -K[row_start[first + k] + r], upper[own + k])
 
 
-@njit
+@njit(inline="always")
 def _substitute_all(plan, ws, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves."""
     nb = plan.mass.size

@@ -15,9 +15,11 @@ gauge e       a scalar of the pose of two bodies; law f: one effort along a gaug
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
+
+from varint._record import Record
 
 POINT, AXIS, DISTANCE, EFFORT = 0, 1, 2, 3  # kinds of row: constraints, see rows.py, and gauges, see forces.py
 # kinds of gauge: of two bodies; directions along which one body is pushed; the motion of one body
@@ -26,7 +28,8 @@ LENGTH, SLIDE, TURN, FRAME, DEAD, FOLLOWER, SPEED, SPIN, SLIP = range(9)
 SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB = range(11)
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Plan(Record):
     """A compiled mechanism. Every array is read-only; nb bodies, nj joints, nr rows, nc clusters, nn nodes, ne fills.
 
     Rows of the tree joints come first, then those of the closures, by cluster and in the order of elimination.
@@ -88,7 +91,8 @@ class Plan(NamedTuple):
     row_fill: np.ndarray  # (nr, 2) fill of a closure row at its own two bodies, -1 for the world or a tree row
 
 
-class Workspace(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Workspace(Record):
     """Scratch of a run, grouped by stage. Pose arrays hold two poses, the start and the end of a step."""
 
     # state

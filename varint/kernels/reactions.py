@@ -42,7 +42,7 @@ def _twist(rotation, velocity, body):
     return (v[0], v[1], v[2]), _turned(rotation[body], v[3:])
 
 
-@njit(inline="always")
+@njit
 def quadratic_terms(plan, position, rotation, velocity, out):
     """Second time derivative of the rows (nr,) at zero acceleration; velocity (nb, 6)."""
     for j in range(plan.side.shape[0]):
@@ -81,7 +81,7 @@ def _add_clusterwise(row_cluster, y, factors, x):
             y[r] += factors[row_cluster[r]] * x[r]
 
 
-@njit(inline="always")
+@njit
 def _null_vector(plan, ws, k, row):
     """The k-th null vector of G^T in each cluster that has so many, in one vector ``row`` (nr,), from its factors.
 
@@ -116,7 +116,7 @@ def _null_vector(plan, ws, k, row):
                 row[r] -= ws.fill_joint_upper[e, r - start] * row[plan.fill_row[e]]
 
 
-@njit(inline="always")
+@njit
 def take_smallest(plan, ws, row_cluster, basis, sums, row):
     """Take the part in the null space of G^T off the multipliers ``row`` (nr,), after `solve_newton` with H = G.
 
@@ -155,7 +155,7 @@ def take_smallest(plan, ws, row_cluster, basis, sums, row):
         row[r] *= plan.row_scale[r]
 
 
-@njit(inline="always")
+@njit
 def _wrench(plan, ws, j, anchor, row, out):
     """World force and torque about ``anchor`` (3,), body axes, of joint j on the second body of its rows."""
     side = 1 - plan.first_body[j]

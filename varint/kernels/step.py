@@ -177,7 +177,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
                     gap = high_gap
                 if low_gap < 0.0 and abs(gap) > TOUCHING:
                     # it starts at the limit and goes beyond: it rests there
-                    impact(plan, ws, pose, stop, 0.0, True)
+                    impact(plan, ws, pose, stop, 0.0)
                     changes += 1
                     stop, part = -1, min(size, 1.0 - done)
                     continue
@@ -193,7 +193,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
             restitution = plan.stop_restitution[stop]
             if impacts > MOST_IMPACTS:
                 restitution = 0.0
-            impact(plan, ws, pose, stop, restitution, restitution == 0.0)
+            impact(plan, ws, pose, stop, restitution)
             stop, size = -1, 1.0
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0
@@ -256,14 +256,16 @@ def run(plan, ws, pose, node, steps, stride, dt, stages, tol, interval_velocity,
                 return status, pose, step, record
             share += stages[stage]
         if (node + step + 1) % stride == 0:
-            record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity, work)
+            record_node(
+                plan, ws, pose, interval_velocity, position[record], quat[record], velocity[record], work[record]
+            )
             record += 1
     return CONVERGED, pose, steps, record
 
 
-@njit(inline="always")
-def record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity, work):
-    """Write pose, velocities and work of the present node into row ``record`` of the outputs."""
+@njit
+def record_node(plan, ws, pose, interval_velocity, position, quat, velocity, work):
+    """Write pose, velocities and work of the present node: (nb, 3), (nb, 4), (nb, 6), (nf,)."""
     nb = plan.mass.size
     source = ws.velocity
     if not interval_velocity:
@@ -271,13 +273,13 @@ def record_node(plan, ws, pose, interval_velocity, record, position, quat, veloc
         source = ws.increment_body
     for i in range(nb):
         for k in range(3):
-            position[record, i, k] = ws.position[pose, i, k]
+            position[i, k] = ws.position[pose, i, k]
         for k in range(4):
-            quat[record, i, k] = ws.quat[pose, i, k]
+            quat[i, k] = ws.quat[pose, i, k]
         for k in range(6):
-            velocity[record, i, k] = source[i, k]
+            velocity[i, k] = source[i, k]
     for f in range(plan.law_kind.size):
-        work[record, f] = ws.work[f]
+        work[f] = ws.work[f]
 
 
 @njit

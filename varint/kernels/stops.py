@@ -84,8 +84,8 @@ def set_closed(plan, ws, s, closed):
 
 
 @njit
-def impact(plan, ws, pose, s, restitution, close):
-    """Turn the rate of stop s at a node: momenta, energy lost, and whether it stays closed. Other closed stops hold."""
+def impact(plan, ws, pose, s, restitution):
+    """Turn the rate of stop s at a node: momenta, energy lost. Without restitution it closes; closed ones hold."""
     e = plan.stop_gauge[s]
     r = plan.gauge_row[e]
     body, row = ws.increment_body, ws.increment_row
@@ -112,7 +112,7 @@ def impact(plan, ws, pose, s, restitution, close):
             for side in range(2):
                 if plan.gauge_body[e, side] < plan.mass.size:
                     before += dot6(ws.gauge_gradient[e, side], body[plan.gauge_body[e, side]])
-            if plan.stop_sign[s] * before <= 0.0 and not close:
+            if plan.stop_sign[s] * before <= 0.0 and restitution > 0.0:
                 return
     after = -restitution * before
     ws.work[plan.gauge_law[e]] += 0.5 * row[r] * (before + after)
@@ -125,4 +125,4 @@ def impact(plan, ws, pose, s, restitution, close):
     for i in range(plan.mass.size):
         for k in range(6):
             ws.velocity[i, k] = body[i, k]
-    set_closed(plan, ws, s, close)
+    set_closed(plan, ws, s, restitution == 0.0)
