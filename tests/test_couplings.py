@@ -325,3 +325,25 @@ def test_wrong_prescribed_motions_are_named():
 
 def test_couplings_are_in_the_registry():
     assert {"Coupling", "Gear", "RackAndPinion", "Screw", "Equality", "Belt", "PrescribedMotion"} <= set(FORCES)
+
+
+def test_gear_trains_take_linear_memory():
+    """Each chain of rows is a node of its own: the matrix of the closures is banded."""
+
+    def entries(n):
+        bodies, joints, forces = [], [], []
+        for k in range(n):
+            body, pivot = pendulum(f"wheel {k}", float(k))
+            bodies.append(body)
+            joints.append(pivot)
+            if k:
+                pair_ = {"joint_a": f"wheel {k - 1} pivot", "joint_b": f"wheel {k} pivot"}
+                forces.append(vi.Gear(f"gear {k}", **pair_, radius_a=0.5, radius_b=0.5))
+        train = vi.Mechanism("train", bodies, joints, forces=forces)
+        assert train.diagnose().mobility == 1
+        run = vi.simulate(train, 0.1, 0.01, state=train.state(rates={"wheel 0 pivot": 3.0}))
+        q = run.coordinates
+        np.testing.assert_allclose(q[f"wheel {n - 1} pivot"], (-1) ** (n - 1) * q["wheel 0 pivot"], atol=1e-11)
+        return train.coupled.plan.row_start[-1]
+
+    assert entries(40) < 5 * entries(10)

@@ -123,6 +123,11 @@ class Trajectory:
         return self._by_force(self._powers)
 
     @cached_property
+    def force_potential(self) -> Mapping[str, np.ndarray]:
+        """Force name to its potential energy (T,), J; zero for those without one."""
+        return self._by_force(self._forces.potential)
+
+    @cached_property
     def dissipated(self) -> Mapping[str, np.ndarray]:
         """Force name to the energy (T,), J, that it took out since the start, its potential not counted."""
         potential = self._forces.potential

@@ -56,10 +56,10 @@ def _eliminate_all(plan, ws, G, H, body, row):
             n = plan.node_order[k]
             first, last, high = plan.node_row[n], plan.node_row[n + 1], plan.node_high[n]
             start, stride = plan.row_start[first] + first, high - plan.node_low[n]
-            if plan.gauge_kind.size and high - plan.node_low[n] == last - first:
+            if plan.gauge_kind.size:
                 low = ws.fill_lower[plan.node_fill[n] :] if i < nb else ws.fill_lower[:0]
                 _chain_rows(
-                    plan.row_chain[first:last], ws.compliance[first:last], ws.K, start, last - first,
+                    plan.row_chain[first:last], ws.compliance[first:last], ws.K, start, stride, high - first,
                     ws.closure_scale[first:last], row[first:last], low,
                 )  # fmt: skip
             scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
@@ -161,23 +161,24 @@ def _place_compliances(node_row, row_start, compliance, K, closure_scale):
 
 
 @njit
-def _chain_rows(chain, compliance, K, block, size, scale, row, lower):
+def _chain_rows(chain, compliance, K, start, stride, width, scale, row, lower):
     """Rows with one effort: each gets the sum of all but for its own compliance, which is one.
 
     Where it is zero the sum is a constraint: it stays in the first row, the others say that their efforts are its own.
-    ``lower`` (size, 6), at the articulation; of no length where that is the world.
+    The rows are ``stride`` apart from ``K[start]`` on, with ``width`` columns. ``lower`` (rows, 6), at the top; of no
+    length where that is the world.
     """
-    for first in range(size):
+    for first in range(chain.size):
         if chain[first] == 0:
             continue
         last = first + chain[first]
         held = compliance[first] == 0.0
-        for j in range(size):
+        for j in range(width):
             total = 0.0 if held or not first <= j < last else -1.0
             for r in range(first, last):
-                total += K[block + r * size + j]
+                total += K[start + r * stride + j]
             for r in range(first, last):
-                K[block + r * size + j] = 0.0 if held and r > first else total + (0.0 if held or r != j else 1.0)
+                K[start + r * stride + j] = 0.0 if held and r > first else total + (0.0 if held or r != j else 1.0)
         total = 0.0
         for r in range(first, last):
             total += row[r]
@@ -191,7 +192,7 @@ def _chain_rows(chain, compliance, K, block, size, scale, row, lower):
                 lower[r, k] = 0.0 if held and r > first else total
         for r in range(first + 1, last if held else first):
             scale[first] += scale[r]
-            K[block + r * size + r], K[block + r * size + first] = scale[r], -scale[r]
+            K[start + r * stride + r], K[start + r * stride + first] = scale[r], -scale[r]
 
 
 @njit
