@@ -10,7 +10,7 @@ from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
 from varint.compile import compile_structure
 from varint.errors import ArgumentError, ConvergenceError, FileError, StateError
-from varint.integrators.loads import command_array, load_arrays, recorded_loads
+from varint.loads import command_array, load_arrays, recorded_loads
 from varint.integrators.march import March, join_blocks
 from varint.integrators.schemes import scheme
 from varint.io.run_file import RunWriter, fingerprint, load_progress

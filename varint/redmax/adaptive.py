@@ -1,0 +1,72 @@
+"""Integrators with error control, scipy's: RK45, DOP853, Radau."""
+
+from scipy.integrate import DOP853, RK45, Radau
+
+import numpy as np
+
+from varint.redmax.charts import shorten
+
+METHODS = {"rk45": RK45, "dop853": DOP853, "radau": Radau}
+
+
+class NotFinite(ArithmeticError):
+    """A derivative that is no number."""
+
+
+class Adaptive:
+    """A run of ``equations`` from (q, qdot) by scipy's solver ``method``; the work of the laws is integrated along.
+
+    Attributes
+    ----------
+    t : float
+    y : (2 nq + nf,) q, qdot and the work of each law, J
+    evaluations, steps : int
+    failure : str or None
+    """
+
+    def __init__(self, equations, method, q, qdot, end, rtol, atol):
+        self.equations, self.method, self.end = equations, METHODS[method], end
+        self.tolerances = {"rtol": rtol, "atol": atol}
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf)])
+        self.evaluations = self.steps = 0
+        self.failure = None
+        self._start(None)
+
+    def _start(self, first_step):
+        shorten(self.equations.tree.balls, *self._split())
+        self.equations.reach(self.t, *self._split(), first=self.steps == 0)
+        self.solver = self.method(self._slope, self.t, self.y, self.end, first_step=first_step, **self.tolerances)
+
+    def _split(self):
+        nq = self.equations.nq
+        return self.y[:nq], self.y[nq : 2 * nq]
+
+    def _slope(self, t, y):
+        nq, slope = self.equations.nq, np.empty_like(y)
+        slope[:nq] = y[nq : 2 * nq]
+        slope[nq : 2 * nq] = self.equations.acceleration(t, y[:nq], y[nq : 2 * nq])
+        slope[2 * nq :] = self.equations.power
+        self.evaluations += 1
+        if not np.isfinite(slope).all():
+            raise NotFinite
+        return slope
+
+    def step(self, times):
+        """One step; states (k, ...) at those of the ``times`` that it passed, k = 0 also where it failed."""
+        try:
+            message = self.solver.step()
+        except NotFinite:
+            message = "accelerations are not finite"
+        if self.solver.status == "failed" or message:
+            self.failure = message or "the step size went to zero"
+            return np.empty((0, self.y.size))
+        passed = times[(times > self.t) & (times <= self.solver.t)]
+        states = self.solver.dense_output()(passed).T if passed.size else np.empty((0, self.y.size))
+        self.steps += 1
+        size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()
+        if self.t < self.end:
+            if shorten(self.equations.tree.balls, *self._split()):
+                self._start(min(size, self.end - self.t))
+            else:
+                self.equations.reach(self.t, *self._split())
+        return states

@@ -1,0 +1,146 @@
+"""`simulate`: run a mechanism in reduced coordinates."""
+
+import time
+
+import numpy as np
+
+from varint.errors import ArgumentError, ConvergenceError, StateError
+from varint.loads import recorded_loads
+from varint.mechanism import Mechanism
+from varint.model.checks import positive
+from varint.model.state import State
+from varint.redmax.adaptive import METHODS, Adaptive
+from varint.redmax.equations import Equations
+from varint.redmax.inputs import Inputs
+from varint.redmax.states import ReducedState, checked, maximal_nodes, reduce
+from varint.redmax.trajectory import ReducedTrajectory
+
+
+def simulate(
+    mechanism: Mechanism,
+    duration: float,
+    *,
+    dt: float | None = None,
+    state: State | ReducedState | None = None,
+    integrator: str = "dop853",
+    rtol: float = 1e-8,
+    atol: float | None = None,
+    baumgarte: float = 5.0,
+    every: int = 1,
+    force=None,
+    torque=None,
+) -> ReducedTrajectory:
+    """Simulate a mechanism in the coordinates of its spanning tree (REDMAX), the cut joints as constraints.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    duration : float
+        s
+    dt : float, optional
+        Spacing of the nodes, s; where not given, the nodes are the steps of the integrator.
+    state : State or ReducedState, optional
+        ``mechanism.state()`` where not given.
+    integrator : {"rk45", "dop853", "radau"}
+        With error control, of order 5, 8 and, for stiff forces, 5.
+    rtol, atol : float
+        Largest error of a step, relative and absolute (m, rad, m/s, rad/s, J); ``atol`` is ``rtol / 100`` where not
+        given.
+    baumgarte : float
+        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0.
+    every : int
+        Record each ``every``-th node.
+    force, torque : dict, optional
+        As in `varint.simulate`; one value a node needs ``dt``.
+
+    Raises
+    ------
+    ArgumentError, StateError
+        Before the first step.
+    ConvergenceError
+        A step could not be done; carries the trajectory up to there.
+    """
+    duration = positive(duration, "duration", ArgumentError)
+    rtol = positive(rtol, "rtol", ArgumentError)
+    atol = 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError)
+    dt = None if dt is None else positive(dt, "dt", ArgumentError)
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise ArgumentError(f"every must be a whole number from 1, got {every!r}")
+    if integrator not in METHODS:
+        raise ArgumentError(f"integrator must be one of {', '.join(METHODS)}, got {integrator!r}")
+    steps = 1 if dt is None else int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
+    if steps < 1:
+        raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
+    equations = Equations(
+        mechanism, lambda compiled: Inputs(mechanism, compiled, steps, dt or duration, force, torque), baumgarte
+    )
+    start = _start(mechanism, equations, state)
+    began = time.perf_counter()
+    run = Adaptive(equations, integrator, start.q, start.qdot, duration if dt is None else steps * dt, rtol, atol)
+    t, y = _recorded(run, None if dt is None else dt * np.arange(1, steps + 1), every)
+    return _trajectory(equations, run, t, y, time.perf_counter() - began)
+
+
+def _start(mechanism, equations, state):
+    if isinstance(state, ReducedState):
+        return checked(equations, state)
+    if state is not None and not isinstance(state, State):
+        raise StateError(f"state must come from mechanism.state(...) or be a ReducedState, got {state!r}")
+    return reduce(equations.tree, mechanism, mechanism.state() if state is None else state)
+
+
+def _recorded(run, times, every):
+    """Times (T,) and states (T, ...) of each ``every``-th node: at ``times``, or the integrator's own."""
+    t, y = [0.0], [run.y.copy()]
+    passed = 0
+    while run.t < run.end and run.failure is None:
+        states = run.step(np.empty(0) if times is None else times)
+        if times is None:
+            if run.failure is None and (run.steps % every == 0 or run.t == run.end):
+                t.append(run.t)
+                y.append(run.y.copy())
+            continue
+        for row in states:
+            passed += 1
+            if passed % every == 0:
+                t.append(times[passed - 1])
+                y.append(row)
+    return np.array(t), np.array(y)
+
+
+def _trajectory(equations, run, t, y, wall_time):
+    nq, mechanism = equations.nq, equations.mechanism
+    q, qdot, work = y[:, :nq], y[:, nq : 2 * nq], y[:, 2 * nq :]
+    position, quat_wxyz, velocity, angular_velocity = maximal_nodes(equations, q, qdot)
+    by_force, inputs = equations.forced.by_force, equations.inputs
+    commands = []
+    for k, time_ in enumerate(t):
+        state = State(position[k], quat_wxyz[k], velocity[k], angular_velocity[k])
+        commands.append(inputs.command(time_, lambda state=state: state))
+    loads = [inputs.load(time_) for time_ in t] if len(inputs.series) else [inputs.constant]
+    trajectory = ReducedTrajectory(
+        mechanism=mechanism,
+        t=t,
+        position=position,
+        quat_wxyz=quat_wxyz,
+        velocity=velocity,
+        angular_velocity=angular_velocity,
+        load=np.array(loads)[:, equations.compiled.slot],
+        work=by_force(work),
+        command=by_force(np.array(commands)),
+        newton_iterations=0,
+        substeps=0,
+        steps=run.steps,
+        success=run.failure is None,
+        status=0 if run.failure is None else 1,
+        message=run.failure or "the run reached its end",
+        wall_time=wall_time,
+        q=q,
+        qdot=qdot,
+        columns=equations.tree.columns,
+        evaluations=run.evaluations,
+    )
+    if run.failure:
+        message = f"the step at t = {run.t:g} s could not be done: {run.failure}"
+        raise ConvergenceError(message, time=run.t, body=None, joint=None, trajectory=trajectory)
+    return trajectory

@@ -1,0 +1,51 @@
+"""A recorded motion with its reduced coordinates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from varint.analysis.trajectory import Trajectory
+from varint.kinematics.frames import continued_coordinates, joint_coordinates
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedTrajectory(Trajectory):
+    """A `Trajectory` found in reduced coordinates; its poses and velocities follow from them.
+
+    Attributes
+    ----------
+    q : (T, nq) coordinates of the tree joints, m, rad; rotation vectors jump to a shorter one of the same rotation
+    qdot : (T, nq) their rates, m/s, rad/s
+    columns : dict of joint name to slice: the columns of a joint; a cut joint has none, a floating base "base of BODY"
+    evaluations : int
+        How often the accelerations, or the residual of a step, were evaluated.
+    """
+
+    q: np.ndarray
+    qdot: np.ndarray
+    columns: Mapping[str, slice]
+    evaluations: int
+
+    @cached_property
+    def coordinates(self) -> Mapping[str, np.ndarray]:
+        """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad, without jumps.
+
+        Those of the tree joints are columns of ``q``; those of cut joints are measured.
+        """
+        return self._by_joint(self._coordinates)
+
+    @cached_property
+    def rates(self) -> Mapping[str, np.ndarray]:
+        """Tree joint name to the columns of ``qdot`` (T, dof), or (T,) where it has one."""
+        return {name: _single(self.qdot[:, columns]) for name, columns in self.columns.items()}
+
+    def _coordinates(self, joint):
+        if joint.name not in self.columns:
+            return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
+        return _single(continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy()))
+
+
+def _single(columns):
+    return columns[:, 0] if columns.shape[1] == 1 else columns
