@@ -24,7 +24,13 @@ LAYERS = [
     {"cli"},
 ]
 FLOOR = {name: number for number, layer in enumerate(LAYERS) for name in layer}
-FORBIDDEN = {("kernels", "model"), ("kernels", "topology"), ("topology", "model"), ("integrators", "analysis"), ("redmax", "integrators")}
+FORBIDDEN = {
+    ("kernels", "model"),
+    ("kernels", "topology"),
+    ("topology", "model"),
+    ("integrators", "analysis"),
+    ("redmax", "integrators"),
+}
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 
 

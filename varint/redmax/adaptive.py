@@ -34,12 +34,19 @@ class Adaptive:
 
     def _start(self, first_step):
         shorten(self.equations.tree.balls, *self._split())
-        self.equations.reach(self.t, *self._split(), first=self.steps == 0)
+        self._reach()
         self.solver = self.method(self._slope, self.t, self.y, self.end, first_step=first_step, **self.tolerances)
 
     def _split(self):
         nq = self.equations.nq
         return self.y[:nq], self.y[nq : 2 * nq]
+
+    def _reach(self):
+        if not self.equations.reach(self.t, *self._split()):
+            self.failure = (
+                "the loops are at a singular pose, which only varint.simulate goes through: start from another pose,"
+                " or end the run before"
+            )
 
     def _slope(self, t, y):
         nq, slope = self.equations.nq, np.empty_like(y)
@@ -68,5 +75,5 @@ class Adaptive:
             if shorten(self.equations.tree.balls, *self._split()):
                 self._start(min(size, self.end - self.t))
             else:
-                self.equations.reach(self.t, *self._split())
+                self._reach()
         return states

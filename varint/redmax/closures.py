@@ -29,9 +29,7 @@ class Closures:
     def __init__(self, compiled):
         plan = compiled.plan
         nb, total = plan.mass.size, plan.row_c.size
-        self.plan = plan._replace(
-            side=plan.side[nb:], first_body=plan.first_body[nb:], joint_rows=plan.joint_rows[nb:]
-        )
+        self.plan = plan._replace(side=plan.side[nb:], first_body=plan.first_body[nb:], joint_rows=plan.joint_rows[nb:])
         self.first = int(plan.joint_rows[nb])
         self.scale = plan.row_scale[self.first :]
         self.side = np.repeat(plan.side[nb:], np.diff(plan.joint_rows[nb:]), axis=0)

@@ -20,8 +20,9 @@ from varint.redmax.kernels import articulated, forces, kinematics, matrices
 from varint.redmax.kernels.closures import gather_rows, pull_rows
 from varint.redmax.tree import Tree, find_tree
 
-TINY = 1e-300
-SINGULAR = 1e-4  # relative singular value of the closures' rows, below which they let go, gradually
+REDUNDANT = 1e-6  # relative singular value of the closures' rows, up to which one is redundant at a state reached ...
+NO_PIVOT = 1e-9  # ... and up to which it is left out anywhere
+SINGULAR = 1e-4  # of the largest relative singular value so far: nearer to a singular pose the branch is not sure
 
 
 class Equations:
@@ -65,7 +66,7 @@ class Equations:
         self._matrix, self._zero = np.zeros((3, 3)), np.zeros((nl, 6))
         self._hull, self._U, self._L = np.zeros((nl + 1, 3, 3, 3)), np.zeros((nq, 6)), np.zeros((nq, 3))
         self._wrench, self._acceleration = np.zeros((nl + 1, 6)), np.zeros((nl + 1, 6))
-        self.rank = self._present_rank = min(len(self.closures), nq)
+        self.rank, self._margin, self._sizes = 0, 0.0, np.ones(1)
         self.driven = np.zeros(nl, dtype=np.bool_)
 
     # ------------------------------------------------------------------------------------- kinematics
@@ -97,7 +98,7 @@ class Equations:
         J, out = np.zeros((n.parent.size + 1, 6, self.nq)), np.empty((self.nb, 6, self.nq))
         matrices.jacobian(n.parent, n.kind, n.column, self.x, self.S, J)
         matrices.jacobian_to_bodies(n.body_node, self.rotation, J, out)
-        return out.reshape(-1, self.nq)
+        return out.reshape(6 * self.nb, self.nq)
 
     def jacobian_rate(self) -> np.ndarray:
         """dJ/dt (6 nb, nq), after `move`."""
@@ -106,7 +107,7 @@ class Equations:
         matrices.jacobian(n.parent, n.kind, n.column, self.x, self.S, J)
         matrices.jacobian_rate(n.parent, n.kind, n.column, self.x, self.twist, self.Sdot, J, Jdot)
         matrices.jacobian_rate_to_bodies(n.body_node, self.rotation, self.twist, J, Jdot, out)
-        return out.reshape(-1, self.nq)
+        return out.reshape(6 * self.nb, self.nq)
 
     # ------------------------------------------------------------------------------------- forces
 
@@ -127,11 +128,21 @@ class Equations:
             forces.sum_loads(plan.gauge_body, self.slopes, self.gradient, load)
         return load
 
-    def reach(self, t, q, rates, first=False) -> None:
-        """Angles of forces count their turns from this state on, and loops have the rank of the states reached."""
+    def reach(self, t, q, rates) -> bool:
+        """Angles of forces count their turns from this state on, and loops have the rank of the states reached.
+
+        Returns whether the loops are clear of a singular pose, where it takes round-off to change the branch.
+        """
         self.acceleration(t, q, rates)
         self.turns[:] = self.value
-        self.rank = self._present_rank if first else max(self.rank, self._present_rank)
+        if not len(self.closures):
+            return True
+        rank = np.count_nonzero(self._sizes > REDUNDANT)
+        if rank > self.rank:
+            self.rank, self._margin = rank, 0.0
+        margin = self._sizes[self.rank - 1]
+        self._margin = max(self._margin, margin)
+        return margin > SINGULAR * self._margin
 
     def _needed(self, load):
         """Wrenches that the nodes need at zero acceleration, into scratch."""
@@ -200,15 +211,12 @@ class Equations:
         """The least u with A u = b in the sense of least squares, A (m, nq), of rank ``rank`` at most.
 
         Off its poses a mechanism with redundant rows has more independent rows than on them, which say nothing: the
-        rank is that of the states reached. At a singular pose the rows that depend on the others let go in a way that
-        stays smooth.
+        rank is that of the states reached.
         """
         left, sizes, right = np.linalg.svd(A, full_matrices=False)
-        share = np.clip(2.0 * sizes / (SINGULAR * sizes[0] + TINY) - 1.0, 0.0, 1.0)
-        held = share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
-        self._present_rank = np.count_nonzero(held)
-        held[self.rank :] = 0.0
-        return right.T @ (held / (sizes + TINY) * (left.T @ b))
+        self._sizes = sizes / sizes[0]
+        rank = min(self.rank or len(sizes), np.count_nonzero(sizes > NO_PIVOT * sizes[0]))
+        return right[:rank].T @ ((left[:, :rank].T @ b) / sizes[:rank])
 
     def pulled_back(self, jacobian) -> np.ndarray:
         """G (m, nq): rows ``jacobian`` (m, 2, 6) of the closures times J, in O(n) a row."""
@@ -219,6 +227,14 @@ class Equations:
             self._wrench, G,
         )  # fmt: skip
         return G
+
+    def generalised(self, load) -> np.ndarray:
+        """J^T load (nq,) in O(n), after `place`; ``load`` (nb, 6): N, world, and N m, body axes."""
+        n, out = self.nodes, np.empty(self.nq)
+        self._wrench[:] = 0.0
+        articulated.add_loads(n.body_node, self.rotation, n.mass, np.zeros(3), -load, self._wrench)
+        articulated.pull_back(n.parent, n.kind, n.column, self.x, self.S, self._wrench, out)
+        return out
 
     def mass_matrix(self) -> np.ndarray:
         """M_r = J^T M J (nq, nq), after `place`."""
@@ -244,7 +260,7 @@ class Equations:
         load[:, 3:] -= np.cross(w, np.einsum("nij,nj->ni", plan.inertia, w))
         J, Jdot = self.jacobian(), self.jacobian_rate()
         lower = np.linalg.cholesky(J.T @ self._times_mass(J))
-        u = solve_triangular(lower, J.T @ (load.ravel() - self._times_mass(Jdot @ rates).ravel()), lower=True)
+        u = solve_triangular(lower, J.T @ (load.ravel() - self._times_mass(Jdot @ rates[:, None])[:, 0]), lower=True)
         if len(self.closures):
             rows, b = self.closures.evaluate(self.position, self.rotation, self.velocity), self.baumgarte
             G = np.zeros((len(rows.value), self.nb + 1, 6))
@@ -257,10 +273,12 @@ class Equations:
         return solve_triangular(lower, u, lower=True, trans="T")
 
     def _times_mass(self, V):
+        """M V for V (6 nb, k)."""
         plan, nb = self.forced.plan, self.nb
-        V = V.reshape(nb, 6, -1)
-        out = np.concatenate([plan.mass[:, None, None] * V[:, :3], plan.inertia @ V[:, 3:]], axis=1)
-        return out.reshape(6 * nb, -1)
+        parts = V.reshape(nb, 6, V.shape[1])
+        return np.concatenate([plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]], axis=1).reshape(
+            V.shape
+        )
 
 
 def _refuse_hard_stops(mechanism, compiled):

@@ -54,7 +54,10 @@ def checked(equations, reduced) -> ReducedState:
     """``reduced`` with its arrays checked."""
     if not isinstance(reduced, ReducedState):
         raise StateError(f"expected a ReducedState, got {reduced!r}")
-    arrays = (array_of(getattr(reduced, name), (equations.nq,), f"{name} of the reduced state", StateError) for name in ("q", "qdot"))
+    arrays = (
+        array_of(getattr(reduced, name), (equations.nq,), f"{name} of the reduced state", StateError)
+        for name in ("q", "qdot")
+    )
     return ReducedState(*arrays)
 
 

@@ -88,7 +88,9 @@ def find_tree(mechanism) -> Tree:
         joints.append(joint)
         columns[joint.name] = slice(nq, nq + joint.dof)
         nq += joint.dof
-    parent, kind, sign, column, turn, offset, arm, mass, inertia = (np.array(field) for field in zip(*rows, strict=True))
+    parent, kind, sign, column, turn, offset, arm, mass, inertia = (
+        np.array(field) for field in zip(*rows, strict=True)
+    )
     parent[parent < 0] = len(rows)
     order = np.argsort(slot)
     nodes = Nodes(
@@ -109,7 +111,19 @@ def _joint_nodes(body, frames, number, parent, parent_axes, column, first):
     rows: list[list] = []
 
     def add(kind, turn, size):
-        rows.append([parent if not rows else first + len(rows) - 1, kind, sign, size, turn, d, np.zeros(3), 0.0, np.zeros((3, 3))])
+        rows.append(
+            [
+                parent if not rows else first + len(rows) - 1,
+                kind,
+                sign,
+                size,
+                turn,
+                d,
+                np.zeros(3),
+                0.0,
+                np.zeros((3, 3)),
+            ]
+        )
 
     for motion, start in _directed(frames.joint, column, ahead):
         if isinstance(motion, Shift):

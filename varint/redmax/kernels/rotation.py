@@ -96,4 +96,3 @@ def right_jacobian_twice(r, u, v, z):
         -A * rz[2] - da * (xu * vz[2] + xv * uz[2]) + B * rrz[2]
         + db * (xu * (vrz[2] + rvz[2]) + xv * (urz[2] + ruz[2])) + b * (uvz[2] + vuz[2]),
     )  # fmt: skip
-
