@@ -45,15 +45,17 @@ def test_motion_subspace_and_its_derivatives(rng, kind):
         R, p = joint_pose(joint, q)
         return np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
 
-    for _ in range(5):
-        q, qdot = 0.8 * rng.standard_normal((2, joint.dof))
+    def check(q, qdot):
         motion = joint_motion(joint, q, qdot)
         slopes = np.linalg.inv(pose(q)) @ np.moveaxis(derivative(pose, q), -1, 0)
-        S = np.reshape([twist_of(slope) for slope in slopes], (-1, 6)).T
-        assert motion.S == pytest.approx(S, abs=1e-9)
+        subspace = np.reshape([twist_of(slope) for slope in slopes], (-1, 6)).T
+        assert motion.S == pytest.approx(subspace, abs=1e-9)  # noqa: SIM300
         assert motion.dS == pytest.approx(derivative(lambda x: joint_motion(joint, x, qdot).S, q), abs=1e-9)
         Sdot = derivative(lambda t: joint_motion(joint, q + t * qdot, qdot).S, np.zeros(1))[..., 0]
         assert motion.Sdot == pytest.approx(Sdot, abs=1e-9)
+
+    for _ in range(5):
+        check(*0.8 * rng.standard_normal((2, joint.dof)))
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-6, 0.3, 0.499, 0.501, 2.0, 4.5])
@@ -184,7 +186,7 @@ def test_angles_count_their_turns():
     mechanism = vi.mechanisms.double_pendulum()
     equations = Equations(mechanism)
     turned = np.array([[0.0, 0.3], [5.0, 9.0], [10.0, 18.0]])
-    position, quat, _, _ = maximal_nodes(equations, turned, 0 * turned)
+    position, _, _, _ = maximal_nodes(equations, turned, 0 * turned)
     same = maximal_nodes(equations, turned + 2 * np.pi, 0 * turned)
     assert same[0] == pytest.approx(position, abs=1e-12)
     state = vi.redmax.ReducedState(np.array([20.0, -15.0]), np.zeros(2))

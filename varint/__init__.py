@@ -41,7 +41,6 @@ __all__ = [
     "load",
     "load_mechanism",
     "mechanisms",
-    "redmax",
     "save_mechanism",
     "simulate",
     *_forces,

@@ -1,8 +1,7 @@
 """Integrators with error control, scipy's: RK45, DOP853, Radau."""
 
-from scipy.integrate import DOP853, RK45, Radau
-
 import numpy as np
+from scipy.integrate import DOP853, RK45, Radau
 
 from varint.redmax.charts import shorten
 

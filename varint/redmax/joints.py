@@ -42,12 +42,13 @@ def joint_motion(joint, q, qdot) -> JointMotion:
             for k in range(last, joint.dof):
                 dS[:, j, k] = bracket(S[:, j], S[:, k])
         if isinstance(motion, Ball):
-            R, p = joint_pose(SimpleNamespace(allowed=joint.allowed[n + 1 :]), q[last:])
+            turn, shift = joint_pose(SimpleNamespace(allowed=joint.allowed[n + 1 :]), q[last:])
             for j, k in np.ndindex(3, 3):
                 w = np.array(right_jacobian_along(q[first:last], np.eye(3)[k], np.eye(3)[j]))
-                dS[:, first + j, first + k] = np.concatenate([R.T @ w, R.T @ np.cross(w, p)])
+                dS[:, first + j, first + k] = np.concatenate([turn.T @ w, turn.T @ np.cross(w, shift)])
         first = last
-    return JointMotion(*joint_pose(joint, q), S, dS @ qdot, dS)
+    R, p = joint_pose(joint, q)
+    return JointMotion(R, p, S, dS @ qdot, dS)
 
 
 def bracket(a, b):

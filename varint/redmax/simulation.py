@@ -5,7 +5,6 @@ import time
 import numpy as np
 
 from varint.errors import ArgumentError, ConvergenceError, StateError
-from varint.loads import recorded_loads
 from varint.mechanism import Mechanism
 from varint.model.checks import positive
 from varint.model.state import State

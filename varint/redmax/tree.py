@@ -21,7 +21,6 @@ from varint.kinematics.frames import JointFrames
 from varint.model.checks import freeze
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Ball, Joint, Shift, Slide
-from varint.model.rotation import rotation_matrix
 from varint.redmax.kernels.kinematics import BALL, SLIDE, TURN, WELD
 
 

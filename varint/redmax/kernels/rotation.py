@@ -1,11 +1,11 @@
-"""Rotation vectors r: the right Jacobian S (body angular velocity = S dr/dt) of exp[r], and its derivatives; valid at r = 0.
+"""Rotation vectors r: the right Jacobian S of exp[r] (body angular velocity = S dr/dt) and its derivatives.
 
-With t = |r|, W = [r]:  S = I - a W + b W^2  (DIFF section 2.4.8),
+With t = |r|, W = [r]:  S = I - a W + b W^2  (DIFF section 2.4.8), S(-r) = S(r)^T,
 
     a = (1 - cos t) / t^2,   b = (t - sin t) / t^3.
 
-S(-r) = S(r)^T. Derivatives of a and b are with respect to x = t^2:
-2 x a' = sin t / t - 2 a, 2 x b' = a - 3 b, and near zero the series are sum (-x)^k / (2 k + 2)! and sum (-x)^k / (2 k + 3)!.
+Their derivatives are with respect to x = t^2: 2 x a' = sin t / t - 2 a, 2 x b' = a - 3 b, and near zero the series
+are sum (-x)^k / (2 k + 2)! and sum (-x)^k / (2 k + 3)!.
 """
 
 import math
@@ -13,7 +13,7 @@ import math
 from varint._jit import njit
 from varint.kernels.gauges import cross
 
-SERIES_BELOW = 0.25  # of x: there eight terms are exact to round-off
+SERIES_BELOW = 0.25  # of x: there ten terms are exact to round-off
 
 
 @njit
