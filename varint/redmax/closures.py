@@ -33,6 +33,9 @@ class Closures:
         self.first = int(plan.joint_rows[nb])
         self.scale = plan.row_scale[self.first :]
         self.side = np.repeat(plan.side[nb:], np.diff(plan.joint_rows[nb:]), axis=0)
+        self.flip = np.repeat(plan.first_body[nb:], np.diff(plan.joint_rows[nb:]))
+        self.kind, self.u = plan.row_kind[self.first :], plan.row_u[self.first :]
+        self.w, self.c = plan.row_w[self.first :], plan.row_c[self.first :]
         self.joint = np.repeat(compiled.joints[nb:], np.diff(plan.joint_rows[nb:]))
         self._g, self._second = np.zeros(total), np.zeros(total)
         self._jacobian = np.zeros((total, 2, 6))

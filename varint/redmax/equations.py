@@ -62,7 +62,7 @@ class Equations:
         self.rotation[nb] = np.eye(3)
         self.turns, self.value, self.rate = np.zeros(ng), np.zeros(ng), np.zeros(ng)
         self.gradient, self.slopes = np.zeros((ng, 2, 6)), np.zeros((ng, 3))
-        self.effort, self.power = np.zeros(nf), np.zeros(nf)
+        self.effort, self.power, self.law_slopes = np.zeros(nf), np.zeros(nf), np.zeros((nf, 2))
         self._matrix, self._zero = np.zeros((3, 3)), np.zeros((nl, 6))
         self._hull, self._U, self._L = np.zeros((nl + 1, 3, 3, 3)), np.zeros((nq, 6)), np.zeros((nq, 3))
         self._wrench, self._acceleration = np.zeros((nl + 1, 6)), np.zeros((nl + 1, 6))
@@ -123,7 +123,7 @@ class Equations:
             )  # fmt: skip
             forces.apply_laws(
                 plan.gauge_law, plan.law_kind, plan.law_parameter, plan.table,
-                self.value, self.rate, command, self.effort, self.power, self.slopes,
+                self.value, self.rate, command, self.effort, self.power, self.slopes, self.law_slopes,
             )  # fmt: skip
             forces.sum_loads(plan.gauge_body, self.slopes, self.gradient, load)
         return load
@@ -144,7 +144,7 @@ class Equations:
         self._margin = max(self._margin, margin)
         return margin > SINGULAR * self._margin
 
-    def _needed(self, load):
+    def needed(self, load):
         """Wrenches that the nodes need at zero acceleration, into scratch."""
         n = self.nodes
         articulated.wrenches(n.mass, n.inertia, self.F, self.twist, self._wrench)
@@ -184,7 +184,7 @@ class Equations:
         """ddq (nq,) at time ``t``."""
         self.place(q)
         self.move(q, rates)
-        wrench = self._needed(self.load(t))
+        wrench = self.needed(self.load(t))
         self.factor()
         u = self._gather(self.bias, wrench, np.zeros(self.nq))
         if not len(self.closures):
@@ -244,7 +244,7 @@ class Equations:
     def reduced_force(self, t) -> np.ndarray:
         """J^T (f - M Jdot dq) (nq,) at time ``t``, after `move`, in O(n): the right side where M_r ddq is the left."""
         n = self.nodes
-        wrench = self._needed(self.load(t))
+        wrench = self.needed(self.load(t))
         kinematics.accelerations(n.parent, self.x, self.bias, self._acceleration)
         articulated.add_inertia(n.mass, n.inertia, self.F, self._acceleration, wrench)
         out = np.empty(self.nq)

@@ -30,10 +30,10 @@ def measure_gauges(gauge_body, gauge_kind, gauge_vector, turns, position, rotati
 
 
 @njit
-def apply_laws(gauge_law, law_kind, law_parameter, table, value, rate, command, effort, power, slopes):
+def apply_laws(gauge_law, law_kind, law_parameter, table, value, rate, command, effort, power, slopes, law_slopes):
     """Efforts and powers (nf,) of the laws; of each gauge its effort and derivatives by value and rate in ``slopes``.
 
-    ``slopes`` (ng, 3). A gauge without laws is added to the last one that has, and has its effort.
+    ``slopes`` (ng, 3), ``law_slopes`` (nf, 2): of each law. A gauge without laws is added to the last one that has, and has its effort.
     """
     ng = gauge_law.size - 1
     for e in range(ng):
@@ -51,6 +51,7 @@ def apply_laws(gauge_law, law_kind, law_parameter, table, value, rate, command, 
             given = effort[int(p[2])] if law_kind[f] == COULOMB else command[f]
             own, by_value, by_rate = law(law_kind[f], p, seen, seen_rate, given, table)
             effort[f], power[f] = own, own * seen_rate
+            law_slopes[f, 0], law_slopes[f, 1] = by_value, by_rate
             slopes[e, 0] += own
             slopes[e, 1] += by_value
             slopes[e, 2] += by_rate
