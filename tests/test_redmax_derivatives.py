@@ -5,6 +5,7 @@ import pytest
 from random_mechanisms import random_closed, random_joint, random_tree, unit
 
 import varint as vi
+from varint.model.forces.base import FORCES
 from varint.model.joints import REGISTRY
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
@@ -83,6 +84,31 @@ def forces(rng):
         "BodyDamper": [vi.BodyDamper("f", "b2", linear=2.0, angular=0.5)],
         "Drag": [vi.Drag("f", "b2", linear=2.0, angular=0.5)],
         "CentralGravity": [vi.CentralGravity("f", "b0", "b2", mu=4.0)],
+        "Bushing": [
+            vi.Bushing("f", "b0", "b2", point=p(), stiffness=rng.uniform(1, 2, 6), damping=rng.uniform(1, 2, 6))
+        ],
+        "GroundContact": [
+            vi.GroundContact(
+                "f", "b2", point=p(), ground=(0, 0, 50.0), stiffness=2.0, damping=0.3, friction=0.2, smoothing=1.0
+            )
+        ],
+        "JointStop": [vi.JointStop("f", joint="hinge", upper=-9.0, stiffness=3.0, damping=0.1)],
+        "StrainSpring": [vi.StrainSpring("f", "b0", "b2", stiffness=2.0, damping=2.0, **points)],
+        "TabulatedSpring": [
+            vi.TabulatedSpring("f", "b0", "b2", values=np.arange(9.0), efforts=-np.arange(9.0) ** 2, **points)
+        ],
+        "TabulatedTorsionSpring": [
+            vi.TabulatedTorsionSpring("f", joint="hinge", values=np.array([-9.0, 9.0]), efforts=np.array([3.0, -4.0]))
+        ],
+        "LengthStop": [vi.LengthStop("f", "b0", "b2", upper=0.1, stiffness=2.0, damping=0.1, **points)],
+        "MultiPointSpring": [
+            vi.MultiPointSpring(
+                "f", ["world", "b0", "b1", "b3"], points=rng.standard_normal((4, 3)), stiffness=2.0, damping=1.0
+            )
+        ],
+        "MultiPointCable": [
+            vi.MultiPointCable("f", ["b0", "b1", "b3"], points=rng.standard_normal((3, 3)), stiffness=2.0, rest_length=0.1)
+        ],
     }
 
 
@@ -95,6 +121,11 @@ def a_mechanism(rng, forces=()):
         for i, (name, kind) in enumerate(kinds.items())
     ]
     return vi.Mechanism("forced", bodies, joints, forces=forces)
+
+
+def test_covers_the_forces():
+    kinds = {type(force).__name__ for given in forces(np.random.default_rng(0)).values() for force in given}
+    assert kinds == set(FORCES)
 
 
 @pytest.mark.parametrize("name", forces(np.random.default_rng(0)))

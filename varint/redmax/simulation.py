@@ -8,7 +8,7 @@ from varint.errors import ArgumentError, ConvergenceError, StateError
 from varint.mechanism import Mechanism
 from varint.model.checks import positive
 from varint.model.state import State
-from varint.redmax.adaptive import METHODS, Adaptive
+from varint.redmax import adaptive, fixed
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.states import ReducedState, checked, maximal_nodes, reduce
@@ -37,16 +37,18 @@ def simulate(
     duration : float
         s
     dt : float, optional
-        Spacing of the nodes, s; where not given, the nodes are the steps of the integrator.
+        Spacing of the nodes, s, and size of the steps without error control; where not given, the nodes are the
+        steps that the integrator chooses.
     state : State or ReducedState, optional
         ``mechanism.state()`` where not given.
-    integrator : {"rk45", "dop853", "radau"}
-        With error control, of order 5, 8 and, for stiff forces, 5.
+    integrator : {"rk45", "dop853", "radau", "euler", "bdf1", "bdf2", "sdirk2"}
+        The first three with error control, of order 5, 8 and, for stiff forces, 5. The others in steps of ``dt``:
+        linearly implicit Euler, of order 1, and implicit schemes of order 1, 2, 2; they take energy out of the motion.
     rtol, atol : float
         Largest error of a step, relative and absolute (m, rad, m/s, rad/s, J); ``atol`` is ``rtol / 100`` where not
         given.
     baumgarte : float
-        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0.
+        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, else g' + b g = 0.
     every : int
         Record each ``every``-th node.
     force, torque : dict, optional
@@ -65,8 +67,11 @@ def simulate(
     dt = None if dt is None else positive(dt, "dt", ArgumentError)
     if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
         raise ArgumentError(f"every must be a whole number from 1, got {every!r}")
-    if integrator not in METHODS:
-        raise ArgumentError(f"integrator must be one of {', '.join(METHODS)}, got {integrator!r}")
+    if integrator not in (*adaptive.METHODS, *fixed.METHODS):
+        known = ", ".join((*adaptive.METHODS, *fixed.METHODS))
+        raise ArgumentError(f"integrator must be one of {known}, got {integrator!r}")
+    if integrator in fixed.METHODS and dt is None:
+        raise ArgumentError(f"integrator {integrator!r} needs dt=, the size of its steps")
     steps = 1 if dt is None else int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
     if steps < 1:
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
@@ -75,7 +80,11 @@ def simulate(
     )
     start = _start(mechanism, equations, state)
     began = time.perf_counter()
-    run = Adaptive(equations, integrator, start.q, start.qdot, duration if dt is None else steps * dt, rtol, atol)
+    end = duration if dt is None else steps * dt
+    if integrator in fixed.METHODS:
+        run = fixed.Fixed(equations, integrator, start.q, start.qdot, end, dt)
+    else:
+        run = adaptive.Adaptive(equations, integrator, start.q, start.qdot, end, rtol, atol)
     t, y = _recorded(run, None if dt is None else dt * np.arange(1, steps + 1), every)
     return _trajectory(equations, run, t, y, time.perf_counter() - began)
 
@@ -127,7 +136,7 @@ def _trajectory(equations, run, t, y, wall_time):
         load=np.array(loads)[:, equations.compiled.slot],
         work=by_force(work),
         command=by_force(np.array(commands)),
-        newton_iterations=0,
+        newton_iterations=getattr(run, "iterations", 0),
         substeps=0,
         steps=run.steps,
         success=run.failure is None,

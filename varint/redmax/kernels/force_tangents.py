@@ -258,3 +258,17 @@ def add_directions(side, node, direction, effort, wrench):
         for s in range(2):
             for m in range(6):
                 wrench[node[side[r, s]], m] -= effort[r] * direction[r, s, m]
+
+
+@njit
+def turn_lengths(bodies, node, kinds, slopes, direction, turned_direction, pose, wrench):
+    """Take the changes of the loads of LENGTHs at constant effort, as bodies see them, off ``wrench`` (nl + 1, 6)."""
+    for e in range(kinds.size):
+        if kinds[e] != LENGTH:
+            continue
+        for s in range(2):
+            i, d = node[bodies[e, s]], direction[e, s]
+            torque, force = cross(pose[i], d), cross(pose[i], d[3:])
+            for m in range(3):
+                wrench[i, m] -= slopes[e, 0] * (turned_direction[e, s, m] - torque[m])
+                wrench[i, 3 + m] -= slopes[e, 0] * (turned_direction[e, s, 3 + m] - force[m])
