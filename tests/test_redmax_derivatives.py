@@ -38,7 +38,9 @@ def check(rng, mechanism, size=0.5, baumgarte=2.0, tolerance=1e-7, around=None):
     tau, gap = inverse.derivatives(*numbers)
     y = rng.standard_normal(equations.nq)
     along = np.concatenate(inverse.along(*np.outer(numbers, y)))
-    assert np.concatenate([tau @ y, gap @ y]) == pytest.approx(along, abs=1e-10 * max(1.0, np.abs(along).max(initial=0.0)))
+    assert np.concatenate([tau @ y, gap @ y]) == pytest.approx(
+        along, abs=1e-10 * max(1.0, np.abs(along).max(initial=0.0))
+    )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in REGISTRY if kind != "Fixed"])
@@ -95,7 +97,7 @@ def forces(rng):
         "JointStop": [vi.JointStop("f", joint="hinge", upper=-9.0, stiffness=3.0, damping=0.1)],
         "StrainSpring": [vi.StrainSpring("f", "b0", "b2", stiffness=2.0, damping=2.0, **points)],
         "TabulatedSpring": [
-            vi.TabulatedSpring("f", "b0", "b2", values=np.arange(9.0), efforts=-np.arange(9.0) ** 2, **points)
+            vi.TabulatedSpring("f", "b0", "b2", values=np.arange(9.0), efforts=-(np.arange(9.0) ** 2), **points)
         ],
         "TabulatedTorsionSpring": [
             vi.TabulatedTorsionSpring("f", joint="hinge", values=np.array([-9.0, 9.0]), efforts=np.array([3.0, -4.0]))
@@ -107,7 +109,9 @@ def forces(rng):
             )
         ],
         "MultiPointCable": [
-            vi.MultiPointCable("f", ["b0", "b1", "b3"], points=rng.standard_normal((3, 3)), stiffness=2.0, rest_length=0.1)
+            vi.MultiPointCable(
+                "f", ["b0", "b1", "b3"], points=rng.standard_normal((3, 3)), stiffness=2.0, rest_length=0.1
+            )
         ],
     }
 

@@ -26,9 +26,7 @@ def euler_step(equations: Equations, t, h, q, rates):
     if len(equations.closures):
         rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
         G, gap = equations.pulled_back(rows.jacobian), rows.value
-    after, _ = solve_saddle(
-        M - h * D - h * h * K, G, G, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap
-    )
+    after, _ = solve_saddle(M - h * D - h * h * K, G, G, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap)
     return q + h * after, after
 
 

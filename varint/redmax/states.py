@@ -10,11 +10,12 @@ from varint.model.checks import array_of, freeze
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
 from varint.redmax.equations import Equations
+from varint.redmax.tree import find_tree
 
 
 @dataclass(frozen=True, eq=False)
 class ReducedState:
-    """Coordinates of the tree joints and their rates, in the columns of `Tree.columns`.
+    """Coordinates of the tree joints and their rates, in the columns of `coordinates`.
 
     q : (nq,) m, rad; angles count their turns
     qdot : (nq,) m/s, rad/s
@@ -24,9 +25,14 @@ class ReducedState:
     qdot: np.ndarray
 
 
+def coordinates(mechanism) -> dict[str, slice]:
+    """Columns of q and qdot by the names of the tree joints, in order; "base of BODY" for a floating base."""
+    return dict(find_tree(mechanism).columns)
+
+
 def reduced_state(mechanism, state: State) -> ReducedState:
     """The reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
-    return reduce(Equations(mechanism).tree, mechanism, state)
+    return reduce(find_tree(mechanism), mechanism, state)
 
 
 def maximal_state(mechanism, reduced: ReducedState) -> State:
