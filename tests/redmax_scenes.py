@@ -23,7 +23,6 @@ def supported(given):
         not kinds & {"spline_curve"}
         and all(part == ["revolute", "prismatic"] for part in parts)
         and all(constraint["type"] == "loop" for constraint in given.get("constraints", ()))
-        and all(spring["type"] == "constant_world_force" for spring in given.get("springs", ()))
         and not any("limits" in joint for joint in given["joints"])  # which pull as well as push
         and "adjoint" not in given
     )
@@ -51,7 +50,7 @@ def build(given):
             forces.append(vi.BodyDamper(f"drag {i}", f"b{i}", linear=body["damping"], angular=body["damping"]))
         if joint["stiffness"] or joint["damping"]:
             spring = {"stiffness": joint["stiffness"], "damping": joint["damping"], "rest_angle": joint["q"][0]}
-            forces.append(vi.TorsionSpring(f"spring {i}", joint=made.name, **spring))
+            forces.append(vi.TorsionSpring(f"torsion {i}", joint=made.name, **spring))
     for k, loop in enumerate(given.get("constraints", ())):
         a, b = loop["body_a"], loop["body_b"]
         points = [(poses[body] @ [*x, 1.0])[:3] for body, x in ((a, loop["x_a"]), (b, loop["x_b"]))]
@@ -60,13 +59,7 @@ def build(given):
             # the reference leaves out that the rows' directions turn with a: exact where they do not
             a, b, points = b, a, points[::-1]
         joints.append(vi.PointOnLine(f"loop {k}", f"b{a}", f"b{b}", point=points[0], point_b=points[1], axis=axis))
-    for k, push in enumerate(given.get("springs", ())):
-        force = np.array(push["force"])
-        point = (poses[push["body"]] @ [*push["x"], 1.0])[:3]
-        size = np.linalg.norm(force)
-        forces.append(
-            vi.PointForce(f"push {k}", f"b{push['body']}", direction=force / size, magnitude=size, point=point)
-        )
+    forces += [_spring(spring, f"spring {k}", poses) for k, spring in enumerate(given.get("springs", ()))]
     mechanism = vi.Mechanism(given["name"], bodies, joints, gravity=given["gravity"], forces=forces)
     columns = vi.redmax.coordinates(mechanism)
     q, qdot = np.concatenate([start[name] for name in columns] or [np.zeros((0, 2))]).T
@@ -78,6 +71,28 @@ def _chain(given, body):
     while body is not None:
         yield body
         body = given["joints"][body]["parent"]
+
+
+def _spring(spring, name, poses):
+    """The force of a spring of the scene; ``poses``: of the bodies."""
+
+    def place(body, x):
+        return (poses[body] @ [*x, 1.0])[:3]
+
+    if spring["type"] == "constant_world_force":
+        size, point = np.linalg.norm(spring["force"]), place(spring["body"], spring["x"])
+        direction = np.array(spring["force"]) / size
+        return vi.PointForce(name, f"b{spring['body']}", direction=direction, magnitude=size, point=point)
+    ends = [spring["body_1"], spring["body_2"]]
+    points = [place(body, x) for body, x in zip(ends, (spring["x_1"], spring["x_2"]), strict=True)]
+    names = ["world" if body is None else f"b{body}" for body in ends]
+    length, stiffness, damping = 0.0, spring["stiffness"], spring.get("damping", 0.0)
+    if spring["type"] == "spring_damper_strain":
+        length = np.linalg.norm(points[1] - points[0])
+        stiffness, damping = stiffness / length, damping / length
+    return vi.Spring(
+        name, *names, point_a=points[0], point_b=points[1], stiffness=stiffness, damping=damping, rest_length=length
+    )
 
 
 def _joint(joint, name, ends, W):

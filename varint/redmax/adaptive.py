@@ -4,6 +4,7 @@ import numpy as np
 from scipy.integrate import DOP853, RK45, Radau
 
 from varint.redmax.charts import shorten
+from varint.redmax.inverse import InverseDynamics
 
 METHODS = {"rk45": RK45, "dop853": DOP853, "radau": Radau}
 
@@ -27,6 +28,9 @@ class Adaptive:
         self.equations, self.method, self.end = equations, METHODS[method], end
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf)])
+        if method == "radau" and not len(equations.closures):
+            self.inverse = InverseDynamics(equations)
+            self.tolerances["jac"] = self._jacobian
         self.evaluations = self.steps = 0
         self.failure = None
         self._start(None)
@@ -56,6 +60,19 @@ class Adaptive:
         if not np.isfinite(slope).all():
             raise NotFinite
         return slope
+
+    def _jacobian(self, t, y):
+        """Derivatives of the slope of a tree: -M^-1 times those of tau. Of the work of laws, which nothing depends on,
+        they are left out: it converges with the iteration of the others."""
+        nq, no_loops = self.equations.nq, np.zeros(0)
+        q, rates = y[:nq], y[nq : 2 * nq]
+        self.inverse.evaluate(t, q, rates, self.equations.acceleration(t, q, rates).copy(), no_loops)
+        M, *others = (self.inverse.derivatives(*which)[0] for which in np.eye(3)[::-1])
+        J = np.zeros((y.size, y.size))
+        J[:nq, nq : 2 * nq] = np.eye(nq)
+        by_rates, by_q = np.split(np.linalg.solve(M, -np.hstack(others)), 2, axis=1)
+        J[nq : 2 * nq, :nq], J[nq : 2 * nq, nq : 2 * nq] = by_q, by_rates
+        return J
 
     def step(self, times):
         """One step; states (k, ...) at those of the ``times`` that it passed, k = 0 also where it failed."""

@@ -58,7 +58,7 @@ class Stages:
     def sdirk2(self, t, h, q, v):
         """q (nq,) and rates at t + h."""
         s = ALPHA * h
-        x, va = self.solve(t + s, s, q, q + s * v, q + s * v)
+        va = self.solve(t + s, s, q, q + s * v, q + s * v)[1]
         d = q + (1 - ALPHA) * h * va
         return self.solve(t + h, s, d, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va, d + s * va)
 

@@ -90,7 +90,7 @@ def _turning_lengths(equations):
         )  # fmt: skip
         wrench[:] = 0.0
         force_tangents.turn_lengths(
-            plan.gauge_body, node, plan.gauge_kind, equations.slopes, direction, turned, pose, wrench
+            plan.gauge_body, node, plan.gauge_kind, equations.value, equations.slopes, direction, turned, pose, wrench
         )
         articulated.pull_back(n.parent, n.kind, n.column, equations.x, equations.S, wrench, out[k])
     return -out.T

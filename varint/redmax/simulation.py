@@ -48,7 +48,8 @@ def simulate(
         Largest error of a step, relative and absolute (m, rad, m/s, rad/s, J); ``atol`` is ``rtol / 100`` where not
         given.
     baumgarte : float
-        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, else g' + b g = 0.
+        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, and
+        g' + b g = 0 in steps of ``dt``.
     every : int
         Record each ``every``-th node.
     force, torque : dict, optional

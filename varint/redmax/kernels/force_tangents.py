@@ -5,7 +5,8 @@ torques about the centres of mass. Along a change of the poses (turn, shift) and
 and `turn_rows` give the change of the direction.
 
 SPEED, SPIN and SLIP push along the motion s itself: their load is (effort / |s|) W(s), and their change is that
-of W less its part along the direction, which `change_loads` takes times effort / |s|: finite at rest.
+of W less its part along the direction, which `change_loads` takes times effort / |s|: finite at rest. A LENGTH of
+zero has no direction; its load is taken to grow with the distance in any, as that of a spring of no rest length does.
 """
 
 import math
@@ -159,7 +160,7 @@ def turn_gauges(bodies, node, kinds, vectors, position, rotation, twist, value, 
         if kind == TURN:
             _turn(A, B, v, turn_a, turn_b, out[e])
         elif kind == LENGTH:
-            stretch = 1.0 / value[e] if value[e] > 0.0 else 0.0
+            stretch = 1.0 / value[e] if value[e] > 0.0 else 1.0
             _length(
                 turned(A, v[0]), turned(B, v[1]), direction[e, 1, 3:], stretch, 1.0,
                 turn_a, turn_a[3:], turn_b, turn_b[3:], out[e],
@@ -212,6 +213,8 @@ def change_loads(
         ratio = slopes[e, 0]
         if kinds[e] >= SPEED:
             ratio = slopes[e, 0] / rate[e] if rate[e] > 0.0 else slopes[e, 2]
+        elif kinds[e] == LENGTH and value[e] == 0.0:
+            ratio = slopes[e, 1]
         for s in range(2):
             i = node[bodies[e, s]]
             for m in range(6):
@@ -261,14 +264,15 @@ def add_directions(side, node, direction, effort, wrench):
 
 
 @njit
-def turn_lengths(bodies, node, kinds, slopes, direction, turned_direction, pose, wrench):
+def turn_lengths(bodies, node, kinds, value, slopes, direction, turned_direction, pose, wrench):
     """Take the changes of the loads of LENGTHs at constant effort, as bodies see them, off ``wrench`` (nl + 1, 6)."""
     for e in range(kinds.size):
         if kinds[e] != LENGTH:
             continue
+        ratio = slopes[e, 0] if value[e] > 0.0 else slopes[e, 1]
         for s in range(2):
             i, d = node[bodies[e, s]], direction[e, s]
             torque, force = cross(pose[i], d), cross(pose[i], d[3:])
             for m in range(3):
-                wrench[i, m] -= slopes[e, 0] * (turned_direction[e, s, m] - torque[m])
-                wrench[i, 3 + m] -= slopes[e, 0] * (turned_direction[e, s, 3 + m] - force[m])
+                wrench[i, m] -= ratio * (turned_direction[e, s, m] - torque[m])
+                wrench[i, 3 + m] -= ratio * (turned_direction[e, s, 3 + m] - force[m])

@@ -31,9 +31,10 @@ def measure_gauges(gauge_body, gauge_kind, gauge_vector, turns, position, rotati
 
 @njit
 def apply_laws(gauge_law, law_kind, law_parameter, table, value, rate, command, effort, power, slopes, law_slopes):
-    """Efforts and powers (nf,) of the laws; of each gauge its effort and derivatives by value and rate in ``slopes``.
+    """Efforts and powers (nf,) of the laws, and derivatives of the efforts by value and rate.
 
-    ``slopes`` (ng, 3), ``law_slopes`` (nf, 2): of each law. A gauge without laws is added to the last one that has, and has its effort.
+    ``law_slopes`` (nf, 2): of each law; ``slopes`` (ng, 3): of each gauge, its effort first. A gauge without laws is
+    added to the last one that has, and has its effort.
     """
     ng = gauge_law.size - 1
     for e in range(ng):

@@ -1,8 +1,8 @@
 """Directional derivatives of the inverse dynamics tau(q, dq, ddq) = J^T (M (J ddq + Jdot dq) - f): exact, O(n) each.
 
 Along (u, du, ddu), the changes of q, dq and ddq, the nodes turn and shift by (a, b) = J u, and S with its node,
-dS = a x S (and F (dS/dr . u) more for a Ball). `forward` carries the changes of twists and accelerations from the root to
-the leaves, `change_needed` makes those of the wrenches, `backward` brings them home.
+dS = a x S (and F (dS/dr . u) more for a Ball). `forward` carries the changes of twists and accelerations from the
+root to the leaves, `change_needed` makes those of the wrenches, `backward` brings them home.
 """
 
 from varint._jit import njit
