@@ -28,7 +28,7 @@ class Adaptive:
         self.equations, self.method, self.end = equations, METHODS[method], end
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf)])
-        if method == "radau" and not len(equations.closures):
+        if method == "radau" and not (len(equations.closures) or equations.drives):
             self.inverse = InverseDynamics(equations)
             self.tolerances["jac"] = self._jacobian
         self.evaluations = self.steps = 0
@@ -53,7 +53,7 @@ class Adaptive:
 
     def _slope(self, t, y):
         nq, slope = self.equations.nq, np.empty_like(y)
-        slope[:nq] = y[nq : 2 * nq]
+        slope[:nq] = self.equations.imposed(t, y[:nq], y[nq : 2 * nq])[1]
         slope[nq : 2 * nq] = self.equations.acceleration(t, y[:nq], y[nq : 2 * nq])
         slope[2 * nq :] = self.equations.power
         self.evaluations += 1

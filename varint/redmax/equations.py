@@ -18,6 +18,7 @@ from varint.model.state import State
 from varint.redmax.closures import Closures
 from varint.redmax.kernels import articulated, forces, kinematics, matrices
 from varint.redmax.kernels.closures import gather_rows, pull_rows
+from varint.redmax.prescribed import find_drives
 from varint.redmax.tree import Tree, find_tree
 
 REDUNDANT = 1e-6  # relative singular value of the closures' rows, up to which one is redundant at a state reached ...
@@ -39,9 +40,11 @@ class Equations:
         Makes its `Inputs`.
     baumgarte : float
         b, 1/s.
+    prescribed : dict, optional
+        Joint name to function of time, see `Drive.at`.
     """
 
-    def __init__(self, mechanism, inputs=None, baumgarte=0.0):
+    def __init__(self, mechanism, inputs=None, baumgarte=0.0, prescribed=None):
         self.mechanism, self.baumgarte = mechanism, baumgarte
         self.compiled = mechanism.compiled
         self.tree: Tree = find_tree(mechanism)
@@ -66,8 +69,12 @@ class Equations:
         self._matrix, self._zero = np.zeros((3, 3)), np.zeros((nl, 6))
         self._hull, self._U, self._L = np.zeros((nl + 1, 3, 3, 3)), np.zeros((nq, 6)), np.zeros((nq, 3))
         self._wrench, self._acceleration = np.zeros((nl + 1, 6)), np.zeros((nl + 1, 6))
+        self.multiplier = np.zeros(len(self.closures))
         self.rank, self._margin, self._sizes = 0, 0.0, np.ones(1)
-        self.driven = np.zeros(nl, dtype=np.bool_)
+        self.drives = find_drives(mechanism, self.tree, prescribed)
+        self.driven, self.driven_columns = np.zeros(nl, dtype=np.bool_), np.zeros(nq, dtype=np.bool_)
+        for drive in self.drives:
+            self.driven[drive.nodes] = self.driven_columns[drive.columns] = True
 
     # ------------------------------------------------------------------------------------- kinematics
 
@@ -140,6 +147,8 @@ class Equations:
         rank = np.count_nonzero(self._sizes > REDUNDANT)
         if rank > self.rank:
             self.rank, self._margin = rank, 0.0
+        if not self.rank:
+            return True
         margin = self._sizes[self.rank - 1]
         self._margin = max(self._margin, margin)
         return margin > SINGULAR * self._margin
@@ -182,15 +191,34 @@ class Equations:
 
     def acceleration(self, t, q, rates) -> np.ndarray:
         """ddq (nq,) at time ``t``."""
+        q, rates, second = self.imposed(t, q, rates)
         self.place(q)
         self.move(q, rates)
+        for drive in self.drives:
+            self._accelerate(drive, second)
         wrench = self.needed(self.load(t))
         self.factor()
-        u = self._gather(self.bias, wrench, np.zeros(self.nq))
+        u = self._gather(self.bias, wrench, second)
         if not len(self.closures):
             return self._spread(self.bias, u)
         free = self._spread(self.bias, u.copy())
         return self._spread(self.bias, u + self._correction(free))
+
+    def imposed(self, t, q, rates):
+        """``q``, ``rates`` with those of prescribed joints at time ``t``, and the rates of their rates, else zero."""
+        second = np.zeros(self.nq)
+        if self.drives:
+            q, rates = q.copy(), rates.copy()
+            for drive in self.drives:
+                q[drive.columns], rates[drive.columns], second[drive.columns] = drive.at(t)
+        return q, rates, second
+
+    def _accelerate(self, drive, second):
+        """Add the acceleration of a prescribed joint to the biases of its nodes."""
+        n = self.nodes
+        for i in drive.nodes:
+            columns = slice(n.column[i], n.column[i] + (3 if n.kind[i] == kinematics.BALL else 1))
+            self.bias[i] += second[columns] @ self.S[columns]
 
     def _correction(self, free):
         """Change of `gather`'s result that closes the loops, which at accelerations ``free`` (nq,) part."""
@@ -205,18 +233,24 @@ class Equations:
             n.parent, n.kind, n.column, self.x, self.S, self.driven, self._hull, self._U, self._L, self._zero,
             self._wrench, G,
         )  # fmt: skip
+        G[:, self.driven_columns] = 0.0
         return self._least(G, wanted)
 
     def _least(self, A, b):
-        """The least u with A u = b in the sense of least squares, A (m, nq), of rank ``rank`` at most.
+        """The least u = A^T multiplier with A u = b in the sense of least squares, A (m, nq), of rank ``rank`` at most.
 
         Off its poses a mechanism with redundant rows has more independent rows than on them, which say nothing: the
         rank is that of the states reached.
         """
+        if not A.any():  # loops that nothing moves, or that only prescribed joints move
+            self._sizes, self.multiplier = np.zeros(1), np.zeros(len(b))
+            return np.zeros(A.shape[1])
         left, sizes, right = np.linalg.svd(A, full_matrices=False)
         self._sizes = sizes / sizes[0]
         rank = min(self.rank or len(sizes), np.count_nonzero(sizes > NO_PIVOT * sizes[0]))
-        return right[:rank].T @ ((left[:, :rank].T @ b) / sizes[:rank])
+        u = (left[:, :rank].T @ b) / sizes[:rank]
+        self.multiplier = left[:, :rank] @ (u / sizes[:rank])
+        return right[:rank].T @ u
 
     def pulled_back(self, jacobian) -> np.ndarray:
         """G (m, nq): rows ``jacobian`` (m, 2, 6) of the closures times J, in O(n) a row."""
@@ -253,14 +287,17 @@ class Equations:
 
     def acceleration_by_matrices(self, t, q, rates) -> np.ndarray:
         """The same as `acceleration`, dense, in O(n^3)."""
+        q, rates, second = self.imposed(t, q, rates)
         self.place(q)
         self.move(q, rates)
-        plan, w, load = self.forced.plan, self.velocity[:, 3:], self.load(t)
+        plan, w, load, free = self.forced.plan, self.velocity[:, 3:], self.load(t), ~self.driven_columns
         load[:, :3] += plan.mass[:, None] * self.gravity
         load[:, 3:] -= np.cross(w, np.einsum("nij,nj->ni", plan.inertia, w))
-        J, Jdot = self.jacobian(), self.jacobian_rate()
+        J, a = self.jacobian(), self.jacobian_rate() @ rates
+        a += J @ second
+        J = J[:, free]
         lower = np.linalg.cholesky(J.T @ self._times_mass(J))
-        u = solve_triangular(lower, J.T @ (load.ravel() - self._times_mass(Jdot @ rates[:, None])[:, 0]), lower=True)
+        u = solve_triangular(lower, J.T @ (load.ravel() - self._times_mass(a[:, None])[:, 0]), lower=True)
         if len(self.closures):
             rows, b = self.closures.evaluate(self.position, self.rotation, self.velocity), self.baumgarte
             G = np.zeros((len(rows.value), self.nb + 1, 6))
@@ -268,9 +305,9 @@ class Equations:
                 G[np.arange(len(G)), self.closures.side[:, s]] += rows.jacobian[:, s]
             G = G[:, :-1].reshape(len(G), -1)
             A = solve_triangular(lower, (G @ J).T, lower=True).T
-            wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - G @ (Jdot @ rates) - A @ u
-            u = u + self._least(A, wanted)
-        return solve_triangular(lower, u, lower=True, trans="T")
+            u = u + self._least(A, -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - G @ a - A @ u)
+        second[free] = solve_triangular(lower, u, lower=True, trans="T")
+        return second
 
     def _times_mass(self, V):
         """M V for V (6 nb, k)."""

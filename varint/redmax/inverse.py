@@ -98,3 +98,16 @@ class InverseDynamics:
         columns = [self.along(by_q * y, by_rates * y, by_second * y) for y in np.eye(e.nq)]
         tau, gap = (np.reshape(part, (e.nq, -1)).T for part in zip(*columns, strict=True)) if columns else ((), ())
         return tau, gap
+
+
+def driving_efforts(equations, t, q, qdot) -> dict:
+    """Joint name to the efforts (T, dof), N, N m, along its coordinates that its prescribed motion takes."""
+    if not equations.drives:
+        return {}
+    inverse, found = InverseDynamics(equations), np.empty_like(q)
+    equations.turns[:] = 0.0
+    for k, time in enumerate(t):
+        second = equations.acceleration(time, q[k], qdot[k]).copy()
+        equations.turns[:] = equations.value
+        found[k], _ = inverse.evaluate(time, q[k], qdot[k], second, equations.multiplier)
+    return {drive.name: found[:, drive.columns] for drive in equations.drives}

@@ -11,6 +11,7 @@ from varint.model.state import State
 from varint.redmax import adaptive, fixed
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
+from varint.redmax.inverse import driving_efforts
 from varint.redmax.states import ReducedState, checked, maximal_nodes, reduce
 from varint.redmax.trajectory import ReducedTrajectory
 
@@ -28,6 +29,7 @@ def simulate(
     every: int = 1,
     force=None,
     torque=None,
+    prescribed=None,
 ) -> ReducedTrajectory:
     """Simulate a mechanism in the coordinates of its spanning tree (REDMAX), the cut joints as constraints.
 
@@ -54,6 +56,9 @@ def simulate(
         Record each ``every``-th node.
     force, torque : dict, optional
         As in `varint.simulate`; one value a node needs ``dt``.
+    prescribed : dict, optional
+        Name of a tree joint to a function of time that gives its coordinates, their rates and the rates of these,
+        (q, qdot, qddot), each a number or (dof,): hybrid dynamics. For integrators with error control.
 
     Raises
     ------
@@ -76,8 +81,13 @@ def simulate(
     steps = 1 if dt is None else int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
     if steps < 1:
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
+    if integrator in fixed.METHODS and prescribed:
+        raise ArgumentError(f"integrator {integrator!r} knows no prescribed joints: use one with error control")
     equations = Equations(
-        mechanism, lambda compiled: Inputs(mechanism, compiled, steps, dt or duration, force, torque), baumgarte
+        mechanism,
+        lambda compiled: Inputs(mechanism, compiled, steps, dt or duration, force, torque),
+        baumgarte,
+        prescribed,
     )
     start = _start(mechanism, equations, state)
     began = time.perf_counter()
@@ -120,12 +130,15 @@ def _recorded(run, times, every):
 def _trajectory(equations, run, t, y, wall_time):
     nq, mechanism = equations.nq, equations.mechanism
     q, qdot, work = y[:, :nq], y[:, nq : 2 * nq], y[:, 2 * nq :]
+    for drive in equations.drives:
+        q[:, drive.columns], qdot[:, drive.columns], _ = np.swapaxes([drive.at(time_) for time_ in t], 0, 1)
     position, quat_wxyz, velocity, angular_velocity = maximal_nodes(equations, q, qdot)
     by_force, inputs = equations.forced.by_force, equations.inputs
     commands = []
     for k, time_ in enumerate(t):
         state = State(position[k], quat_wxyz[k], velocity[k], angular_velocity[k])
         commands.append(inputs.command(time_, lambda state=state: state))
+    efforts = driving_efforts(equations, t, q, qdot)
     loads = [inputs.load(time_) for time_ in t] if len(inputs.series) else [inputs.constant]
     trajectory = ReducedTrajectory(
         mechanism=mechanism,
@@ -148,6 +161,7 @@ def _trajectory(equations, run, t, y, wall_time):
         qdot=qdot,
         columns=equations.tree.columns,
         evaluations=run.evaluations,
+        driving=efforts,
     )
     if run.failure:
         message = f"the step at t = {run.t:g} s could not be done: {run.failure}"

@@ -21,12 +21,14 @@ class ReducedTrajectory(Trajectory):
     columns : dict of joint name to slice: the columns of a joint; a cut joint has none, a floating base "base of BODY"
     evaluations : int
         How often the accelerations, or the residual of a step, were evaluated.
+    driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes
     """
 
     q: np.ndarray
     qdot: np.ndarray
     columns: Mapping[str, slice]
     evaluations: int
+    driving: Mapping[str, np.ndarray]
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
@@ -40,6 +42,15 @@ class ReducedTrajectory(Trajectory):
     def rates(self) -> Mapping[str, np.ndarray]:
         """Tree joint name to the columns of ``qdot`` (T, dof), or (T,) where it has one."""
         return {name: _single(self.qdot[:, columns]) for name, columns in self.columns.items()}
+
+    @cached_property
+    def energy_balance(self) -> np.ndarray:
+        """(T,) as of `Trajectory`, less the work of prescribed joints, J, summed over the recorded nodes."""
+        power = sum(
+            (np.sum(e * self.qdot[:, self.columns[name]], axis=1) for name, e in self.driving.items()), 0 * self.t
+        )
+        work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
+        return Trajectory.energy_balance.func(self) - work
 
     def _coordinates(self, joint):
         if joint.name not in self.columns:
