@@ -163,6 +163,21 @@ def test_rotation_vectors_are_shortened_on_the_way():
     assert np.abs(run.angular_momentum - run.angular_momentum[0]).max() < 1e-8 * np.linalg.norm(run.angular_momentum[0])
 
 
+@pytest.mark.parametrize("integrator", ["dop853", "bdf2"])
+def test_runs_do_not_depend_on_the_chart(integrator):
+    mechanism = build("free_body")
+    state = mechanism.state(angular_velocity={mechanism.bodies[0].name: (3.0, 4.0, 5.0)})
+    settings = {"state": state, "integrator": integrator, "dt": 0.005, "every": 20, "rtol": 1e-11}
+    plain = vi.redmax.simulate(mechanism, 1.0, **settings)
+    for chart in ("xyz", "zxz"):
+        run = vi.redmax.simulate(mechanism, 1.0, chart=chart, **settings)
+        (charts,) = run.charts.values()
+        assert len(set(charts)) > 1  # it was changed on the way
+        difference = np.abs(rotation_matrix(run.quat_wxyz) - rotation_matrix(plain.quat_wxyz)).max()
+        assert difference < (1e-8 if integrator == "dop853" else 1e-2)
+        assert np.abs(run.energy - run.energy[0]).max() < (1e-8 if integrator == "dop853" else 1e-2) * run.energy[0]
+
+
 def test_gaps_close_at_the_rate_of_baumgarte():
     mechanism = build("four_bar")
     reduced = vi.redmax.reduced_state(mechanism, mechanism.state())
@@ -197,6 +212,8 @@ def test_wrong_arguments_are_refused():
     mechanism = build("double_pendulum")
     with pytest.raises(vi.ArgumentError, match="integrator must be one of"):
         vi.redmax.simulate(mechanism, 1.0, integrator="euler3")
+    with pytest.raises(vi.ArgumentError, match="chart must be one of"):
+        vi.redmax.simulate(mechanism, 1.0, chart="xxz")
     with pytest.raises(vi.ArgumentError, match="shorter than one step"):
         vi.redmax.simulate(mechanism, 1.0, dt=2.0)
     with pytest.raises(vi.ArgumentError, match="every"):

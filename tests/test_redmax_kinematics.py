@@ -7,7 +7,7 @@ from random_mechanisms import random_joint, random_tree, random_velocity_state
 import varint as vi
 from varint.model.joints import REGISTRY
 from varint.model.motion import joint_pose
-from varint.redmax.charts import LONGEST, shorten
+from varint.redmax.charts import LONGEST, ORDERS, determinant, euler_angles, euler_matrix, euler_subspace, shorten
 from varint.redmax.equations import Equations
 from varint.redmax.joints import joint_motion
 from varint.redmax.kernels.rotation import right_jacobian, right_jacobian_along, right_jacobian_twice
@@ -92,6 +92,54 @@ def test_shorter_rotation_vector_is_the_same_motion(rng):
             shorten(equations.tree.balls, q, rates)
         assert np.linalg.norm(q) <= np.pi
         assert motions[1] == pytest.approx(motions[0], abs=1e-11)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_euler_angles(rng, order):
+    for _ in range(10):
+        angles = rng.uniform(-np.pi, np.pi, 3)
+        R = euler_matrix(order, angles)
+        again = euler_angles(order, R)
+        assert euler_matrix(order, again) == pytest.approx(R, abs=1e-14)
+        assert determinant(order, again) == pytest.approx(determinant(order, angles), abs=1e-14)
+        slopes = R.T @ np.moveaxis(derivative(lambda a: euler_matrix(order, a), angles), -1, 0)
+        subspace = euler_subspace(order, angles)
+        assert pytest.approx(subspace, abs=1e-9) == np.array([(W[2, 1], W[0, 2], W[1, 0]) for W in slopes]).T
+        assert abs(np.linalg.det(subspace)) == pytest.approx(determinant(order, angles), abs=1e-14)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("kind", ["Spherical", "Free", "Rod"])
+def test_charts_are_the_same_motion(rng, kind, order):
+    """Bodies move alike in rotation vectors and in Euler angles."""
+    for reverse in (False, True):
+        ends = ("b0", "world") if reverse else ("world", "b0")
+        mechanism = vi.Mechanism("one", random_tree(rng, 1).bodies, [random_joint(rng, kind, "j", *ends, np.ones(3))])
+        plain, euler = Equations(mechanism), Equations(mechanism, chart=order)
+        q, rates = rng.uniform(-1.4, 1.4, (2, plain.nq))
+        motions = []
+        for equations in (plain, euler):
+            q, rates = equations.in_charts(q, rates)
+            equations.acceleration(0.0, q, rates)
+            body = equations._acceleration[equations.nodes.body_node[0]]
+            motions.append(np.concatenate([equations.rotation[0].ravel(), equations.velocity[0], body]))
+        assert motions[1] == pytest.approx(motions[0], abs=1e-10 * np.abs(motions[0]).max())
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_orders_change_near_their_singularity(rng, order):
+    mechanism = vi.Mechanism("ball", random_tree(rng, 1).bodies, [vi.Spherical("j", "world", "b0", point=(1, 0, 0))])
+    equations = Equations(mechanism, chart=order)
+    q, rates = rng.standard_normal((2, 3))
+    q[1] = 0.1 if order[0] == order[2] else 1.4
+    equations.acceleration(0.0, q, rates)
+    motion = np.concatenate([equations.rotation[0].ravel(), equations.velocity[0], equations._acceleration[2]])
+    assert equations.change_charts(q, rates)
+    assert equations.tree.charts["j"] != order
+    equations.acceleration(0.0, q, rates)
+    again = np.concatenate([equations.rotation[0].ravel(), equations.velocity[0], equations._acceleration[2]])
+    assert again == pytest.approx(motion, abs=1e-10 * np.abs(motion).max())
+    assert not equations.change_charts(q, rates)
 
 
 # ---------------------------------------------------------------------------------------- mechanisms
@@ -185,9 +233,10 @@ def test_states_of_the_catalogue_both_ways(name):
 def test_angles_count_their_turns():
     mechanism = vi.mechanisms.double_pendulum()
     equations = Equations(mechanism)
+    trees = 3 * [equations.tree]
     turned = np.array([[0.0, 0.3], [5.0, 9.0], [10.0, 18.0]])
-    position, _, _, _ = maximal_nodes(equations, turned, 0 * turned)
-    same = maximal_nodes(equations, turned + 2 * np.pi, 0 * turned)
+    position, _, _, _ = maximal_nodes(equations, trees, turned, 0 * turned)
+    same = maximal_nodes(equations, trees, turned + 2 * np.pi, 0 * turned)
     assert same[0] == pytest.approx(position, abs=1e-12)
     state = vi.redmax.ReducedState(np.array([20.0, -15.0]), np.zeros(2))
     run = vi.redmax.simulate(mechanism, 0.1, dt=0.05, state=state)

@@ -3,10 +3,9 @@
 import numpy as np
 from scipy.integrate import DOP853, RK45, Radau
 
-from varint.redmax.charts import shorten
 from varint.redmax.inverse import InverseDynamics
 
-METHODS = {"rk45": RK45, "dop853": DOP853, "radau": Radau}
+METHODS: dict = {"rk45": RK45, "dop853": DOP853, "radau": Radau}
 
 
 class NotFinite(ArithmeticError):
@@ -20,9 +19,11 @@ class Adaptive:
     ----------
     t : float
     y : (2 nq + nf,) q, qdot and the work of each law, J
-    evaluations, steps : int
+    evaluations, steps, newton_iterations : int
     failure : str or None
     """
+
+    newton_iterations = 0  # Radau's are not counted
 
     def __init__(self, equations, method, q, qdot, end, rtol, atol):
         self.equations, self.method, self.end = equations, METHODS[method], end
@@ -36,7 +37,7 @@ class Adaptive:
         self._start(None)
 
     def _start(self, first_step):
-        shorten(self.equations.tree.balls, *self._split())
+        self.equations.change_charts(*self._split())
         self._reach()
         self.solver = self.method(self._slope, self.t, self.y, self.end, first_step=first_step, **self.tolerances)
 
@@ -75,21 +76,22 @@ class Adaptive:
         return J
 
     def step(self, times):
-        """One step; states (k, ...) at those of the ``times`` that it passed, k = 0 also where it failed."""
+        """One step; states (k, ...) at those of the ``times`` that it passed, none where it failed, and their tree."""
+        tree = self.equations.tree
         try:
             message = self.solver.step()
         except NotFinite:
             message = "accelerations are not finite"
         if self.solver.status == "failed" or message:
             self.failure = message or "the step size went to zero"
-            return np.empty((0, self.y.size))
-        passed = times[(times > self.t) & (times <= self.solver.t)]
+            return np.empty((0, self.y.size)), tree
+        passed = times[slice(*np.searchsorted(times, (self.t, self.solver.t), side="right"))]
         states = self.solver.dense_output()(passed).T if passed.size else np.empty((0, self.y.size))
         self.steps += 1
         size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()
         if self.t < self.end:
-            if shorten(self.equations.tree.balls, *self._split()):
+            if self.equations.change_charts(*self._split()):
                 self._start(min(size, self.end - self.t))
             else:
                 self._reach()
-        return states
+        return states, tree

@@ -13,8 +13,18 @@ from scipy.linalg import solve_triangular
 
 from varint.compile import compile_structure
 from varint.errors import ArgumentError
-from varint.model.rotation import quat_from_matrix
+from varint.model.rotation import matrix_from_vector, quat_from_matrix
 from varint.model.state import State
+from varint.redmax.charts import (
+    EXPONENTIAL,
+    SMALLEST,
+    determinant,
+    euler_matrix,
+    euler_subspace,
+    in_chart,
+    shorten,
+    vector_subspace,
+)
 from varint.redmax.closures import Closures
 from varint.redmax.kernels import articulated, forces, kinematics, matrices
 from varint.redmax.kernels.closures import gather_rows, pull_rows
@@ -42,13 +52,15 @@ class Equations:
         b, 1/s.
     prescribed : dict, optional
         Joint name to function of time, see `Drive.at`.
+    chart : str
+        Of all free rotations, at the start: "exponential" or an order of Euler angles.
     """
 
-    def __init__(self, mechanism, inputs=None, baumgarte=0.0, prescribed=None):
+    def __init__(self, mechanism, inputs=None, baumgarte=0.0, prescribed=None, chart=EXPONENTIAL):
         self.mechanism, self.baumgarte = mechanism, baumgarte
         self.compiled = mechanism.compiled
-        self.tree: Tree = find_tree(mechanism)
-        self.nodes = nodes = self.tree.nodes
+        self.use(find_tree(mechanism, chart))
+        nodes = self.nodes
         self.closures = Closures(self.compiled)
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
         _refuse_hard_stops(mechanism, self.forced)
@@ -75,6 +87,43 @@ class Equations:
         self.driven, self.driven_columns = np.zeros(nl, dtype=np.bool_), np.zeros(nq, dtype=np.bool_)
         for drive in self.drives:
             self.driven[drive.nodes] = self.driven_columns[drive.columns] = True
+
+    # ------------------------------------------------------------------------------------- charts
+
+    def use(self, tree: Tree) -> None:
+        """Work in the charts of ``tree``."""
+        self.tree, self.nodes = tree, tree.nodes
+
+    def in_charts(self, q, rates):
+        """``q``, ``rates`` in the charts of the tree, from rotation vectors."""
+        q, rates = q.copy(), rates.copy()
+        orders = {name: order for name, order in self.tree.charts.items() if order != EXPONENTIAL}
+        self._turn_over(orders, q, rates, lambda _, r: (matrix_from_vector(r), vector_subspace(r)))
+        return q, rates
+
+    def change_charts(self, q, rates) -> bool:
+        """Leave charts that are near a singularity, in place; whether any was."""
+        changed = shorten(self.tree.balls, q, rates)
+        orders = {}
+        for name, order in self.tree.charts.items():
+            angles = q[self._rotation(name)]
+            if order != EXPONENTIAL and determinant(order, angles) < SMALLEST:
+                orders[name] = order
+        self._turn_over(orders, q, rates, lambda order, a: (euler_matrix(order, a), euler_subspace(order, a)))
+        return changed or bool(orders)
+
+    def _turn_over(self, orders, q, rates, read):
+        """Take the rotations of joints to ``orders``, or to regular ones; ``read`` gives R and S of the old chart."""
+        charts = dict(self.tree.charts)
+        for name, order in orders.items():
+            columns = self._rotation(name)
+            R, S = read(order, q[columns])
+            charts[name], q[columns], rates[columns] = in_chart(order, R, S @ rates[columns])
+        if charts != self.tree.charts:
+            self.use(find_tree(self.mechanism, charts=charts))
+
+    def _rotation(self, name):
+        return slice(self.tree.columns[name].stop - 3, self.tree.columns[name].stop)
 
     # ------------------------------------------------------------------------------------- kinematics
 

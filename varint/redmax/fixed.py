@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from varint.redmax.charts import shorten
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.linear import euler_step
 
@@ -12,13 +11,13 @@ METHODS = ("euler", "bdf1", "bdf2", "sdirk2")
 class Fixed:
     """A run of ``equations`` from (q, qdot) in steps of ``dt`` by ``method``.
 
-    Rotation vectors are shortened where a step starts. The work of the laws is summed by the trapezoidal rule.
+    Charts are changed where a step starts. The work of the laws is summed by the trapezoidal rule.
 
     Attributes
     ----------
     t : float
     y : (2 nq + nf,) q, qdot and the work of each law, J
-    evaluations, steps : int
+    evaluations, steps, newton_iterations : int
     failure : str or None
     """
 
@@ -32,8 +31,12 @@ class Fixed:
         self.power = self._settle()
 
     @property
-    def evaluations(self):
+    def newton_iterations(self):
         return self.stages.iterations
+
+    @property
+    def evaluations(self):
+        return self.stages.iterations + self.steps * (self.method == "euler")
 
     def _split(self):
         nq = self.equations.nq
@@ -49,15 +52,14 @@ class Fixed:
         return equations.power.copy()
 
     def step(self, times):
-        """One step; the new state (1, ...), or none if it failed. ``times``: of all nodes."""
+        """One step; the new state (1, ...), or none if it failed, and its tree. ``times``: of all nodes."""
         q, v = (part.copy() for part in self._split())
         t, h = self.t, self.dt
-        if shorten(self.equations.tree.balls, q, v):
+        if self.equations.change_charts(q, v):
             self.before = None
         try:
             if self.method == "euler":
                 after = euler_step(self.equations, t, h, q, v)
-                self.stages.iterations += 1
             elif self.method == "bdf1":
                 after = self.stages.bdf1(t, h, q, v)
             elif self.method == "bdf2" and self.before is not None:
@@ -66,10 +68,10 @@ class Fixed:
                 after = self.stages.sdirk2(t, h, q, v)
         except (NotConverged, np.linalg.LinAlgError):
             self.failure = "Newton's iteration did not converge. A smaller dt may help"
-            return np.empty((0, self.y.size))
+            return np.empty((0, self.y.size)), self.equations.tree
         if not all(np.isfinite(part).all() for part in after):
             self.failure = "the motion is not finite any more. A smaller dt may help"
-            return np.empty((0, self.y.size))
+            return np.empty((0, self.y.size)), self.equations.tree
         nq = self.equations.nq
         self.before = q, v
         self.t = times[self.steps]
@@ -78,4 +80,4 @@ class Fixed:
         power = self._settle()
         self.y[2 * nq :] += 0.5 * h * (self.power + power)
         self.power = power
-        return self.y[None].copy()
+        return self.y[None].copy(), self.equations.tree

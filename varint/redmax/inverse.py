@@ -100,13 +100,14 @@ class InverseDynamics:
         return tau, gap
 
 
-def driving_efforts(equations, t, q, qdot) -> dict:
+def driving_efforts(equations, trees, t, q, qdot) -> dict:
     """Joint name to the efforts (T, dof), N, N m, along its coordinates that its prescribed motion takes."""
     if not equations.drives:
         return {}
     inverse, found = InverseDynamics(equations), np.empty_like(q)
     equations.turns[:] = 0.0
     for k, time in enumerate(t):
+        equations.use(trees[k])
         second = equations.acceleration(time, q[k], qdot[k]).copy()
         equations.turns[:] = equations.value
         found[k], _ = inverse.evaluate(time, q[k], qdot[k], second, equations.multiplier)

@@ -8,6 +8,7 @@ import numpy as np
 from varint.errors import ArgumentError
 from varint.model.checks import array_of
 from varint.model.structure import suggestion
+from varint.redmax.charts import EXPONENTIAL
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ def find_drives(mechanism, tree, prescribed) -> list[Drive]:
         joint = mechanism.joint(name)
         if name not in tree.columns:
             raise ArgumentError(f"{joint.label} closes a loop and cannot be prescribed: prescribe another of its loop")
+        if tree.charts.get(name, EXPONENTIAL) != EXPONENTIAL:
+            raise ArgumentError(f"{joint.label} cannot be prescribed in Euler angles: use the chart '{EXPONENTIAL}'")
         if not callable(function):
             raise ArgumentError(f"the motion prescribed for {joint.label} must be a function of time, got {function!r}")
         columns, column = tree.columns[name], tree.nodes.column

@@ -9,6 +9,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import positive
 from varint.model.state import State
 from varint.redmax import adaptive, fixed
+from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import driving_efforts
@@ -30,6 +31,7 @@ def simulate(
     force=None,
     torque=None,
     prescribed=None,
+    chart: str = EXPONENTIAL,
 ) -> ReducedTrajectory:
     """Simulate a mechanism in the coordinates of its spanning tree (REDMAX), the cut joints as constraints.
 
@@ -59,6 +61,9 @@ def simulate(
     prescribed : dict, optional
         Name of a tree joint to a function of time that gives its coordinates, their rates and the rates of these,
         (q, qdot, qddot), each a number or (dof,): hybrid dynamics. For integrators with error control.
+    chart : str
+        Coordinates of free rotations: "exponential", rotation vectors, or one of the twelve orders of Euler angles,
+        such as "xyz" or "zxz", which gives way to another near its singularity.
 
     Raises
     ------
@@ -76,6 +81,8 @@ def simulate(
     if integrator not in (*adaptive.METHODS, *fixed.METHODS):
         known = ", ".join((*adaptive.METHODS, *fixed.METHODS))
         raise ArgumentError(f"integrator must be one of {known}, got {integrator!r}")
+    if chart not in (EXPONENTIAL, *ORDERS):
+        raise ArgumentError(f"chart must be one of {', '.join((EXPONENTIAL, *ORDERS))}, got {chart!r}")
     if integrator in fixed.METHODS and dt is None:
         raise ArgumentError(f"integrator {integrator!r} needs dt=, the size of its steps")
     steps = 1 if dt is None else int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
@@ -88,16 +95,19 @@ def simulate(
         lambda compiled: Inputs(mechanism, compiled, steps, dt or duration, force, torque),
         baumgarte,
         prescribed,
+        chart,
     )
     start = _start(mechanism, equations, state)
+    q, qdot = equations.in_charts(start.q, start.qdot)
     began = time.perf_counter()
     end = duration if dt is None else steps * dt
+    run: fixed.Fixed | adaptive.Adaptive
     if integrator in fixed.METHODS:
-        run = fixed.Fixed(equations, integrator, start.q, start.qdot, end, dt)
+        run = fixed.Fixed(equations, integrator, q, qdot, end, dt)
     else:
-        run = adaptive.Adaptive(equations, integrator, start.q, start.qdot, end, rtol, atol)
-    t, y = _recorded(run, None if dt is None else dt * np.arange(1, steps + 1), every)
-    return _trajectory(equations, run, t, y, time.perf_counter() - began)
+        run = adaptive.Adaptive(equations, integrator, q, qdot, end, rtol, atol)
+    t, trees, y = _recorded(run, None if dt is None else dt * np.arange(1, steps + 1), every)
+    return _trajectory(equations, run, t, trees, y, time.perf_counter() - began)
 
 
 def _start(mechanism, equations, state):
@@ -109,36 +119,38 @@ def _start(mechanism, equations, state):
 
 
 def _recorded(run, times, every):
-    """Times (T,) and states (T, ...) of each ``every``-th node: at ``times``, or the integrator's own."""
-    t, y = [0.0], [run.y.copy()]
+    """Times (T,), trees and states (T, ...) of each ``every``-th node: at ``times``, or the integrator's own."""
+    t, trees, y = [0.0], [run.equations.tree], [run.y.copy()]
     passed = 0
     while run.t < run.end and run.failure is None:
-        states = run.step(np.empty(0) if times is None else times)
+        states, tree = run.step(np.empty(0) if times is None else times)
         if times is None:
             if run.failure is None and (run.steps % every == 0 or run.t == run.end):
                 t.append(run.t)
+                trees.append(run.equations.tree)
                 y.append(run.y.copy())
             continue
         for row in states:
             passed += 1
             if passed % every == 0:
                 t.append(times[passed - 1])
+                trees.append(tree)
                 y.append(row)
-    return np.array(t), np.array(y)
+    return np.array(t), trees, np.array(y)
 
 
-def _trajectory(equations, run, t, y, wall_time):
+def _trajectory(equations, run, t, trees, y, wall_time):
     nq, mechanism = equations.nq, equations.mechanism
     q, qdot, work = y[:, :nq], y[:, nq : 2 * nq], y[:, 2 * nq :]
     for drive in equations.drives:
         q[:, drive.columns], qdot[:, drive.columns], _ = np.swapaxes([drive.at(time_) for time_ in t], 0, 1)
-    position, quat_wxyz, velocity, angular_velocity = maximal_nodes(equations, q, qdot)
+    position, quat_wxyz, velocity, angular_velocity = maximal_nodes(equations, trees, q, qdot)
     by_force, inputs = equations.forced.by_force, equations.inputs
     commands = []
     for k, time_ in enumerate(t):
         state = State(position[k], quat_wxyz[k], velocity[k], angular_velocity[k])
         commands.append(inputs.command(time_, lambda state=state: state))
-    efforts = driving_efforts(equations, t, q, qdot)
+    efforts = driving_efforts(equations, trees, t, q, qdot)
     loads = [inputs.load(time_) for time_ in t] if len(inputs.series) else [inputs.constant]
     trajectory = ReducedTrajectory(
         mechanism=mechanism,
@@ -150,7 +162,7 @@ def _trajectory(equations, run, t, y, wall_time):
         load=np.array(loads)[:, equations.compiled.slot],
         work=by_force(work),
         command=by_force(np.array(commands)),
-        newton_iterations=getattr(run, "iterations", 0),
+        newton_iterations=run.newton_iterations,
         substeps=0,
         steps=run.steps,
         success=run.failure is None,
@@ -162,6 +174,7 @@ def _trajectory(equations, run, t, y, wall_time):
         columns=equations.tree.columns,
         evaluations=run.evaluations,
         driving=efforts,
+        charts={name: np.array([tree.charts[name] for tree in trees]) for name in equations.tree.charts},
     )
     if run.failure:
         message = f"the step at t = {run.t:g} s could not be done: {run.failure}"

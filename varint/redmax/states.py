@@ -67,11 +67,15 @@ def checked(equations, reduced) -> ReducedState:
     return ReducedState(*arrays)
 
 
-def maximal_nodes(equations, q, qdot):
-    """Position, quat_wxyz, velocity and angular velocity (T, nb, ...) at ``q``, ``qdot`` (T, nq); no jump of a sign."""
+def maximal_nodes(equations, trees, q, qdot):
+    """Position, quat_wxyz, velocity and angular velocity (T, nb, ...) at ``q``, ``qdot`` (T, nq); no jump of a sign.
+
+    ``trees`` (T,): with their charts.
+    """
     T, nb, slot = len(q), equations.nb, equations.compiled.slot
     position, R, velocity = np.empty((T, nb, 3)), np.empty((T, nb, 3, 3)), np.empty((T, nb, 6))
     for k in range(T):
+        equations.use(trees[k])
         equations.place(q[k])
         equations.move(q[k], qdot[k])
         position[k], R[k], velocity[k] = equations.position[slot], equations.rotation[slot], equations.velocity[slot]

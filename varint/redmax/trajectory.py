@@ -8,6 +8,7 @@ import numpy as np
 
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import continued_coordinates, joint_coordinates
+from varint.redmax.charts import EXPONENTIAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,11 +17,12 @@ class ReducedTrajectory(Trajectory):
 
     Attributes
     ----------
-    q : (T, nq) coordinates of the tree joints, m, rad; rotation vectors jump to a shorter one of the same rotation
+    q : (T, nq) coordinates of the tree joints, m, rad; those of free rotations jump where their chart is left
     qdot : (T, nq) their rates, m/s, rad/s
     columns : dict of joint name to slice: the columns of a joint; a cut joint has none, a floating base "base of BODY"
     evaluations : int
         How often the accelerations, or the residual of a step, were evaluated.
+    charts : dict of joint name to (T,) names: the chart of its free rotation, its last three columns
     driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes
     """
 
@@ -29,12 +31,14 @@ class ReducedTrajectory(Trajectory):
     columns: Mapping[str, slice]
     evaluations: int
     driving: Mapping[str, np.ndarray]
+    charts: Mapping[str, np.ndarray]
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
         """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad, without jumps.
 
-        Those of the tree joints are columns of ``q``; those of cut joints are measured.
+        Those of the tree joints are columns of ``q``; those of cut joints, and rotation vectors where there are Euler
+        angles, are measured.
         """
         return self._by_joint(self._coordinates)
 
@@ -50,10 +54,10 @@ class ReducedTrajectory(Trajectory):
             (np.sum(e * self.qdot[:, self.columns[name]], axis=1) for name, e in self.driving.items()), 0 * self.t
         )
         work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
-        return Trajectory.energy_balance.func(self) - work
+        return super().energy_balance - work
 
     def _coordinates(self, joint):
-        if joint.name not in self.columns:
+        if joint.name not in self.columns or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
             return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
         return _single(continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy()))
 

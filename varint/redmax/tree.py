@@ -20,7 +20,8 @@ import numpy as np
 from varint.kinematics.frames import JointFrames
 from varint.model.checks import freeze
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Ball, Joint, Shift, Slide
+from varint.model.joints.base import Ball, Joint, Shift, Slide, Turn
+from varint.redmax.charts import EXPONENTIAL, axes_of
 from varint.redmax.kernels.kinematics import BALL, SLIDE, TURN, WELD
 
 
@@ -55,6 +56,8 @@ class Tree:
         Number of coordinates.
     balls : (n,) int
         First columns of rotation vectors.
+    charts : dict
+        Chart of each joint with a free rotation, by its name; its three columns end those of the joint.
     """
 
     nodes: Nodes
@@ -62,10 +65,14 @@ class Tree:
     columns: dict[str, slice]
     nq: int
     balls: np.ndarray
+    charts: dict[str, str]
 
 
-def find_tree(mechanism) -> Tree:
-    """The tree of ``mechanism``, of the same tree joints as its variational form has."""
+def find_tree(mechanism, chart=EXPONENTIAL, charts=None) -> Tree:
+    """The tree of ``mechanism``, of the same tree joints as its variational form has.
+
+    ``chart``: of all free rotations, but for those in ``charts``, joint name to chart.
+    """
     compiled = mechanism.compiled
     topology, slot = compiled.topology, compiled.slot
     rows: list[tuple] = []
@@ -73,6 +80,7 @@ def find_tree(mechanism) -> Tree:
     columns: dict[str, slice] = {}
     node_of = {-1: -1}
     axes_of = {-1: np.eye(3)}
+    found: dict[str, str] = {}
     nq = 0
     for body in topology.bodies:
         number = topology.tree_joint[body]
@@ -80,7 +88,12 @@ def find_tree(mechanism) -> Tree:
         joint = REGISTRY["Free"](f"base of {name}", "world", name) if number is None else mechanism.joints[number]
         frames = JointFrames(mechanism, joint)
         parent = frames.a if frames.b == body else frames.b
-        own = _joint_nodes(mechanism.bodies[body], frames, body, node_of[parent], axes_of[parent], nq, len(rows))
+        if Ball() in joint.allowed:
+            found[joint.name] = (charts or {}).get(joint.name, chart)
+        motions = _motions(joint, found.get(joint.name, chart), nq)
+        own = _joint_nodes(
+            mechanism.bodies[body], frames, body, node_of[parent], axes_of[parent], nq, motions, len(rows)
+        )
         axes_of[body], nodes = own
         rows.extend(nodes)
         node_of[body] = len(rows) - 1
@@ -97,10 +110,10 @@ def find_tree(mechanism) -> Tree:
         np.array([node_of[i] for i in order]), np.array([axes_of[i] for i in order]),
     )  # fmt: skip
     nodes = Nodes(*(freeze(np.ascontiguousarray(array)) for array in nodes))
-    return Tree(nodes, tuple(joints), columns, nq, column[kind == BALL])
+    return Tree(nodes, tuple(joints), columns, nq, column[kind == BALL], found)
 
 
-def _joint_nodes(body, frames, number, parent, parent_axes, column, first):
+def _joint_nodes(body, frames, number, parent, parent_axes, motions, column, first):
     """Axes of the body in its node, and the nodes (the fields of `Nodes`) of its joint, numbered from ``first``."""
     ahead = frames.b == number
     sides = (frames.axes_a, frames.origin_a), (frames.axes_b, frames.origin_b)
@@ -124,7 +137,7 @@ def _joint_nodes(body, frames, number, parent, parent_axes, column, first):
             ]
         )
 
-    for motion, start in _directed(frames.joint, column, ahead):
+    for motion, start in motions if ahead else motions[::-1]:
         if isinstance(motion, Shift):
             d = d + P @ (sign * motion.length * np.eye(3)[motion.axis])
         elif isinstance(motion, Ball):
@@ -142,10 +155,13 @@ def _joint_nodes(body, frames, number, parent, parent_axes, column, first):
     return C, rows
 
 
-def _directed(joint, column, ahead):
-    """The motions of a joint with their first columns, in the order from the parent to the child."""
-    found = []
+def _motions(joint, chart, column):
+    """The motions of a joint with their first columns; a free rotation by Euler angles is three turns."""
+    found: list[tuple] = []
     for motion in joint.allowed:
-        found.append((motion, column))
+        if isinstance(motion, Ball) and chart != EXPONENTIAL:
+            found.extend((Turn(axis), column + n) for n, axis in enumerate(axes_of(chart)))
+        else:
+            found.append((motion, column))
         column += 3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1
-    return found if ahead else found[::-1]
+    return found
