@@ -91,10 +91,8 @@ def find_tree(mechanism, chart=EXPONENTIAL, charts=None) -> Tree:
         if Ball() in joint.allowed:
             found[joint.name] = (charts or {}).get(joint.name, chart)
         motions = _motions(joint, found.get(joint.name, chart), nq)
-        own = _joint_nodes(
-            mechanism.bodies[body], frames, body, node_of[parent], axes_of[parent], nq, motions, len(rows)
-        )
-        axes_of[body], nodes = own
+        above = node_of[parent], axes_of[parent]
+        axes_of[body], nodes = _joint_nodes(mechanism.bodies[body], frames, body, *above, motions, nq, len(rows))
         rows.extend(nodes)
         node_of[body] = len(rows) - 1
         joints.append(joint)
