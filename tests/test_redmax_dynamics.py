@@ -166,13 +166,13 @@ def test_rotation_vectors_are_shortened_on_the_way():
 @pytest.mark.parametrize("integrator", ["dop853", "bdf2"])
 def test_runs_do_not_depend_on_the_chart(integrator):
     mechanism = build("free_body")
-    state = mechanism.state(angular_velocity={mechanism.bodies[0].name: (3.0, 4.0, 5.0)})
+    state = mechanism.state(angular_velocity={mechanism.bodies[0].name: (1.0, 6.0, 2.0)})
     settings = {"state": state, "integrator": integrator, "dt": 0.005, "every": 20, "rtol": 1e-11}
     plain = vi.redmax.simulate(mechanism, 1.0, **settings)
     for chart in ("xyz", "zxz"):
         run = vi.redmax.simulate(mechanism, 1.0, chart=chart, **settings)
         (charts,) = run.charts.values()
-        assert len(set(charts)) > 1  # it was changed on the way
+        assert set(charts) - {chart}  # it was changed on the way, or at the start
         difference = np.abs(rotation_matrix(run.quat_wxyz) - rotation_matrix(plain.quat_wxyz)).max()
         assert difference < (1e-8 if integrator == "dop853" else 1e-2)
         assert np.abs(run.energy - run.energy[0]).max() < (1e-8 if integrator == "dop853" else 1e-2) * run.energy[0]
