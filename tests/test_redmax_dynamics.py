@@ -174,8 +174,8 @@ def test_runs_do_not_depend_on_the_chart(integrator):
         (charts,) = run.charts.values()
         assert set(charts) - {chart}  # it was changed on the way, or at the start
         difference = np.abs(rotation_matrix(run.quat_wxyz) - rotation_matrix(plain.quat_wxyz)).max()
-        assert difference < (1e-8 if integrator == "dop853" else 1e-2)
-        assert np.abs(run.energy - run.energy[0]).max() < (1e-8 if integrator == "dop853" else 1e-2) * run.energy[0]
+        assert difference < (1e-8 if integrator == "dop853" else 0.05)
+        assert np.abs(run.energy - run.energy[0]).max() < (1e-8 if integrator == "dop853" else 0.05) * run.energy[0]
 
 
 def test_gaps_close_at_the_rate_of_baumgarte():
