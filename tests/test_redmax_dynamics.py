@@ -218,6 +218,12 @@ def test_wrong_arguments_are_refused():
         vi.redmax.simulate(mechanism, 1.0, dt=2.0)
     with pytest.raises(vi.ArgumentError, match="every"):
         vi.redmax.simulate(mechanism, 1.0, every=0)
+    state = mechanism.state()
+    with pytest.raises(vi.StateError, match="open"):
+        vi.redmax.simulate(mechanism, 1.0, state=vi.State(state.position + [[0], [1]], *list(vars(state).values())[1:]))
+    still = vi.Mechanism("still", [vi.Body.box("b", (1, 1, 1), 1.0)], [vi.Fixed("f", "world", "b")])
+    with pytest.raises(vi.ArgumentError, match="no coordinate"):
+        vi.redmax.simulate(still, 1.0)
     stop = vi.JointStop("stop", joint=mechanism.joints[0].name, upper=1.0)
     hard = vi.Mechanism("m", mechanism.bodies, mechanism.joints, forces=[stop])
     with pytest.raises(vi.ArgumentError, match="'stop' is hard"):
