@@ -1,5 +1,7 @@
 """varint: variational integration of articulated rigid-body mechanisms in maximal coordinates."""
 
+import importlib
+
 import varint.mechanisms as mechanisms
 from varint.analysis.trajectory import Trajectory
 from varint.errors import (
@@ -44,3 +46,9 @@ __all__ = [
     *_forces,
     *_joints,
 ]
+
+
+def __getattr__(name):
+    if name == "redmax":  # slow to import, so only when asked for
+        return importlib.import_module("varint.redmax")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,7 +16,7 @@ import numba
 
 config: Any = numba.config
 
-_COMPILED_PACKAGES = ("algebra", "kernels")
+_COMPILED_PACKAGES = ("algebra", "kernels", "redmax/kernels")
 
 
 def _source_hash() -> str:

@@ -10,11 +10,11 @@ from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
 from varint.compile import compile_structure
 from varint.errors import ArgumentError, ConvergenceError, FileError, StateError
-from varint.integrators.loads import command_array, is_controlled, load_arrays, recorded_loads
 from varint.integrators.march import March, join_blocks
 from varint.integrators.schemes import scheme
 from varint.io.run_file import RunWriter, fingerprint, load_progress
 from varint.kernels.step import DEEPEST_SUBSTEP, run
+from varint.loads import command_array, is_controlled, load_arrays, recorded_loads
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, positive
 from varint.model.state import State

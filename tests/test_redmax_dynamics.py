@@ -1,0 +1,230 @@
+"""Reduced dynamics: recursions against matrices, and runs against the variational integrator."""
+
+import numpy as np
+import pytest
+import reference
+from random_mechanisms import random_closed, random_tree, random_velocity_state
+
+import varint as vi
+from varint.model.rotation import rotation_matrix
+from varint.redmax.equations import Equations
+from varint.redmax.inputs import Inputs
+
+LOOPS = {name: vi.mechanisms.module(name).EXPECTED["loops"] for name in vi.mechanisms.NAMES}
+every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)
+
+
+def build(name, **parameters):
+    return getattr(vi.mechanisms, name)(**parameters)
+
+
+def equations_of(mechanism, baumgarte=0.0):
+    return Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, 1, 1.0), baumgarte)
+
+
+# ---------------------------------------------------------------------------------------- recursion = matrices
+
+
+@every_mechanism
+def test_recursion_is_the_matrix_solution_over_the_catalogue(rng, name):
+    mechanism = build(name)
+    check_accelerations(rng, equations_of(mechanism), vi.redmax.reduced_state(mechanism, mechanism.state()))
+
+
+def test_recursion_is_the_matrix_solution_on_random_trees(rng):
+    for floating in (False, True):
+        for _ in range(5):
+            mechanism = random_tree(rng, 8, floating=floating)
+            check_accelerations(
+                rng, equations_of(mechanism), vi.redmax.reduced_state(mechanism, random_velocity_state(rng, mechanism))
+            )
+
+
+def test_recursion_is_the_matrix_solution_on_random_loops(rng):
+    for _ in range(5):
+        mechanism = random_closed(rng, 8, 2)
+        state = random_velocity_state(rng, mechanism)
+        check_accelerations(rng, equations_of(mechanism, 3.0), vi.redmax.reduced_state(mechanism, state))
+
+
+def check_accelerations(rng, equations, start):
+    tree = not len(equations.closures)
+    for _ in range(3):
+        q, qdot = start.q, start.qdot
+        if tree:
+            q, qdot = q + 0.3 * rng.standard_normal(equations.nq), qdot + rng.standard_normal(equations.nq)
+        equations.reach(0.0, q, qdot)
+        recursive = equations.acceleration(0.0, q, qdot).copy()
+        size = np.abs(recursive).max(initial=1e-3)
+        dense = equations.acceleration_by_matrices(0.0, q, qdot)
+        assert recursive == pytest.approx(dense, abs=1e-10 * size)
+        equations.place(q)
+        equations.move(q, qdot)
+        equations.factor()
+        effort, M = rng.standard_normal(equations.nq), equations.mass_matrix()
+        solution = np.linalg.solve(M, effort)
+        assert equations.solve(effort) == pytest.approx(solution, abs=1e-10 * np.abs(solution).max(initial=0.0))
+        if tree:
+            assert M @ recursive == pytest.approx(equations.reduced_force(0.0), abs=1e-10 * np.abs(M).max() * size)
+
+
+@every_mechanism
+def test_accelerations_and_constraints_are_those_of_the_bodies(name):
+    """The accelerations of the bodies are those that the maximal form gives (kernels/reactions.py)."""
+    mechanism = build(name)
+    run = vi.simulate(
+        mechanism, 2 * vi.mechanisms.module(name).EXPECTED["dt"], vi.mechanisms.module(name).EXPECTED["dt"]
+    )
+    state = vi.State(run.position[0], run.quat_wxyz[0], run.velocity[0], run.angular_velocity[0])
+    equations, reduced = equations_of(mechanism), vi.redmax.reduced_state(mechanism, state)
+    equations.reach(0.0, reduced.q, reduced.qdot)
+    qddot = equations.acceleration(0.0, reduced.q, reduced.qdot)
+    motion = (equations.jacobian() @ qddot + equations.jacobian_rate() @ reduced.qdot).reshape(-1, 6)
+    expected = np.hstack([run.acceleration[0], run.angular_acceleration[0]])
+    assert motion[equations.compiled.slot] == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())
+
+
+def test_prescribed_loads_and_forces_reach_the_bodies(rng):
+    """Loads on bodies and every force of the mechanism: the virtual work is that of the maximal form."""
+    mechanism = random_tree(rng, 5)
+    state = random_velocity_state(rng, mechanism)
+    force = {"b2": (1.0, -2.0, 3.0)}
+    torque = {"b4": (0.3, 0.2, -0.1)}
+    T = 0.5
+    runs = [vi.simulate(mechanism, T, T / n, state=state, force=force, torque=torque, tol=1e-12) for n in (200, 400)]
+    exact = vi.redmax.simulate(mechanism, T, state=state, force=force, torque=torque, rtol=1e-11)
+    errors = [np.abs(run.position[-1] - exact.position[-1]).max() for run in runs]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+# ---------------------------------------------------------------------------------------- against others
+
+
+def test_against_the_independent_reference(rng):
+    for mechanism in (random_tree(rng, 3, floating=True), build("three_link_loop")):
+        state = random_velocity_state(rng, mechanism)
+        x, R, v, w = reference.integrate(mechanism, state, 0.5)
+        run = vi.redmax.simulate(mechanism, 0.5, state=state, rtol=1e-12)
+        assert run.position[-1] == pytest.approx(x, abs=1e-9)
+        assert rotation_matrix(run.quat_wxyz[-1]) == pytest.approx(R, abs=1e-9)
+        assert run.velocity[-1] == pytest.approx(v, abs=1e-8)
+        assert run.angular_velocity[-1] == pytest.approx(w, abs=1e-8)
+
+
+# start and duration (s) where the catalogue's own will not do for a fit of the order
+CASES = {
+    "andrews_squeezer": ({}, 0.02),  # then it spins up
+    "escapement": ({"bank": 3.0}, 1.0),  # no impacts of the pallets
+    "free_body": ({"spin": 3.0, "perturbation": 1.0}, 1.0),
+    "minitaur": ({}, 0.08),  # later through singular poses
+    "minitaur_leg": ({}, 0.08),
+    "rhombus_chain": ({"m": 1}, 1.0),
+}
+STEPS = 100
+FINER = {"governor": 4, "klann_leg": 4, "spinning_top": 4}
+
+
+@every_mechanism
+def test_variational_integrator_converges_to_it_at_order_two(name):
+    parameters, T = CASES.get(name, ({}, 1.0))
+    mechanism = build(name, **parameters)
+    exact = vi.redmax.simulate(mechanism, T, dt=T / 10, rtol=1e-11)
+    sizes, errors = [1, 2, 4], []
+    start = STEPS * FINER.get(name, 1)
+    for refined in sizes:
+        run = vi.simulate(mechanism, T, T / (start * refined), tol=1e-13, every=start * refined // 10)
+        errors.append(
+            [np.abs(getattr(run, a) - getattr(exact, a)).max() for a in ("position", "velocity", "angular_velocity")]
+        )
+    if name == "free_body":
+        errors = np.array(errors)[:, 2:]  # its centre does not move
+    slopes = -np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert np.all((slopes > 1.9) & (slopes < 2.1)), slopes
+    assert exact.drift.max() < 1e-8
+    assert np.abs(exact.energy_balance).max() < 1e-7 * exact.kinetic.max()
+
+
+@pytest.mark.parametrize("integrator", ["rk45", "dop853", "radau"])
+def test_integrators_agree(integrator):
+    mechanism = build("double_pendulum", joint="spherical")
+    exact = vi.redmax.simulate(mechanism, 1.0, dt=0.25, rtol=1e-12)
+    run = vi.redmax.simulate(mechanism, 1.0, dt=0.25, rtol=1e-8, integrator=integrator)
+    assert run.t == pytest.approx(np.arange(5) * 0.25)
+    assert run.position == pytest.approx(exact.position, abs=1e-6)
+    assert run.velocity == pytest.approx(exact.velocity, abs=1e-5)
+
+
+def test_rotation_vectors_are_shortened_on_the_way():
+    """A body that spins for many turns about a changing axis."""
+    mechanism = build("free_body", spin=8.0, perturbation=3.0)
+    run = vi.redmax.simulate(mechanism, 5.0, rtol=1e-11)
+    assert np.linalg.norm(run.q[:, 3:], axis=1).max() > 4.0  # the chart was changed
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-8 * run.energy[0]
+    assert np.abs(run.angular_momentum - run.angular_momentum[0]).max() < 1e-8 * np.linalg.norm(run.angular_momentum[0])
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "bdf2"])
+def test_runs_do_not_depend_on_the_chart(integrator):
+    mechanism = build("free_body")
+    state = mechanism.state(angular_velocity={mechanism.bodies[0].name: (1.0, 6.0, 2.0)})
+    settings = {"state": state, "integrator": integrator, "dt": 0.005, "every": 20, "rtol": 1e-11}
+    plain = vi.redmax.simulate(mechanism, 1.0, **settings)
+    for chart in ("xyz", "zxz"):
+        run = vi.redmax.simulate(mechanism, 1.0, chart=chart, **settings)
+        (charts,) = run.charts.values()
+        assert set(charts) - {chart}  # it was changed on the way, or at the start
+        difference = np.abs(rotation_matrix(run.quat_wxyz) - rotation_matrix(plain.quat_wxyz)).max()
+        assert difference < (1e-8 if integrator == "dop853" else 0.05)
+        assert np.abs(run.energy - run.energy[0]).max() < (1e-8 if integrator == "dop853" else 0.05) * run.energy[0]
+
+
+def test_gaps_close_at_the_rate_of_baumgarte():
+    mechanism = build("four_bar")
+    reduced = vi.redmax.reduced_state(mechanism, mechanism.state())
+    state = vi.redmax.ReducedState(reduced.q + np.array([0.0, 0.0, 1e-5]), reduced.qdot)
+    drift = vi.redmax.simulate(mechanism, 2.0, dt=1.0, state=state, baumgarte=5.0, rtol=1e-10).drift
+    assert drift[1] / drift[0] == pytest.approx(6 * np.exp(-5), rel=0.2)  # (1 + b t) exp(-b t)
+    assert drift[2] / drift[0] == pytest.approx(11 * np.exp(-10), rel=0.2)
+
+
+def test_singular_poses_are_refused():
+    with pytest.raises(vi.ConvergenceError, match="singular") as caught:
+        vi.redmax.simulate(build("minitaur_leg"), 1.0)
+    assert 0 < caught.value.trajectory.t[-1] <= caught.value.time
+
+
+# ---------------------------------------------------------------------------------------- arguments
+
+
+def test_trajectory_has_names_and_columns():
+    mechanism = build("slider_crank")
+    run = vi.redmax.simulate(mechanism, 0.1, dt=0.01, every=2)
+    assert isinstance(run, vi.Trajectory)
+    assert run.t == pytest.approx(np.arange(6) * 0.02)
+    assert run.q.shape == run.qdot.shape == (6, 3)
+    measured = vi.Trajectory.coordinates.func(run)
+    for joint in mechanism.joints:
+        assert run.coordinates[joint.name] == pytest.approx(measured[joint.name], abs=1e-9)
+    assert set(run.rates) == set(run.columns)
+
+
+def test_wrong_arguments_are_refused():
+    mechanism = build("double_pendulum")
+    with pytest.raises(vi.ArgumentError, match="integrator must be one of"):
+        vi.redmax.simulate(mechanism, 1.0, integrator="euler3")
+    with pytest.raises(vi.ArgumentError, match="chart must be one of"):
+        vi.redmax.simulate(mechanism, 1.0, chart="xxz")
+    with pytest.raises(vi.ArgumentError, match="shorter than one step"):
+        vi.redmax.simulate(mechanism, 1.0, dt=2.0)
+    with pytest.raises(vi.ArgumentError, match="every"):
+        vi.redmax.simulate(mechanism, 1.0, every=0)
+    state = mechanism.state()
+    with pytest.raises(vi.StateError, match="open"):
+        vi.redmax.simulate(mechanism, 1.0, state=vi.State(state.position + [[0], [1]], *list(vars(state).values())[1:]))
+    still = vi.Mechanism("still", [vi.Body.box("b", (1, 1, 1), 1.0)], [vi.Fixed("f", "world", "b")])
+    with pytest.raises(vi.ArgumentError, match="no coordinate"):
+        vi.redmax.simulate(still, 1.0)
+    stop = vi.JointStop("stop", joint=mechanism.joints[0].name, upper=1.0)
+    hard = vi.Mechanism("m", mechanism.bodies, mechanism.joints, forces=[stop])
+    with pytest.raises(vi.ArgumentError, match="'stop' is hard"):
+        vi.redmax.simulate(hard, 1.0)

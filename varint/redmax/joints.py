@@ -1,0 +1,56 @@
+"""S of a whole joint, its time derivative and its derivatives by the coordinates, for every joint of the registry.
+
+Column j of S belongs to a motion; those after it move frame b on: S_j = Ad(Q_after^-1) s_j. Hence, for a coordinate k
+of a later motion, dS_j/dq_k = [S_j, S_k] (the bracket of twists), for one of the same motion what the chart of a
+rotation vector gives, and zero for an earlier one.
+"""
+
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.model.joints.base import Ball, Shift
+from varint.model.motion import joint_pose, motion_subspace
+from varint.redmax.kernels.rotation import right_jacobian_along
+
+
+class JointMotion(NamedTuple):
+    """Frame b seen from frame a; twists of b at b's origin in b's axes, angular first.
+
+    R : (3, 3), p : (3,) pose, m
+    S : (6, dof) twist by the rates
+    Sdot : (6, dof) its time derivative
+    dS : (6, dof, dof) derivatives of S, the last index that of the coordinate
+    """
+
+    R: np.ndarray
+    p: np.ndarray
+    S: np.ndarray
+    Sdot: np.ndarray
+    dS: np.ndarray
+
+
+def joint_motion(joint, q, qdot) -> JointMotion:
+    """Pose and motion subspace of ``joint`` at coordinates ``q`` (dof,) and rates ``qdot`` (dof,)."""
+    q, qdot = np.asarray(q, dtype=float), np.asarray(qdot, dtype=float)
+    S, dS = motion_subspace(joint, q), np.zeros((6, joint.dof, joint.dof))
+    first = 0
+    for n, motion in enumerate(joint.allowed):
+        last = first + (3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1)
+        for j in range(first, last):
+            for k in range(last, joint.dof):
+                dS[:, j, k] = bracket(S[:, j], S[:, k])
+        if isinstance(motion, Ball):
+            turn, shift = joint_pose(SimpleNamespace(allowed=joint.allowed[n + 1 :]), q[last:])
+            for j, k in np.ndindex(3, 3):
+                w = np.array(right_jacobian_along(q[first:last], np.eye(3)[k], np.eye(3)[j]))
+                dS[:, first + j, first + k] = np.concatenate([turn.T @ w, turn.T @ np.cross(w, shift)])
+        first = last
+    R, p = joint_pose(joint, q)
+    return JointMotion(R, p, S, dS @ qdot, dS)
+
+
+def bracket(a, b):
+    """The bracket of twists (6,), angular first: ad(a) b."""
+    return np.concatenate([np.cross(a[:3], b[:3]), np.cross(a[:3], b[3:]) + np.cross(a[3:], b[:3])])

@@ -1,0 +1,1 @@
+"""Compiled recursions of the reduced formulation: flat functions of arrays, no allocation."""

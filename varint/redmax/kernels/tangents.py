@@ -1,0 +1,160 @@
+"""Directional derivatives of the inverse dynamics tau(q, dq, ddq) = J^T (M (J ddq + Jdot dq) - f): exact, O(n) each.
+
+Along (u, du, ddu), the changes of q, dq and ddq, the nodes turn and shift by (a, b) = J u, and S with its node,
+dS = a x S (and F (dS/dr . u) more for a Ball). `forward` carries the changes of twists and accelerations from the
+root to the leaves, `change_needed` makes those of the wrenches, `backward` brings them home.
+"""
+
+from varint._jit import njit
+from varint.kernels.gauges import cross, turned, turned_back
+from varint.redmax.kernels.kinematics import BALL, WELD
+from varint.redmax.kernels.rotation import right_jacobian_along, right_jacobian_twice
+
+
+@njit
+def _sum(a, b):
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@njit
+def _less(a, b):
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@njit
+def own_motion(kind, column, S, rates, own):
+    """``own`` (nl, 6): S rates of each node."""
+    for i in range(kind.size):
+        own[i] = 0.0
+        if kind[i] != WELD:
+            for n in range(column[i], column[i] + (3 if kind[i] == BALL else 1)):
+                for m in range(6):
+                    own[i, m] += S[n, m] * rates[n]
+
+
+@njit
+def forward(
+    parent, kind, sign, column, arm, q, rates, second, F, x, S, twist, acceleration, own, own_second,
+    u, du, ddu, pose, change, change_second,
+):  # fmt: skip
+    """Changes of poses (turn, shift), twists and accelerations of the nodes, (nl + 1, 6) each, the world's zero.
+
+    ``own``, ``own_second`` (nl, 6): S dq and S ddq of each node.
+    """
+    for i in range(parent.size):
+        p, k = parent[i], column[i]
+        r, ap, bp = _less(x[i], x[p]), pose[p], pose[p, 3:]
+        w, wp, alpha = twist[i], twist[p], acceleration[p]
+        # pose
+        shift = cross(ap, r)
+        size = 0 if kind[i] == WELD else 3 if kind[i] == BALL else 1
+        for m in range(3):
+            pose[i, m], pose[i, 3 + m] = ap[m], bp[m] + shift[m]
+        for n in range(k, k + size):
+            for m in range(6):
+                pose[i, m] += S[n, m] * u[n]
+        a = (pose[i, 0], pose[i, 1], pose[i, 2])
+        dr = _less(pose[i, 3:], bp)
+        # S dq and S ddq + Sdot dq
+        o_w, o_v = (own[i, 0], own[i, 1], own[i, 2]), (own[i, 3], own[i, 4], own[i, 5])
+        do_w, do_v = cross(a, o_w), cross(a, o_v)
+        dp_w, dp_v = cross(a, own_second[i]), cross(a, own_second[i, 3:])
+        for n in range(k, k + size):
+            do_w = (do_w[0] + S[n, 0] * du[n], do_w[1] + S[n, 1] * du[n], do_w[2] + S[n, 2] * du[n])
+            do_v = (do_v[0] + S[n, 3] * du[n], do_v[1] + S[n, 4] * du[n], do_v[2] + S[n, 5] * du[n])
+            dp_w = (dp_w[0] + S[n, 0] * ddu[n], dp_w[1] + S[n, 1] * ddu[n], dp_w[2] + S[n, 2] * ddu[n])
+            dp_v = (dp_v[0] + S[n, 3] * ddu[n], dp_v[1] + S[n, 4] * ddu[n], dp_v[2] + S[n, 5] * ddu[n])
+        if kind[i] == BALL:
+            lever = turned(F[i], arm[i])
+            first, more = _ball(sign[i], k, q, rates, second, u, du)
+            first, more = turned(F[i], first), turned(F[i], more)
+            e = sign[i]
+            dq = (e * rates[k], e * rates[k + 1], e * rates[k + 2])
+            extra = turned(F[i], right_jacobian_along((e * q[k], e * q[k + 1], e * q[k + 2]), dq, dq))
+            more = _sum(more, cross(a, extra))
+            do_w, do_v = _sum(do_w, first), _sum(do_v, cross(first, lever))
+            # extra x lever changes by its own change and by the turn of the lever
+            dp_w = _sum(dp_w, more)
+            dp_v = _sum(dp_v, _sum(cross(more, lever), cross(extra, cross(a, lever))))
+        # twist
+        dwp, dvp = (change[p, 0], change[p, 1], change[p, 2]), (change[p, 3], change[p, 4], change[p, 5])
+        dw = _sum(dwp, do_w)
+        dv = _sum(_sum(dvp, cross(dwp, r)), _sum(cross(wp, dr), do_v))
+        # Sdot dq = w x (S dq), of a slide in its linear part alone; there S dq has no angular part
+        dp_w = _sum(dp_w, _sum(cross(dw, o_w), cross(w, do_w)))
+        dp_v = _sum(dp_v, _sum(cross(dw, o_v), cross(w, do_v)))
+        # acceleration
+        dap = (change_second[p, 0], change_second[p, 1], change_second[p, 2])
+        turn = _sum(cross(dap, r), cross(alpha, dr))
+        parting = _sum(cross(dwp, _less(w[3:], wp[3:])), cross(wp, _less(dv, dvp)))
+        for m in range(3):
+            change[i, m], change[i, 3 + m] = dw[m], dv[m]
+            change_second[i, m] = dap[m] + dp_w[m]
+            change_second[i, 3 + m] = change_second[p, 3 + m] + turn[m] + parting[m] + dp_v[m]
+
+
+@njit
+def _ball(e, k, q, rates, second, u, du):
+    """Changes of S dq and of S ddq + (dS/dr . dr) dr by the chart, in axes of the node."""
+    r = (e * q[k], e * q[k + 1], e * q[k + 2])
+    dr = (e * rates[k], e * rates[k + 1], e * rates[k + 2])
+    ddr = (e * second[k], e * second[k + 1], e * second[k + 2])
+    v = (e * u[k], e * u[k + 1], e * u[k + 2])
+    dv = (e * du[k], e * du[k + 1], e * du[k + 2])
+    first = right_jacobian_along(r, v, dr)
+    more = _sum(right_jacobian_along(r, v, ddr), right_jacobian_twice(r, dr, v, dr))
+    return first, _sum(more, _sum(right_jacobian_along(r, dv, dr), right_jacobian_along(r, dr, dv)))
+
+
+@njit
+def change_needed(mass, inertia, F, twist, acceleration, pose, change, change_second, wrench):
+    """Changes of the wrenches (torque, force) that the nodes' motions need, (nl + 1, 6)."""
+    for i in range(mass.size):
+        f = wrench[i]
+        f[:] = 0.0
+        if mass[i] == 0.0:
+            continue
+        R, J, a = F[i], inertia[i], pose[i]
+        w, alpha = turned_back(R, twist[i]), turned_back(R, acceleration[i])
+        dw = turned_back(R, _less(change[i], cross(a, twist[i])))
+        dalpha = turned_back(R, _less(change_second[i], cross(a, acceleration[i])))
+        Jw = turned(J, w)
+        torque = turned(R, _sum(turned(J, alpha), cross(w, Jw)))
+        own = _sum(turned(J, dalpha), _sum(cross(dw, Jw), cross(w, turned(J, dw))))
+        torque = _sum(turned(R, own), cross(a, torque))
+        for m in range(3):
+            f[m] = torque[m]
+            f[3 + m] = mass[i] * change_second[i, 3 + m]
+    wrench[mass.size] = 0.0
+
+
+@njit
+def backward(parent, kind, sign, column, arm, q, u, F, x, S, total, pose, wrench, out):
+    """Changes ``out`` (nq,) of the efforts S^T total; ``total`` (nl + 1, 6): wrenches of all that hangs on a node.
+
+    ``wrench`` (nl + 1, 6): changes of the nodes' own, which this overwrites.
+    """
+    for i in range(parent.size - 1, -1, -1):
+        p, k, f, t = parent[i], column[i], wrench[i], total[i]
+        a = pose[i]
+        if kind[i] != WELD:
+            torque, force = (t[0], t[1], t[2]), (t[3], t[4], t[5])
+            lever = turned(F[i], arm[i])
+            for n in range(k, k + (3 if kind[i] == BALL else 1)):
+                turn, shift = cross(a, S[n]), cross(a, S[n, 3:])
+                if kind[i] == BALL:
+                    e = sign[i]
+                    unit = (e if n == k else 0.0, e if n == k + 1 else 0.0, e if n == k + 2 else 0.0)
+                    r, v = (e * q[k], e * q[k + 1], e * q[k + 2]), (e * u[k], e * u[k + 1], e * u[k + 2])
+                    more = turned(F[i], right_jacobian_along(r, v, unit))
+                    turn, shift = _sum(turn, more), _sum(shift, cross(more, lever))
+                out[n] = 0.0
+                for m in range(6):
+                    out[n] += S[n, m] * f[m]
+                for m in range(3):
+                    out[n] += turn[m] * torque[m] + shift[m] * force[m]
+        r, dr = _less(x[i], x[p]), _less(pose[i, 3:], pose[p, 3:])
+        lever = _sum(cross(r, f[3:]), cross(dr, t[3:]))
+        for m in range(3):
+            wrench[p, m] += f[m] + lever[m]
+            wrench[p, 3 + m] += f[3 + m]

@@ -1,0 +1,96 @@
+"""The linearly implicit Euler scheme (REDMAX section 5, DIFF section 2.5), one linear solve a step.
+
+    (M - h D - h^2 K) v1 - G^T mu = M v0 + h (J^T (f - M Jdot v0) - D v0),    G v1 = -b g,    q1 = q0 + h v1
+
+all at (q0, v0), inputs at the end of the step. D and K are the derivatives of the reduced forces by rates and
+coordinates: of laws those along their gauge, and across the motion of dampers; of the directions in which
+forces act those of a length, as its bodies see them, symmetrised. Gravity, constant pushes, gyroscopic terms
+and the change of J give none. Dampers do not enter the explicit force, since D v0 is taken off it.
+"""
+
+import numpy as np
+
+from varint.kernels.plan import SLIP, SPEED, SPIN
+from varint.redmax.equations import Equations
+from varint.redmax.kernels import articulated, force_tangents, kinematics
+from varint.redmax.saddle import solve_saddle
+
+
+def euler_step(equations: Equations, t, h, q, rates):
+    """q (nq,) and rates at t + h."""
+    equations.place(q)
+    equations.move(q, rates)
+    f, M = equations.reduced_force(t + h), equations.mass_matrix()
+    D, K = reduced_damping_and_stiffness(equations)
+    G, gap = np.zeros((0, equations.nq)), np.zeros(0)
+    if len(equations.closures):
+        rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
+        G, gap = equations.pulled_back(rows.jacobian), rows.value
+    after, _ = solve_saddle(M - h * D - h * h * K, G, G, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap)
+    return q + h * after, after
+
+
+def reduced_damping_and_stiffness(equations):
+    """D, K (nq, nq) of the forces after `Equations.load`, see above."""
+    nq, plan = equations.nq, equations.forced.plan
+    D, K = np.zeros((nq, nq)), np.zeros((nq, nq))
+    ng = plan.gauge_kind.size
+    if not ng:
+        return D, K
+    rows = np.array([_pulled_back(equations, e) for e in range(ng)])
+    first = np.flatnonzero(np.diff(plan.gauge_law))
+    J = equations.jacobian().reshape(equations.nb, 6, nq)
+    for e, after in zip(first, [*first[1:], ng], strict=True):
+        row = rows[e:after].sum(axis=0)
+        effort, by_value, by_rate = equations.slopes[e]
+        K += by_value * np.outer(row, row)
+        if plan.gauge_kind[e] in (SPEED, SPIN, SLIP):
+            across = effort / equations.rate[e] if equations.rate[e] > 0 else by_rate
+            moving = _moving(equations, e, J[plan.gauge_body[e, 1]])
+            D += across * moving.T @ moving + (by_rate - across) * np.outer(row, row)
+        else:
+            D += by_rate * np.outer(row, row)
+    turning = _turning_lengths(equations)
+    return D, K + 0.5 * (turning + turning.T)
+
+
+def _pulled_back(equations, e):
+    """J^T of the gradient of gauge e, (nq,)."""
+    load = np.zeros((equations.nb + 1, 6))
+    for s in range(2):
+        load[equations.forced.plan.gauge_body[e, s]] += equations.gradient[e, s]
+    return equations.generalised(load[:-1])
+
+
+def _moving(equations, e, J):
+    """The rows (3, nq) of the velocity that SPEED, SPIN or SLIP sees, of the body with rows J (6, nq)."""
+    plan = equations.forced.plan
+    if plan.gauge_kind[e] != SLIP:
+        return J[:3] if plan.gauge_kind[e] == SPEED else J[3:]
+    normal, point = plan.gauge_vector[e, :2]
+    R = equations.rotation[plan.gauge_body[e, 1]]
+    rows = J[:3] + R @ np.cross(J[3:].T, point).T
+    return rows - np.outer(normal, normal @ rows)
+
+
+def _turning_lengths(equations):
+    """(nq, nq) change of the reduced forces of LENGTHs with their directions, at constant effort."""
+    n, plan, nq = equations.nodes, equations.forced.plan, equations.nq
+    nl, ng = n.parent.size, plan.gauge_kind.size
+    node = np.append(n.body_node, nl)
+    direction, turned, slope = np.zeros((ng, 2, 6)), np.zeros((ng, 2, 6)), np.zeros((ng, 2))
+    pose, still, wrench = np.zeros((nl + 1, 6)), np.zeros((nl + 1, 6)), np.empty((nl + 1, 6))
+    out = np.empty((nq, nq))
+    force_tangents.to_world(plan.gauge_body, equations.gradient, equations.rotation, direction)
+    for k, u in enumerate(np.eye(nq)):
+        kinematics.velocities(n.parent, n.kind, n.column, equations.x, equations.S, u, pose)
+        force_tangents.turn_gauges(
+            plan.gauge_body, node, plan.gauge_kind, plan.gauge_vector, equations.position, equations.rotation,
+            still, equations.value, direction, pose, still, turned, slope,
+        )  # fmt: skip
+        wrench[:] = 0.0
+        force_tangents.turn_lengths(
+            plan.gauge_body, node, plan.gauge_kind, equations.value, equations.slopes, direction, turned, pose, wrench
+        )
+        articulated.pull_back(n.parent, n.kind, n.column, equations.x, equations.S, wrench, out[k])
+    return -out.T

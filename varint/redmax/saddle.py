@@ -1,0 +1,19 @@
+"""The linear systems of the implicit schemes: an equation of motion and rows that hold loops together."""
+
+import numpy as np
+
+REDUNDANT = 1e-8  # singular value, relative, up to which a row is redundant
+
+
+def solve_saddle(A, G, C, a, c):
+    """x (n,), y (m,) with A x - G^T y = a, C x = c; least in size where rows are redundant.
+
+    A (n, n) a mass matrix and more, G, C (m, n) rows of order one. Rows are weighed by the size of A.
+    """
+    n, m = C.shape[1], C.shape[0]
+    if not m:
+        return np.linalg.solve(A, a), np.zeros(0)
+    size = np.abs(A).max()
+    K = np.block([[A / size, -G.T], [C, np.zeros((m, m))]])
+    x = np.linalg.lstsq(K, np.concatenate([a / size, c]), rcond=REDUNDANT)[0]
+    return x[:n], size * x[n:]

@@ -1,0 +1,85 @@
+"""Reduced states and maximal ones, both ways."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.errors import StateError
+from varint.kinematics.frames import JointFrames, with_world
+from varint.model.checks import array_of, freeze
+from varint.model.rotation import quat_from_matrix
+from varint.model.state import State
+from varint.redmax.equations import Equations
+from varint.redmax.tree import find_tree
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedState:
+    """Coordinates of the tree joints and their rates, in the columns of `coordinates`.
+
+    q : (nq,) m, rad; angles count their turns
+    qdot : (nq,) m/s, rad/s
+    """
+
+    q: np.ndarray
+    qdot: np.ndarray
+
+
+def coordinates(mechanism) -> dict[str, slice]:
+    """Columns of q and qdot by the names of the tree joints, in order; "base of BODY" for a floating base."""
+    return dict(find_tree(mechanism).columns)
+
+
+def reduced_state(mechanism, state: State) -> ReducedState:
+    """The reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
+    return reduce(find_tree(mechanism), mechanism, state)
+
+
+def maximal_state(mechanism, reduced: ReducedState) -> State:
+    """The maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
+    equations = Equations(mechanism)
+    reduced = checked(equations, reduced)
+    equations.place(reduced.q)
+    equations.move(reduced.q, reduced.qdot)
+    return State(*(freeze(np.ascontiguousarray(array)) for array in vars(equations.state()).values()))
+
+
+def reduce(tree, mechanism, state) -> ReducedState:
+    """`reduced_state` where the tree is known."""
+    x, R = with_world(state.position, state.quat_wxyz)
+    motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
+    q, qdot = np.empty(tree.nq), np.empty(tree.nq)
+    for joint in tree.joints:
+        frames, columns = JointFrames(mechanism, joint), tree.columns[joint.name]
+        q[columns] = frames.measure(x, R)
+        qdot[columns] = np.einsum("csk,sk->c", frames.rate_jacobian(x, R), motion[[frames.a, frames.b]])
+    return ReducedState(freeze(q), freeze(qdot))
+
+
+def checked(equations, reduced) -> ReducedState:
+    """``reduced`` with its arrays checked."""
+    if not isinstance(reduced, ReducedState):
+        raise StateError(f"expected a ReducedState, got {reduced!r}")
+    arrays = (
+        array_of(getattr(reduced, name), (equations.nq,), f"{name} of the reduced state", StateError)
+        for name in ("q", "qdot")
+    )
+    return ReducedState(*arrays)
+
+
+def maximal_nodes(equations, trees, q, qdot):
+    """Position, quat_wxyz, velocity and angular velocity (T, nb, ...) at ``q``, ``qdot`` (T, nq); no jump of a sign.
+
+    ``trees`` (T,): with their charts.
+    """
+    T, nb, slot = len(q), equations.nb, equations.compiled.slot
+    position, R, velocity = np.empty((T, nb, 3)), np.empty((T, nb, 3, 3)), np.empty((T, nb, 6))
+    for k in range(T):
+        equations.use(trees[k])
+        equations.place(q[k])
+        equations.move(q[k], qdot[k])
+        position[k], R[k], velocity[k] = equations.position[slot], equations.rotation[slot], equations.velocity[slot]
+    quat = quat_from_matrix(R)
+    signs = np.cumprod(np.where(np.sum(quat[1:] * quat[:-1], axis=2) < 0, -1.0, 1.0), axis=0)
+    quat[1:] *= signs[..., None]
+    return position, quat, velocity[..., :3].copy(), velocity[..., 3:].copy()
