@@ -1,6 +1,6 @@
 """Articulated-body recursions: reduced inverse inertia times a vector, and forward dynamics, in O(n).
 
-REDMAX Algorithm 6 (Featherstone's), in world axes at the reference point of each node, where the way from a node to
+DIFF Algorithms 9 and 10 (Featherstone's), in world axes at the reference point of each node, where the way from a node to
 its parent is a shift: with r = x - x_parent, accelerations go by X (w', v') = (w', v' + w' x r), wrenches by X^T.
 The inertia of what hangs on a node is [A B; B^T C], angular part first.
 
