@@ -362,9 +362,8 @@ class Equations:
         """M V for V (6 nb, k)."""
         plan, nb = self.forced.plan, self.nb
         parts = V.reshape(nb, 6, V.shape[1])
-        return np.concatenate([plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]], axis=1).reshape(
-            V.shape
-        )
+        linear, angular = plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]
+        return np.concatenate([linear, angular], axis=1).reshape(V.shape)
 
 
 def _refuse_hard_stops(mechanism, compiled):
