@@ -144,6 +144,21 @@ def test_variational_integrator_converges_to_it_at_order_two(name):
     assert np.abs(exact.energy_balance).max() < 1e-7 * exact.kinetic.max()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_variational_integrator_converges_to_it_on_random_mechanisms(seed):
+    rng, T = np.random.default_rng(seed), 0.3
+    mechanism = random_closed(rng, 5, 1) if seed % 2 else random_tree(rng, 5, floating=seed % 4 == 0)
+    state = random_velocity_state(rng, mechanism)
+    exact = vi.redmax.simulate(mechanism, T, state=state, rtol=1e-11)
+    sizes, errors = [1, 2, 4], []
+    for refined in sizes:
+        run = vi.simulate(mechanism, T, T / (200 * refined), state=state, tol=1e-13, every=200 * refined)
+        names = "position", "velocity", "angular_velocity"
+        errors.append([np.abs(getattr(run, a)[-1] - getattr(exact, a)[-1]).max() for a in names])
+    slopes = -np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert np.all((slopes > 1.9) & (slopes < 2.1)), slopes
+
+
 @pytest.mark.parametrize("integrator", ["rk45", "dop853", "radau"])
 def test_integrators_agree(integrator):
     mechanism = build("double_pendulum", joint="spherical")

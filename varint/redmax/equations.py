@@ -1,6 +1,6 @@
 """The equations of motion of a mechanism in reduced coordinates.
 
-    J^T M (J ddq + Jdot dq) = J^T f + G^T lambda,    G ddq = -c        (REDMAX eqs. 4, 10)
+    J^T M (J ddq + Jdot dq) = J^T f + G^T lambda,    G ddq = -c        (DIFF eq. 2.105)
 
 M: masses of the bodies, f: their loads less the gyroscopic terms, G: rows of the cut joints pulled back by J, c: their
 second derivative at ddq = 0 and, with Baumgarte's rates, 2 b g' + b^2 g. Trees are solved by the articulated-body
@@ -362,9 +362,8 @@ class Equations:
         """M V for V (6 nb, k)."""
         plan, nb = self.forced.plan, self.nb
         parts = V.reshape(nb, 6, V.shape[1])
-        return np.concatenate([plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]], axis=1).reshape(
-            V.shape
-        )
+        linear, angular = plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]
+        return np.concatenate([linear, angular], axis=1).reshape(V.shape)
 
 
 def _refuse_hard_stops(mechanism, compiled):
