@@ -26,6 +26,7 @@ from varint.redmax.charts import (
     vector_subspace,
 )
 from varint.redmax.closures import Closures
+from varint.redmax.couplings import coupling_rows
 from varint.redmax.kernels import articulated, forces, kinematics, matrices
 from varint.redmax.kernels.closures import gather_rows, pull_rows
 from varint.redmax.prescribed import find_drives
@@ -62,6 +63,8 @@ class Equations:
         self.use(find_tree(mechanism, chart))
         nodes = self.nodes
         self.closures = Closures(self.compiled)
+        self.couplings = coupling_rows(mechanism, self.tree.columns)
+        self.aim = np.zeros(len(self.couplings))  # what they are kept at
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
         _refuse_hard_stops(mechanism, self.forced)
         self.inputs = inputs(self.forced) if inputs else None
@@ -81,7 +84,8 @@ class Equations:
         self._matrix, self._zero = np.zeros((3, 3)), np.zeros((nl, 6))
         self._hull, self._U, self._L = np.zeros((nl + 1, 3, 3, 3)), np.zeros((nq, 6)), np.zeros((nq, 3))
         self._wrench, self._acceleration = np.zeros((nl + 1, 6)), np.zeros((nl + 1, 6))
-        self.multiplier = np.zeros(len(self.closures))
+        self.row_count = len(self.closures) + len(self.couplings)
+        self.multiplier = np.zeros(self.row_count)
         self.rank, self._margin, self._sizes = 0, 0.0, np.ones(1)
         self.drives = find_drives(mechanism, self.tree, prescribed)
         self.driven, self.driven_columns = np.zeros(nl, dtype=np.bool_), np.zeros(nq, dtype=np.bool_)
@@ -191,7 +195,7 @@ class Equations:
         """
         self.acceleration(t, q, rates)
         self.turns[:] = self.value
-        if not len(self.closures):
+        if not self.row_count:
             return True
         rank = np.count_nonzero(self._sizes > REDUNDANT)
         if rank > self.rank:
@@ -248,10 +252,10 @@ class Equations:
         wrench = self.needed(self.load(t))
         self.factor()
         u = self._gather(self.bias, wrench, second)
-        if not len(self.closures):
+        if not self.row_count:
             return self._spread(self.bias, u)
         free = self._spread(self.bias, u.copy())
-        return self._spread(self.bias, u + self._correction(free))
+        return self._spread(self.bias, u + self._correction(free, q, rates))
 
     def imposed(self, t, q, rates):
         """``q``, ``rates`` with those of prescribed joints at time ``t``, and the rates of their rates, else zero."""
@@ -269,15 +273,16 @@ class Equations:
             columns = slice(n.column[i], n.column[i] + (3 if n.kind[i] == kinematics.BALL else 1))
             self.bias[i] += second[columns] @ self.S[columns]
 
-    def _correction(self, free):
+    def _correction(self, free, q, rates):
         """Change of `gather`'s result that closes the loops, which at accelerations ``free`` (nq,) part."""
-        rows = self.closures.evaluate(self.position, self.rotation, self.velocity)
-        G = self.pulled_back(rows.jacobian)
+        rows, C = self.closures.evaluate(self.position, self.rotation, self.velocity), self.couplings
+        G = np.concatenate([self.pulled_back(rows.jacobian), C])
         n, nb, b = self.nodes, self.nb, self.baumgarte
         motion = np.zeros((nb + 1, 6))
         kinematics.motion_to_bodies(n.body_node, self.rotation, self._acceleration, motion[:nb])
         now = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
         wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - now
+        wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * (C @ q - self.aim) - C @ free])
         gather_rows(
             n.parent, n.kind, n.column, self.x, self.S, self.driven, self._hull, self._U, self._L, self._zero,
             self._wrench, G,
@@ -300,6 +305,12 @@ class Equations:
         u = (left[:, :rank].T @ b) / sizes[:rank]
         self.multiplier = left[:, :rank] @ (u / sizes[:rank])
         return right[:rank].T @ u
+
+    def gaps(self, q, rates):
+        """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
+        rows, C = self.closures.evaluate(self.position, self.rotation, self.velocity), self.couplings
+        value, rate = np.concatenate([rows.value, C @ q - self.aim]), np.concatenate([rows.rate, C @ rates])
+        return value, rate, np.concatenate([self.pulled_back(rows.jacobian), C])
 
     def pulled_back(self, jacobian) -> np.ndarray:
         """G (m, nq): rows ``jacobian`` (m, 2, 6) of the closures times J, in O(n) a row."""
@@ -347,14 +358,21 @@ class Equations:
         J = J[:, free]
         lower = np.linalg.cholesky(J.T @ self._times_mass(J))
         u = solve_triangular(lower, J.T @ (load.ravel() - self._times_mass(a[:, None])[:, 0]), lower=True)
-        if len(self.closures):
+        if self.row_count:
             rows, b = self.closures.evaluate(self.position, self.rotation, self.velocity), self.baumgarte
             G = np.zeros((len(rows.value), self.nb + 1, 6))
             for s in range(2):
                 G[np.arange(len(G)), self.closures.side[:, s]] += rows.jacobian[:, s]
             G = G[:, :-1].reshape(len(G), -1)
-            A = solve_triangular(lower, (G @ J).T, lower=True).T
-            u = u + self._least(A, -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - G @ a - A @ u)
+            C = self.couplings
+            wanted = np.concatenate(
+                [
+                    -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - G @ a,
+                    -2.0 * b * (C @ rates) - b * b * (C @ q - self.aim) - C @ second,
+                ]
+            )
+            A = solve_triangular(lower, np.concatenate([G @ J, C[:, free]]).T, lower=True).T
+            u = u + self._least(A, wanted - A @ u)
         second[free] = solve_triangular(lower, u, lower=True, trans="T")
         return second
 

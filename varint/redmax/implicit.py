@@ -31,7 +31,7 @@ class Stages:
 
     def __init__(self, equations):
         self.inverse = InverseDynamics(equations)
-        self.multiplier = np.zeros(len(equations.closures))
+        self.multiplier = np.zeros(equations.row_count)
         self.iterations = 0
 
     def solve(self, t, s, d, c, guess):

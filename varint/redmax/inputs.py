@@ -25,6 +25,7 @@ class Inputs:
         self.mechanism, self.compiled, self.steps, self.dt = mechanism, compiled, steps, dt
         self.constant, self.series = load_arrays(mechanism, compiled, steps, force, torque)
         self.commands = command_array(mechanism, compiled, steps, dt)[0]
+        self.timed = [(f, mechanism.forces[k]) for f, k in enumerate(compiled.force) if _is_timed(mechanism.forces[k])]
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
     def load(self, t) -> np.ndarray:
@@ -34,6 +35,8 @@ class Inputs:
     def command(self, t, state) -> np.ndarray:
         """(nf,) inputs of the laws; ``state``: function that makes the `State` that commanding functions are given."""
         command = self.commands[0].copy() if len(self.commands) == 1 else self._at(self.commands, t)
+        for f, force in self.timed:
+            command[f] = force.command(t)
         if self.called:
             present = state()
             for f, k in self.called:
@@ -47,3 +50,7 @@ class Inputs:
         left = min(int(place), len(series) - 2)
         share = place - left
         return (1.0 - share) * series[left] + share * series[left + 1]
+
+
+def _is_timed(force):
+    return force.commanded and force.of_time and callable(force.command)

@@ -40,19 +40,19 @@ class InverseDynamics:
         kinematics.accelerations(n.parent, e.x, e.bias + self._own_second, self._acceleration)
         self._total[:] = e.needed(e.load(t))
         articulated.add_inertia(n.mass, n.inertia, e.F, self._acceleration, self._total)
-        gap = np.zeros(0)
-        if len(e.closures):
+        gap, first = np.zeros(0), len(e.closures)
+        if first:
             rows = e.closures.evaluate(e.position, e.rotation, e.velocity)
             gap = rows.rate + e.baumgarte * rows.value
             force_tangents.to_world(e.closures.side, rows.jacobian, e.rotation, self._row)
-            force_tangents.add_directions(e.closures.side, self.node, self._row, multiplier, self._total)
+            force_tangents.add_directions(e.closures.side, self.node, self._row, multiplier[:first], self._total)
         articulated.pull_back(n.parent, n.kind, n.column, e.x, e.S, self._total, self._tau)
-        return self._tau.copy(), gap
+        gap = np.concatenate([gap, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.aim])
+        return self._tau - multiplier[first:] @ e.couplings, gap
 
     def rows(self) -> np.ndarray:
         """G (m, nq)."""
-        e = self.equations
-        return e.pulled_back(e.closures.evaluate(e.position, e.rotation, e.velocity).jacobian)
+        return self.equations.gaps(self.q, self.rates)[2]
 
     def along(self, u, du, ddu):
         """Changes of tau (nq,) and gap (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
@@ -81,14 +81,14 @@ class InverseDynamics:
                 c.side, self.node, c.flip, c.kind, c.u, c.w, c.c, c.scale, e.position, e.rotation, e.twist,
                 self._row, self._pose, self._change, self._turned_row, self._row_slope,
             )  # fmt: skip
-            force_tangents.add_directions(c.side, self.node, self._turned_row, self.multiplier, wrench)
+            force_tangents.add_directions(c.side, self.node, self._turned_row, self.multiplier[: len(c)], wrench)
             moved = np.einsum("rsk,rsk->r", self._row, self._pose[self.node[c.side]])
             change = self._row_slope + e.baumgarte * moved
         out = np.empty(e.nq)
         tangents.backward(
             n.parent, n.kind, n.sign, n.column, n.arm, self.q, u, e.F, e.x, e.S, self._total, self._pose, wrench, out
         )
-        return out, change
+        return out, np.concatenate([change, e.couplings @ (du + e.baumgarte * u)])
 
     def derivatives(self, by_q, by_rates, by_second):
         """Derivatives (nq, nq) of tau and (m, nq) of gap by y, where q, dq, ddq change by y times these numbers."""

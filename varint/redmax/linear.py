@@ -23,9 +23,8 @@ def euler_step(equations: Equations, t, h, q, rates):
     f, M = equations.reduced_force(t + h), equations.mass_matrix()
     D, K = reduced_damping_and_stiffness(equations)
     G, gap = np.zeros((0, equations.nq)), np.zeros(0)
-    if len(equations.closures):
-        rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
-        G, gap = equations.pulled_back(rows.jacobian), rows.value
+    if equations.row_count:
+        gap, _, G = equations.gaps(q, rates)
     after, _ = solve_saddle(M - h * D - h * h * K, G, G, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap)
     return q + h * after, after
 

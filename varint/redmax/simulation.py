@@ -1,6 +1,7 @@
 """`simulate`: run a mechanism in reduced coordinates."""
 
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from varint.model.rotation import rotation_matrix
 from varint.model.state import State
 from varint.redmax import adaptive, fixed
 from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import driving_efforts
@@ -91,6 +93,8 @@ def simulate(
     steps = 1 if dt is None else int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
     if steps < 1:
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
+    if prescribed is None or isinstance(prescribed, Mapping):
+        prescribed = prescribed_motions(mechanism, steps, dt, duration) | dict(prescribed or {})
     if integrator in fixed.METHODS and prescribed:
         raise ArgumentError(f"integrator {integrator!r} knows no prescribed joints: use one with error control")
     equations = Equations(
@@ -103,6 +107,7 @@ def simulate(
     if not equations.nq:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = _start(equations, mechanism.state() if state is None else state)
+    equations.aim[:] = equations.couplings @ q
     began = time.perf_counter()
     end = duration if dt is None else steps * dt
     run: fixed.Fixed | adaptive.Adaptive

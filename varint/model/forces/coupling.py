@@ -15,8 +15,18 @@ class Coupled(Force):
 
     held = True
 
-    def _sum(self, structure, *terms) -> Element:
-        """The element that keeps the sum of factor times coordinate, ``terms``: (joint, coordinate, factor, kind)."""
+    def sums(self, structure) -> list:
+        """Of each constraint the terms (joint, coordinate, factor, kind); kind "turn", "slide", or None for either."""
+        raise NotImplementedError
+
+    def terms_of(self, structure) -> list:
+        """Of each constraint the terms (joint, coordinate, factor), whose sum of factor times coordinate stays."""
+        return [[term[:3] for term in terms] for terms in self.sums(structure)]
+
+    def elements(self, structure):
+        return [self._element(structure, terms) for terms in self.sums(structure)]
+
+    def _element(self, structure, terms):
         gauges = []
         for joint, coordinate, factor, kind in terms:
             gauge = self._joint(structure, joint, coordinate)
@@ -52,8 +62,8 @@ class Coupling(Coupled):
             raise MechanismError(f"{self.label} needs two terms or more")
         self._set("terms", terms)
 
-    def elements(self, structure):
-        return [self._sum(structure, *((*term, None) for term in self.terms))]
+    def sums(self, structure):
+        return [[(*term, None) for term in self.terms]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +75,9 @@ class OfTwo(Coupled):
     coordinate_a: int = field(default=0, kw_only=True)
     coordinate_b: int = field(default=0, kw_only=True)
 
-    def _pair(self, structure, factors, kinds):
+    def _pair(self, factors, kinds):
         places = (self.joint_a, self.coordinate_a), (self.joint_b, self.coordinate_b)
-        return [self._sum(structure, *((*p, f, k) for p, f, k in zip(places, factors, kinds, strict=True)))]
+        return [[(*p, f, k) for p, f, k in zip(places, factors, kinds, strict=True)]]
 
 
 @register
@@ -81,8 +91,8 @@ class Equality(OfTwo):
         super().__post_init__()
         self._check(factor="any")
 
-    def elements(self, structure):
-        return self._pair(structure, (-self.factor, 1.0), (None, None))
+    def sums(self, structure):
+        return self._pair((-self.factor, 1.0), (None, None))
 
 
 @register
@@ -102,9 +112,9 @@ class Gear(OfTwo):
         super().__post_init__()
         self._check(radius_a="positive", radius_b="positive")
 
-    def elements(self, structure):
+    def sums(self, structure):
         sense = -1.0 if self.internal else 1.0
-        return self._pair(structure, (self.radius_a, sense * self.radius_b), ("turn", "turn"))
+        return self._pair((self.radius_a, sense * self.radius_b), ("turn", "turn"))
 
 
 @register
@@ -121,8 +131,8 @@ class RackAndPinion(OfTwo):
         super().__post_init__()
         self._check(radius="any")
 
-    def elements(self, structure):
-        return self._pair(structure, (-self.radius, 1.0), ("turn", "slide"))
+    def sums(self, structure):
+        return self._pair((-self.radius, 1.0), ("turn", "slide"))
 
 
 @register
@@ -137,13 +147,13 @@ class Screw(Coupled):
         super().__post_init__()
         self._check(pitch="any")
 
-    def elements(self, structure):
+    def sums(self, structure):
         kinds = [self._joint(structure, self.joint, k).kind for k in range(2)]
         if sorted(kinds) != ["slide", "turn"]:
             raise MechanismError(f"{self.label} needs a joint that turns and slides along one axis: a Cylindrical")
         turn, slide = kinds.index("turn"), kinds.index("slide")
         per_radian = self.pitch / (2.0 * np.pi)
-        return [self._sum(structure, (self.joint, slide, 1.0, "slide"), (self.joint, turn, -per_radian, "turn"))]
+        return [[(self.joint, slide, 1.0, "slide"), (self.joint, turn, -per_radian, "turn")]]
 
 
 @register
@@ -170,7 +180,7 @@ class Belt(Coupled):
         self._set("joints", joints)
         self._set("radii", radii)
 
-    def elements(self, structure):
+    def sums(self, structure):
         first = (self.joints[0], 0, self.radii[0], "turn")
         others = zip(self.joints[1:], self.radii[1:], strict=True)
-        return [self._sum(structure, first, (joint, 0, -radius, "turn")) for joint, radius in others]
+        return [[first, (joint, 0, -radius, "turn")] for joint, radius in others]

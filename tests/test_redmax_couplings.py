@@ -1,0 +1,71 @@
+"""Couplings and prescribed motions: reduced coordinates against the variational form."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from test_couplings import CASES, driven, gear, pair, rig, swing
+
+import varint as vi
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_formulations_agree(name):
+    force, terms = CASES[name]
+    mechanism = rig(force)
+    (joint, _), *_ = terms
+    turning = [0.3, 0.3 * 2 * np.pi / 0.5] if name == "screw" else 0.7
+    state = mechanism.state(rates={joint: turning})
+    red = vi.redmax.simulate(mechanism, 0.5, dt=0.01, state=state, rtol=1e-11)
+    errors = []
+    for dt in (0.01, 0.005):
+        run = vi.simulate(mechanism, 0.5, dt, state=state, every=round(0.01 / dt))
+        errors.append([np.abs(run.position - red.position).max(), np.abs(run.velocity - red.velocity).max()])
+        np.testing.assert_allclose(run.force["f"], red.force["f"], atol=0.02 * np.abs(red.force["f"]).max() + 1e-4)
+    ratio = np.array(errors[0]) / errors[1]
+    assert (errors[0] < np.array([1e-3, 1e-2])).all()
+    assert ((ratio > 3.6) & (ratio < 4.4) | (np.array(errors[0]) < 1e-9)).all(), ratio
+
+
+@pytest.mark.parametrize("integrator", ["euler", "bdf1", "bdf2", "sdirk2"])
+def test_couplings_in_steps_of_one_size(integrator):
+    mechanism = pair(gear())
+    state = mechanism.state(coordinates={"a pivot": 0.4}, rates={"a pivot": 3.0})
+    exact = vi.redmax.simulate(mechanism, 0.5, dt=0.01, state=state, rtol=1e-11)
+    errors = []
+    for dt in (0.005, 0.0025):
+        red = vi.redmax.simulate(mechanism, 0.5, dt=dt, state=state, integrator=integrator, every=round(0.01 / dt))
+        q = red.coordinates
+        assert np.abs(0.3 * q["a pivot"] + 0.7 * q["b pivot"]).max() < 1e-9
+        errors.append(np.abs(red.position - exact.position).max())
+    order = 1 if integrator in ("euler", "bdf1") else 2
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.2)
+
+
+@pytest.mark.parametrize("how", ["function", "array"])
+def test_prescribed_motions(how):
+    t = 0.01 * np.arange(401)
+    mechanism = driven(swing if how == "function" else swing(t))
+    state = mechanism.state(coordinates={"a pivot": 0.2})
+    red = vi.redmax.simulate(mechanism, 4.0, dt=0.01, state=state) if how == "array" else None
+    if how == "function":
+        mechanism = dataclasses.replace(pair(*mechanism.forces))  # something is left to move
+        state = mechanism.state(coordinates={"a pivot": 0.2, "b pivot": 1.0})
+        red = vi.redmax.simulate(mechanism, 4.0, dt=0.01, state=state)
+    run = vi.simulate(mechanism, 4.0, 0.01, state=state)
+    assert np.abs(red.coordinates["a pivot"] - swing(t)).max() < 1e-9
+    assert np.abs(run.position - red.position).max() < 2e-3
+    assert np.abs(run.force["drive"] - red.force["drive"])[2:-2].max() < 2e-2
+
+
+def test_wrong_requests_are_named():
+    four_bar = vi.mechanisms.four_bar()
+    cut = four_bar.joints[four_bar.compiled.topology.clusters[0][1][0]].name
+    other = next(joint.name for joint in four_bar.joints if joint.name != cut)
+    coupled = dataclasses.replace(four_bar, forces=[vi.Equality("e", joint_a=other, joint_b=cut)])
+    with pytest.raises(vi.ArgumentError, match=f"equality 'e': .*'{cut}' closes a loop"):
+        vi.redmax.simulate(coupled, 0.1, dt=0.01)
+    with pytest.raises(vi.ArgumentError, match="needs dt="):
+        vi.redmax.simulate(driven(np.zeros(11)), 0.1)
+    with pytest.raises(vi.ArgumentError, match="knows no prescribed"):
+        vi.redmax.simulate(driven(np.zeros(11)), 0.1, dt=0.01, integrator="euler")

@@ -1,0 +1,73 @@
+"""Couplings and prescribed motions of a mechanism's forces, in reduced coordinates."""
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from varint.errors import ArgumentError
+from varint.model.checks import array_of
+
+NEAR = 1e-2  # steps, for the differences of functions of time
+
+
+def coupling_rows(mechanism, columns) -> np.ndarray:
+    """C (m, nq): the couplings keep C q; ``columns``: joint name to those of its coordinates.
+
+    In the coordinates of tree joints a coupling is linear, whatever the gauges of the maximal form.
+    """
+    width = max((part.stop for part in columns.values()), default=0)
+    rows = []
+    for force in mechanism.forces:
+        if force.held and not force.commanded:
+            for terms in force.terms_of(mechanism):
+                row = np.zeros(width)
+                for name, coordinate, factor in terms:
+                    row[_column(mechanism, columns, force, name, coordinate)] = factor
+                rows.append(row)
+    return np.reshape(rows, (-1, width))
+
+
+def _column(mechanism, columns, force, name, coordinate):
+    if name not in columns:
+        raise ArgumentError(
+            f"{force.label}: {mechanism.joint(name).label} closes a loop, and reduced coordinates have none of its own:"
+            " couple another joint of the loop"
+        )
+    return columns[name].start + coordinate
+
+
+def prescribed_motions(mechanism, steps, dt, duration) -> dict:
+    """Joint name to function of time (q, qdot, qddot), of the forces that prescribe a joint's motion."""
+    motions = {}
+    for force in mechanism.forces:
+        if force.held and force.commanded:
+            joint = mechanism.joint(force.joint)
+            if joint.dof != 1:
+                raise ArgumentError(
+                    f"{force.label}: reduced coordinates prescribe joints with one coordinate, {joint.label} has"
+                    f" {joint.dof}"
+                )
+            motions[force.joint] = _motion(force, steps, dt, duration)
+    return motions
+
+
+def _motion(force, steps, dt, duration):
+    position = force.command
+    if callable(position):
+        h = NEAR * (dt or 0.01 * duration)
+
+        def near(t):
+            what = f"{force.command_name} of {force.label} at t = {t:g} s"
+            return float(array_of(position(t), (), what, ArgumentError))
+
+        def motion(t):
+            a, b, c, d, e = (near(t + k * h) for k in range(-2, 3))
+            return c, (8 * (d - b) - (e - a)) / (12 * h), (16 * (b + d) - 30 * c - a - e) / (12 * h * h)
+
+        return motion
+    if not position.shape:
+        return lambda t: (float(position), 0.0, 0.0)
+    if dt is None or position.shape != (steps + 1,):
+        wanted = "needs dt=, the spacing of its values" if dt is None else f"must have {steps + 1} values, one a node"
+        raise ArgumentError(f"{force.command_name} of {force.label} {wanted}")
+    spline = CubicSpline(dt * np.arange(steps + 1), position)
+    return lambda t: (spline(t), spline(t, 1), spline(t, 2))
