@@ -32,9 +32,13 @@ from varint.redmax.kernels.closures import gather_rows, pull_rows
 from varint.redmax.prescribed import find_drives
 from varint.redmax.tree import Tree, find_tree
 
+TINY = 1e-300
+CLOSINGS = 3  # Newton steps; gaps are small to begin with
 REDUNDANT = 1e-6  # relative singular value of the closures' rows, up to which one is redundant at a state reached ...
 NO_PIVOT = 1e-9  # ... and up to which it is left out anywhere
-SINGULAR = 1e-4  # of the largest relative singular value so far: nearer to a singular pose the branch is not sure
+# of the last singular value that counts, against its largest so far:
+NEAR = 0.05  # nearer to a singular pose gaps are closed after each step, or the motion could leave its branch ...
+RELEASED = 1e-3  # ... and a row that comes to depend on the others lets go, gradually
 
 
 class Equations:
@@ -191,7 +195,7 @@ class Equations:
     def reach(self, t, q, rates) -> bool:
         """Angles of forces count their turns from this state on, and loops have the rank of the states reached.
 
-        Returns whether the loops are clear of a singular pose, where it takes round-off to change the branch.
+        Returns whether the loops are clear of singular poses; else they should be closed, see `close`.
         """
         self.acceleration(t, q, rates)
         self.turns[:] = self.value
@@ -204,7 +208,7 @@ class Equations:
             return True
         margin = self._sizes[self.rank - 1]
         self._margin = max(self._margin, margin)
-        return margin > SINGULAR * self._margin
+        return margin > NEAR * self._margin
 
     def needed(self, load):
         """Wrenches that the nodes need at zero acceleration, into scratch."""
@@ -276,25 +280,20 @@ class Equations:
     def _correction(self, free, q, rates):
         """Change of `gather`'s result that closes the loops, which at accelerations ``free`` (nq,) part."""
         rows, C = self.closures.evaluate(self.position, self.rotation, self.velocity), self.couplings
-        G = np.concatenate([self.pulled_back(rows.jacobian), C])
         n, nb, b = self.nodes, self.nb, self.baumgarte
         motion = np.zeros((nb + 1, 6))
         kinematics.motion_to_bodies(n.body_node, self.rotation, self._acceleration, motion[:nb])
         now = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
         wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - now
         wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * (C @ q - self.aim) - C @ free])
-        gather_rows(
-            n.parent, n.kind, n.column, self.x, self.S, self.driven, self._hull, self._U, self._L, self._zero,
-            self._wrench, G,
-        )  # fmt: skip
-        G[:, self.driven_columns] = 0.0
-        return self._least(G, wanted)
+        return self._least(self._gathered(rows), wanted)
 
     def _least(self, A, b):
         """The least u = A^T multiplier with A u = b in the sense of least squares, A (m, nq), of rank ``rank`` at most.
 
         Off its poses a mechanism with redundant rows has more independent rows than on them, which say nothing: the
-        rank is that of the states reached.
+        rank is that of the states reached. At a singular pose rows that come to depend on the others let go in a way
+        that stays smooth: the effort that holds them is finite, and so is what is missed of it in passing.
         """
         if not A.any():  # loops that nothing moves, or that only prescribed joints move
             self._sizes, self.multiplier = np.zeros(1), np.zeros(len(b))
@@ -302,15 +301,44 @@ class Equations:
         left, sizes, right = np.linalg.svd(A, full_matrices=False)
         self._sizes = sizes / sizes[0]
         rank = min(self.rank or len(sizes), np.count_nonzero(sizes > NO_PIVOT * sizes[0]))
-        u = (left[:, :rank].T @ b) / sizes[:rank]
+        share = np.clip(2.0 * self._sizes[:rank] / (RELEASED * self._margin + TINY) - 1.0, 0.0, 1.0)
+        held = share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
+        u = held * (left[:, :rank].T @ b) / sizes[:rank]
         self.multiplier = left[:, :rank] @ (u / sizes[:rank])
         return right[:rank].T @ u
 
     def gaps(self, q, rates):
         """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
-        rows, C = self.closures.evaluate(self.position, self.rotation, self.velocity), self.couplings
-        value, rate = np.concatenate([rows.value, C @ q - self.aim]), np.concatenate([rows.rate, C @ rates])
-        return value, rate, np.concatenate([self.pulled_back(rows.jacobian), C])
+        rows = self.closures.evaluate(self.position, self.rotation, self.velocity)
+        return *self._off(rows, q, rates), np.concatenate([self.pulled_back(rows.jacobian), self.couplings])
+
+    def _off(self, rows, q, rates):
+        C = self.couplings
+        return np.concatenate([rows.value, C @ q - self.aim]), np.concatenate([rows.rate, C @ rates])
+
+    def close(self, q, rates) -> None:
+        """Take the gaps of the rows and their rates off ``q`` and ``rates``, in place, by the least motions."""
+        for _ in range(CLOSINGS):
+            rows = self._rows_at(q, rates)
+            q += self._spread(self._zero, self._least(self._gathered(rows), -self._off(rows, q, rates)[0]))
+        rows = self._rows_at(q, rates)
+        rates += self._spread(self._zero, self._least(self._gathered(rows), -self._off(rows, q, rates)[1]))
+
+    def _rows_at(self, q, rates):
+        self.place(q)
+        self.move(q, rates)
+        self.factor()
+        return self.closures.evaluate(self.position, self.rotation, self.velocity)
+
+    def _gathered(self, rows):
+        """A = G (1 + K)^-T D^-1/2 (m, nq) of closures and couplings, without the columns of prescribed joints."""
+        n, G = self.nodes, np.concatenate([self.pulled_back(rows.jacobian), self.couplings])
+        gather_rows(
+            n.parent, n.kind, n.column, self.x, self.S, self.driven, self._hull, self._U, self._L, self._zero,
+            self._wrench, G,
+        )  # fmt: skip
+        G[:, self.driven_columns] = 0.0
+        return G
 
     def pulled_back(self, jacobian) -> np.ndarray:
         """G (m, nq): rows ``jacobian`` (m, 2, 6) of the closures times J, in O(n) a row."""
