@@ -74,7 +74,7 @@ class Plan(Record):
     forced: np.ndarray  # (nb,) whether a body has gauges
     gauge_kind: np.ndarray  # (ng,)
     gauge_vector: np.ndarray  # (ng, 7, 3) LENGTH: anchors, axes of a, b; SLIDE: direction, a, anchor, b, (offset,);
-    # TURN: pairs, axes of a, b, a, b; FRAME: as SLIDE, then a weight of turns, a, and R at rest; DEAD, FOLLOWER:
+    # TURN: two axes of a, one of b; FRAME: as SLIDE, then a weight of turns, a, and R at rest; DEAD, FOLLOWER:
     # directions of force and torque, in the world or in b, point, b; SLIP: normal, world, point, b
     gauge_law: np.ndarray  # (ng + 1,) laws of gauge e are gauge_law[e] : gauge_law[e + 1]
     stop_gauge: np.ndarray  # (ns,) hard stops: gauge, limit, side that is forbidden (1: above, -1: below), restitution
@@ -123,8 +123,6 @@ class Workspace(Record):
     middle_position: np.ndarray  # (nb + 1, 3)
     middle_rotation: np.ndarray  # (nb + 1, 3, 3)
     middle_turn: np.ndarray  # (nb + 1, 4) T of forces.py, and the cosine of half the step's rotation
-    middle_quat: np.ndarray  # (4,)
-    half_turn: np.ndarray  # (4,)
     middle_value: np.ndarray  # (ng,) of the gauge in the middle of the step
     gauge_value: np.ndarray  # (ng,) the same of the last step done: tells the turns of a TURN
     gauge_rate: np.ndarray  # (ng,) of the sum that its laws see
@@ -184,8 +182,6 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         middle_position=np.zeros((nb + 1, 3)),
         middle_rotation=rotation[0].copy(),
         middle_turn=np.zeros((nb + 1, 4)),
-        middle_quat=np.zeros(4),
-        half_turn=np.zeros(4),
         middle_value=np.zeros(ng),
         gauge_value=np.zeros(ng),
         gauge_rate=np.zeros(ng),
