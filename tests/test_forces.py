@@ -39,6 +39,7 @@ PARAMETERS = {
     "JointStop": {"lower": -0.3, "upper": -0.05, "stiffness": 40.0, "damping": 0.1},
     "Motor": {"effort": 0.7},
     "JointServo": {"target": 0.3, "stiffness": 5.0, "damping": 0.4},
+    "VelocityMotor": {"speed": 0.4, "max_effort": 0.6, "smoothing": 0.3},
     "Spring": {"stiffness": 30.0, "damping": 0.2},
     "Cable": {"stiffness": 30.0, "damping": 0.2},
 }
@@ -177,7 +178,7 @@ def test_coordinate_gauges_are_the_joint_coordinates(rng):
             assert np.vdot(gradient[e], motion) == pytest.approx(rates[joint][k], abs=1e-11)
 
 
-@pytest.mark.parametrize("kind", ["SPRING", "CABLE", "STOP", "FRICTION", "DRAG", "SERVO", "INPUT"])
+@pytest.mark.parametrize("kind", ["SPRING", "CABLE", "STOP", "FRICTION", "DRAG", "SERVO", "INPUT", "MOTOR"])
 def test_laws_against_differences(kind, rng):
     """Slopes by value and rate, minus the potential's slope where undamped, no push of cables, no pull of stops."""
     number, command, step = getattr(kinds, kind), 0.3, 1e-5
@@ -203,6 +204,8 @@ def test_laws_against_differences(kind, rng):
             assert effort <= 0 if value > 0.2 else effort >= 0
         if kind in ("FRICTION", "DRAG"):
             assert effort * rate <= 0
+        if kind == "MOTOR":
+            assert effort * (rate - command) <= 0
     assert acting > 20
 
 
@@ -716,6 +719,9 @@ ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, -1)}
         (lambda: vi.JointStop("l", joint="hinge", stiffness=1, upper=(1, 2)), ("jointstop 'l'", "upper")),
         (lambda: vi.JointServo("p", joint="hinge", target=0, stiffness=-1), ("jointservo 'p'", "stiffness", "-1")),
         (lambda: vi.JointServo("p", joint="hinge", target="up", stiffness=1), ("jointservo 'p'", "target", "up")),
+        (lambda: vi.VelocityMotor("v", joint="hinge", speed=1, max_effort=-1), ("velocitymotor 'v'", "max_effort")),
+        (lambda: vi.VelocityMotor("v", joint="hinge", speed=1, max_effort=1, smoothing=0), ("'v'", "smoothing")),
+        (lambda: vi.VelocityMotor("v", joint="hinge", speed=np.inf, max_effort=1), ("velocitymotor 'v'", "speed")),
         (lambda: vi.Motor("m", joint="hinge", effort=np.nan), ("motor 'm'", "effort", "finite")),
         (lambda: vi.Motor("m", joint="hinge", effort=None), ("motor 'm'", "effort")),
         (lambda: vi.Motor("m", joint="hinge", effort=np.zeros((3, 2))), ("motor 'm'", "effort", "(3, 2)")),
@@ -776,6 +782,28 @@ def test_controller_sees_the_nodes_and_equals_the_numbers_it_returns():
     assert [t for t, *_ in seen] == pytest.approx(0.01 * np.arange(51))
     assert all(np.array_equal(x, controlled.position[k]) for k, (_, x, _) in enumerate(seen))
     assert all(np.array_equal(v, controlled.velocity[k]) for k, (_, _, v) in enumerate(seen))
+
+
+def rotor(**motor):
+    body = vi.Body.cylinder("rotor", radius=0.2, length=0.1, mass=5.0)
+    hinge = vi.Revolute("hinge", "world", "rotor", point=(0, 0, 0), axis=(0, 0, 1))
+    return vi.Mechanism("rotor", [body], [hinge], forces=[vi.VelocityMotor("drive", joint="hinge", **motor)])
+
+
+def test_velocity_motor_gives_all_it_has_and_then_holds_its_speed():
+    """Of 0.1 kg m^2: at 0.2 N m the speed grows by 2 rad/s each second, up to 5 rad/s; without sub-steps."""
+    run = vi.simulate(rotor(speed=5.0, max_effort=0.2), 4.0, 0.01)
+    speed = run.angular_velocity[:, 0, 2]
+    assert np.abs(speed - 2 * run.t)[run.t < 2.4].max() < 1e-12
+    assert speed[-1] == pytest.approx(5.0, abs=2e-3)
+    assert run.newton_iterations < 1.1 * run.steps
+    assert run.substeps == 0
+    assert np.abs(run.energy_balance).max() < 1e-3 * run.energy[-1]
+    steps = np.where(run.t < 2, 1.0, -1.0)
+    turned = vi.simulate(rotor(speed=steps, max_effort=2.0), 4.0, 0.01)
+    assert turned.angular_velocity[[199, -1], 0, 2] == pytest.approx([1.0, -1.0], abs=1e-3)
+    follows = vi.simulate(rotor(speed=lambda t, state: np.sin(t), max_effort=2.0), 4.0, 0.01)
+    assert np.abs(follows.angular_velocity[:, 0, 2] - np.sin(follows.t)).max() < 0.011
 
 
 def test_inputs_are_linear_between_nodes():

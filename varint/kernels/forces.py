@@ -18,7 +18,7 @@ In Newton's matrix an element is one more row with a compliance, f's change h/2 
 
 import math
 
-from varint._jit import njit
+from varint._jit import call_back, njit
 from varint.algebra.quaternion import multiply, rotation_matrix
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.gauges import cross, dot, measure, turned_back
@@ -31,6 +31,7 @@ from varint.kernels.plan import (
     FRICTION,
     INVERSE_SQUARE,
     LENGTH,
+    MOTOR,
     SERVO,
     SLIDE,
     SLIP,
@@ -40,6 +41,7 @@ from varint.kernels.plan import (
     STRAIN,
     TABLE,
     TURN,
+    USER,
 )  # fmt: skip
 
 
@@ -80,8 +82,8 @@ def law(kind, p, value, rate, command, table):
         if (effort < 0.0) == low:
             return 0.0, 0.0, 0.0
         return effort, -p[0], -p[2]
-    if kind == FRICTION:
-        share = math.tanh(rate / p[1])
+    if kind == FRICTION or kind == MOTOR:
+        share = math.tanh((rate - (command if kind == MOTOR else 0.0)) / p[1])
         return -p[0] * share, 0.0, -p[0] / p[1] * (1.0 - share * share)
     if kind == DRAG:
         return -p[0] * abs(rate) * rate, 0.0, -2.0 * p[0] * abs(rate)
@@ -108,6 +110,8 @@ def law(kind, p, value, rate, command, table):
         c, x = table[low], value - table[low, 0]
         effort = c[1] + x * (c[2] + x * (c[3] + x * c[4]))
         return effort - p[2] * rate, c[2] + x * (2.0 * c[3] + 3.0 * x * c[4]), -p[2]
+    if kind == USER:
+        return call_back(int(p[0]), value, rate)
     return command, 0.0, 0.0  # INPUT
 
 

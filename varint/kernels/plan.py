@@ -25,7 +25,7 @@ POINT, AXIS, DISTANCE, EFFORT = 0, 1, 2, 3  # kinds of row: constraints, see row
 # kinds of gauge: of two bodies; directions along which one body is pushed; the motion of one body
 LENGTH, SLIDE, TURN, FRAME, DEAD, FOLLOWER, SPEED, SPIN, SLIP = range(9)
 # kinds of law
-SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB = range(11)
+SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB, USER, MOTOR = range(13)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +83,8 @@ class Plan(Record):
     stop_restitution: np.ndarray  # (ns,)
     law_kind: np.ndarray  # (nf,)
     law_parameter: np.ndarray  # (nf, 4) SPRING k, l0, d; CABLE the same; STOP k, upper, d, lower; FRICTION F, v0;
-    # DRAG c; SERVO k, -, d; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first piece, pieces, d;
-    # COULOMB mu, v0, the law of the normal force. SI units
+    # DRAG c; SERVO k, -, d; MOTOR F, v0; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first piece, pieces,
+    # d; COULOMB mu, v0, the law of the normal force; USER address of a function. SI units
     table: (
         np.ndarray
     )  # (pieces, 6) of all TABLEs: start, effort's c0 .. c3 in powers of (value - start), potential there
