@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -384,18 +385,51 @@ def ball_on_a_cable():
     return mechanism, mechanism.state(position={"ball": (0.5, 0, -0.2)}, velocity={"ball": (0.2, 0.5, 0)})
 
 
+def weights_on_a_cable(damping=0.0):
+    """Two weights that swing on a taut cable over two pulleys, one of them held by a spring from below."""
+    bodies = [vi.Body.sphere(name, 0.05, 1.0, position=(x, 0, -1)) for x, name in enumerate("mn")]
+    joints = [vi.Free(f"free {name}", "world", name) for name in "mn"]
+    points = [(0, 0, -1), (0, 0, 0), (1, 0, 0), (1, 0, -1)]
+    cable = vi.MultiPointCable(
+        "cable", ["m", "world", "world", "n"], points=points, stiffness=2000.0, rest_length=2.995, damping=damping
+    )
+    below = {"point_a": (1, 0, -2), "point_b": (1, 0, -1)}
+    spring = vi.Spring("spring", "world", "n", **below, stiffness=3.0, rest_length=1.0)
+    mechanism = vi.Mechanism("weights", bodies, joints, forces=[cable, spring])
+    return mechanism, mechanism.state(velocity={"m": (0.6, 0.3, 0.4), "n": (0.3, -0.5, -0.6)})
+
+
+def bushed_body(damping=0.0):
+    """A box on a bushing off its centre."""
+    box = vi.Body.box("box", (0.1, 0.2, 0.3), 2.0, position=(1, 0, 0))
+    stiffness = np.array([400, 500, 600, 5, 6, 7])
+    bushing = vi.Bushing(
+        "bushing", "world", "box", point=(1, 0.05, 0.1), stiffness=stiffness, damping=damping * stiffness
+    )
+    mechanism = vi.Mechanism("bushed", [box], [vi.Free("free", "world", "box")], forces=[bushing])
+    return mechanism, mechanism.state(velocity={"box": (0.3, -0.2, 0.1)}, angular_velocity={"box": (1.0, -0.6, 0.8)})
+
+
 SETUPS = {
     "spring_pendulum": (spring_pendulum, 0.01),
     "floating_group": (floating_group, 0.01),
     "sprung_four_bar": (sprung_four_bar, 0.005),
     "ball_on_a_cable": (ball_on_a_cable, 0.005),
+    "weights_on_a_cable": (weights_on_a_cable, 0.01),
+    "bushed_body": (bushed_body, 0.005),
 }
 
 
 @pytest.mark.parametrize("steps", [2_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "bound", "trend"),
-    [("spring_pendulum", 1e-3, 2e-4), ("floating_group", 1.5e-2, 5e-4), ("sprung_four_bar", 2e-4, 1e-5)],
+    [
+        ("spring_pendulum", 1e-3, 2e-4),
+        ("floating_group", 1.5e-2, 5e-4),
+        ("sprung_four_bar", 2e-4, 1e-5),
+        ("weights_on_a_cable", 5e-4, 1e-5),
+        ("bushed_body", 2e-3, 1e-5),
+    ],
 )
 def test_energy_is_kept(name, bound, trend, steps):
     """Relative to the largest kinetic energy; the trend is that of the means over tenths of the run."""
@@ -412,6 +446,27 @@ def test_energy_is_kept(name, bound, trend, steps):
     if steps == 100_000:
         means = energy[1:].reshape(10, -1).mean(axis=1)
         assert abs(np.polyfit(np.linspace(0, 1, 10), means, 1)[0]) < trend
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.02])
+@pytest.mark.parametrize("name", ["weights_on_a_cable", "bushed_body"])
+def test_cables_and_bushings_are_of_second_order(name, damping):
+    """Positions by their differences from step to half step; with damping the balance of energy as well.
+
+    That of bodies which do not turn is exact.
+    """
+    mechanism, state = SETUPS[name][0](damping * (1000.0 if name == "weights_on_a_cable" else 1.0))
+    runs = [vi.simulate(mechanism, 0.8, 0.8 / n, state=state, every=n, tol=1e-13) for n in (320, 640, 1280)]
+    ends = [np.concatenate([run.position[-1], run.quat_wxyz[-1]], axis=1) for run in runs]
+    steps = [np.abs(one - other).max() for one, other in pairwise(ends)]
+    assert np.log2(steps[0] / steps[1]) == pytest.approx(2, abs=0.1)
+    balances = [abs(run.energy_balance[-1]) for run in runs]
+    if damping:
+        lost = sum(runs[0].dissipated.values())[-1]
+        assert lost > 1e-3 * runs[0].kinetic[0]
+        assert lost > 10 * balances[0]
+        order = np.log2(balances[0] / balances[1])
+        assert max(balances) < 1e-12 if name == "weights_on_a_cable" else order == pytest.approx(2, abs=0.2)
 
 
 def test_slack_and_taut_cable(rng):
