@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ PARAMETERS = {
     "JointStop": {"lower": -0.3, "upper": -0.05, "stiffness": 40.0, "damping": 0.1},
     "Motor": {"effort": 0.7},
     "JointServo": {"target": 0.3, "stiffness": 5.0, "damping": 0.4},
+    "VelocityMotor": {"speed": 0.4, "max_effort": 0.6, "smoothing": 0.3},
     "Spring": {"stiffness": 30.0, "damping": 0.2},
     "Cable": {"stiffness": 30.0, "damping": 0.2},
 }
@@ -177,7 +179,7 @@ def test_coordinate_gauges_are_the_joint_coordinates(rng):
             assert np.vdot(gradient[e], motion) == pytest.approx(rates[joint][k], abs=1e-11)
 
 
-@pytest.mark.parametrize("kind", ["SPRING", "CABLE", "STOP", "FRICTION", "DRAG", "SERVO", "INPUT"])
+@pytest.mark.parametrize("kind", ["SPRING", "CABLE", "STOP", "FRICTION", "DRAG", "SERVO", "INPUT", "MOTOR"])
 def test_laws_against_differences(kind, rng):
     """Slopes by value and rate, minus the potential's slope where undamped, no push of cables, no pull of stops."""
     number, command, step = getattr(kinds, kind), 0.3, 1e-5
@@ -203,6 +205,8 @@ def test_laws_against_differences(kind, rng):
             assert effort <= 0 if value > 0.2 else effort >= 0
         if kind in ("FRICTION", "DRAG"):
             assert effort * rate <= 0
+        if kind == "MOTOR":
+            assert effort * (rate - command) <= 0
     assert acting > 20
 
 
@@ -381,18 +385,51 @@ def ball_on_a_cable():
     return mechanism, mechanism.state(position={"ball": (0.5, 0, -0.2)}, velocity={"ball": (0.2, 0.5, 0)})
 
 
+def weights_on_a_cable(damping=0.0):
+    """Two weights that swing on a taut cable over two pulleys, one of them held by a spring from below."""
+    bodies = [vi.Body.sphere(name, 0.05, 1.0, position=(x, 0, -1)) for x, name in enumerate("mn")]
+    joints = [vi.Free(f"free {name}", "world", name) for name in "mn"]
+    points = [(0, 0, -1), (0, 0, 0), (1, 0, 0), (1, 0, -1)]
+    cable = vi.MultiPointCable(
+        "cable", ["m", "world", "world", "n"], points=points, stiffness=2000.0, rest_length=2.995, damping=damping
+    )
+    below = {"point_a": (1, 0, -2), "point_b": (1, 0, -1)}
+    spring = vi.Spring("spring", "world", "n", **below, stiffness=3.0, rest_length=1.0)
+    mechanism = vi.Mechanism("weights", bodies, joints, forces=[cable, spring])
+    return mechanism, mechanism.state(velocity={"m": (0.6, 0.3, 0.4), "n": (0.3, -0.5, -0.6)})
+
+
+def bushed_body(damping=0.0):
+    """A box on a bushing off its centre."""
+    box = vi.Body.box("box", (0.1, 0.2, 0.3), 2.0, position=(1, 0, 0))
+    stiffness = np.array([400, 500, 600, 5, 6, 7])
+    bushing = vi.Bushing(
+        "bushing", "world", "box", point=(1, 0.05, 0.1), stiffness=stiffness, damping=damping * stiffness
+    )
+    mechanism = vi.Mechanism("bushed", [box], [vi.Free("free", "world", "box")], forces=[bushing])
+    return mechanism, mechanism.state(velocity={"box": (0.3, -0.2, 0.1)}, angular_velocity={"box": (1.0, -0.6, 0.8)})
+
+
 SETUPS = {
     "spring_pendulum": (spring_pendulum, 0.01),
     "floating_group": (floating_group, 0.01),
     "sprung_four_bar": (sprung_four_bar, 0.005),
     "ball_on_a_cable": (ball_on_a_cable, 0.005),
+    "weights_on_a_cable": (weights_on_a_cable, 0.01),
+    "bushed_body": (bushed_body, 0.005),
 }
 
 
 @pytest.mark.parametrize("steps", [2_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "bound", "trend"),
-    [("spring_pendulum", 1e-3, 2e-4), ("floating_group", 1.5e-2, 5e-4), ("sprung_four_bar", 2e-4, 1e-5)],
+    [
+        ("spring_pendulum", 1e-3, 2e-4),
+        ("floating_group", 1.5e-2, 5e-4),
+        ("sprung_four_bar", 2e-4, 1e-5),
+        ("weights_on_a_cable", 5e-4, 1e-5),
+        ("bushed_body", 2e-3, 1e-5),
+    ],
 )
 def test_energy_is_kept(name, bound, trend, steps):
     """Relative to the largest kinetic energy; the trend is that of the means over tenths of the run."""
@@ -412,6 +449,27 @@ def test_energy_is_kept(name, bound, trend, steps):
     if steps == 100_000:
         means = energy[1:].reshape(10, -1).mean(axis=1)
         assert abs(np.polyfit(np.linspace(0, 1, 10), means, 1)[0]) < trend
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.02])
+@pytest.mark.parametrize("name", ["weights_on_a_cable", "bushed_body"])
+def test_cables_and_bushings_are_of_second_order(name, damping):
+    """Positions by their differences from step to half step; with damping the balance of energy as well.
+
+    That of bodies which do not turn is exact.
+    """
+    mechanism, state = SETUPS[name][0](damping * (1000.0 if name == "weights_on_a_cable" else 1.0))
+    runs = [vi.simulate(mechanism, 0.8, 0.8 / n, state=state, every=n, tol=1e-13) for n in (320, 640, 1280)]
+    ends = [np.concatenate([run.position[-1], run.quat_wxyz[-1]], axis=1) for run in runs]
+    steps = [np.abs(one - other).max() for one, other in pairwise(ends)]
+    assert np.log2(steps[0] / steps[1]) == pytest.approx(2, abs=0.1)
+    balances = [abs(run.energy_balance[-1]) for run in runs]
+    if damping:
+        lost = sum(runs[0].dissipated.values())[-1]
+        assert lost > 1e-3 * runs[0].kinetic[0]
+        assert lost > 10 * balances[0]
+        order = np.log2(balances[0] / balances[1])
+        assert max(balances) < 1e-12 if name == "weights_on_a_cable" else order == pytest.approx(2, abs=0.2)
 
 
 def test_slack_and_taut_cable(rng):
@@ -719,6 +777,9 @@ ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, -1)}
         (lambda: vi.JointStop("l", joint="hinge", stiffness=1, upper=(1, 2)), ("jointstop 'l'", "upper")),
         (lambda: vi.JointServo("p", joint="hinge", target=0, stiffness=-1), ("jointservo 'p'", "stiffness", "-1")),
         (lambda: vi.JointServo("p", joint="hinge", target="up", stiffness=1), ("jointservo 'p'", "target", "up")),
+        (lambda: vi.VelocityMotor("v", joint="hinge", speed=1, max_effort=-1), ("velocitymotor 'v'", "max_effort")),
+        (lambda: vi.VelocityMotor("v", joint="hinge", speed=1, max_effort=1, smoothing=0), ("'v'", "smoothing")),
+        (lambda: vi.VelocityMotor("v", joint="hinge", speed=np.inf, max_effort=1), ("velocitymotor 'v'", "speed")),
         (lambda: vi.Motor("m", joint="hinge", effort=np.nan), ("motor 'm'", "effort", "finite")),
         (lambda: vi.Motor("m", joint="hinge", effort=None), ("motor 'm'", "effort")),
         (lambda: vi.Motor("m", joint="hinge", effort=np.zeros((3, 2))), ("motor 'm'", "effort", "(3, 2)")),
@@ -779,6 +840,28 @@ def test_controller_sees_the_nodes_and_equals_the_numbers_it_returns():
     assert [t for t, *_ in seen] == pytest.approx(0.01 * np.arange(51))
     assert all(np.array_equal(x, controlled.position[k]) for k, (_, x, _) in enumerate(seen))
     assert all(np.array_equal(v, controlled.velocity[k]) for k, (_, _, v) in enumerate(seen))
+
+
+def rotor(**motor):
+    body = vi.Body.cylinder("rotor", radius=0.2, length=0.1, mass=5.0)
+    hinge = vi.Revolute("hinge", "world", "rotor", point=(0, 0, 0), axis=(0, 0, 1))
+    return vi.Mechanism("rotor", [body], [hinge], forces=[vi.VelocityMotor("drive", joint="hinge", **motor)])
+
+
+def test_velocity_motor_gives_all_it_has_and_then_holds_its_speed():
+    """Of 0.1 kg m^2: at 0.2 N m the speed grows by 2 rad/s each second, up to 5 rad/s; without sub-steps."""
+    run = vi.simulate(rotor(speed=5.0, max_effort=0.2), 4.0, 0.01)
+    speed = run.angular_velocity[:, 0, 2]
+    assert np.abs(speed - 2 * run.t)[run.t < 2.4].max() < 1e-12
+    assert speed[-1] == pytest.approx(5.0, abs=2e-3)
+    assert run.newton_iterations < 1.1 * run.steps
+    assert run.substeps == 0
+    assert np.abs(run.energy_balance).max() < 1e-3 * run.energy[-1]
+    steps = np.where(run.t < 2, 1.0, -1.0)
+    turned = vi.simulate(rotor(speed=steps, max_effort=2.0), 4.0, 0.01)
+    assert turned.angular_velocity[[199, -1], 0, 2] == pytest.approx([1.0, -1.0], abs=1e-3)
+    follows = vi.simulate(rotor(speed=lambda t, state: np.sin(t), max_effort=2.0), 4.0, 0.01)
+    assert np.abs(follows.angular_velocity[:, 0, 2] - np.sin(follows.t)).max() < 0.011
 
 
 def test_inputs_are_linear_between_nodes():

@@ -64,6 +64,10 @@ def test_the_catalogue(rng, name):
     check(rng, mechanism, around=vi.redmax.reduced_state(mechanism, mechanism.state()))
 
 
+def cubic(value, rate):
+    return -(value**3) - 0.5 * rate, -3.0 * value**2, -0.5
+
+
 def forces(rng):
     """One of each kind of gauge and law, on bodies b0, b1, b2 and the joint "hinge"."""
     p, n = (lambda: rng.standard_normal(3)), lambda: unit(rng)
@@ -115,6 +119,9 @@ def forces(rng):
                 "f", ["b0", "b1", "b3"], points=rng.standard_normal((3, 3)), stiffness=2.0, rest_length=0.1
             )
         ],
+        "VelocityMotor": [vi.VelocityMotor("f", joint="hinge", speed=0.5, max_effort=2.0, smoothing=1.0)],
+        "UserSpring": [vi.UserSpring("f", "b0", "b2", law=cubic, **points)],
+        "UserJointForce": [vi.UserJointForce("f", joint="slider", law=cubic)],
     }
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import varint as vi
+from varint.model.rotation import rotation_matrix
 
 GRAVITY = 9.81
 
@@ -103,6 +104,80 @@ def test_run_that_rests_goes_on_to_the_same_bits(tmp_path):
     joined = vi.simulate(ball(0.3), 3.0, 0.01, output=tmp_path / "run.h5", resume=True)
     assert np.array_equal(whole.position, joined.position)
     assert np.array_equal(whole.work, joined.work)
+
+
+# tethers
+
+
+def tethered(restitution, end=(0, 0, 0), lower=0.0):
+    """A box on a tether of 1 m from the origin, fixed to its point ``end`` (from the centre), hanging below."""
+    box = vi.Body.box("box", (0.1, 0.2, 0.3), 1.0, position=(0, 0, -0.9))
+    fixed = np.array([0, 0, -0.9]) + end
+    tether = vi.LengthStop(
+        "tether", "world", "box", point_a=(0, 0, 0), point_b=fixed, upper=1.0, lower=lower, restitution=restitution
+    )
+    return vi.Mechanism("tethered", [box], [vi.Free("free", "world", "box")], forces=[tether])
+
+
+def length(run, end=(0, 0, 0)):
+    return np.linalg.norm(run.position[:, 0] + rotation_matrix(run.quat_wxyz[:, 0]) @ np.asarray(end, float), axis=1)
+
+
+@pytest.mark.parametrize(("end", "bound"), [((0, 0, 0), 1e-9), ((0.02, 0.03, 0.15), 1e-7)])
+def test_elastic_tether_keeps_its_energy_over_a_hundred_impacts(end, bound):
+    """Fixed at the centre of mass or off it, where it sets the box spinning; a flight is exact but for the spin."""
+    mechanism = tethered(1.0, end)
+    thrown = mechanism.state(velocity={"box": (0.7, 0.4, 0)}, position={"box": (0, 0, -0.5)})
+    run = vi.simulate(mechanism, 100.0, 0.01, state=thrown)
+    assert run.substeps > 100  # one for each impact
+    assert length(run, end).max() < 1 + 1e-9
+    assert np.abs(run.energy - run.energy[0]).max() < bound
+
+
+def test_inelastic_tether_stays_taut_until_it_would_push():
+    """From the bottom with v^2 = 3.5 g L it leaves its circle at L / 2 above the centre."""
+    mechanism = tethered(0.0)
+    start = {"position": {"box": (0, 0, -1)}, "velocity": {"box": (np.sqrt(3.5 * GRAVITY), 0, 0)}}
+    for dt in (0.004, 0.001):
+        run = vi.simulate(mechanism, 2.0, dt, state=mechanism.state(**start))
+        slack = np.flatnonzero(length(run) < 1 - 1e-9)[0]
+        assert run.position[slack, 0, 2] == pytest.approx(0.5, abs=6 * dt)
+        assert np.abs(length(run)[:slack] - 1).max() < 1e-9
+        assert np.abs(run.energy[: slack + 1] - run.energy[0]).max() < 100 * dt**2
+        again = slack + np.flatnonzero(np.abs(length(run)[slack:] - 1) < 1e-9)[0]
+        loss = np.diff(run.dissipated["tether"])
+        assert loss[again - 1] > 0.1 * run.kinetic[slack]
+        assert np.abs(run.energy_balance).max() < 100 * dt**2
+
+
+def test_tether_between_bodies_that_move_keeps_momentum():
+    """Two boxes that fly apart at 2 m/s: with e = 1/2 they come together at 1 m/s. Both impacts are at nodes."""
+    bodies = [vi.Body.box(name, (0.2, 0.2, 0.2), m, position=(x, 0, 0)) for name, m, x in (("a", 1, 0), ("b", 3, 1))]
+    joints = [vi.Free(f"free {body.name}", "world", body.name) for body in bodies]
+    ends = {"point_a": (0, 0, 0), "point_b": (1, 0, 0)}
+    tether = vi.LengthStop("tether", "a", "b", **ends, lower=0.5, upper=1.5, restitution=0.5)
+    mechanism = vi.Mechanism("pair", bodies, joints, forces=[tether], gravity=(0, 0, 0))
+    run = vi.simulate(mechanism, 3.0, 0.01, state=mechanism.state(velocity={"b": (2, 0, 0)}))
+    apart = run.velocity[:, 1, 0] - run.velocity[:, 0, 0]
+    assert apart[run.t > 0.26][0] == pytest.approx(-1.0, abs=1e-9)
+    assert apart[run.t > 1.26][0] == pytest.approx(0.5, abs=1e-9)  # at 0.5 m
+    assert np.abs(run.linear_momentum - run.linear_momentum[0]).max() < 1e-12
+    assert np.abs(run.energy_balance).max() < 1e-12
+
+
+def test_bad_tethers():
+    ends = {"point_a": (0, 0, 0), "point_b": (0, 0, -1)}
+    wrong = {
+        "restitution of lengthstop 't' must be at most 1": {"upper": 1.0, "restitution": 1.5},
+        "lower of lengthstop 't' must be from 0 to below upper": {"upper": 1.0, "lower": -0.5},
+        "upper of lengthstop 't' must be finite": {"upper": np.nan},
+        "lengthstop 't' is hard, .* not both": {"upper": 1.0, "damping": 1.0},
+    }
+    for message, arguments in wrong.items():
+        with pytest.raises(vi.MechanismError, match=message):
+            vi.LengthStop("t", "world", "box", **ends, **arguments)
+    with pytest.raises(vi.ArgumentError, match="hard stops need order 1 or 2, got 4: give the stops a stiffness"):
+        vi.simulate(tethered(1.0), 1.0, 0.01, order=4)
 
 
 @pytest.mark.parametrize(

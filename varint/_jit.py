@@ -5,14 +5,20 @@ folder carries a hash of every compiled source file: any edit opens a fresh fold
 ``NUMBA_CACHE_DIR`` wins over this choice; ``NUMBA_DISABLE_JIT=1`` runs the kernels as Python.
 """
 
+import functools
 import hashlib
+import math
 import os
 import platform
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba.core import cgutils, errors, types
+from numba.extending import intrinsic
 
 config: Any = numba.config
 
@@ -71,3 +77,64 @@ def njit(function=None, *, inline="never"):
         return numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = saved
+
+
+NUMPY_RULES: Any = {"error_model": "numpy"}
+_DOUBLE = ir.DoubleType()
+
+
+@functools.cache
+def callback(function) -> tuple[int, Callable]:
+    """A user's ``function(value, rate)`` of three results, compiled: its address for `call_back`, and for Python.
+
+    Both stay in memory. Raises TypeError where it cannot be compiled, or has other results.
+    """
+    function = getattr(function, "py_func", function)
+    if config.DISABLE_JIT:
+        _PLAIN[id(function)] = function
+        return id(function), function
+    compiled = numba.njit(function, **NUMPY_RULES)
+    try:
+        compiled.compile((types.float64, types.float64))
+    except errors.NumbaError as problem:
+        raise TypeError(": ".join(str(problem).split("\n\n")[0].splitlines())) from problem
+    (overload,) = compiled.overloads.values()
+    kinds = getattr(overload.signature.return_type, "types", ())
+    if len(kinds) != 3 or not all(isinstance(kind, types.Number) for kind in kinds):
+        raise TypeError(f"its result is {overload.signature.return_type}, not a tuple of three numbers")
+
+    @numba.cfunc(types.void(types.float64, types.float64, types.CPointer(types.float64)), **NUMPY_RULES)
+    def called(value, rate, out):
+        for k in range(3):
+            out[k] = math.nan  # what is left where it raises
+        out[0], out[1], out[2] = compiled(value, rate)
+
+    _KEPT.append(called)
+    address: Any = called.address
+    return address, compiled
+
+
+_KEPT: list = []
+_PLAIN: dict[int, Callable] = {}
+
+
+@intrinsic
+def _call_address(typing, address, value, rate):
+    """The three results of the `callback` at ``address``."""
+
+    def generate(context, builder, signature, arguments):
+        number, *given = arguments
+        kind = ir.FunctionType(ir.VoidType(), [_DOUBLE, _DOUBLE, _DOUBLE.as_pointer()])
+        out = cgutils.alloca_once(builder, _DOUBLE, size=3)
+        builder.call(builder.inttoptr(number, kind.as_pointer()), [*given, out])
+        results = [builder.load(cgutils.gep_inbounds(builder, out, k)) for k in range(3)]
+        return context.make_tuple(builder, signature.return_type, results)
+
+    return types.UniTuple(types.float64, 3)(types.int64, types.float64, types.float64), generate
+
+
+def _call_plain(address, value, rate):
+    return _PLAIN[address](value, rate)
+
+
+call_back = _call_plain if config.DISABLE_JIT else _call_address

@@ -273,7 +273,7 @@ def _gauge_vectors(gauge, A, x_a, B, x_b):
         case "length":
             return A.T @ (given[0] - x_a), B.T @ (given[1] - x_b)
         case "turn":
-            return A.T @ given[0], B.T @ given[1], A.T @ given[2], B.T @ given[3]
+            return A.T @ given[0], A.T @ given[1], B.T @ given[2]
         case "slide" | "frame":
             along = A.T @ given[0], B.T @ (given[1] - x_b), (given[0] @ (given[2] - x_a), 0.0, 0.0)
             return along if gauge.kind == "slide" else (*along, A.T @ given[3], *(A.T @ B))

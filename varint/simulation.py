@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from varint._jit import is_compiled
+from varint.analysis.forces import check_laws
 from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
 from varint.compile import compile_structure
@@ -73,7 +74,7 @@ def simulate(
     Raises
     ------
     ArgumentError, StateError, FileError
-        Before the first step.
+        Before the first step; MechanismError where the law of a user's force is wrong there.
     ConvergenceError
         A step could not be solved; carries the trajectory up to there.
     """
@@ -97,13 +98,14 @@ def simulate(
     loads = load_arrays(mechanism, compiled, steps, force, torque)
     if compiled.plan.stop_gauge.size and order > 2:
         raise ArgumentError(
-            f"hard stops need order 1 or 2, got {order}: give the JointStops a stiffness, or lower the order"
+            f"hard stops need order 1 or 2, got {order}: give the stops a stiffness, or lower the order"
         )
     commands = command_array(mechanism, compiled, steps, dt)
     controllers = [f for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
     march = March(compiled, scheme(order), dt, tol, every, loads, commands)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     _announce_compilation()
+    check_laws(mechanism, state)
     first = march.start(state)
     _check_start(march, mechanism)
     if controllers:

@@ -21,12 +21,14 @@ def rotation_matrix(q, R):
 
 
 @njit
-def multiply(q, p, out):
-    """Write the Hamilton product ``q p`` into ``out`` (VI eq. 3); ``out`` must be neither factor."""
-    out[0] = q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3]
-    out[1] = q[0] * p[1] + q[1] * p[0] + q[2] * p[3] - q[3] * p[2]
-    out[2] = q[0] * p[2] - q[1] * p[3] + q[2] * p[0] + q[3] * p[1]
-    out[3] = q[0] * p[3] + q[1] * p[2] - q[2] * p[1] + q[3] * p[0]
+def multiply(q, p):
+    """The Hamilton product ``q p`` (4,) (VI eq. 3)."""
+    return (
+        q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3],
+        q[0] * p[1] + q[1] * p[0] + q[2] * p[3] - q[3] * p[2],
+        q[0] * p[2] - q[1] * p[3] + q[2] * p[0] + q[3] * p[1],
+        q[0] * p[3] + q[1] * p[2] - q[2] * p[1] + q[3] * p[0],
+    )
 
 
 @njit

@@ -25,8 +25,37 @@ class Forces(NamedTuple):
 
 def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, command) -> Forces:
     """The forces at poses (T, nb, ...), velocities (T, nb, 3) and inputs (T, forces)."""
+    motion = position, quat_wxyz, velocity, angular_velocity
+    compiled, value, rate, effort, load = _laws_at(mechanism, motion, command)
+    plan = compiled.plan
+    potential = np.empty_like(value)
+    for f, number in enumerate(compiled.force):
+        own = getattr(mechanism.forces[number], "potential", None)
+        if own is not None:
+            potential[:, f] = [own(x) for x in value[:, f].tolist()]
+        else:
+            potential[:, f] = potential_energy(plan.law_kind[f], plan.law_parameter[f], value[:, f], plan.table)
+    by_force = compiled.by_force
+    return Forces(by_force(effort), by_force(effort * rate), by_force(potential), load[:, compiled.slot])
+
+
+def check_laws(mechanism, state) -> None:
+    """Raise MechanismError where a law that the user wrote is wrong at ``state``."""
+    numbers = [number for number, force in enumerate(mechanism.forces) if hasattr(force, "check_law")]
+    if not numbers:
+        return
+    motion = [array[None] for array in (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)]
+    compiled, value, rate, *_ = _laws_at(mechanism, motion, np.zeros((1, len(mechanism.forces))))
+    for number in numbers:
+        f = compiled.force.tolist().index(number)
+        mechanism.forces[number].check_law(float(value[0, f]), float(rate[0, f]))
+
+
+def _laws_at(mechanism, motion, command):
+    """The compiled mechanism; value, rate and effort (T, nf) of its laws, and the load (T, nb, 6) of all."""
     compiled = compile_structure(mechanism, forced=True)
     plan, order = compiled.plan, compiled.order
+    position, quat_wxyz, velocity, angular_velocity = motion
     nodes = [
         np.ascontiguousarray(array[:, order])
         for array in (position, quat_wxyz, np.concatenate([velocity, angular_velocity], axis=2))
@@ -36,11 +65,7 @@ def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, comman
     load = np.empty((T, nb, 6))
     given = np.ascontiguousarray(command[:, compiled.force])
     forces_at_nodes(plan, workspace(plan, 1), tuple(nodes), given, value, rate, effort, load)
-    potential = np.empty((T, nf))
-    for f in range(nf):
-        potential[:, f] = potential_energy(plan.law_kind[f], plan.law_parameter[f], value[:, f], plan.table)
-    by_force = compiled.by_force
-    return Forces(by_force(effort), by_force(effort * rate), by_force(potential), load[:, compiled.slot])
+    return compiled, value, rate, effort, load
 
 
 def potential_energy(kind, p, value, table) -> np.ndarray:

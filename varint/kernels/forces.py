@@ -18,10 +18,10 @@ In Newton's matrix an element is one more row with a compliance, f's change h/2 
 
 import math
 
-from varint._jit import njit
+from varint._jit import call_back, njit
 from varint.algebra.quaternion import multiply, rotation_matrix
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.gauges import cross, dot, measure, on_from, turned_back
+from varint.kernels.gauges import cross, dot, measure, turned_back
 from varint.kernels.plan import (
     CABLE,
     COULOMB,
@@ -32,6 +32,7 @@ from varint.kernels.plan import (
     HOLD,
     INVERSE_SQUARE,
     LENGTH,
+    MOTOR,
     SERVO,
     SLIDE,
     SLIP,
@@ -41,6 +42,7 @@ from varint.kernels.plan import (
     STRAIN,
     TABLE,
     TURN,
+    USER,
 )  # fmt: skip
 
 
@@ -50,8 +52,12 @@ def _along(plan, ws, e):
     value = rate = 0.0
     part = e
     while part == e or (part < plan.gauge_kind.size and plan.gauge_law[part] == plan.gauge_law[part + 1]):
-        ws.middle_value[part] = on_from(plan.gauge_kind[part], ws.gauge_value[part], ws.middle_value[part])
-        value += ws.middle_value[part]
+        own = ws.middle_value[part]
+        if plan.gauge_kind[part] == TURN and abs(own - ws.gauge_value[part]) > math.pi:
+            turn = 2.0 * math.pi
+            own += turn * round((ws.gauge_value[part] - own) / turn)
+            ws.middle_value[part] = own
+        value += own
         for s in range(2):
             i = plan.gauge_body[part, s]
             if i < plan.mass.size:
@@ -77,8 +83,8 @@ def law(kind, p, value, rate, command, table):
         if (effort < 0.0) == low:
             return 0.0, 0.0, 0.0
         return effort, -p[0], -p[2]
-    if kind == FRICTION:
-        share = math.tanh(rate / p[1])
+    if kind == FRICTION or kind == MOTOR:
+        share = math.tanh((rate - (command if kind == MOTOR else 0.0)) / p[1])
         return -p[0] * share, 0.0, -p[0] / p[1] * (1.0 - share * share)
     if kind == DRAG:
         return -p[0] * abs(rate) * rate, 0.0, -2.0 * p[0] * abs(rate)
@@ -107,6 +113,8 @@ def law(kind, p, value, rate, command, table):
         return effort - p[2] * rate, c[2] + x * (2.0 * c[3] + 3.0 * x * c[4]), -p[2]
     if kind == HOLD:
         return 0.0, 0.0, 0.0
+    if kind == USER:
+        return call_back(int(p[0]), value, rate)
     return command, 0.0, 0.0  # INPUT
 
 
@@ -117,18 +125,23 @@ def middle_poses(plan, ws, start, half_step):
         if not plan.forced[i]:
             continue
         v = ws.velocity[i]
-        u0, u1, u2 = half_step * v[3], half_step * v[4], half_step * v[5]
-        c = math.sqrt(1.0 - (u0 * u0 + u1 * u1 + u2 * u2))
+        x, y, z = half_step * v[3], half_step * v[4], half_step * v[5]
+        c = math.sqrt(1.0 - (x * x + y * y + z * z))
+        share = 1.0 / (1.0 + c)
         T = ws.middle_turn[i]
-        T[0], T[1], T[2], T[3] = u0 / (1.0 + c), u1 / (1.0 + c), u2 / (1.0 + c), c
-        scale = math.sqrt(0.5 * (1.0 + c))
-        half = ws.half_turn
-        half[0] = scale
+        T[0], T[1], T[2], T[3] = share * x, share * y, share * z, c
         for k in range(3):
-            half[1 + k] = scale * T[k]
             ws.middle_position[i, k] = ws.position[start, i, k] + half_step * v[k]
-        multiply(ws.quat[start, i], half, ws.middle_quat)
-        rotation_matrix(ws.middle_quat, ws.middle_rotation[i])
+        _turn(multiply(ws.quat[start, i], (1.0 + c, x, y, z)), share, ws.middle_rotation[i])
+
+
+@njit(inline="always")
+def _turn(q, s, R):
+    """Rotation matrix of a quaternion (4,) that is not normalised, s = 2 / |q|^2, to ``R``."""
+    w, x, y, z = q
+    R[0, 0], R[0, 1], R[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
+    R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
+    R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
 
 
 @njit
@@ -139,7 +152,7 @@ def apply_forces(plan, ws, start, upper, lower, half_step):
     measure(plan, ws.middle_position, ws.middle_rotation, ws.velocity, ws.gauge_gradient, ws.middle_value)
     effort = by_value = by_rate = 0.0
     for e in range(plan.gauge_kind.size):
-        first, last = plan.gauge_law[e], plan.gauge_law[e + 1]
+        first, last, turning = plan.gauge_law[e], plan.gauge_law[e + 1], plan.gauge_kind[e] == TURN
         if first < last:
             value, rate = _along(plan, ws, e)
             effort = by_value = by_rate = 0.0
@@ -150,32 +163,35 @@ def apply_forces(plan, ws, start, upper, lower, half_step):
                 ws.effort[f] = own
                 effort, by_value, by_rate = effort + own, by_value + slope, by_rate + damping
             ws.gauge_rate[e] = rate
-            ws.gauge_damping[e] = -effort / rate if rate > 0.0 else -by_rate
+            if plan.gauge_kind[e] >= SPEED:
+                ws.gauge_damping[e] = -effort / rate if rate > 0.0 else -by_rate
         ws.gauge_effort[e] = effort
-        gradient = ws.gauge_gradient[e]
         r = plan.gauge_row[e]
         if r >= 0 and ws.compliance[r] == 0.0:
             r = -1  # of a closed stop: the row is a constraint
+        p, q, push = -half_step * half_step * by_value, -half_step * by_rate, -half_step * effort
         for s in range(2):
             i = plan.gauge_body[e, s]
             if i == nb:
                 continue
             side = s if plan.gauge_flip[e] == 0 else 1 - s
-            g = gradient[s]
             up = ws.jacobian[upper, r, side] if r >= 0 else ws.gauge_upper[e, s]
             low = ws.jacobian[lower, r, side] if r >= 0 else ws.gauge_lower[e, s]
-            T = ws.middle_turn[i]
+            g, T, residual = ws.gauge_gradient[e, s], ws.middle_turn[i], ws.residual_body[i]
             tilt, c = cross(T, g[3:]), T[3]
             # dw = (c I + [u]) dphi with u = (1 + c) T: the rate's row is c g_theta - (1 + c) T x g_theta
-            p, q = -half_step * half_step * by_value, -half_step * by_rate
             straight, across = p + q * c, p + q * (1.0 + c)
-            up[0], up[1], up[2] = g[0], g[1], g[2]
             up[3], up[4], up[5] = g[3] + tilt[0], g[4] + tilt[1], g[5] + tilt[2]
-            low[0], low[1], low[2] = (p + q) * g[0], (p + q) * g[1], (p + q) * g[2]
             low[3] = straight * g[3] - across * tilt[0]
             low[4] = straight * g[4] - across * tilt[1]
             low[5] = straight * g[5] - across * tilt[2]
-            add_scaled6(ws.residual_body[i], -half_step * effort, up)
+            start_at = 3
+            if not turning:  # a turn has no part in x: those entries stay zero
+                start_at = 0
+                up[0], up[1], up[2] = g[0], g[1], g[2]
+                low[0], low[1], low[2] = (p + q) * g[0], (p + q) * g[1], (p + q) * g[2]
+            for k in range(start_at, 6):
+                residual[k] += push * up[k]
 
 
 @njit
@@ -318,9 +334,8 @@ def finish_forces(plan, ws, half_step):
             if i < plan.mass.size:
                 g, p, share = ws.gauge_gradient[e, s], ws.momentum[i], half_step * ws.gauge_effort[e]
                 tilt = cross(ws.middle_turn[i], g[3:])
-                for k in range(3):
-                    p[k] += share * g[k]
-                    p[3 + k] += share * (g[3 + k] - tilt[k])
+                add_scaled6(p, share, g)
+                p[3], p[4], p[5] = p[3] - share * tilt[0], p[4] - share * tilt[1], p[5] - share * tilt[2]
 
 
 @njit

@@ -32,20 +32,18 @@ def turned_back(R, a):
 
 @njit(inline="always")
 def _angle(A, B, vectors, gradient):
-    """TURN: atan2(u0 . R w0, u1 . R w1), R = A^T B."""
-    s_w, c_w = turned(B, vectors[1]), turned(B, vectors[3])
-    s_w, c_w = turned_back(A, s_w), turned_back(A, c_w)
-    s, c = dot(vectors[0], s_w), dot(vectors[2], c_w)
-    s_u, c_u = turned_back(B, turned(A, vectors[0])), turned_back(B, turned(A, vectors[2]))
-    square = s * s + c * c
-    fs, fc = c / square, -s / square
-    s_a, c_a = cross(vectors[0], s_w), cross(vectors[2], c_w)
-    s_b, c_b = cross(vectors[1], s_u), cross(vectors[3], c_u)
+    """TURN: atan2(u0 . d, u1 . d), d = A^T B w."""
+    u, v = vectors[0], vectors[1]
+    d = turned_back(A, turned(B, vectors[2]))
+    s, c = dot(u, d), dot(v, d)
+    scale = 1.0 / (s * s + c * c)
+    s_d, c_d = scale * c, -scale * s
+    near = cross((s_d * u[0] + c_d * v[0], s_d * u[1] + c_d * v[1], s_d * u[2] + c_d * v[2]), d)
+    far = turned_back(B, turned(A, near))  # the moments on both add up to nothing
     gradient[0, 0] = gradient[0, 1] = gradient[0, 2] = 0.0
     gradient[1, 0] = gradient[1, 1] = gradient[1, 2] = 0.0
-    gradient[0, 3], gradient[1, 3] = fs * s_a[0] + fc * c_a[0], fs * s_b[0] + fc * c_b[0]
-    gradient[0, 4], gradient[1, 4] = fs * s_a[1] + fc * c_a[1], fs * s_b[1] + fc * c_b[1]
-    gradient[0, 5], gradient[1, 5] = fs * s_a[2] + fc * c_a[2], fs * s_b[2] + fc * c_b[2]
+    gradient[0, 3], gradient[0, 4], gradient[0, 5] = near
+    gradient[1, 3], gradient[1, 4], gradient[1, 5] = -far[0], -far[1], -far[2]
     return math.atan2(s, c)
 
 

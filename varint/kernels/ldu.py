@@ -130,14 +130,16 @@ def _eliminate(D, X, S, Y, G, H, C, rows, has_parent, D_parent, x, y, x_parent):
         y[r] -= S[r, 5] if rows < 6 else dot6(H[r, 0], x)
         S[r, r] += C[r]
     lu_factor(S, rows)
-    lu_solve(S, rows, y)
-    if has_parent:
-        for r in range(rows):
-            add_scaled6(x_parent, y[r], G[r, 1])
-            for k in range(6):
-                Y[r, k] = H[r, 1, k]
-        lu_solve_wide(S, rows, Y)
-        add_product_wide(G, 1, Y, rows, D_parent)
+    if not has_parent:
+        lu_solve(S, rows, y)
+        return
+    for r in range(rows):
+        for k in range(6):
+            Y[r, k] = H[r, 1, k]
+    lu_solve_wider(S, rows, Y, y)
+    for r in range(rows):
+        add_scaled6(x_parent, y[r], G[r, 1])
+    add_product_wide(G, 1, Y, rows, D_parent)
 
 
 @njit

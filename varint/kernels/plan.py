@@ -26,7 +26,7 @@ POINT, AXIS, DISTANCE, HELD, EFFORT = range(5)  # kinds of row: constraints, see
 # kinds of gauge: of two bodies; directions along which one body is pushed; the motion of one body
 LENGTH, SLIDE, TURN, FRAME, DEAD, FOLLOWER, SPEED, SPIN, SLIP = range(9)
 # kinds of law
-SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB, HOLD = range(12)
+SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB, USER, MOTOR, HOLD = range(14)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class Plan(Record):
     gauge_kind: np.ndarray  # (ng,)
     gauge_weight: np.ndarray  # (ng,) its factor in a sum
     gauge_vector: np.ndarray  # (ng, 7, 3) LENGTH: anchors, axes of a, b; SLIDE: direction, a, anchor, b, (offset,);
-    # TURN: pairs, axes of a, b, a, b; FRAME: as SLIDE, then a weight of turns, a, and R at rest; DEAD, FOLLOWER:
+    # TURN: two axes of a, one of b; FRAME: as SLIDE, then a weight of turns, a, and R at rest; DEAD, FOLLOWER:
     # directions of force and torque, in the world or in b, point, b; SLIP: normal, world, point, b
     gauge_law: np.ndarray  # (ng + 1,) laws of gauge e are gauge_law[e] : gauge_law[e + 1]
     stop_gauge: np.ndarray  # (ns,) hard stops: gauge, limit, side that is forbidden (1: above, -1: below), restitution
@@ -89,8 +89,8 @@ class Plan(Record):
     stop_restitution: np.ndarray  # (ns,)
     law_kind: np.ndarray  # (nf,)
     law_parameter: np.ndarray  # (nf, 4) SPRING k, l0, d; CABLE the same; STOP k, upper, d, lower; FRICTION F, v0;
-    # DRAG c; SERVO k, -, d; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first piece, pieces, d;
-    # COULOMB mu, v0, the law of the normal force. SI units
+    # DRAG c; SERVO k, -, d; MOTOR F, v0; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first piece, pieces,
+    # d; COULOMB mu, v0, the law of the normal force; USER address of a function. SI units
     table: (
         np.ndarray
     )  # (pieces, 6) of all TABLEs: start, effort's c0 .. c3 in powers of (value - start), potential there
@@ -132,8 +132,6 @@ class Workspace(Record):
     middle_position: np.ndarray  # (nb + 1, 3)
     middle_rotation: np.ndarray  # (nb + 1, 3, 3)
     middle_turn: np.ndarray  # (nb + 1, 4) T of forces.py, and the cosine of half the step's rotation
-    middle_quat: np.ndarray  # (4,)
-    half_turn: np.ndarray  # (4,)
     middle_value: np.ndarray  # (ng,) of the gauge in the middle of the step
     gauge_value: np.ndarray  # (ng,) the same of the last step done: tells the turns of a TURN
     gauge_rate: np.ndarray  # (ng,) of the sum that its laws see
@@ -196,8 +194,6 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         middle_position=np.zeros((nb + 1, 3)),
         middle_rotation=rotation[0].copy(),
         middle_turn=np.zeros((nb + 1, 4)),
-        middle_quat=np.zeros(4),
-        half_turn=np.zeros(4),
         middle_value=np.zeros(ng),
         gauge_value=np.zeros(ng),
         gauge_rate=np.zeros(ng),

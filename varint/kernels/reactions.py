@@ -81,8 +81,8 @@ def _of_gauge(plan, r, position, rotation, velocity):
             plan.gauge_weight[e]
             * _product(rotation[a], w_a, vectors[0], rotation[b], w_b, vectors[1], apart, parting)[2]
         )
-    s, ds, dds = _product(rotation[a], w_a, vectors[0], rotation[b], w_b, vectors[1], NONE, NONE)
-    c, dc, ddc = _product(rotation[a], w_a, vectors[2], rotation[b], w_b, vectors[3], NONE, NONE)
+    s, ds, dds = _product(rotation[a], w_a, vectors[0], rotation[b], w_b, vectors[2], NONE, NONE)
+    c, dc, ddc = _product(rotation[a], w_a, vectors[1], rotation[b], w_b, vectors[2], NONE, NONE)
     square = s * s + c * c
     rate = (c * ds - s * dc) / square
     return plan.gauge_weight[e] * ((c * dds - s * ddc) - 2.0 * rate * (s * ds + c * dc)) / square

@@ -179,9 +179,10 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
                     low_gap = -1.0
                     gap = high_gap
                 if low_gap < 0.0 and abs(gap) > TOUCHING:
-                    # it starts at the limit and goes beyond: it rests there
-                    impact(plan, ws, pose, stop, 0.0)
+                    # it starts at the limit and goes beyond: an impact at the node, or it rests there
+                    impacts += 1
                     changes += 1
+                    impact(plan, ws, pose, stop, plan.stop_restitution[stop] if impacts <= MOST_IMPACTS else 0.0)
                     stop, part = -1, min(size, 1.0 - done)
                     continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part

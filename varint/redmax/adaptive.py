@@ -29,7 +29,7 @@ class Adaptive:
         self.equations, self.method, self.end = equations, METHODS[method], end
         self.tolerances = {"rtol": rtol, "atol": atol}
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf)])
-        if method == "radau" and not (len(equations.closures) or equations.drives):
+        if method == "radau" and not (equations.row_count or equations.drives):
             self.inverse = InverseDynamics(equations)
             self.tolerances["jac"] = self._jacobian
         self.evaluations = self.steps = 0

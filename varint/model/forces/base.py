@@ -30,7 +30,7 @@ class Gauge:
 
     * "length" between points: (point a, point b);
     * "slide" of a point of b along a direction of a from a point of a: (direction, point b, point a);
-    * "turn", the angle atan2(u0 . R w0, u1 . R w1): (u0, w0, u1, w1);
+    * "turn", the angle atan2(u . d, v . d) of a direction d of b in a plane of a: (u, v, d);
     * "frame", a slide plus n . the rotation vector of b since the reference, in axes of a:
       (direction, point b, point a, n);
     * "dead", "follower", a force and a torque on b fixed in the world or in b: (force, torque, point);
@@ -158,13 +158,8 @@ def coordinate_gauge(joint: Joint, number: int, point_a, point_b) -> Gauge | Non
     if not isinstance(motion, Turn) or len(turns) > 2 or any(isinstance(m, Ball) for m in joint.allowed):
         return None
     axis = axes[motion.axis]
-    if len(turns) == 1:
-        other = axes[(motion.axis + 1) % 3]
-        vectors = (np.cross(axis, other), other, other, other)
-    elif motion is turns[0]:
-        other = axes[turns[1].axis]
-        vectors = (np.cross(axis, other), other, other, other)
-    else:
+    if len(turns) == 2 and motion is turns[1]:
         other = axes[turns[0].axis]
-        vectors = (other, np.cross(other, axis), other, other)
-    return Gauge("turn", joint.body_a, joint.body_b, vectors)
+        return Gauge("turn", joint.body_b, joint.body_a, (np.cross(other, axis), other, other))
+    other = axes[(motion.axis + 1) % 3 if len(turns) == 1 else turns[1].axis]
+    return Gauge("turn", joint.body_a, joint.body_b, (np.cross(axis, other), other, other))

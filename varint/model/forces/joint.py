@@ -1,12 +1,11 @@
-"""Forces along a coordinate of a joint: springs, dampers, friction, stops, servos, motors."""
+"""Forces along a coordinate of a joint: springs, dampers, friction, servos, motors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint.errors import MechanismError
-from varint.model.forces.base import Element, Force, HardStop, register
+from varint.model.forces.base import Element, Force, register
 from varint.model.forces.commanded import Commanded
 
 
@@ -91,49 +90,6 @@ class JointFriction(AlongCoordinate):
 
 @register
 @dataclass(frozen=True, eq=False)
-class JointStop(AlongCoordinate):
-    """Limits of a joint coordinate (m or rad). A limit that is not given is not there.
-
-    With a ``stiffness``, N m/rad or N/m: one-sided springs with ``damping``, N m s/rad or N s/m, which only push back.
-    Without: hard, each impact turning the rate to -``restitution`` times itself (0 to 1); for orders 1 and 2.
-    """
-
-    lower: float = field(default=-np.inf, kw_only=True)
-    upper: float = field(default=np.inf, kw_only=True)
-    restitution: float = field(default=0.0, kw_only=True)
-    stiffness: float | None = field(default=None, kw_only=True)
-    damping: float = field(default=0.0, kw_only=True)
-
-    def __post_init__(self):
-        super().__post_init__()
-        bounded = [which for which in ("lower", "upper") if not _is_infinite(getattr(self, which))]
-        self._check(damping="zero", restitution="zero", **dict.fromkeys(bounded, "any"))
-        if self.stiffness is not None:
-            self._check(stiffness="positive")
-        if not self.lower < self.upper:
-            raise MechanismError(f"lower of {self.label} must be below upper, got {self.lower!r} and {self.upper!r}")
-        if self.restitution > 1.0:
-            raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
-        if (self.stiffness is None and self.damping) or (self.stiffness is not None and self.restitution):
-            raise MechanismError(
-                f"{self.label} is hard, with a restitution, or has a stiffness and a damping: not both"
-            )
-
-    def elements(self, structure):
-        gauge = self._joint(structure, self.joint, self.coordinate)
-        if self.stiffness is not None:
-            return [Element(gauge, "STOP", (self.stiffness, self.upper, self.damping, self.lower))]
-        limits = ((self.upper, 1), (self.lower, -1))
-        stops = tuple(HardStop(limit, sign, self.restitution) for limit, sign in limits if np.isfinite(limit))
-        return [Element(gauge, "INPUT", stops=stops)]
-
-
-def _is_infinite(value):
-    return isinstance(value, float) and np.isinf(value)
-
-
-@register
-@dataclass(frozen=True, eq=False)
 class Motor(Commanded, AlongCoordinate):
     """An effort at a joint coordinate, N m or N, on its body b."""
 
@@ -164,3 +120,27 @@ class JointServo(Commanded, AlongCoordinate):
 
     def _parameters(self):
         return self.stiffness, 0.0, self.damping
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class VelocityMotor(Commanded, AlongCoordinate):
+    """A motor that holds a rate: the effort max_effort tanh((speed - dq/dt) / smoothing), taken implicitly.
+
+    ``speed`` and ``smoothing``: rad/s or m/s; ``max_effort``: N m or N. Where max_effort times the step is far above
+    the inertia times smoothing, it is the mean rate of each step that keeps the speed, and the nodes swing about it.
+    """
+
+    speed: float | np.ndarray | Callable = field(kw_only=True)
+    max_effort: float = field(kw_only=True)
+    smoothing: float = field(default=1e-2, kw_only=True)
+
+    law = "MOTOR"
+    command_name = "speed"
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check(max_effort="zero", smoothing="positive")
+
+    def _parameters(self):
+        return self.max_effort, self.smoothing

@@ -1,4 +1,4 @@
-"""Springs that are not linear, and limits of a length."""
+"""Springs that are not linear."""
 
 from dataclasses import dataclass, field
 
@@ -66,26 +66,3 @@ class TabulatedTorsionSpring(Tabulated, AlongCoordinate):
 
     def elements(self, structure):
         return self._along(self._joint(structure, self.joint, self.coordinate))
-
-
-@register
-@dataclass(frozen=True, eq=False)
-class LengthStop(BetweenPoints):
-    """Limits of the distance between two points, m, as one-sided springs with damping that only push back."""
-
-    lower: float = field(default=0.0, kw_only=True)
-    upper: float = field(default=np.inf, kw_only=True)
-    stiffness: float = field(kw_only=True)
-    damping: float = field(default=0.0, kw_only=True)
-
-    def __post_init__(self):
-        super().__post_init__()
-        self._check(stiffness="positive", damping="zero")
-        if not 0.0 <= self.lower < self.upper:
-            raise MechanismError(
-                f"lower of {self.label} must be from 0 to below upper, got {self.lower!r} and {self.upper!r}"
-            )
-
-    def elements(self, structure):
-        limits = (self.stiffness, float(self.upper), self.damping, float(self.lower))
-        return [Element(self._gauge(structure), "STOP", limits)]

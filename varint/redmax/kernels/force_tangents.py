@@ -69,16 +69,16 @@ def _length(arm_a, arm_b, n, stretch, keep, turn_a, shift_a, turn_b, shift_b, ou
 
 @njit
 def _turn(A, B, vectors, turn_a, turn_b, out):
-    """TURN: torques (c U0 x W0 - s U1 x W1) / (s^2 + c^2) on a, the opposite on b."""
-    U0, W0, U1, W1 = turned(A, vectors[0]), turned(B, vectors[1]), turned(A, vectors[2]), turned(B, vectors[3])
-    dU0, dW0, dU1, dW1 = cross(turn_a, U0), cross(turn_b, W0), cross(turn_a, U1), cross(turn_b, W1)
-    s, c = dot(U0, W0), dot(U1, W1)
-    ds, dc = dot(dU0, W0) + dot(U0, dW0), dot(dU1, W1) + dot(U1, dW1)
+    """TURN: torques (c U0 - s U1) x W / (s^2 + c^2) on a, the opposite on b."""
+    U0, U1, W = turned(A, vectors[0]), turned(A, vectors[1]), turned(B, vectors[2])
+    dU0, dU1, dW = cross(turn_a, U0), cross(turn_a, U1), cross(turn_b, W)
+    s, c = dot(U0, W), dot(U1, W)
+    ds, dc = dot(dU0, W) + dot(U0, dW), dot(dU1, W) + dot(U1, dW)
     square, dsquare = s * s + c * c, 2.0 * (s * ds + c * dc)
     fs, fc = c / square, -s / square
     dfs, dfc = (dc - fs * dsquare) / square, (-ds - fc * dsquare) / square
-    t0, t1 = cross(U0, W0), cross(U1, W1)
-    dt0, dt1 = _sum(cross(dU0, W0), cross(U0, dW0)), _sum(cross(dU1, W1), cross(U1, dW1))
+    t0, t1 = cross(U0, W), cross(U1, W)
+    dt0, dt1 = _sum(cross(dU0, W), cross(U0, dW)), _sum(cross(dU1, W), cross(U1, dW))
     torque = _sum(_sum(_times(dfs, t0), _times(fs, dt0)), _sum(_times(dfc, t1), _times(fc, dt1)))
     for m in range(3):
         out[0, m], out[1, m] = torque[m], -torque[m]

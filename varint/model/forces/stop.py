@@ -1,0 +1,79 @@
+"""Limits, soft or hard."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.forces.base import Element, Force, HardStop, register
+from varint.model.forces.joint import AlongCoordinate
+from varint.model.forces.spring import BetweenPoints
+
+
+@dataclass(frozen=True, eq=False)
+class Stop(Force):
+    """A limit that is not given is not there.
+
+    With a ``stiffness``, N m/rad or N/m: one-sided springs with ``damping``, N m s/rad or N s/m, which only push back.
+    Without: hard, each impact turning the rate to -``restitution`` times itself (0 to 1); for orders 1 and 2.
+    """
+
+    lower: float = field(default=-np.inf, kw_only=True)
+    upper: float = field(default=np.inf, kw_only=True)
+    restitution: float = field(default=0.0, kw_only=True)
+    stiffness: float | None = field(default=None, kw_only=True)
+    damping: float = field(default=0.0, kw_only=True)
+
+    least: ClassVar[float] = -np.inf  # that lower may be
+
+    def __post_init__(self):
+        super().__post_init__()
+        bounded = [which for which in ("lower", "upper") if not _is_infinite(getattr(self, which))]
+        self._check(damping="zero", restitution="zero", **dict.fromkeys(bounded, "any"))
+        if self.stiffness is not None:
+            self._check(stiffness="positive")
+        if not self.least <= self.lower < self.upper:
+            above = "from 0 to " if self.least == 0.0 else ""
+            raise MechanismError(
+                f"lower of {self.label} must be {above}below upper, got {self.lower!r} and {self.upper!r}"
+            )
+        if self.restitution > 1.0:
+            raise MechanismError(f"restitution of {self.label} must be at most 1, got {self.restitution:g}")
+        if (self.stiffness is None and self.damping) or (self.stiffness is not None and self.restitution):
+            raise MechanismError(
+                f"{self.label} is hard, with a restitution, or has a stiffness and a damping: not both"
+            )
+
+    def _limiting(self, gauge, lower):
+        if self.stiffness is not None:
+            return [Element(gauge, "STOP", (self.stiffness, self.upper, self.damping, lower))]
+        limits = ((self.upper, 1), (lower, -1))
+        stops = tuple(HardStop(limit, sign, self.restitution) for limit, sign in limits if np.isfinite(limit))
+        return [Element(gauge, "INPUT", stops=stops)]
+
+
+def _is_infinite(value):
+    return isinstance(value, float) and np.isinf(value)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class JointStop(Stop, AlongCoordinate):
+    __doc__ = f"""Limits of a joint coordinate (m or rad). {Stop.__doc__}"""
+
+    def elements(self, structure):
+        return self._limiting(self._joint(structure, self.joint, self.coordinate), self.lower)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class LengthStop(Stop, BetweenPoints):
+    __doc__ = f"""Limits of the distance between two points, m: a tether, a rope that goes taut. {Stop.__doc__}"""
+
+    lower: float = field(default=0.0, kw_only=True)
+
+    least = 0.0
+
+    def elements(self, structure):
+        return self._limiting(self._gauge(structure), self.lower or -np.inf)

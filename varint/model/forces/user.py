@@ -1,0 +1,97 @@
+"""Forces by a law that the user writes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint._jit import callback
+from varint.errors import MechanismError
+from varint.model.forces.base import Element, Force, register
+from varint.model.forces.joint import AlongCoordinate
+from varint.model.forces.spring import BetweenPoints
+
+DIFFERENCE = 1e-6  # of value and rate, relative to one or more
+TOLERANCE = 1e-4  # of a derivative, relative
+
+
+@dataclass(frozen=True, eq=False)
+class UserLaw(Force):
+    """A force by ``law(value, rate) -> (effort, d effort / d value, d effort / d rate)``, SI units.
+
+    ``law`` is compiled by numba; stepped implicitly by the derivatives it gives, which are compared with differences
+    where a run starts. Efforts are along the value: negative where they pull it back. ``potential(value)``, J, tells
+    what of its work is stored; without it all counts as dissipated. Functions go into no file.
+    """
+
+    law: Callable = field(kw_only=True)
+    potential: Callable | None = field(default=None, kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        for name in ("law", "potential"):
+            given = getattr(self, name)
+            if not callable(given) and (name == "law" or given is not None):
+                raise MechanismError(f"{name} of {self.label} must be a function, got {given!r}")
+        try:
+            callback(self.law)
+        except TypeError as problem:
+            raise MechanismError(
+                f"law of {self.label} must compile to (effort, by value, by rate): {problem}"
+            ) from problem
+
+    def _user(self, gauge):
+        return [Element(gauge, "USER", (callback(self.law)[0],))]
+
+    def check_law(self, value, rate):
+        """Raise MechanismError unless the law is finite there, and its derivatives those of the effort around."""
+        found = np.asarray(self._found(value, rate), dtype=float)
+        if found.shape != (3,):
+            raise MechanismError(f"law of {self.label} must give (effort, by value, by rate), got {found.tolist()}")
+        if not np.isfinite(found).all():
+            raise MechanismError(
+                f"law of {self.label} must be finite, got {found.tolist()} at value {value:g}, rate {rate:g}"
+            )
+        for x in value + 0.1 * (abs(value) or 1.0) * np.array([0.0, -1.0, 1.0]):
+            for v in rate + 0.1 * (1.0 + abs(rate)) * np.array([0.0, -1.0, 1.0]):
+                self._compare(float(x), float(v))
+
+    def _found(self, value, rate):
+        """What steps find: no numbers where the law raises an error."""
+        try:
+            return callback(self.law)[1](value, rate)
+        except Exception:
+            return np.nan, np.nan, np.nan
+
+    def _compare(self, value, rate):
+        """The derivatives at one place; at a kink, anything between those of both sides will do."""
+        effort, *given = self._found(value, rate)
+        for number, (name, at) in enumerate((("value", value), ("rate", rate))):
+            step = DIFFERENCE * max(1.0, abs(at))
+            shift = (step, 0.0) if name == "value" else (0.0, step)
+            ahead, behind = (self._found(value + sign * shift[0], rate + sign * shift[1])[0] for sign in (1, -1))
+            sides = np.array([ahead - effort, effort - behind]) / step
+            slack = TOLERANCE * (np.abs(sides).max() + abs(given[number])) + 1e-9 * (1.0 + abs(effort))
+            if np.isfinite(sides).all() and not sides.min() - slack <= given[number] <= sides.max() + slack:
+                raise MechanismError(
+                    f"derivative of law of {self.label} by {name} is {given[number]:g}, differences give"
+                    f" {sides.mean():g}, at value {value:g}, rate {rate:g}"
+                )
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class UserSpring(UserLaw, BetweenPoints):
+    __doc__ = f"""Along the line between two points, of length ``value`` (m). {UserLaw.__doc__}"""
+
+    def elements(self, structure):
+        return self._user(self._gauge(structure))
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class UserJointForce(UserLaw, AlongCoordinate):
+    __doc__ = f"""Along a joint coordinate (m or rad). {UserLaw.__doc__}"""
+
+    def elements(self, structure):
+        return self._user(self._joint(structure, self.joint, self.coordinate))
