@@ -165,6 +165,36 @@ def test_tether_between_bodies_that_move_keeps_momentum():
     assert np.abs(run.energy_balance).max() < 1e-12
 
 
+def test_bodies_on_a_row_of_tethers():
+    """Three boxes that fall, each on a tether from the one before: closures of one cluster, impacts together."""
+    names = ["world", "a", "b", "c"]
+    bodies = [vi.Body.box(name, (0.1,) * 3, 1.0, position=(0.5 * i, 0, 0)) for i, name in enumerate("abc")]
+    points = [(0, 0, 0.3), *(body.position for body in bodies)]
+    tethers = [
+        vi.LengthStop(
+            names[i + 1], names[i], names[i + 1], point_a=points[i], point_b=points[i + 1], upper=0.7, restitution=0.7
+        )
+        for i in range(3)
+    ]
+    joints = [vi.Free(f"free {name}", "world", name) for name in "abc"]
+    mechanism = vi.Mechanism("row", bodies, joints, forces=tethers)
+    balances = []
+    for dt in (0.005, 0.0025):
+        run = vi.simulate(mechanism, 5.0, dt)
+        assert run.substeps > 30
+        assert np.linalg.norm(np.diff(run.position, axis=1), axis=2).max() < 0.7 + 1e-9
+        balances.append(np.abs(run.energy_balance).max())
+    assert balances[1] < 0.5 * balances[0] < 1e-3 * run.kinetic.max()
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_what_lies_on_a_stop_stays_there(restitution):
+    mechanism = ball(restitution)
+    run = vi.simulate(mechanism, 1.0, 0.01, state=mechanism.state(coordinates={"slide": -1.0}))
+    assert np.abs(run.coordinates["slide"] + 1.0).max() < 1e-10
+    assert np.abs(run.velocity).max() < 1e-10
+
+
 def test_bad_tethers():
     ends = {"point_a": (0, 0, 0), "point_b": (0, 0, -1)}
     wrong = {
