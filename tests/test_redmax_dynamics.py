@@ -249,6 +249,13 @@ def test_wrong_arguments_are_refused():
     still = vi.Mechanism("still", [vi.Body.box("b", (1, 1, 1), 1.0)], [vi.Fixed("f", "world", "b")])
     with pytest.raises(vi.ArgumentError, match="no coordinate"):
         vi.redmax.simulate(still, 1.0)
+    names = [joint.name for joint in mechanism.joints]
+    equal = vi.Equality("equal", joint_a=names[0], joint_b=names[1])
+    moved = vi.PrescribedMotion("moved", joint=names[0], position=0.0)
+    for force, message in ((equal, "'equal' is a constraint"), (moved, "prescribed= in its place")):
+        held = vi.Mechanism("held", mechanism.bodies, mechanism.joints, forces=[force])
+        with pytest.raises(vi.ArgumentError, match=message):
+            vi.redmax.simulate(held, 1.0)
     stop = vi.JointStop("stop", joint=mechanism.joints[0].name, upper=1.0)
     hard = vi.Mechanism("m", mechanism.bodies, mechanism.joints, forces=[stop])
     with pytest.raises(vi.ArgumentError, match="'stop' is hard"):
