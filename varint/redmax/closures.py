@@ -30,15 +30,13 @@ class Closures:
     def __init__(self, compiled):
         plan = compiled.plan
         nb, total = plan.mass.size, plan.row_c.size
-        of_cuts = {name: getattr(plan, name)[nb:] for name in ("side", "first_body", "joint_rows")}
-        self.plan = replace(plan, **of_cuts)
+        self.plan = replace(plan, side=plan.side[nb:], first_body=plan.first_body[nb:], joint_rows=plan.joint_rows[nb:])
         self.first = int(plan.joint_rows[nb])
         self.scale = plan.row_scale[self.first :]
         self.side = np.repeat(plan.side[nb:], np.diff(plan.joint_rows[nb:]), axis=0)
         self.flip = np.repeat(plan.first_body[nb:], np.diff(plan.joint_rows[nb:]))
         self.kind, self.u = plan.row_kind[self.first :], plan.row_u[self.first :]
         self.w, self.c = plan.row_w[self.first :], plan.row_c[self.first :]
-        self.joint = np.repeat(compiled.joints[nb:], np.diff(plan.joint_rows[nb:]))
         self._g, self._second, self._none = np.zeros((3, total))
         self._jacobian = np.zeros((total, 2, 6))
 

@@ -70,7 +70,7 @@ class Equations:
         self.couplings = coupling_rows(mechanism, self.tree.columns)
         self.aim = np.zeros(len(self.couplings))  # what they are kept at
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
-        _refuse_hard_stops(mechanism, self.forced)
+        _refuse_unknown(mechanism, self.forced)
         self.inputs = inputs(self.forced) if inputs else None
         plan, nq = self.forced.plan, self.tree.nq
         nl, nb, ng, nf = nodes.parent.size, nodes.body_node.size, plan.gauge_kind.size, plan.law_kind.size
@@ -412,7 +412,7 @@ class Equations:
         return np.concatenate([linear, angular], axis=1).reshape(V.shape)
 
 
-def _refuse_hard_stops(mechanism, compiled):
+def _refuse_unknown(mechanism, compiled):
     if compiled.plan.stop_gauge.size:
         force = next(f for f in mechanism.forces if any(e.stops for e in f.elements(mechanism)))
         raise ArgumentError(f"{force.label} is hard, which reduced coordinates do not know: give it a stiffness")
