@@ -12,7 +12,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from varint.compile import compile_structure
-from varint.errors import ArgumentError
 from varint.model.rotation import matrix_from_vector, quat_from_matrix
 from varint.model.state import State
 from varint.redmax.charts import (
@@ -41,7 +40,7 @@ class Equations:
 
     After `place`: ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), the world last; after `move`: ``velocity``
     (nb, 6), m/s, world, and rad/s, body axes. Bodies in the order of the kernels. After `load`: ``effort`` and
-    ``power`` (nf,) of the laws.
+    ``power`` (nf,) of the laws, and its result ``loaded``.
 
     Parameters
     ----------
@@ -63,7 +62,6 @@ class Equations:
         nodes = self.nodes
         self.closures = Closures(self.compiled)
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
-        _refuse_hard_stops(mechanism, self.forced)
         self.inputs = inputs(self.forced) if inputs else None
         plan, nq = self.forced.plan, self.tree.nq
         nl, nb, ng, nf = nodes.parent.size, nodes.body_node.size, plan.gauge_kind.size, plan.law_kind.size
@@ -182,6 +180,7 @@ class Equations:
                 self.value, self.rate, command, self.effort, self.power, self.slopes, self.law_slopes,
             )  # fmt: skip
             forces.sum_loads(plan.gauge_body, self.slopes, self.gradient, load)
+        self.loaded = load
         return load
 
     def reach(self, t, q, rates) -> bool:
@@ -365,9 +364,3 @@ class Equations:
         return np.concatenate([plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]], axis=1).reshape(
             V.shape
         )
-
-
-def _refuse_hard_stops(mechanism, compiled):
-    if compiled.plan.stop_gauge.size:
-        force = next(f for f in mechanism.forces if any(e.stops for e in f.elements(mechanism)))
-        raise ArgumentError(f"{force.label} is hard, which reduced coordinates do not know: give it a stiffness")

@@ -10,6 +10,7 @@ from varint.model.checks import positive
 from varint.model.state import State
 from varint.redmax import adaptive, fixed
 from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.redmax.contacts import Contacts, check_integrator
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import driving_efforts
@@ -90,6 +91,7 @@ def simulate(
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
     if integrator in fixed.METHODS and prescribed:
         raise ArgumentError(f"integrator {integrator!r} knows no prescribed joints: use one with error control")
+    touching = check_integrator(mechanism, integrator)
     equations = Equations(
         mechanism,
         lambda compiled: Inputs(mechanism, compiled, steps, dt or duration, force, torque),
@@ -103,7 +105,7 @@ def simulate(
     end = duration if dt is None else steps * dt
     run: fixed.Fixed | adaptive.Adaptive
     if integrator in fixed.METHODS:
-        run = fixed.Fixed(equations, integrator, q, qdot, end, dt)
+        run = fixed.Fixed(equations, integrator, q, qdot, end, dt, Contacts(equations) if touching else None)
     else:
         run = adaptive.Adaptive(equations, integrator, q, qdot, end, rtol, atol)
     t, trees, y = _recorded(run, None if dt is None else dt * np.arange(1, steps + 1), every)

@@ -77,6 +77,7 @@ class Force:
     name: str
 
     commanded: ClassVar[bool] = False
+    reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
 
     def __post_init__(self):
         check_name(self.name, "a force")
