@@ -59,14 +59,14 @@ class Contacts:
         """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`."""
         self.work[:] = 0.0
         free, _ = solve_saddle(A, G, G, b, g)
-        N, n = self._rows(h, rates, free)
+        N, n, rebound = self._rows(h, rates, free)
         frictions = self.frictions
         if not len(frictions) and (N @ free >= n).all():
             return free
         try:
-            if not len(frictions):
-                found = solve_program(A, b, G, g, N, n, [])
-            else:
+            try:
+                found = self._stagger(h, rates, A, b, G, g, N, np.maximum(n, rebound))
+            except Infeasible:  # a rebound hits another stop within the step, and is lost
                 found = self._stagger(h, rates, A, b, G, g, N, n)
         except Infeasible as problem:
             names = ", ".join(dict.fromkeys(self._label(s) for s in problem.rows)) or "the loops"
@@ -82,6 +82,8 @@ class Contacts:
     def _stagger(self, h, rates, A, b, G, g, N, n):
         """Bilateral staggered projections: friction limits by the joints' pressures, these by the motion, in turn."""
         frictions = self.frictions
+        if not len(frictions):
+            return solve_program(A, b, G, g, N, n, [])
         frictions.place()
         for _ in range(MOST_PASSES):
             limits = frictions.limits
@@ -92,10 +94,12 @@ class Contacts:
             frictions.press(h, rates, found.v, multiplier, found.beta, stops)
             if np.abs(frictions.limits - limits).max() <= SETTLED * limits.max():
                 return found
-        raise Blocked(f"{', '.join(frictions.labels)} and the pressures in the joints do not settle: a smaller dt helps")
+        raise Blocked(
+            f"{', '.join(frictions.labels)} and the pressures in the joints do not settle: a smaller dt helps"
+        )
 
     def _rows(self, h, rates, free):
-        """N (m, nq) and n (m,) of the stops: N v >= n; ``free`` (nq,): rates without them."""
+        """N (m, nq) and n (m,) of the stops: N v >= n, and the rebound (m,); ``free`` (nq,): rates without them."""
         e = self.equations
         N = np.empty((self.gauge.size, e.nq))
         for s, k in enumerate(self.gauge):
@@ -106,7 +110,7 @@ class Contacts:
         before, after = N @ rates, N @ free
         n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap)
         hit = (before < 0.0) & (gap + h * after < 0.0) & (-before > np.abs(after - before)) & (self.restitution > 0.0)
-        return N, np.where(hit, -self.restitution * before, n)
+        return N, n, np.where(hit, -self.restitution * before, n)
 
     def _loads(self, force):
         """(nb, 6) of forces (m,) along the gaps of the stops."""

@@ -3,9 +3,9 @@
 What a joint transmits, the wrench W, follows from the accelerations of a step from the leaves to the root (DIFF eq.
 2.124, with the term h Jdot dq that is missing there), and of a cut joint from its multipliers. The pressures at its
 contact points are the least that make it up, N^T alpha = W (eq. 2.125). Each point then resists sliding by up to
-mu |alpha|: a cone. DIFF eq. 2.121 sets the friction by the masses of the bodies as if they were free and iterates; here the
-cones are part of the reduced step (program.py), so that a joint that sticks does so exactly, and the pressures alone
-are iterated.
+mu |alpha|: a cone. DIFF eq. 2.121 sets the friction by the masses of the bodies as if they were free and iterates; here
+the cones are part of the reduced step (program.py), so that a joint that sticks does so exactly, and the pressures
+alone are iterated.
 """
 
 from typing import NamedTuple

@@ -47,7 +47,8 @@ def load_solver():
         import clarabel
     except ImportError:
         raise ArgumentError(
-            "hard stops and joint friction in reduced coordinates need the package clarabel: pip install varint[contact]"
+            "hard stops and joint friction in reduced coordinates need the package clarabel:"
+            " pip install varint[contact]"
         ) from None
     return clarabel
 
