@@ -138,7 +138,8 @@ def a_mechanism(rng, forces=()):
 
 def test_covers_the_forces():
     kinds = {type(force).__name__ for given in forces(np.random.default_rng(0)).values() for force in given}
-    assert kinds == {name for name, force in FORCES.items() if not force.held}  # those: test_redmax_couplings.py
+    # constraints: test_redmax_couplings.py
+    assert kinds == {name for name, force in FORCES.items() if not (force.held or force.reduced_only)}
 
 
 @pytest.mark.parametrize("name", forces(np.random.default_rng(0)))

@@ -92,6 +92,9 @@ def simulate(
         raise ArgumentError("resume needs output=, the file of the run to go on with")
     if closures not in CLOSURES:
         raise ArgumentError(f"closures must be one of {', '.join(CLOSURES)}, got {closures!r}")
+    for force_ in mechanism.forces:
+        if force_.reduced_only:
+            raise ArgumentError(f"{force_.label} acts in varint.redmax.simulate(integrator='euler') only")
     compiled = mechanism.compiled
     if closures == "single" or mechanism.forces:
         compiled = compile_structure(mechanism, clustered=closures == "clusters", forced=True)

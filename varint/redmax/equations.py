@@ -12,7 +12,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from varint.compile import compile_structure
-from varint.errors import ArgumentError
 from varint.model.rotation import matrix_from_vector, quat_from_matrix
 from varint.model.state import State
 from varint.redmax.charts import (
@@ -46,7 +45,7 @@ class Equations:
 
     After `place`: ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), the world last; after `move`: ``velocity``
     (nb, 6), m/s, world, and rad/s, body axes. Bodies in the order of the kernels. After `load`: ``effort`` and
-    ``power`` (nf,) of the laws.
+    ``power`` (nf,) of the laws, and its result ``loaded``.
 
     Parameters
     ----------
@@ -70,7 +69,6 @@ class Equations:
         self.couplings = coupling_rows(mechanism, self.tree.columns)
         self.aim = np.zeros(len(self.couplings))  # what they are kept at
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
-        _refuse_unknown(mechanism, self.forced)
         self.inputs = inputs(self.forced) if inputs else None
         plan, nq = self.forced.plan, self.tree.nq
         nl, nb, ng, nf = nodes.parent.size, nodes.body_node.size, plan.gauge_kind.size, plan.law_kind.size
@@ -190,6 +188,7 @@ class Equations:
                 self.value, self.rate, command, self.effort, self.power, self.slopes, self.law_slopes,
             )  # fmt: skip
             forces.sum_loads(plan.gauge_body, self.slopes, self.gradient, load)
+        self.loaded = load
         return load
 
     def reach(self, t, q, rates) -> bool:
@@ -410,9 +409,3 @@ class Equations:
         parts = V.reshape(nb, 6, V.shape[1])
         linear, angular = plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]
         return np.concatenate([linear, angular], axis=1).reshape(V.shape)
-
-
-def _refuse_unknown(mechanism, compiled):
-    if compiled.plan.stop_gauge.size:
-        force = next(f for f in mechanism.forces if any(e.stops for e in f.elements(mechanism)))
-        raise ArgumentError(f"{force.label} is hard, which reduced coordinates do not know: give it a stiffness")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from varint.redmax.contacts import Blocked
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.linear import euler_step
 
@@ -11,7 +12,8 @@ METHODS = ("euler", "bdf1", "bdf2", "sdirk2")
 class Fixed:
     """A run of ``equations`` from (q, qdot) in steps of ``dt`` by ``method``.
 
-    Charts are changed where a step starts. The work of the laws is summed by the trapezoidal rule.
+    Charts are changed where a step starts. The work of the laws is summed by the trapezoidal rule. ``contacts``: hard
+    stops and joint friction, for linearly implicit Euler.
 
     Attributes
     ----------
@@ -21,10 +23,10 @@ class Fixed:
     failure : str or None
     """
 
-    def __init__(self, equations, method, q, qdot, end, dt):
+    def __init__(self, equations, method, q, qdot, end, dt, contacts=None):
         self.equations, self.method, self.end, self.dt = equations, method, end, dt
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf)])
-        self.stages = Stages(equations)
+        self.stages, self.contacts = Stages(equations), contacts
         self.steps = 0
         self.failure = None
         self.before = None  # q, qdot of the last node, for BDF2
@@ -59,13 +61,16 @@ class Fixed:
             self.before = None
         try:
             if self.method == "euler":
-                after = euler_step(self.equations, t, h, q, v)
+                after = euler_step(self.equations, t, h, q, v, self.contacts)
             elif self.method == "bdf1":
                 after = self.stages.bdf1(t, h, q, v)
             elif self.method == "bdf2" and self.before is not None:
                 after = self.stages.bdf2(t, h, q, v, *self.before)
             else:
                 after = self.stages.sdirk2(t, h, q, v)
+        except Blocked as problem:
+            self.failure = str(problem)
+            return np.empty((0, self.y.size)), self.equations.tree
         except (NotConverged, np.linalg.LinAlgError):
             self.failure = "Newton's iteration did not converge. A smaller dt may help"
             return np.empty((0, self.y.size)), self.equations.tree
@@ -79,5 +84,7 @@ class Fixed:
         self.y = np.concatenate([*after, self.y[2 * nq :]])
         power = self._settle()
         self.y[2 * nq :] += 0.5 * h * (self.power + power)
+        if self.contacts:
+            self.y[2 * nq :] += self.contacts.work
         self.power = power
         return self.y[None].copy(), self.equations.tree

@@ -11,13 +11,14 @@ and the change of J give none. Dampers do not enter the explicit force, since D 
 import numpy as np
 
 from varint.kernels.plan import SLIP, SPEED, SPIN
+from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.kernels import articulated, force_tangents, kinematics
 from varint.redmax.saddle import solve_saddle
 
 
-def euler_step(equations: Equations, t, h, q, rates):
-    """q (nq,) and rates at t + h."""
+def euler_step(equations: Equations, t, h, q, rates, contacts: Contacts | None = None):
+    """q (nq,) and rates at t + h; ``contacts``: hard stops and joint friction."""
     equations.place(q)
     equations.move(q, rates)
     f, M = equations.reduced_force(t + h), equations.mass_matrix()
@@ -25,7 +26,8 @@ def euler_step(equations: Equations, t, h, q, rates):
     G, gap = np.zeros((0, equations.nq)), np.zeros(0)
     if equations.row_count:
         gap, _, G = equations.gaps(q, rates)
-    after, _ = solve_saddle(M - h * D - h * h * K, G, G, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap)
+    A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap
+    after = contacts.solve(h, rates, A, b, G, g) if contacts else solve_saddle(A, G, G, b, g)[0]
     return q + h * after, after
 
 

@@ -12,6 +12,7 @@ from varint.model.rotation import rotation_matrix
 from varint.model.state import State
 from varint.redmax import adaptive, fixed
 from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.redmax.contacts import Contacts, check_integrator
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
@@ -97,6 +98,7 @@ def simulate(
         prescribed = prescribed_motions(mechanism, steps, dt, duration) | dict(prescribed or {})
     if integrator in fixed.METHODS and prescribed:
         raise ArgumentError(f"integrator {integrator!r} knows no prescribed joints: use one with error control")
+    touching = check_integrator(mechanism, integrator)
     equations = Equations(
         mechanism,
         lambda compiled: Inputs(mechanism, compiled, steps, dt or duration, force, torque),
@@ -112,7 +114,7 @@ def simulate(
     end = duration if dt is None else steps * dt
     run: fixed.Fixed | adaptive.Adaptive
     if integrator in fixed.METHODS:
-        run = fixed.Fixed(equations, integrator, q, qdot, end, dt)
+        run = fixed.Fixed(equations, integrator, q, qdot, end, dt, Contacts(equations) if touching else None)
     else:
         run = adaptive.Adaptive(equations, integrator, q, qdot, end, rtol, atol)
     t, trees, y = _recorded(run, None if dt is None else dt * np.arange(1, steps + 1), every)

@@ -81,6 +81,7 @@ class Force:
 
     commanded: ClassVar[bool] = False
     held: ClassVar[bool] = False  # a constraint, whose effort is what it takes
+    reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
 
     def __post_init__(self):
         check_name(self.name, "a force")

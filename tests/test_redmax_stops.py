@@ -1,0 +1,151 @@
+"""Hard stops in reduced coordinates: against closed forms and the variational integrator, energy, complementarity."""
+
+import numpy as np
+import pytest
+from random_mechanisms import random_tree
+from test_stops import GRAVITY, ball, pendulum
+
+import varint as vi
+
+pytest.importorskip("clarabel")
+
+from varint.redmax.contacts import Contacts
+from varint.redmax.equations import Equations
+
+
+def euler(mechanism, duration, dt, **options):
+    return vi.redmax.simulate(mechanism, duration, dt=dt, integrator="euler", **options)
+
+
+def chain(restitution, n=6, lower=-0.5, upper=0.5):
+    plain = vi.mechanisms.n_pendulum(n=n, angle=1.5)
+    stops = [
+        vi.JointStop(f"stop {joint.name}", joint=joint.name, lower=lower, upper=upper, restitution=restitution)
+        for joint in plain.joints[1:]
+    ]
+    return vi.Mechanism("chain", plain.bodies, plain.joints, forces=stops)
+
+
+def test_ball_follows_the_geometric_decay():
+    e, fall = 0.5, np.sqrt(2 / GRAVITY)
+    errors = []
+    for dt in (0.002, 0.001):
+        run = euler(ball(e), 3.0, dt)
+        height = run.coordinates["slide"] + 1.0
+        times = [fall * (1 + sum(2 * e**k for k in range(1, bounce)) + e**bounce) for bounce in range(1, 4)]
+        errors.append(np.abs(np.interp(times, run.t, height) - e ** (2 * np.arange(1.0, 4.0))).max())
+        assert height.min() > -1e-12
+        rest = run.t > fall * (1 + 2 * e / (1 - e)) + 0.05
+        assert np.abs(height[rest]).max() < 1e-9
+        assert np.abs(run.velocity[rest]).max() < 1e-9
+        assert run.dissipated["floor"][-1] == pytest.approx(GRAVITY, rel=1e-6)
+    assert errors[0] < 0.02
+    assert errors[1] < 0.7 * errors[0]
+
+
+def test_elastic_ball_bounces_for_ever():
+    """In free fall the positions of the scheme lie on a parabola: an impact at a node leaves its top where it was."""
+    run = euler(ball(1.0), 100.0, 0.01)
+    v = run.velocity[:, 0, 2]
+    assert np.count_nonzero((v[:-1] < 0) & (v[1:] > 0)) > 100
+    assert run.energy - 0.5 * GRAVITY * 0.01 * v == pytest.approx(np.full(len(v), GRAVITY), abs=1e-7)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_converges_to_the_variational_integrator(restitution):
+    mechanism, T = pendulum(lower=-0.8, restitution=restitution), 2.0
+    exact = vi.simulate(mechanism, T, 1e-4, every=1000)
+    assert exact.coordinates["joint 1"].min() < -0.7
+    errors = []
+    for dt in (2e-3, 1e-3, 5e-4):
+        run = euler(mechanism, T, dt, every=round(0.1 / dt))
+        errors.append(np.abs(run.position - exact.position).max())
+        assert run.coordinates["joint 1"].min() > -0.8 - 1e-9
+    assert errors[2] < 5e-3
+    assert errors[2] < 0.7 * errors[1] < 0.5 * errors[0]
+
+
+@pytest.mark.parametrize(("joint", "limit"), [("rocker pivot", {"upper": 0.3}), ("rocker pin", {"lower": -0.3})])
+def test_loop_converges_to_the_variational_integrator(joint, limit):
+    """The rocker's pin is the cut joint."""
+    plain, T = vi.mechanisms.four_bar(), 1.0
+    assert (joint in vi.redmax.coordinates(plain)) == (joint == "rocker pivot")
+    stop = vi.JointStop("stop", joint=joint, restitution=0.3, **limit)
+    mechanism = vi.Mechanism("four-bar", plain.bodies, plain.joints, forces=[stop], start=dict(plain.start))
+    exact = vi.simulate(mechanism, T, 1e-4, every=1000)
+    assert exact.dissipated["stop"][-1] > 0.1
+    for dt in (2e-3, 1e-3, 5e-4):
+        # where in a step the impact falls is a matter of chance
+        run = euler(mechanism, T, dt, every=round(0.1 / dt))
+        assert np.abs(run.position - exact.position).max() < 15.0 * dt
+        side = 1.0 if "upper" in limit else -1.0
+        assert (side * run.coordinates[joint]).max() < 0.3 + 1e-3
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_chain_with_many_stops(restitution):
+    balances = []
+    for dt in (0.004, 0.002):
+        run = euler(chain(restitution), 1.5, dt)
+        angles = np.array([run.coordinates[joint.name] for joint in run.mechanism.joints[1:]])
+        assert np.abs(angles).max() < 0.5 + 1e-9
+        impacts = np.array([run.dissipated[f"stop {joint.name}"] for joint in run.mechanism.joints[1:]])
+        assert impacts.max() < 1e-6 if restitution == 1.0 else impacts[:, -1].max() > 0.1
+        balances.append(np.abs(run.energy_balance).max())
+    assert balances[1] < 0.7 * balances[0]
+
+
+def test_no_impact_adds_energy_and_impulses_are_complementary(rng):
+    """Without other forces: what a step gives to 1/2 v^T M v is what the impulses do, and that is never positive."""
+    for _ in range(20):
+        plain = random_tree(rng, 5, ("Revolute", "Prismatic"), gravity=(0, 0, 0))
+        stops = [
+            vi.JointStop(f"s{k}", joint=joint.name, lower=-0.1, upper=0.1, restitution=rng.uniform(0.0, 1.0))
+            for k, joint in enumerate(plain.joints)
+        ]
+        equations = Equations(vi.Mechanism("tree", plain.bodies, plain.joints, forces=stops))
+        q, v, h = rng.uniform(-0.1, 0.1, equations.nq), 20.0 * rng.standard_normal(equations.nq), 0.01
+        equations.place(q)
+        equations.move(q, v)
+        equations.load(0.0)
+        M, none = equations.mass_matrix(), np.zeros((0, equations.nq))
+        contacts = Contacts(equations)
+        after = contacts.solve(h, v, M, M @ v, none, np.zeros(0))
+        gain = 0.5 * (after @ M @ after - v @ M @ v)
+        size = 0.5 * v @ M @ v
+        assert gain < 1e-9 * size
+        assert contacts.work.sum() == pytest.approx(gain, abs=1e-9 * size)
+        assert np.abs(q + h * after).max() < 0.1 + 1e-9
+        # only stops that are met at their bound push
+        effort = M @ (after - v)
+        open_ = (np.abs(q + h * after) < 0.1 - 1e-6) & (after * v > 0)
+        assert np.abs(effort[open_]).max(initial=0.0) < 1e-7 * np.abs(M @ v).max()
+
+
+def test_contradiction_names_the_stops_and_their_joint():
+    plain = vi.mechanisms.n_pendulum(n=1, angle=0.4)
+    stops = [
+        vi.JointStop("low", joint="joint 1", lower=0.5),
+        vi.JointStop("high", joint="joint 1", upper=0.3),
+    ]
+    mechanism = vi.Mechanism("squeezed", plain.bodies, plain.joints, forces=stops)
+    message = "no motion obeys all of jointstop 'low' on joint 'joint 1', jointstop 'high' on joint 'joint 1' at once"
+    with pytest.raises(vi.ConvergenceError, match=message):
+        euler(mechanism, 1.0, 0.01)
+
+
+def test_starts_beyond_a_limit_come_back():
+    mechanism = pendulum(angle=0.0, lower=0.2)
+    run = euler(mechanism, 1.0, 0.01, baumgarte=5.0)
+    gap = run.coordinates["joint 1"] - 0.2
+    beyond = gap[:-1] < 0.0
+    assert gap[0] == pytest.approx(-0.2)
+    assert np.all(gap[1:][beyond] > gap[:-1][beyond] * (1 - 5.0 * 0.01) - 1e-9)
+    assert gap[-1] >= 0.0
+    assert run.rates["joint 1"].max() < 5.0 * 0.2 + 1e-9
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "bdf1"])
+def test_other_integrators_refuse_hard_stops(integrator):
+    with pytest.raises(vi.ArgumentError, match=r"jointstop 'stop' is hard.*integrator='euler'.*or give it a stiffness"):
+        vi.redmax.simulate(pendulum(lower=-1.0), 1.0, dt=0.01, integrator=integrator)

@@ -1,0 +1,113 @@
+"""Coulomb friction between the surfaces of a joint."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.forces.base import Element, Force, Gauge, register
+from varint.model.joints.base import Ball, Slide, Turn
+
+AROUND = 15  # contact points of a ring; odd, so that none faces another
+
+
+class Surface(NamedTuple):
+    """Contact points of a joint, in axes of its frame b, from its anchor there.
+
+    points, normals : (n, 3) m; the joint neither opens nor closes along a normal
+    free : (6, dof) the twists that it allows, angular first
+    """
+
+    points: np.ndarray
+    normals: np.ndarray
+    free: np.ndarray
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class JointCoulombFriction(Force):
+    """Dry friction inside ``joint``: ``coefficient`` times the pressure between its surfaces, sticking included.
+
+    The surfaces, carried by body b: of a revolute or cylindrical joint a pin of ``radius`` and ``length`` (m) that
+    bears at its two ends, with collars of the same radius where it cannot slide; of a prismatic joint a square bar,
+    ``radius`` half its width, that bears at the corners of its two ends; of a spherical joint a ball of ``radius``.
+    ``length``: by default two radii. Pressures are the least that transmit what the joint transmits, on both sides:
+    those of a worn-in bearing, 4 / pi times the load across a pin. For `varint.redmax.simulate` with
+    integrator="euler" only.
+    """
+
+    joint: str = field(kw_only=True)
+    coefficient: float = field(kw_only=True)
+    radius: float = field(kw_only=True)
+    length: float | None = field(default=None, kw_only=True)
+
+    reduced_only: ClassVar[bool] = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check(coefficient="zero", radius="positive")
+        if self.length is None:
+            self._set("length", 2.0 * self.radius)
+        self._check(length="positive")
+
+    def elements(self, structure):
+        try:
+            joint = structure.joint(self.joint)
+        except MechanismError as problem:
+            raise MechanismError(f"{self.label}: {problem}") from None
+        self.surface(joint)
+        body = joint.body_b if joint.body_b != "world" else joint.body_a
+        # no effort along a gauge: an input that stays zero, whose work is that of the friction
+        return [Element(Gauge("spin", "world", body, ()), "INPUT")]
+
+    def surface(self, joint) -> Surface:
+        """The contact points of ``joint``; raises MechanismError where it has no such surfaces."""
+        kinds = {type(motion) for motion in joint.allowed}
+        axes = {motion.axis for motion in joint.allowed if not isinstance(motion, Ball)}
+        if kinds == {Ball}:
+            points, normals = _ball(self.radius)
+            return Surface(points, normals, np.eye(6)[:, :3])
+        if len(axes) != 1 or not kinds <= {Turn, Slide}:
+            raise MechanismError(
+                f"{self.label}: friction is known of revolute, prismatic, cylindrical and spherical joints, not of"
+                f" {joint.label}"
+            )
+        axis = axes.pop()
+        free = np.eye(6)[:, [axis] * (Turn in kinds) + [3 + axis] * (Slide in kinds)]
+        if kinds == {Slide}:
+            points, normals = _bar(axis, self.radius, self.length)
+        else:
+            points, normals = _pin(axis, self.radius, self.length, collars=kinds == {Turn})
+        return Surface(points, normals, free)
+
+
+def _ends(around, axis, length):
+    """Points (n, 3) across the axis, repeated at both ends."""
+    along = 0.5 * length * np.eye(3)[axis]
+    return np.concatenate([around + along, around - along])
+
+
+def _pin(axis, radius, length, collars):
+    angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
+    first, second = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
+    normals = np.outer(np.cos(angles), first) + np.outer(np.sin(angles), second)
+    points, normals = _ends(radius * normals, axis, length), np.tile(normals, (2, 1))
+    if not collars:
+        return points, normals
+    return np.tile(points, (2, 1)), np.concatenate([normals, np.tile(np.eye(3)[axis], (2 * AROUND, 1))])
+
+
+def _bar(axis, radius, length):
+    first, second = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
+    corners = _ends(radius * np.array([a * first + b * second for a in (1, -1) for b in (1, -1)]), axis, length)
+    return np.tile(corners, (2, 1)), np.repeat([first, second], len(corners), axis=0)
+
+
+def _ball(radius):
+    """The ten axes of a dodecahedron: within 5 % of pressures all around."""
+    golden = 0.5 + np.sqrt(1.25)
+    cube = [(1.0, a, b) for a in (1.0, -1.0) for b in (1.0, -1.0)]
+    others = [np.roll([0.0, 1.0 / golden, s * golden], k) for k in range(3) for s in (1.0, -1.0)]
+    axes = np.vstack([cube, others]) / np.sqrt(3.0)
+    return radius * axes, axes

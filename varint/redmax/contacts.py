@@ -1,0 +1,125 @@
+"""Hard stops and joint friction in a step of the linearly implicit Euler scheme (DIFF sections 2.8, 2.11).
+
+A stop with the gap g = sign (limit - gauge) asks for
+
+    dg/dt >= -g / h             so that it ends at the limit, not beyond;
+    dg/dt >= -b g               where it is beyond already, b the rate of `Equations.baumgarte`;
+    dg/dt >= -e dg0/dt          at an impact: it closes in, and without the stop would be hit within the step.
+
+An approach slower than what one step brings by itself is at rest on its stop: no restitution. Impulses act against
+approaching rates only, so that e <= 1 takes energy out, however many stops are hit at once.
+"""
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.redmax.friction import JointFrictions
+from varint.redmax.program import Infeasible, NotSolved, load_solver, solve_program
+from varint.redmax.saddle import solve_saddle
+
+INTEGRATOR = "euler"  # the one that knows them
+MOST_PASSES = 100  # between pressures and friction
+SETTLED = 1e-9  # change of the friction limits, relative
+
+
+class Blocked(ArithmeticError):
+    """The stops or the friction leave no motion; the message names them."""
+
+
+def check_integrator(mechanism, integrator) -> bool:
+    """Whether the mechanism has hard stops or joint friction; raises ArgumentError where they cannot be had."""
+    forces = [f for f in mechanism.forces if f.reduced_only or any(e.stops for e in f.elements(mechanism))]
+    if not forces:
+        return False
+    if integrator != INTEGRATOR:
+        remedy = "" if forces[0].reduced_only else ", or give it a stiffness"
+        what = "acts" if forces[0].reduced_only else "is hard, which is known"
+        raise ArgumentError(
+            f"{forces[0].label} {what} in reduced coordinates with integrator='{INTEGRATOR}' only, not"
+            f" '{integrator}': take that one{remedy}"
+        )
+    load_solver()
+    return True
+
+
+class Contacts:
+    """The hard stops and the joint friction of ``equations``; ``work`` (nf,) of the laws in the last step, J."""
+
+    def __init__(self, equations):
+        self.equations = equations
+        plan, forces = equations.forced.plan, equations.mechanism.forces
+        self.gauge, self.sign = plan.stop_gauge, plan.stop_sign
+        self.limit, self.restitution = plan.stop_limit, plan.stop_restitution
+        elements = [(f, forces[k].elements(equations.mechanism)) for f, k in enumerate(equations.forced.force)]
+        self.law = np.array([f for f, own in elements for element in own for _ in element.stops], dtype=int)
+        self.frictions = JointFrictions(equations)
+        self.work = np.zeros(equations.nf)
+
+    def solve(self, h, rates, A, b, G, g) -> np.ndarray:
+        """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`."""
+        self.work[:] = 0.0
+        free, _ = solve_saddle(A, G, G, b, g)
+        N, n, rebound = self._rows(h, rates, free)
+        frictions = self.frictions
+        if not len(frictions) and (N @ free >= n).all():
+            return free
+        try:
+            try:
+                found = self._stagger(h, rates, A, b, G, g, N, np.maximum(n, rebound))
+            except Infeasible:  # a rebound hits another stop within the step, and is lost
+                found = self._stagger(h, rates, A, b, G, g, N, n)
+        except Infeasible as problem:
+            names = ", ".join(dict.fromkeys(self._label(s) for s in problem.rows)) or "the loops"
+            raise Blocked(f"no motion obeys all of {names} at once") from None
+        except NotSolved:
+            names = ", ".join(dict.fromkeys([*map(self._label, range(len(n))), *frictions.labels]))
+            raise Blocked(f"the program of {names} could not be solved. A smaller dt may help") from None
+        middle = 0.5 * (rates + found.v)
+        np.add.at(self.work, self.law, found.alpha * (N @ middle))
+        frictions.add_work(found.beta, middle, self.work)
+        return found.v
+
+    def _stagger(self, h, rates, A, b, G, g, N, n):
+        """Bilateral staggered projections: friction limits by the joints' pressures, these by the motion, in turn."""
+        frictions = self.frictions
+        if not len(frictions):
+            return solve_program(A, b, G, g, N, n, [])
+        frictions.place()
+        for _ in range(MOST_PASSES):
+            limits = frictions.limits
+            found = solve_program(A, b, G, g, N, n, list(zip(h * limits, frictions.rows, strict=True)))
+            left = A @ found.v - b - N.T @ found.alpha - frictions.pulled_back(found.beta)
+            multiplier = np.linalg.lstsq(G.T, left, rcond=None)[0] / h if len(G) else np.zeros(0)
+            stops = self._loads(found.alpha / h)
+            frictions.press(h, rates, found.v, multiplier[: len(self.equations.closures)], found.beta, stops)
+            if np.abs(frictions.limits - limits).max() <= SETTLED * limits.max():
+                return found
+        raise Blocked(
+            f"{', '.join(frictions.labels)} and the pressures in the joints do not settle: a smaller dt helps"
+        )
+
+    def _rows(self, h, rates, free):
+        """N (m, nq) and n (m,) of the stops: N v >= n, and the rebound (m,); ``free`` (nq,): rates without them."""
+        e = self.equations
+        N = np.empty((self.gauge.size, e.nq))
+        for s, k in enumerate(self.gauge):
+            load = np.zeros((e.nb + 1, 6))
+            np.add.at(load, e.forced.plan.gauge_body[k], -self.sign[s] * e.gradient[k])
+            N[s] = e.generalised(load[:-1])
+        gap = self.sign * (self.limit - e.value[self.gauge])
+        before, after = N @ rates, N @ free
+        n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap)
+        hit = (before < 0.0) & (gap + h * after < 0.0) & (-before > np.abs(after - before)) & (self.restitution > 0.0)
+        return N, n, np.where(hit, -self.restitution * before, n)
+
+    def _loads(self, force):
+        """(nb, 6) of forces (m,) along the gaps of the stops."""
+        e = self.equations
+        load = np.zeros((e.nb + 1, 6))
+        for s, k in enumerate(self.gauge):
+            np.add.at(load, e.forced.plan.gauge_body[k], -self.sign[s] * force[s] * e.gradient[k])
+        return load[:-1]
+
+    def _label(self, s):
+        force = self.equations.mechanism.forces[self.equations.forced.force[self.law[s]]]
+        return f"{force.label} on joint '{force.joint}'" if hasattr(force, "joint") else force.label

@@ -1,0 +1,194 @@
+"""Friction inside joints, by bilateral staggered projections (DIFF section 2.11, Algorithm 8).
+
+What a joint transmits, the wrench W, follows from the accelerations of a step from the leaves to the root (DIFF eq.
+2.124, with the term h Jdot dq that is missing there), and of a cut joint from its multipliers. The pressures at its
+contact points are the least that make it up, N^T alpha = W (eq. 2.125). Each point then resists sliding by up to
+mu |alpha|: a cone. DIFF eq. 2.121 sets the friction by the masses of the bodies as if they were free and iterates; here
+the cones are part of the reduced step (program.py), so that a joint that sticks does so exactly, and the pressures
+alone are iterated.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.kinematics.frames import JointFrames, cross_matrix
+from varint.model.forces.friction import JointCoulombFriction
+
+
+class Bearing(NamedTuple):
+    """One joint with friction.
+
+    label : str
+    law : int, whose work is that of the friction
+    frames : JointFrames
+    joint : int, number in the description
+    free : (6, d) twists it allows
+    spread : (n, 6) pressures by the wrench, mu times
+    roots : list of (r, d): |root y| is the sliding velocity, relative, of all points of a kind at the free motion y
+    shares : (kinds, n) sizes of these velocities
+    """
+
+    label: str
+    law: int
+    frames: JointFrames
+    joint: int
+    free: np.ndarray
+    spread: np.ndarray
+    roots: list
+    shares: np.ndarray
+
+
+class JointFrictions:
+    """The joint friction of ``equations``: one cone for all points of a joint that slide alike.
+
+    ``limits`` (k,) N or N m: of the cones, from one step to the next; ``rows``: their B (r, nq), after `place`.
+    """
+
+    def __init__(self, equations):
+        self.equations = equations
+        mechanism, compiled = equations.mechanism, equations.compiled
+        law_of = {int(k): f for f, k in enumerate(equations.forced.force)}
+        self.bearings = [
+            _bearing(mechanism, force, law_of[k])
+            for k, force in enumerate(mechanism.forces)
+            if isinstance(force, JointCoulombFriction)
+        ]
+        self.owner = np.repeat(np.arange(len(self.bearings)), [len(bearing.roots) for bearing in self.bearings])
+        self.limits = np.zeros(self.owner.size)
+        self.rows: list[np.ndarray] = []
+        self._of_joint = {int(j): i for i, j in enumerate(compiled.joints) if j >= 0}
+        self._described = np.append(compiled.slot, equations.nb)
+
+    def __len__(self):
+        return len(self.bearings)
+
+    @property
+    def labels(self):
+        return [bearing.label for bearing in self.bearings]
+
+    def place(self) -> None:
+        """Rows of the cones at the pose of the equations."""
+        e, described = self.equations, self._described
+        self._J = np.concatenate([e.jacobian().reshape(e.nb, 6, e.nq), np.zeros((1, 6, e.nq))])
+        self._bias = (e.jacobian_rate(), self._J[:-1].reshape(-1, e.nq))
+        self.rows, self._twists = [], []
+        for bearing in self.bearings:
+            jacobian = bearing.frames.twist_jacobian(e.position[described], e.rotation[described])
+            ends = described[[bearing.frames.a, bearing.frames.b]]
+            self._twists.append(np.tensordot(bearing.free, jacobian, (0, 0)))
+            by_rates = np.tensordot(self._twists[-1], self._J[ends], 2)
+            self.rows += [root @ by_rates for root in bearing.roots]
+
+    def pulled_back(self, beta) -> np.ndarray:
+        """(nq,) of the impulses ``beta`` of the cones."""
+        return sum(B.T @ part for B, part in zip(self.rows, beta, strict=True))
+
+    def add_work(self, beta, rates, work) -> None:
+        """Add that of the impulses at ``rates`` (nq,) to ``work`` (nf,)."""
+        for owner, B, part in zip(self.owner, self.rows, beta, strict=True):
+            work[self.bearings[owner].law] += part @ (B @ rates)
+
+    def press(self, h, before, after, multiplier, beta, stops) -> None:
+        """New ``limits`` by what the joints transmit as the rates go from ``before`` to ``after`` in a step ``h``.
+
+        ``multiplier`` (m,) of the closures, N; ``beta`` impulses of the cones; ``stops`` (nb, 6) load of hard stops.
+        """
+        wrenches = self._wrenches(h, before, after, multiplier, beta, stops)
+        limits = []
+        for bearing, wrench in zip(self.bearings, wrenches, strict=True):
+            limits.append(bearing.shares @ np.abs(bearing.spread @ wrench))
+        self.limits = np.concatenate(limits)
+
+    def _wrenches(self, h, before, after, multiplier, beta, stops):
+        """What each bearing's joint does to its body b: (torque, force) about its anchor, in axes of its frame b."""
+        e = self.equations
+        plan, nb = e.forced.plan, e.nb
+        Jdot, J = self._bias
+        acceleration = (J @ (after - before) / h + Jdot @ before).reshape(nb, 6)
+        load = np.concatenate([e.loaded + self._later(h, before, after) + stops, np.zeros((1, 6))])
+        closing, cut = self._at_closures(multiplier)
+        load += closing
+        for k, bearing in enumerate(self.bearings):
+            if self._of_joint[bearing.joint] >= nb:
+                own = sum(
+                    root.T @ part
+                    for i, root, part in zip(self.owner, self._roots(), beta, strict=True)
+                    if i == k
+                ) / h  # fmt: skip
+                ends = self._described[[bearing.frames.a, bearing.frames.b]]
+                np.add.at(load, ends, np.tensordot(own, self._twists[k], 1))
+        w, x, R = e.velocity[:, 3:], e.position, e.rotation
+        spin = np.einsum("nij,nj->ni", plan.inertia, w)
+        force = plan.mass[:, None] * (acceleration[:, :3] - plan.gravity) - load[:nb, :3]
+        torque = np.einsum("nij,nj->ni", plan.inertia, acceleration[:, 3:]) + np.cross(w, spin) - load[:nb, 3:]
+        total = np.zeros((nb + 1, 6))  # about the origin of the world
+        total[:nb, 3:] = force
+        total[:nb, :3] = np.einsum("nij,nj->ni", R[:nb], torque) + np.cross(x[:nb], force)
+        for i in range(nb - 1, -1, -1):
+            total[plan.parent[i]] += total[i]
+        return [self._at_anchor(bearing, total, cut) for bearing in self.bearings]
+
+    def _roots(self):
+        return [root for bearing in self.bearings for root in bearing.roots]
+
+    def _later(self, h, before, after):
+        """(nb, 6) change of the loads of the laws over the step, along their gauges."""
+        e = self.equations
+        plan, change = e.forced.plan, np.zeros((e.nb + 1, 6))
+        motion = [self._J @ rates for rates in (before, after)]
+        first = np.flatnonzero(np.diff(plan.gauge_law))
+        for k, end in zip(first, [*first[1:], plan.gauge_kind.size], strict=True):
+            parts, bodies = e.gradient[k:end], plan.gauge_body[k:end]
+            rate = [np.sum(parts * there[bodies]) for there in motion]
+            effort = h * e.slopes[k, 1] * rate[1] + e.slopes[k, 2] * (rate[1] - rate[0])
+            np.add.at(change, bodies, effort * parts)
+        return change[:-1]
+
+    def _at_closures(self, multiplier):
+        """(nb + 1, 6) load of the closures, and by number of a cut joint its parts (rows, 2, 6)."""
+        e, load, cut = self.equations, np.zeros((self.equations.nb + 1, 6)), {}
+        if len(e.closures):
+            c = e.closures
+            parts = multiplier[:, None, None] * c.evaluate(e.position, e.rotation, e.velocity).jacobian
+            np.add.at(load, c.side, parts)
+            cut = {int(j): (c.side[c.joint == j], parts[c.joint == j]) for j in np.unique(c.joint)}
+        return load, cut
+
+    def _at_anchor(self, bearing, total, cut):
+        e, frames, number = self.equations, bearing.frames, self._of_joint[bearing.joint]
+        a, b = self._described[[frames.a, frames.b]]
+        x, R = e.position, e.rotation
+        if number < e.nb:
+            wrench = total[number] if number == b else -total[number]
+        else:
+            side, parts = cut[bearing.joint]
+            # against the world the rows are those of the one body there is
+            body, sign = (b, 1.0) if b < e.nb else (a, -1.0)
+            load = sign * parts[side == body].sum(axis=0)
+            wrench = np.concatenate([R[body] @ load[3:] + np.cross(x[body], load[:3]), load[:3]])
+        anchor, axes = x[b] + R[b] @ frames.origin_b, R[b] @ frames.axes_b
+        return np.concatenate([axes.T @ (wrench[:3] - np.cross(anchor, wrench[3:])), axes.T @ wrench[3:]])
+
+
+def _bearing(mechanism, force, law):
+    joint = mechanism.joint(force.joint)
+    points, normals, free = force.surface(joint)
+    wrenches = np.hstack([np.cross(points, normals), normals])
+    roots, shares = [], []
+    for k, (point, normal) in enumerate(zip(points, normals, strict=True)):
+        across = np.eye(3) - np.outer(normal, normal)
+        root = np.linalg.qr(across @ np.hstack([-cross_matrix(point), np.eye(3)]) @ free)[1]
+        size = np.linalg.norm(root)
+        if size < 1e-9 * (1.0 + force.radius):
+            continue
+        square = root.T @ root / size**2
+        alike = (i for i, other in enumerate(roots) if np.allclose(other.T @ other, square, atol=1e-9))
+        i = next(alike, len(roots))
+        if i == len(roots):
+            roots.append(root / size)
+            shares.append(np.zeros(len(points)))
+        shares[i][k] = size
+    spread = force.coefficient * np.linalg.pinv(wrenches.T)
+    frames = JointFrames(mechanism, joint)
+    return Bearing(force.label, law, frames, mechanism.joint_index[force.joint], free, spread, roots, np.array(shares))

@@ -1,0 +1,127 @@
+"""The velocity of a step under inequalities and dry friction, one convex program (DIFF eqs. 2.112, 2.127).
+
+    min 1/2 v^T A v - b^T v + sum_k c_k |B_k v|     with  G v = g,   N v >= n
+
+Its solution obeys A v = b + G^T lambda + N^T alpha + sum_k B_k^T beta_k with alpha >= 0 only where a row of N v >= n
+is met, and |beta_k| <= c_k, against B_k v and of full size where that is not zero: complementarity, and Coulomb's
+law in its exact cone. The equations are taken out first, v = p + E y with E^T A E = 1; what is left, the projection
+of a point onto a convex set, is solved by Clarabel's interior-point method.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.sparse import csc_matrix
+
+from varint.errors import ArgumentError
+from varint.redmax.saddle import REDUNDANT
+
+TOLERANCE = 1e-12  # of the solver, relative ...
+WORST = 1e-8  # ... and where round-off stops it before
+
+
+class Solution(NamedTuple):
+    """v : (nq,); alpha : (m,) impulses along the rows of N; beta : one (r,) a cone, along the rows of B."""
+
+    v: np.ndarray
+    alpha: np.ndarray
+    beta: list[np.ndarray]
+
+
+class Infeasible(ArithmeticError):
+    """No velocity obeys all rows; ``rows``: numbers of those of N that contradict each other."""
+
+    def __init__(self, rows):
+        super().__init__("no velocity obeys all rows")
+        self.rows = rows
+
+
+class NotSolved(ArithmeticError):
+    """The solver gave up."""
+
+
+def load_solver():
+    """The solver's package; raises ArgumentError where it is missing."""
+    try:
+        import clarabel
+    except ImportError:
+        raise ArgumentError(
+            "hard stops and joint friction in reduced coordinates need the package clarabel:"
+            " pip install varint[contact]"
+        ) from None
+    return clarabel
+
+
+def solve_program(A, b, G, g, N, n, cones) -> Solution:
+    """Solve the program above.
+
+    Parameters
+    ----------
+    A : (nq, nq), b : (nq,)
+        Symmetric, positive definite where G v = 0; else LinAlgError is raised.
+    G : (k, nq), g : (k,)
+        Obeyed in the sense of least squares; rows may be redundant.
+    N : (m, nq), n : (m,)
+    cones : list of (c, B)
+        c from 0 and B (r, nq).
+    """
+    p, E = _without_equations(A, G, g)
+    r = E.T @ (b - A @ p)
+    rows, bounds = N @ E, n - N @ p
+    size = _size(np.linalg.norm(rows, axis=1))
+    fields = [(c, B @ E, B @ p) for c, B in cones]
+    limits = [c * np.linalg.norm(B) for c, B, _ in fields]
+    scale = float(max(np.abs(r).max(initial=0.0), np.abs(bounds / size).max(initial=0.0), *limits, 0.0)) or 1.0
+    y, alpha, beta = _project(r / scale, rows / size[:, None], bounds / (size * scale), fields, scale)
+    return Solution(p + scale * (E @ y), scale * alpha / size, [scale * part for part in beta])
+
+
+def _without_equations(A, G, g):
+    """p (nq,) and E (nq, k) with G (p + E y) = g and E^T A E = 1."""
+    p, Z = np.zeros(A.shape[0]), np.eye(A.shape[0])
+    if len(G):
+        left, sizes, right = np.linalg.svd(G)
+        rank = np.count_nonzero(sizes > REDUNDANT * sizes[0])
+        p, Z = right[:rank].T @ ((left[:, :rank].T @ g) / sizes[:rank]), right[rank:].T
+    lower = np.linalg.cholesky(Z.T @ A @ Z)
+    return p, solve_triangular(lower, Z.T, lower=True).T
+
+
+def _size(norms):
+    return np.where(norms > 0.0, norms, 1.0)
+
+
+def _project(target, rows, bounds, fields, scale):
+    """min 1/2 |y - target|^2 + sum |..|, rows y >= bounds; y, multipliers of the rows and of the cones' own rows."""
+    clarabel = load_solver()
+    k, m, count = target.size, len(bounds), len(fields)
+    blocks, right = [np.hstack([-rows, np.zeros((m, count))])], [-bounds]
+    kinds = [clarabel.NonnegativeConeT(m)] if m else []
+    weights, sizes = np.zeros(count), np.ones(count)
+    for j, (c, B, offset) in enumerate(fields):
+        sizes[j] = _size(np.linalg.norm(B))
+        weights[j] = c * sizes[j] / scale
+        block = np.zeros((1 + len(B), k + count))
+        block[0, k + j] = -1.0
+        block[1:, :k] = -B / sizes[j]
+        blocks.append(block)
+        right.append(np.append(0.0, offset / (sizes[j] * scale)))
+        kinds.append(clarabel.SecondOrderConeT(1 + len(B)))
+    P = csc_matrix(np.diag(np.append(np.ones(k), np.zeros(count))))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    for what in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
+        setattr(settings, what, TOLERANCE)
+        setattr(settings, f"reduced_{what}", WORST)
+    linear = np.append(-target, weights)
+    solver = clarabel.DefaultSolver(P, linear, csc_matrix(np.vstack(blocks)), np.concatenate(right), kinds, settings)
+    found = solver.solve()
+    z = np.array(found.z)
+    if "PrimalInfeasible" in str(found.status):
+        raise Infeasible(np.flatnonzero(z[:m] > 1e-3 * z[:m].max(initial=0.0)))
+    if str(found.status) not in ("Solved", "AlmostSolved"):
+        raise NotSolved
+    starts = m + np.cumsum([0] + [1 + len(B) for _, B, _ in fields])
+    beta = [z[i + 1 : i + 1 + len(B)] / size for i, (_, B, _), size in zip(starts, fields, sizes, strict=False)]
+    return np.array(found.x)[:k], z[:m], beta
