@@ -38,7 +38,7 @@ __all__ = [
     "Sweep",
     "Trajectory",
     "VarintError",
-    "compare",
+    "compare",  # noqa: F405  see __getattr__
     "load",
     "load_mechanism",
     "mechanisms",

@@ -39,6 +39,11 @@ def differences(one, other) -> Quantities:
     return found
 
 
+def largest(difference: Quantities) -> Quantities:
+    """Of arrays (..., T), their largest over time."""
+    return Quantities(*(each.max(axis=-1) for each in difference))
+
+
 def turn(quat, other) -> np.ndarray:
     """Angles (...,), rad, of the rotations between unit quaternions (..., 4)."""
     chord = np.minimum(np.linalg.norm(quat - other, axis=-1), np.linalg.norm(quat + other, axis=-1))

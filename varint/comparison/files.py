@@ -11,6 +11,12 @@ PICTURES = (".png", ".pdf")
 SUFFIXES = (".md", ".json", *PICTURES)
 DPI = 200
 NAME = "comparison"
+FIGURE = f"""
+![Figure]({NAME}.png)
+
+a: largest difference of a body from the reference. b: error of the energy, the largest so far. c: drift of the joints.
+d: largest error over the step. e: largest error over the wall time of stepping.
+"""
 
 
 def check_output(path) -> Path:
@@ -38,7 +44,7 @@ def save(comparison, path) -> list[Path]:
     for file in paths:
         _write(comparison, file)
     with _errors(path), paths[0].open("a", encoding="utf-8") as page:
-        page.write(f"\n![Differences, energy error and drift over time; error over step and wall time]({NAME}.png)\n")
+        page.write(FIGURE)
     return paths
 
 

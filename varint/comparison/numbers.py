@@ -5,7 +5,11 @@ import math
 import platform
 from dataclasses import asdict
 
+from varint.errors import MechanismError
+from varint.io.mechanism_file import to_data
+
 PACKAGES = ("varint", "numpy", "scipy", "numba")
+STATE = ("position", "quat_wxyz", "velocity", "angular_velocity")
 
 
 def versions() -> dict[str, str]:
@@ -18,12 +22,13 @@ def numbers(comparison) -> dict:
     """What the tables say, in full precision, as JSON takes it; null for what there is not."""
     reference = comparison.reference
     return {
-        "mechanism": comparison.mechanism.name,
+        "mechanism": _description(comparison.mechanism),
+        "start": {name: getattr(reference, name)[0].tolist() for name in STATE},
         "settings": asdict(comparison.settings),
         "versions": versions(),
         "units": {"length": "m", "angle": "rad", "time": "s", "energy": "J"},
         "reference": {
-            "error": comparison.reference_error._asdict(),
+            "error": {name: float(value) for name, value in comparison.reference_error._asdict().items()},
             "energy_error": _largest(reference.energy_balance),
             "drift": _largest(reference.drift),
             "largest_kinetic_energy": _largest(reference.kinetic),
@@ -32,6 +37,13 @@ def numbers(comparison) -> dict:
         },
         "series": [_series(series) for series in comparison.series],
     }
+
+
+def _description(mechanism):
+    try:
+        return to_data(mechanism)
+    except MechanismError:  # commands that are functions
+        return {"name": mechanism.name}
 
 
 def _series(series):

@@ -4,14 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.comparison.differences import UNITS
+from varint.comparison.differences import UNITS, time_apart
 from varint.comparison.numbers import versions
 from varint.comparison.series import fitted_order
 
+FIRST = ("method", ">dt (s), rtol")
 BELOW, APART, STOPPED = "<", ">", "stopped"  # behind, or instead of, errors that are not fitted
 WHAT = {
     BELOW: "below the error of the reference: not fitted",
-    APART: "more than a tenth of the whole motion apart, at least for some time: not fitted",
+    APART: "at some time more than a tenth of the whole motion apart, see the table below: not fitted",
 }
 
 
@@ -28,7 +29,7 @@ def facts(comparison) -> dict[str, str]:
     """What was run."""
     mechanism, settings, reference = comparison.mechanism, comparison.settings, comparison.reference
     loops = sum(len(cuts) for _, cuts in mechanism.compiled.topology.clusters)
-    stabilised = f", loops closed at {settings.baumgarte:g} 1/s (Baumgarte)" if loops else ""
+    stabilised = f"; Baumgarte's b = {settings.baumgarte:g} 1/s, or 0 where said" if loops else ""
     error = zip(comparison.reference_error, UNITS, strict=True)
     found = versions()
     machine = found.pop("machine")
@@ -37,7 +38,7 @@ def facts(comparison) -> dict[str, str]:
         "duration": f"{settings.duration:g} s, compared at {len(reference.t)} nodes, {settings.dt[0]:g} s apart",
         "VI": f"order {', '.join(map(str, settings.orders))}, in steps solved to {settings.tol:g} m/s",
         "REDMAX": f"{', '.join(settings.integrators)}; atol = rtol / 100{stabilised}",
-        "reference": f"REDMAX, dop853, rtol = {settings.rtol:g}",
+        "reference": f"REDMAX dop853 at rtol = {settings.rtol:g}",
         "error of the reference": ", ".join(f"{value:.1e} {unit}" for value, unit in error)
         + f": its difference from a run at rtol = {settings.check:g}",
         "energy": f"largest kinetic {reference.kinetic.max():.4g} J;"
@@ -59,13 +60,13 @@ def markdown(comparison) -> str:
 
 
 def _errors(comparison):
-    columns = ["method", ">dt (s) or rtol"]
+    columns = [*FIRST]
     for name, unit in UNITS._asdict().items():
         columns += [f">{name.replace('_', ' ')} ({unit})", ">order"]
     rows = []
     for series in comparison.series:
-        for k, value in enumerate(series.values):
-            row = [series.name, f"{value:g}"]
+        for k, setting in enumerate(series.settings):
+            row = [series.name, setting]
             for error, fitted in zip(series.error, series.fitted, strict=True):
                 row += [_error(error[k], fitted[k], series.apart[k]), _local_order(series, error, fitted, k)]
             rows.append(tuple(row))
@@ -97,40 +98,37 @@ def _order(order):
 
 def _remarks(comparison):
     """Sentences on runs that are not what they should be."""
+    apart = time_apart(comparison.reference_difference, comparison.reference)
+    if not np.isnan(apart):
+        yield f"The reference is not known from {apart:g} s on: a shorter duration is needed."
     for series in comparison.series:
-        for k, (value, run) in enumerate(zip(series.values, series.runs, strict=True)):
-            name = f"{series.name}, {series.parameter} = {value:g}"
+        for setting, run in zip(series.settings, series.runs, strict=True):
+            name = f"{series.name}, {series.parameter} = {setting}"
             if not run.success:
                 yield f"{name}: stopped at {run.t[-1]:g} s, {run.message}."
-            if not np.isnan(series.apart[k]):
-                yield f"{name}: a tenth of the whole motion apart from {series.apart[k]:g} s on."
             if run.substeps:
                 yield f"{name}: {run.substeps} sub-steps, so that not all steps are of one size."
 
 
 def _costs(comparison):
-    columns = ("method", ">dt (s) or rtol", ">energy error (J)", ">drift (m)", ">steps", ">evaluations", ">wall time (s)")
-    rows = [
-        (
-            series.name,
-            f"{series.values[k]:g}",
-            f"{abs(run.energy_balance).max():.2e}",
-            f"{run.drift.max():.1e}",
-            str(run.steps),
-            str(series.evaluations[k]),
-            f"{series.wall_time[k]:.2e}",
-        )
-        for series in comparison.series
-        for k, run in enumerate(series.runs)
-    ]
+    rows = []
+    for series in comparison.series:
+        for k, run in enumerate(series.runs):
+            apart = "never" if np.isnan(series.apart[k]) else f"{series.apart[k]:g}"
+            row = [series.name, series.settings[k], apart, f"{abs(run.energy_balance).max():.2e}"]
+            row += [f"{run.drift.max():.1e}", str(run.steps), str(series.evaluations[k]), f"{series.wall_time[k]:.2e}"]
+            rows.append(tuple(row))
+    columns = "apart from (s)", "energy error (J)", "drift (m)", "steps", "evaluations", "wall time (s)"
     notes = [
+        "Apart: when poses get a tenth of the whole motion away from those of the reference. From there on differences"
+        " measure how chaotic the motion is, not the accuracy of a step.",
         "Energy error: the largest, less what forces took out. Drift: the largest gap of a joint, an angle counts times"
         " the size of the parts.",
         "Evaluations: Newton iterations of VI and of schemes with steps of one size, accelerations of the others.",
         "Wall time: of stepping, without compilation. VI steps in compiled code, the integrators of REDMAX in Python:"
         " evaluations compare the methods, wall times these implementations.",
     ]
-    return Table("Energy, drift and cost", columns, rows, notes)
+    return Table("Energy, drift and cost", (*FIRST, *(f">{column}" for column in columns)), rows, notes)
 
 
 def _text(table):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from varint.comparison.differences import Quantities
+from varint.comparison.differences import Quantities, largest
 from varint.comparison.files import save, save_figure
 from varint.comparison.page import facts, markdown
 from varint.comparison.series import Series
@@ -46,16 +46,16 @@ class Comparison:
     settings : Settings
     reference : ReducedTrajectory
         T nodes, the largest ``dt`` apart.
-    reference_error : Quantities of float
-        Largest over bodies and time: the difference of the reference from a run at ten times its tolerance.
+    reference_difference : Quantities of (T,)
+        Of the reference from a run at ten times its tolerance: more than its error.
     series : tuple of Series
-        VI by its orders, then REDMAX by its integrators, last REDMAX without stabilisation where there are loops.
+        VI by its orders, then REDMAX by its integrators, last, where there are loops, ``unstabilised``.
     """
 
     mechanism: Mechanism
     settings: Settings
     reference: ReducedTrajectory
-    reference_error: Quantities
+    reference_difference: Quantities
     series: tuple[Series, ...]
 
     @property
@@ -64,9 +64,25 @@ class Comparison:
         return self.reference.t
 
     @property
+    def reference_error(self) -> Quantities:
+        """Quantities of float: the largest of ``reference_difference`` over time."""
+        return largest(self.reference_difference)
+
+    @property
     def vi(self) -> Series:
         """The variational integrator, of the first order that was asked for."""
         return self.series[0]
+
+    @property
+    def redmax(self) -> Series:
+        """REDMAX, by the first integrator that was asked for."""
+        return self.series[len(self.settings.orders)]
+
+    @property
+    def unstabilised(self) -> Series | None:
+        """REDMAX with nothing that closes the gaps of loops; None where there is no loop."""
+        stabilised = len(self.settings.orders) + len(self.settings.integrators)
+        return self.series[stabilised] if len(self.series) > stabilised else None
 
     def __str__(self):
         return markdown(self)

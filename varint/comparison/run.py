@@ -1,12 +1,13 @@
 """`compare`: the same motion by the variational integrator and in reduced coordinates."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from varint.analysis.trajectory import Trajectory
-from varint.comparison.differences import Quantities, differences
+from varint.comparison.differences import differences, largest
 from varint.comparison.result import Comparison, Settings
 from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
@@ -50,7 +51,7 @@ def compare(
 
     The reference is REDMAX, DOP853, at the tolerance ``rtol``; its own error is taken to be the difference from a run
     at ten times that. Against it stand VI at each ``dt``, and REDMAX by the ``integrators``: in steps of ``dt``, or
-    with error control at 1e-4, 1e-6 and 1e-8. Mechanisms with loops get one more series of DOP853, with nothing that
+    with error control at 1e-4, 1e-6 and 1e-8. Mechanisms with loops get one more series of DOP853 with nothing that
     closes the gaps of the loops (VI Fig. 4b).
 
     Parameters
@@ -80,16 +81,14 @@ def compare(
     """
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
-    dt = _dividing(dt, duration)
-    orders = [scheme(number).order for number in ([order] if np.ndim(order) == 0 else order)]
-    integrators = _known(integrators)
-    if not orders:
-        raise ArgumentError("order is empty: it must be one or more of 1, 2, 4, 6")
+    steps = _dividing(dt, duration)
+    orders = _known_orders(order)
+    names = _known_integrators(integrators)
     state = mechanism.state() if state is None else state
-    tasks = [_variational(mechanism, state, dt, number) for number in orders]
-    tasks += [_reduced(mechanism, state, dt, name) for name in integrators]
+    tasks = [_variational(mechanism, state, steps, number) for number in orders]
+    tasks += [_reduced(mechanism, state, steps, name) for name in names]
     if mechanism.compiled.topology.cluster_of:
-        tasks.append(_reduced(mechanism, state, dt, "dop853", baumgarte=0.0))
+        tasks.append(_reduced(mechanism, state, steps, "dop853", baumgarte=0.0))
 
     done, total = 0, 2 + sum(len(task.values) for task in tasks)
 
@@ -99,23 +98,23 @@ def compare(
             progress(done, total, name)
         done += 1
 
-    exact = _reduced(mechanism, state, dt, "dop853")
+    exact = _reduced(mechanism, state, steps, "dop853")
     tell("reference")
     reference = exact.run(rtol, duration)
     tell("error of the reference")
-    floor = Quantities(*(float(each.max()) for each in differences(exact.run(CHECK * rtol, duration), reference)))
+    between = differences(exact.run(CHECK * rtol, duration), reference)
     series = []
     for task in tasks:
-        _stopped_or_done(task.run, task.values[0], 2 * dt[0])  # compiles, which is no stepping time
+        _stopped_or_done(task.run, task.values[0], 2 * steps[0])  # compiles, which is no stepping time
         runs, wall_time = [], []
         for value in task.values:
             tell(f"{task.name}, {task.parameter} = {value:g}")
             run, seconds = _timed(task.run, value, duration)
             runs.append(run)
             wall_time.append(seconds)
-        series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, floor))
-    settings = Settings(duration, tuple(dt), tuple(orders), integrators, rtol, CHECK * rtol, TOL, BAUMGARTE)
-    return Comparison(mechanism, settings, reference, floor, tuple(series))
+        series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
+    settings = Settings(duration, tuple(steps.tolist()), orders, names, rtol, CHECK * rtol, TOL, BAUMGARTE)
+    return Comparison(mechanism, settings, reference, between, tuple(series))
 
 
 def _dividing(dt, duration):
@@ -123,7 +122,7 @@ def _dividing(dt, duration):
     dt = [positive(value, "dt", ArgumentError) for value in np.ravel(np.asarray(dt, dtype=object))]
     if not dt:
         raise ArgumentError("dt is empty: give the steps to compare, from the largest to the smallest")
-    if any(small >= large for large, small in zip(dt, dt[1:], strict=False)):
+    if any(small >= large for large, small in pairwise(dt)):
         raise ArgumentError(f"dt must fall from one to the next, got {', '.join(f'{value:g}' for value in dt)}")
     steps = [round(duration / dt[0])]
     if abs(duration / dt[0] - steps[0]) > WHOLE * steps[0]:
@@ -136,12 +135,21 @@ def _dividing(dt, duration):
     return duration / np.array(steps)
 
 
-def _known(integrators):
+def _known_orders(order):
+    orders = tuple(scheme(number).order for number in ([order] if np.ndim(order) == 0 else order))
+    if not orders:
+        raise ArgumentError("order is empty: give one or more of 1, 2, 4, 6")
+    return orders
+
+
+def _known_integrators(integrators):
     names = (integrators,) if isinstance(integrators, str) else tuple(integrators)
     for name in names:
         if name not in (*adaptive.METHODS, *fixed.METHODS):
             known = ", ".join((*adaptive.METHODS, *fixed.METHODS))
             raise ArgumentError(f"integrators must be of {known}, got {name!r}")
+    if not names:
+        raise ArgumentError("integrators is empty: give one or more, as dop853")
     return names
 
 
@@ -150,7 +158,7 @@ def _variational(mechanism, state, dt, order):
         every = round(dt[0] / value)
         return simulate(mechanism, duration, value, state=state, order=order, tol=TOL, every=every)
 
-    return Task(f"VI, order {order}", "dt", dt, run)
+    return Task(f"VI order {order}", "dt", dt, run)
 
 
 def _reduced(mechanism, state, dt, integrator, baumgarte=BAUMGARTE):
@@ -162,7 +170,7 @@ def _reduced(mechanism, state, dt, integrator, baumgarte=BAUMGARTE):
     def by_tolerance(value, duration):
         return simulate_reduced(mechanism, duration, dt=dt[0], rtol=value, **common)
 
-    name = f"REDMAX, {integrator}" + ("" if baumgarte else ", not stabilised")
+    name = f"REDMAX {integrator}" + ("" if baumgarte else " b=0")
     if integrator in fixed.METHODS:
         return Task(name, "dt", dt, by_step)
     return Task(name, "rtol", TOLERANCES, by_tolerance)

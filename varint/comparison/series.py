@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.analysis.trajectory import Trajectory
-from varint.comparison.differences import Quantities, differences, time_apart
+from varint.comparison.differences import Quantities, differences, largest, time_apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,14 @@ class Series:
     order: Quantities
 
     @property
+    def settings(self) -> list[str]:
+        """The values as text."""
+        return [f"{value:g}" if self.parameter == "dt" else f"{value:.0e}" for value in self.values]
+
+    @property
     def error(self) -> Quantities:
         """Quantities of (K,): the largest difference over time, NaN for a run that stopped."""
-        return Quantities(*(difference.max(axis=1) for difference in self.difference))
+        return largest(self.difference)
 
     @property
     def evaluations(self) -> np.ndarray:
@@ -57,8 +62,7 @@ def make_series(name, parameter, values, runs, wall_time, reference, floor: Quan
     difference = Quantities(*(np.array(kind) for kind in zip(*found, strict=True)))
     apart = np.array([time_apart(each, reference) for each in found])
     fitted, order = [], []
-    for kind, least in zip(difference, floor, strict=True):
-        error = kind.max(axis=1)
+    for error, least in zip(largest(difference), floor, strict=True):
         fitted.append(np.isnan(apart) & (error > least))
         order.append(fitted_order(values, error, fitted[-1]) if parameter == "dt" else np.nan)
     count = len(reference.t)
