@@ -13,9 +13,9 @@ def add_parser(commands) -> None:
     add_mechanism(parser, "name in the catalogue (varint info lists them), or .json or .py file of a mechanism")
     parser.add_argument("--duration", type=float, default=1.0, metavar="S", help="s, default %(default)g")
     steps = "steps, s, from the largest to the smallest, default 0.01,0.005,0.0025"
-    parser.add_argument("--dt", type=_numbers, default=[0.01, 0.005, 0.0025], metavar="S,S,...", help=steps)
+    parser.add_argument("--dt", type=numbers, default=[0.01, 0.005, 0.0025], metavar="S,S,...", help=steps)
     orders = "of the variational integrator: 1, 2, 4, 6; default 2"
-    parser.add_argument("--order", type=_whole_numbers, default=[2], metavar="N,N,...", help=orders)
+    parser.add_argument("--order", type=whole_numbers, default=[2], metavar="N,N,...", help=orders)
     integrators = "of reduced coordinates: rk45, dop853, radau, euler, bdf1, bdf2, sdirk2; default dop853"
     parser.add_argument("--integrators", type=_words, default=["dop853"], metavar="NAME,...", help=integrators)
     parser.add_argument("--rtol", type=float, default=1e-12, help="tolerance of the reference, default %(default)g")
@@ -65,11 +65,13 @@ def _words(text):
     return [word.strip() for word in text.split(",")]
 
 
-def _numbers(text):
+def numbers(text) -> list[float]:
+    """Those between the commas of ``text``."""
     return [float(word) for word in _words(text)]
 
 
-def _whole_numbers(text):
+def whole_numbers(text) -> list[int]:
+    """Those between the commas of ``text``."""
     return [int(word) for word in _words(text)]
 
 
