@@ -101,6 +101,8 @@ def _remarks(comparison):
     apart = time_apart(comparison.reference_difference, comparison.reference)
     if not np.isnan(apart):
         yield f"The reference is not known from {apart:g} s on: a shorter duration is needed."
+    if any(callable(getattr(force, "command", None)) for force in comparison.mechanism.forces):
+        yield "VI holds inputs that are functions of time and state over a step: of first order."
     for series in comparison.series:
         for setting, run in zip(series.settings, series.runs, strict=True):
             name = f"{series.name}, {series.parameter} = {setting}"

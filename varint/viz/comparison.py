@@ -14,6 +14,7 @@ STYLES = {"position": "-", "orientation": "--", "velocity": "-.", "angular_veloc
 UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
 PALEST = 0.65  # part of white in the colour of the coarsest run
 MOVED = 1e-9  # m; where no body moves as far, orientations are drawn in place of positions
+LINE = 0.055  # of the height of a panel
 REFERENCE = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (1, 1))}
 
 
@@ -31,8 +32,6 @@ def draw(comparison, facts: dict[str, str]) -> Figure:
     for each in by_step:
         for name, style in STYLES.items() if len(by_step) == 1 else [(kind, "-")]:
             _points(step, each.values, each, name, colours[each], style)
-            if len(by_step) == 1:
-                _label(step, each, name)
     for each in series:
         _points(cost, each.wall_time, each, kind, colours[each])
     error = f"Largest error of {kind} ({unit})"
@@ -41,7 +40,8 @@ def draw(comparison, facts: dict[str, str]) -> Figure:
     step.set_xticks(comparison.vi.values, comparison.vi.settings)
     if len(by_step) == 1:  # room for the labels
         smallest, largest = comparison.vi.values[[-1, 0]]
-        step.set_xlim(0.9 * smallest, 1.5 * largest * (largest / smallest) ** 1.2)
+        _labels(step, comparison.vi)
+        step.set_xlim(0.9 * smallest, 1.5 * largest * (largest / smallest) ** 1.4)
     cost.set(xlabel="Wall time (s)", ylabel=error, xscale="log", yscale="log")
     floor = max(getattr(comparison.reference_error, kind), FLOOR)
     cost.axhline(floor, **REFERENCE)
@@ -98,13 +98,17 @@ def _points(axes, x, series, name, colour, style="-"):
     axes.plot(x[~fitted], error[~fitted], linestyle="", markerfacecolor="white", **look)
 
 
-def _label(axes, series, name):
-    """Quantity and fitted order, beside the point of the largest step."""
-    error = getattr(series.error, name)[0]
-    if error > FLOOR:
-        text = f"{name.replace('_', ' ')} ({UNITS[name]}){_order(series, name)}"
-        place = {"textcoords": "offset points", "va": "center"}
-        axes.annotate(text, (series.values[0], error), (7, 0), fontsize=7.5, **place)
+def _labels(axes, series):
+    """Quantities and their fitted orders, beside the points of the largest step, one above the other."""
+    errors = {name: getattr(series.error, name)[0] for name in STYLES}
+    bottom, top = np.log(axes.get_ylim())
+    height = -np.inf
+    for name, error in sorted(errors.items(), key=lambda item: item[1]):
+        if error > FLOOR:
+            height = max(np.log(error), height + LINE * (top - bottom))
+            text = f"{name.replace('_', ' ')} ({UNITS[name]}){_order(series, name)}"
+            place = {"textcoords": "offset points", "va": "center"}
+            axes.annotate(text, (series.values[0], np.exp(height)), (7, 0), fontsize=7.5, **place)
 
 
 def _order(series, name):
