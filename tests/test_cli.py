@@ -1,6 +1,7 @@
 """The command ``varint``: what it writes, what it prints, what it says to mistakes; and its pictures."""
 
 import contextlib
+import json
 import shlex
 import struct
 import subprocess
@@ -145,6 +146,46 @@ def test_progress_on_a_terminal(monkeypatch, capsys):
     assert "%" not in out
 
 
+# compare
+
+
+def test_compare_prints_and_writes_page_numbers_and_figure(capsys):
+    argv = ["compare", "four_bar", "-p", "rate=3", "--duration", "0.1", "--dt", "0.01,0.005", "--order", "2,4"]
+    assert main([*argv, "-o", "page"]) == 0
+    out = capsys.readouterr().out
+    numbers = json.loads(Path("page/comparison.json").read_text())
+    assert [series["name"] for series in numbers["series"]] == [
+        "VI order 2",
+        "VI order 4",
+        "REDMAX dop853",
+        "REDMAX dop853 b=0",
+    ]
+    for words in ("four-bar", "Baumgarte", "rtol = 1e-12", "fit", "drift", "wall time", "numpy"):
+        assert words in out
+    assert f"{numbers['series'][0]['order']['position']:.2f}" in out
+    assert {f"page/comparison.{kind}" for kind in ("md", "json", "png", "pdf")} <= set(out.split())
+    assert is_picture("page/comparison.png")
+
+
+def test_compare_options_reach_the_comparison():
+    argv = [
+        "compare",
+        "double_pendulum",
+        "--duration",
+        "0.1",
+        "--dt",
+        "0.02",
+        "--integrators",
+        "euler",
+        "--rtol",
+        "1e-9",
+    ]
+    assert main([*argv, "-o", "numbers.json"]) == 0
+    numbers = json.loads(Path("numbers.json").read_text())
+    assert numbers["settings"] | {"dt": [0.02], "integrators": ["euler"], "rtol": 1e-9} == numbers["settings"]
+    assert [path.name for path in Path().iterdir()] == ["numbers.json"]
+
+
 # mistakes
 
 
@@ -180,8 +221,28 @@ MISTAKES = {
     "picture over its run": (["plot", "run.h5", "-o", "run.h5"], ("run.h5", ".png")),
     "resume without output": (["run", "double_pendulum", "--resume"], ("--resume", "-o")),
     "resume of nothing": (["run", "double_pendulum", "-o", "none.h5", "--resume"], ("none.h5", "no such file")),
+    "unknown name, compared": (["compare", "for_bar"], ("'for_bar'", "did you mean 'four_bar'?")),
+    "steps that do not fall": (["compare", "tree", "--dt", "0.01,0.02"], ("fall", "0.01, 0.02")),
+    "step that does not divide": (["compare", "tree", "--dt", "0.03"], ("0.03", "does not divide the duration, 1 s")),
+    "comparison of no time": (["compare", "tree", "--duration", "0"], ("duration", "positive")),
+    "unknown integrator": (["compare", "tree", "--integrators", "heun"], ("'heun'", "dop853")),
+    "unknown order": (["compare", "tree", "--order", "3"], ("order", "1, 2, 4, 6")),
+    "hard stop, compared": (["compare", "hard.py"], ("'stop'", "hard", "stiffness")),
+    "comparison in a text file": (["compare", "tree", "-o", "page.txt"], ("page.txt", ".md")),
+    "comparison in no folder": (["compare", "tree", "-o", "none/page.md"], ("none", "cannot write")),
     "resume of another run": (["run", "four_bar", "-o", "run.h5", "--resume"], ("run.h5", "another run")),
 }
+
+
+HARD = """import varint as vi
+
+
+def build():
+    rod = vi.Body.rod("rod", (0, 0, 0), (0, 0, -1), mass=1.0)
+    hinge = vi.Revolute("hinge", "world", "rod", point=(0, 0, 0), axis=(0, 1, 0))
+    stop = vi.JointStop("stop", joint="hinge", upper=0.5)
+    return vi.Mechanism("pendulum with a stop", [rod], [hinge], forces=[stop])
+"""
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -191,6 +252,7 @@ def test_mistakes_get_one_line(name, folder, run_file, capsys):
     Path("broken.py").write_text("import varint\nbuild = no_such_name\n")
     Path("short.h5").write_bytes(run_file.read_bytes()[:-3000])
     vi.save_mechanism(vi.mechanisms.double_pendulum(), "m.json")
+    Path("hard.py").write_text(HARD)
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     argv, words = MISTAKES[name]
     line = complaint(capsys, argv)
@@ -207,6 +269,7 @@ def test_mistakes_get_one_line(name, folder, run_file, capsys):
         ["run", "tree", "--dt", "x"],
         ["run", "tree", "--order", "3"],
         ["run", "tree", "--resume", "--force"],
+        ["compare", "tree", "--dt", "0.01,x"],
     ],
 )
 def test_wrong_usage(argv, capsys):
@@ -255,7 +318,10 @@ def test_plot_of_a_run(run_file, capsys):
     assert Path("run.png").read_bytes() == Path("other.png").read_bytes()
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["run", "--help"], ["info", "--help"], ["plot", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "argv",
+    [["--help"], ["run", "--help"], ["info", "--help"], ["plot", "--help"], ["compare", "--help"], ["--version"]],
+)
 def test_help_and_version(argv, capsys):
     with pytest.raises(SystemExit) as stop:
         main(argv)

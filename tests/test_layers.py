@@ -21,6 +21,7 @@ LAYERS = [
     {"io"},
     {"simulation"},
     {"viz"},
+    {"comparison"},
     {"cli"},
 ]
 FLOOR = {name: number for number, layer in enumerate(LAYERS) for name in layer}

@@ -38,6 +38,7 @@ __all__ = [
     "Sweep",
     "Trajectory",
     "VarintError",
+    "compare",  # noqa: F405  see __getattr__
     "load",
     "load_mechanism",
     "mechanisms",
@@ -51,4 +52,6 @@ __all__ = [
 def __getattr__(name):
     if name == "redmax":  # slow to import, so only when asked for
         return importlib.import_module("varint.redmax")
+    if name == "compare":
+        return importlib.import_module("varint.comparison").compare
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from varint.cli import info, plot, run
+from varint.cli import compare, info, plot, run
 from varint.errors import ConvergenceError, VarintError
 
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
@@ -39,7 +39,7 @@ def _parser():
     parser = argparse.ArgumentParser(prog="varint", description="Simulate mechanisms of rigid bodies and joints.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (run, info, plot):
+    for command in (run, info, plot, compare):
         command.add_parser(commands)
     return parser
 

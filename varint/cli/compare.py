@@ -1,0 +1,87 @@
+"""``varint compare``: a mechanism in maximal and in reduced coordinates, as tables and a figure."""
+
+import contextlib
+import sys
+from pathlib import Path
+
+from varint.cli.common import add_mechanism
+
+
+def add_parser(commands) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("compare", help="compare with reduced coordinates", description=__doc__)
+    add_mechanism(parser, "name in the catalogue (varint info lists them), or .json or .py file of a mechanism")
+    parser.add_argument("--duration", type=float, default=1.0, metavar="S", help="s, default %(default)g")
+    steps = "steps, s, from the largest to the smallest, default 0.01,0.005,0.0025"
+    parser.add_argument("--dt", type=numbers, default=[0.01, 0.005, 0.0025], metavar="S,S,...", help=steps)
+    orders = "of the variational integrator: 1, 2, 4, 6; default 2"
+    parser.add_argument("--order", type=whole_numbers, default=[2], metavar="N,N,...", help=orders)
+    integrators = "of reduced coordinates: rk45, dop853, radau, euler, bdf1, bdf2, sdirk2; default dop853"
+    parser.add_argument("--integrators", type=_words, default=["dop853"], metavar="NAME,...", help=integrators)
+    parser.add_argument("--rtol", type=float, default=1e-12, help="tolerance of the reference, default %(default)g")
+    output = "folder for page, numbers and figure, or one file: .md, .json, .png, .pdf; replaced if it exists"
+    parser.add_argument("-o", "--output", type=Path, metavar="PATH", help=output)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args) -> None:
+    """Compare, then print and save."""
+    from varint import compare
+    from varint.cli.common import find_mechanism, new_table, stdout_console
+    from varint.comparison.files import check_output
+    from varint.comparison.page import facts, tables
+
+    if args.output:
+        check_output(args.output)
+    mechanism = find_mechanism(args.mechanism, args.param)
+    with _progress() as progress:
+        comparison = compare(
+            mechanism,
+            args.duration,
+            args.dt,
+            order=args.order,
+            integrators=args.integrators,
+            rtol=args.rtol,
+            progress=progress,
+        )
+    console = stdout_console()
+    what = new_table("", "", title=f"{mechanism.name}: VI and REDMAX")
+    for fact in facts(comparison).items():
+        what.add_row(*fact)
+    console.print(what)
+    for table in tables(comparison):
+        printed = new_table(*table.columns, title=table.title)
+        for row in table.rows:
+            printed.add_row(*row)
+        console.print(printed)
+        for note in table.notes:
+            console.print(note)
+        console.print()
+    for path in comparison.save(args.output) if args.output else ():
+        console.print(str(path))
+
+
+def _words(text):
+    return [word.strip() for word in text.split(",")]
+
+
+def numbers(text) -> list[float]:
+    """Those between the commas of ``text``."""
+    return [float(word) for word in _words(text)]
+
+
+def whole_numbers(text) -> list[int]:
+    """Those between the commas of ``text``."""
+    return [int(word) for word in _words(text)]
+
+
+@contextlib.contextmanager
+def _progress():
+    """A callback that tells the present run on a terminal, None elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield lambda done, total, name: status.update(f"{done + 1} of {total}: {name}")

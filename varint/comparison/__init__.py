@@ -1,0 +1,7 @@
+"""The variational integrator in maximal coordinates and REDMAX in reduced ones, side by side."""
+
+from varint.comparison.result import Comparison
+from varint.comparison.run import compare
+from varint.comparison.series import Series
+
+__all__ = ["Comparison", "Series", "compare"]

@@ -1,0 +1,62 @@
+"""How far two motions of a mechanism are apart."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+APART = 0.1  # of the whole motion
+
+
+class Quantities(NamedTuple):
+    """Something of each of the four kinds of numbers that a motion is made of.
+
+    position : m
+    orientation : rad, the angle of a rotation
+    velocity : m/s
+    angular_velocity : rad/s, body axes
+    """
+
+    position: Any
+    orientation: Any
+    velocity: Any
+    angular_velocity: Any
+
+
+UNITS = Quantities("m", "rad", "m/s", "rad/s")
+
+
+def differences(one, other) -> Quantities:
+    """Arrays (T,): the largest difference over the bodies at each node of trajectory ``other``.
+
+    Where ``one`` has fewer nodes, NaN.
+    """
+    found = Quantities(*np.full((4, len(other.t)), np.nan))
+    nodes = slice(len(one.t))
+    for name in ("position", "velocity", "angular_velocity"):
+        difference = getattr(one, name) - getattr(other, name)[nodes]
+        getattr(found, name)[nodes] = np.linalg.norm(difference, axis=2).max(axis=1)
+    found.orientation[nodes] = turn(one.quat_wxyz, other.quat_wxyz[nodes]).max(axis=1)
+    return found
+
+
+def largest(difference: Quantities) -> Quantities:
+    """Of arrays (..., T), their largest over time."""
+    return Quantities(*(each.max(axis=-1) for each in difference))
+
+
+def turn(quat, other) -> np.ndarray:
+    """Angles (...,), rad, of the rotations between unit quaternions (..., 4)."""
+    chord = np.minimum(np.linalg.norm(quat - other, axis=-1), np.linalg.norm(quat + other, axis=-1))
+    return 4.0 * np.arcsin(0.5 * chord)
+
+
+def time_apart(difference: Quantities, reference) -> float:
+    """s: when poses are further apart than a tenth of the way that the reference goes from its start; NaN if never.
+
+    A turn counts times the mechanism's part size. From there on differences do not grow as errors do: they saturate.
+    """
+    length = reference.mechanism.compiled.length
+    way = np.linalg.norm(reference.position - reference.position[0], axis=2).max()
+    turned = turn(reference.quat_wxyz, reference.quat_wxyz[0]).max()
+    apart = np.fmax(difference.position, length * difference.orientation) > APART * max(way, length * turned)
+    return float(reference.t[np.argmax(apart)]) if apart.any() else np.nan

@@ -1,0 +1,74 @@
+"""A comparison on disk: its page, its numbers, its figure."""
+
+import contextlib
+import json
+from pathlib import Path
+
+from varint.comparison.numbers import numbers
+from varint.errors import ArgumentError, FileError
+
+PICTURES = (".png", ".pdf")
+SUFFIXES = (".md", ".json", *PICTURES)
+DPI = 200
+NAME = "comparison"
+FIGURE = f"""
+![Figure]({NAME}.png)
+
+a: largest difference of a body from the reference. b: error of the energy, the largest so far. c: drift of the joints.
+d: largest error over the step. e: largest error over the wall time of stepping.
+"""
+
+
+def check_output(path) -> Path:
+    """The ``path`` of a folder, or of a file in one of the formats.
+
+    Raises ArgumentError for another format, FileError where there is no folder to write into.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES and (path.is_file() or (path.suffix and not path.is_dir())):
+        raise ArgumentError(f"'{path}' must be a folder, or end in {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
+    return path
+
+
+def save(comparison, path) -> list[Path]:
+    """`Comparison.save`."""
+    path = check_output(path)
+    if path.suffix in SUFFIXES:
+        _write(comparison, path)
+        return [path]
+    with _errors(path):
+        path.mkdir(exist_ok=True)
+    paths = [path / f"{NAME}{suffix}" for suffix in SUFFIXES]
+    for file in paths:
+        _write(comparison, file)
+    with _errors(path), paths[0].open("a", encoding="utf-8") as page:
+        page.write(FIGURE)
+    return paths
+
+
+def save_figure(figure, path) -> None:
+    """Write a matplotlib figure, .png or .pdf."""
+    path = check_output(path)
+    if path.suffix not in PICTURES:
+        raise ArgumentError(f"'{path}' must end in {' or '.join(PICTURES)}: it is for a figure")
+    with _errors(path):
+        figure.savefig(path, dpi=DPI)
+
+
+def _write(comparison, path):
+    if path.suffix in PICTURES:
+        comparison.plot(path)
+        return
+    text = str(comparison) if path.suffix == ".md" else json.dumps(numbers(comparison), indent=1)
+    with _errors(path):
+        path.write_text(f"{text}\n", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _errors(path):
+    try:
+        yield
+    except OSError as problem:
+        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None

@@ -1,0 +1,108 @@
+"""`Comparison`: what `compare` returns."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from varint.comparison.differences import Quantities, largest
+from varint.comparison.files import save, save_figure
+from varint.comparison.page import facts, markdown
+from varint.comparison.series import Series
+from varint.mechanism import Mechanism
+from varint.redmax import ReducedTrajectory
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was run.
+
+    duration : float, s
+    dt : steps, s, from the largest to the smallest
+    orders : of VI
+    integrators : of REDMAX
+    rtol, check : float, tolerance of the reference, and of the run that tells its error
+    tol : float, of a step of VI, m/s
+    baumgarte : float, 1/s
+    """
+
+    duration: float
+    dt: tuple[float, ...]
+    orders: tuple[int, ...]
+    integrators: tuple[str, ...]
+    rtol: float
+    check: float
+    tol: float
+    baumgarte: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Runs of a mechanism in maximal and in reduced coordinates; ``str()`` gives a page in Markdown.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    settings : Settings
+    reference : ReducedTrajectory
+        T nodes, the largest ``dt`` apart.
+    reference_difference : Quantities of (T,)
+        Of the reference from a run at ten times its tolerance: more than its error.
+    series : tuple of Series
+        VI by its orders, then REDMAX by its integrators, last, where there are loops, ``unstabilised``.
+    """
+
+    mechanism: Mechanism
+    settings: Settings
+    reference: ReducedTrajectory
+    reference_difference: Quantities
+    series: tuple[Series, ...]
+
+    @property
+    def t(self) -> np.ndarray:
+        """(T,) s, the nodes that all runs have."""
+        return self.reference.t
+
+    @property
+    def reference_error(self) -> Quantities:
+        """Quantities of float: the largest of ``reference_difference`` over time."""
+        return largest(self.reference_difference)
+
+    @property
+    def vi(self) -> Series:
+        """The variational integrator, of the first order that was asked for."""
+        return self.series[0]
+
+    @property
+    def redmax(self) -> Series:
+        """REDMAX, by the first integrator that was asked for."""
+        return self.series[len(self.settings.orders)]
+
+    @property
+    def unstabilised(self) -> Series | None:
+        """REDMAX with nothing that closes the gaps of loops; None where there is no loop."""
+        stabilised = len(self.settings.orders) + len(self.settings.integrators)
+        return self.series[stabilised] if len(self.series) > stabilised else None
+
+    def __str__(self):
+        return markdown(self)
+
+    def plot(self, path=None):
+        """The figure (matplotlib); drawn into ``path``, .png or .pdf, where given.
+
+        Raises ArgumentError for another format, FileError if it cannot be written.
+        """
+        from varint.viz.comparison import draw
+
+        figure = draw(self, facts(self))
+        if path is not None:
+            save_figure(figure, path)
+        return figure
+
+    def save(self, path) -> list[Path]:
+        """Write page, numbers and figure into the folder ``path``, or one of them into a file.
+
+        A folder gets ``comparison.md``, ``.json``, ``.png`` and ``.pdf``; what exists is replaced. Returns the paths
+        of what was written. Raises ArgumentError, FileError.
+        """
+        return save(self, path)

@@ -1,0 +1,193 @@
+"""`compare`: the same motion by the variational integrator and in reduced coordinates."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.analysis.trajectory import Trajectory
+from varint.comparison.differences import differences, largest
+from varint.comparison.result import Comparison, Settings
+from varint.comparison.series import make_series
+from varint.errors import ArgumentError, ConvergenceError
+from varint.integrators.schemes import scheme
+from varint.mechanism import Mechanism
+from varint.model.checks import positive
+from varint.model.state import State
+from varint.redmax import adaptive, fixed
+from varint.redmax import simulate as simulate_reduced
+from varint.simulation import simulate
+
+TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # of the integrators with error control
+CHECK = 10.0  # times the tolerance of the reference: the run that tells its error
+TOL = 1e-12  # of a step of VI, m/s
+BAUMGARTE = 5.0  # 1/s
+REPETITIONS, ENOUGH = 10, 0.5  # of a run for its wall time, and s of stepping after which there are no more
+WHOLE = 1e-9  # how far from a whole number a ratio of steps may be, over itself
+
+
+class Task(NamedTuple):
+    """What `Series` is made from; ``run(value, duration)`` makes one run."""
+
+    name: str
+    parameter: str
+    values: np.ndarray
+    run: Callable[[float, float], Trajectory]
+
+
+def compare(
+    mechanism: Mechanism,
+    duration: float = 1.0,
+    dt: float | Sequence[float] = (0.01, 0.005, 0.0025),
+    *,
+    state: State | None = None,
+    order: int | Sequence[int] = 2,
+    integrators: Sequence[str] = ("dop853",),
+    rtol: float = 1e-12,
+    progress=None,
+) -> Comparison:
+    """Run a mechanism in maximal and in reduced coordinates: how far they agree, and at what cost.
+
+    The reference is REDMAX, DOP853, at the tolerance ``rtol``; its own error is taken to be the difference from a run
+    at ten times that. Against it stand VI at each ``dt``, and REDMAX by the ``integrators``: in steps of ``dt``, or
+    with error control at 1e-4, 1e-6 and 1e-8. Mechanisms with loops get one more series of DOP853 with nothing that
+    closes the gaps of the loops (VI Fig. 4b).
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    duration : float
+        s
+    dt : float or sequence
+        Steps, s, falling. The first divides the duration and is divided by the others: its nodes are common to all.
+    state : State, optional
+        ``mechanism.state()`` where not given.
+    order : int or sequence
+        Of VI: 1, 2, 4, 6.
+    integrators : sequence of str
+        Of `varint.redmax.simulate`.
+    rtol : float
+        Of the reference.
+    progress : callable, optional
+        Called before each run as ``progress(runs done, runs in all, name of the run)``.
+
+    Raises
+    ------
+    ArgumentError, StateError
+        Before the first run.
+    ConvergenceError
+        The reference could not be computed. Another run that stops is reported as such.
+    """
+    duration = positive(duration, "duration", ArgumentError)
+    rtol = positive(rtol, "rtol", ArgumentError)
+    steps = _dividing(dt, duration)
+    orders = _known_orders(order)
+    names = _known_integrators(integrators)
+    state = mechanism.state() if state is None else state
+    tasks = [_variational(mechanism, state, steps, number) for number in orders]
+    tasks += [_reduced(mechanism, state, steps, name) for name in names]
+    if mechanism.compiled.topology.cluster_of:
+        tasks.append(_reduced(mechanism, state, steps, "dop853", baumgarte=0.0))
+
+    done, total = 0, 2 + sum(len(task.values) for task in tasks)
+
+    def tell(name):
+        nonlocal done
+        if progress:
+            progress(done, total, name)
+        done += 1
+
+    exact = _reduced(mechanism, state, steps, "dop853")
+    tell("reference")
+    reference = exact.run(rtol, duration)
+    tell("error of the reference")
+    between = differences(exact.run(CHECK * rtol, duration), reference)
+    series = []
+    for task in tasks:
+        _stopped_or_done(task.run, task.values[0], 2 * steps[0])  # compiles, which is no stepping time
+        runs, wall_time = [], []
+        for value in task.values:
+            tell(f"{task.name}, {task.parameter} = {value:g}")
+            run, seconds = _timed(task.run, value, duration)
+            runs.append(run)
+            wall_time.append(seconds)
+        series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
+    settings = Settings(duration, tuple(steps.tolist()), orders, names, rtol, CHECK * rtol, TOL, BAUMGARTE)
+    return Comparison(mechanism, settings, reference, between, tuple(series))
+
+
+def _dividing(dt, duration):
+    """(K,) s; the ``dt`` given but for round-off."""
+    dt = [positive(value, "dt", ArgumentError) for value in np.ravel(np.asarray(dt, dtype=object))]
+    if not dt:
+        raise ArgumentError("dt is empty: give the steps to compare, from the largest to the smallest")
+    if any(small >= large for large, small in pairwise(dt)):
+        raise ArgumentError(f"dt must fall from one to the next, got {', '.join(f'{value:g}' for value in dt)}")
+    steps = [round(duration / dt[0])]
+    if abs(duration / dt[0] - steps[0]) > WHOLE * steps[0]:
+        raise ArgumentError(f"dt = {dt[0]:g} s does not divide the duration, {duration:g} s")
+    for value in dt[1:]:
+        parts = round(dt[0] / value)
+        if abs(dt[0] / value - parts) > WHOLE * parts:
+            raise ArgumentError(f"dt = {value:g} s does not divide {dt[0]:g} s, the largest, whose nodes all must meet")
+        steps.append(parts * steps[0])
+    return duration / np.array(steps)
+
+
+def _known_orders(order):
+    orders = tuple(scheme(number).order for number in ([order] if np.ndim(order) == 0 else order))
+    if not orders:
+        raise ArgumentError("order is empty: give one or more of 1, 2, 4, 6")
+    return orders
+
+
+def _known_integrators(integrators):
+    names = (integrators,) if isinstance(integrators, str) else tuple(integrators)
+    for name in names:
+        if name not in (*adaptive.METHODS, *fixed.METHODS):
+            known = ", ".join((*adaptive.METHODS, *fixed.METHODS))
+            raise ArgumentError(f"integrators must be of {known}, got {name!r}")
+    if not names:
+        raise ArgumentError("integrators is empty: give one or more, as dop853")
+    return names
+
+
+def _variational(mechanism, state, dt, order):
+    def run(value, duration):
+        every = round(dt[0] / value)
+        return simulate(mechanism, duration, value, state=state, order=order, tol=TOL, every=every)
+
+    return Task(f"VI order {order}", "dt", dt, run)
+
+
+def _reduced(mechanism, state, dt, integrator, baumgarte=BAUMGARTE):
+    common = {"state": state, "integrator": integrator, "baumgarte": baumgarte}
+
+    def by_step(value, duration):
+        return simulate_reduced(mechanism, duration, dt=value, every=round(dt[0] / value), **common)
+
+    def by_tolerance(value, duration):
+        return simulate_reduced(mechanism, duration, dt=dt[0], rtol=value, **common)
+
+    name = f"REDMAX {integrator}" + ("" if baumgarte else " b=0")
+    if integrator in fixed.METHODS:
+        return Task(name, "dt", dt, by_step)
+    return Task(name, "rtol", TOLERANCES, by_tolerance)
+
+
+def _stopped_or_done(run, value, duration):
+    """The trajectory of ``run``, up to where it could go."""
+    try:
+        return run(value, duration)
+    except ConvergenceError as problem:
+        return problem.trajectory
+
+
+def _timed(run, value, duration):
+    """The trajectory of ``run`` and the least wall time of some repetitions, s."""
+    trajectory = _stopped_or_done(run, value, duration)
+    times = [trajectory.wall_time]
+    while trajectory.success and len(times) < REPETITIONS and sum(times) < ENOUGH:
+        times.append(run(value, duration).wall_time)
+    return trajectory, min(times)

@@ -1,0 +1,140 @@
+"""The figure of a comparison, drawn without a display: over time above, over step and wall time below."""
+
+import textwrap
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from varint.viz.plots import BINS, FAINT, FLOOR, INK, envelope
+
+COLOURS = ("#1f5f99", "#c4571b", "#3c8a5a", "#8a4fa0", "#a88a1d", "#4aa3b5", "#b03a5b", "#6b6b6b")
+STYLES = {"position": "-", "orientation": "--", "velocity": "-.", "angular_velocity": ":"}
+UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
+PALEST = 0.65  # part of white in the colour of the coarsest run
+MOVED = 1e-9  # m; where no body moves as far, orientations are drawn in place of positions
+LINE = 0.055  # of the height of a panel
+REFERENCE = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (1, 1))}
+
+
+def draw(comparison, facts: dict[str, str]) -> Figure:
+    """The figure of a `Comparison`, with ``facts`` at its foot."""
+    reference, series = comparison.reference, comparison.series
+    way = np.linalg.norm(reference.position - reference.position[0], axis=2).max()
+    kind, unit = ("position", "m") if way > MOVED else ("orientation", "rad")
+    colours = {each: COLOURS[k % len(COLOURS)] for k, each in enumerate(series)}
+
+    figure = Figure(figsize=(11.0, 7.2), layout="constrained")
+    above, (step, cost, key) = figure.subplots(2, 3)
+    _over_time(above, comparison, kind, unit, colours)
+    by_step = [each for each in series if each.parameter == "dt"]
+    for each in by_step:
+        for name, style in STYLES.items() if len(by_step) == 1 else [(kind, "-")]:
+            _points(step, each.values, each, name, colours[each], style)
+    for each in series:
+        _points(cost, each.wall_time, each, kind, colours[each])
+    error = f"Largest error of {kind} ({unit})"
+    step.set(xlabel="Step (s)", ylabel="Largest error" if len(by_step) == 1 else error, xscale="log", yscale="log")
+    step.xaxis.minorticks_off()
+    step.set_xticks(comparison.vi.values, comparison.vi.settings)
+    if len(by_step) == 1:  # room for the labels
+        smallest, largest = comparison.vi.values[[-1, 0]]
+        _labels(step, comparison.vi)
+        step.set_xlim(0.9 * smallest, 1.5 * largest * (largest / smallest) ** 1.4)
+    cost.set(xlabel="Wall time (s)", ylabel=error, xscale="log", yscale="log")
+    floor = max(getattr(comparison.reference_error, kind), FLOOR)
+    cost.axhline(floor, **REFERENCE)
+    for axes, letter in zip((*above, step, cost), "abcde", strict=True):
+        axes.grid(color="#e4e4e4", linewidth=0.7)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(labelsize=8)
+        axes.set_title(letter, loc="left", fontsize=11, fontweight="bold", color=INK)
+    _key(key, comparison, kind, colours)
+    figure.suptitle(comparison.mechanism.name, fontsize=13, fontweight="bold", color=INK).set_parse_math(False)
+    text = "\n".join(textwrap.fill(f"{name}: {what}", 200) for name, what in facts.items())
+    figure.supxlabel(text, fontsize=7.5, color=FAINT, x=0.01, ha="left").set_parse_math(False)
+    return figure
+
+
+def _over_time(panels, comparison, kind, unit, colours):
+    """Differences, energy errors and drift of the first series of each formulation, and of the unstabilised one."""
+    difference, energy, drift = panels
+    for series in _drawn_over_time(comparison):
+        colour, style = colours[series], _style(comparison, series)
+        for k in range(len(series.values)):
+            look = {"color": _paled(colour, k, len(series.values)), "linewidth": 1.1, "linestyle": style}
+            _curve(difference, comparison.t, getattr(series.difference, kind)[k], look)
+            _curve(energy, comparison.t, np.maximum.accumulate(np.abs(series.energy[k])), look)
+            _curve(drift, comparison.t, series.drift[k], look)
+    _curve(difference, comparison.t, getattr(comparison.reference_difference, kind), REFERENCE)
+    labels = f"Difference of {kind} ({unit})", "Energy error, largest so far (J)", "Joint drift (m)"
+    for axes, label in zip(panels, labels, strict=True):
+        axes.set(xlabel="Time (s)", ylabel=label, yscale="log", xlim=(0.0, comparison.t[-1]))
+
+
+def _drawn_over_time(comparison):
+    return [series for series in (comparison.vi, comparison.redmax, comparison.unstabilised) if series]
+
+
+def _style(comparison, series):
+    return "--" if series is comparison.unstabilised else "-"
+
+
+def _curve(axes, t, values, look):
+    """Values that a logarithmic axis can show; of long runs the largest in each of many pieces."""
+    if len(t) > 4 * BINS:
+        t, _, values = envelope(t, values)
+    axes.plot(t, np.where(values > FLOOR, values, np.nan), **look)
+
+
+def _points(axes, x, series, name, colour, style="-"):
+    """Largest errors over ``x`` (K,); hollow where they are not fitted."""
+    error, fitted = getattr(series.error, name), getattr(series.fitted, name)
+    look = {"color": colour, "marker": "o", "markersize": 4.5}
+    error = np.where(error > FLOOR, error, np.nan)
+    axes.plot(x, error, linestyle=style, linewidth=1.1, **look)
+    axes.plot(x[~fitted], error[~fitted], linestyle="", markerfacecolor="white", **look)
+
+
+def _labels(axes, series):
+    """Quantities and their fitted orders, beside the points of the largest step, one above the other."""
+    errors = {name: getattr(series.error, name)[0] for name in STYLES}
+    bottom, top = np.log(axes.get_ylim())
+    height = -np.inf
+    for name, error in sorted(errors.items(), key=lambda item: item[1]):
+        if error > FLOOR:
+            height = max(np.log(error), height + LINE * (top - bottom))
+            text = f"{name.replace('_', ' ')} ({UNITS[name]}){_order(series, name)}"
+            place = {"textcoords": "offset points", "va": "center"}
+            axes.annotate(text, (series.values[0], np.exp(height)), (7, 0), fontsize=7.5, **place)
+
+
+def _order(series, name):
+    order = getattr(series.order, name)
+    return "" if np.isnan(order) else f", order {order:.2f}"
+
+
+def _paled(colour, k, count):
+    white = PALEST * (1.0 - (k + 1) / count) * count / max(1, count - 1)
+    return tuple(white + (1.0 - white) * part for part in to_rgb(colour))
+
+
+def _key(axes, comparison, kind, colours):
+    axes.set_axis_off()
+    over_time = _drawn_over_time(comparison)
+    lines = []
+    for each in comparison.series:
+        style = _style(comparison, each)
+        unit = " s" if each.parameter == "dt" else ""
+        label = f"{each.name}{_order(each, kind).replace('order', 'fitted:')}\n"
+        label += f"{each.parameter} = {', '.join(each.settings)}{unit}{'' if each in over_time else ', not in a to c'}"
+        lines.append(Line2D([], [], color=colours[each], linestyle=style, marker="o", markersize=4.5, label=label))
+    lines.append(Line2D([], [], **REFERENCE, label="error of the reference"))
+    if not all(getattr(each.fitted, kind).all() for each in comparison.series):
+        lines.append(Line2D([], [], color=FAINT, linestyle="", marker="o", mfc="white", label="not fitted"))
+    axes.legend(
+        handles=lines, loc="upper left", frameon=False, fontsize=8.5, title="a to c: pale to dark, coarse to fine",
+        title_fontsize=8.5, alignment="left", labelspacing=0.8,
+    )  # fmt: skip
