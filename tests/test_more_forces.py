@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import varint as vi
@@ -365,3 +366,39 @@ def test_every_force_survives_a_file(tmp_path):
         again = vi.load_mechanism(tmp_path / "m.json")
         plans = [compile_structure(m, forced=True).plan for m in (mechanism, again)]
         assert all(np.array_equal(a, b) for a, b in zip(*plans, strict=True))
+
+
+def servo_pendulum(**gains):
+    body = vi.Body("m", mass=2.0, inertia=0.05 * np.eye(3), position=(0, 0, -0.5))
+    hinge = vi.Revolute("hinge", "world", "m", point=(0, 0, 0), axis=(0, 1, 0))
+    servo = vi.JointServo("servo", joint="hinge", target=0.8, stiffness=20.0, damping=4.0, **gains)
+    return vi.Mechanism("servo", [body], [hinge], forces=[servo])
+
+
+def test_integral_gain_takes_the_load_off_the_servo():
+    """Against the same equations by an independent integrator: order 2, no deviation left, the effort at the nodes."""
+    inertia, weight, ki = 0.05 + 2.0 * 0.25, 2.0 * 9.81 * 0.5, 15.0
+
+    def slope(_, y):
+        effort = -20.0 * (y[0] - 0.8) - 4.0 * y[1] - ki * y[2]
+        return y[1], (effort - weight * np.sin(y[0])) / inertia, y[0] - 0.8
+
+    errors = []
+    for dt in (0.01, 0.005):
+        run = vi.simulate(servo_pendulum(integral=ki), 3.0, dt)
+        y = solve_ivp(slope, (0.0, 3.0), np.zeros(3), "DOP853", run.t, rtol=1e-11, atol=1e-12).y
+        effort = -20.0 * (y[0] - 0.8) - 4.0 * y[1] - ki * y[2]
+        both = run.coordinates["hinge"] - y[0], run.force["servo"] - effort
+        errors.append([np.abs(error).max() for error in both])
+    assert (np.array(errors[1]) < [2e-4, 5e-3]).all()
+    assert ((np.array(errors[0]) / errors[1] > 3.5) & (np.array(errors[0]) / errors[1] < 4.5)).all()
+    settled = vi.simulate(servo_pendulum(integral=ki), 30.0, 0.01).coordinates["hinge"][-1]
+    assert settled == pytest.approx(0.8, abs=1e-6)
+    assert vi.simulate(servo_pendulum(), 30.0, 0.01).coordinates["hinge"][-1] < 0.7
+
+
+def test_integral_gain_is_refused_where_it_is_unknown():
+    with pytest.raises(vi.MechanismError, match="integral of jointservo 'servo'"):
+        servo_pendulum(integral=-1.0)
+    with pytest.raises(vi.ArgumentError, match="'servo' has an integral gain"):
+        vi.redmax.simulate(servo_pendulum(integral=1.0), 1.0)

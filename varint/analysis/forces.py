@@ -23,10 +23,11 @@ class Forces(NamedTuple):
     load: np.ndarray
 
 
-def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, command) -> Forces:
-    """The forces at poses (T, nb, ...), velocities (T, nb, 3) and inputs (T, forces)."""
+def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, command, t=None) -> Forces:
+    """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces); integral gains need the times (T,)."""
     motion = position, quat_wxyz, velocity, angular_velocity
-    compiled, value, rate, effort, load = _laws_at(mechanism, motion, command)
+    t = np.zeros(len(position)) if t is None else t
+    compiled, value, rate, effort, load = _laws_at(mechanism, t, motion, command)
     plan = compiled.plan
     potential = np.empty_like(value)
     for f, number in enumerate(compiled.force):
@@ -45,13 +46,13 @@ def check_laws(mechanism, state) -> None:
     if not numbers:
         return
     motion = [array[None] for array in (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)]
-    compiled, value, rate, *_ = _laws_at(mechanism, motion, np.zeros((1, len(mechanism.forces))))
+    compiled, value, rate, *_ = _laws_at(mechanism, np.zeros(1), motion, np.zeros((1, len(mechanism.forces))))
     for number in numbers:
         f = compiled.force.tolist().index(number)
         mechanism.forces[number].check_law(float(value[0, f]), float(rate[0, f]))
 
 
-def _laws_at(mechanism, motion, command):
+def _laws_at(mechanism, t, motion, command):
     """The compiled mechanism; value, rate and effort (T, nf) of its laws, and the load (T, nb, 6) of all."""
     compiled = compile_structure(mechanism, forced=True)
     plan, order = compiled.plan, compiled.order
@@ -64,7 +65,7 @@ def _laws_at(mechanism, motion, command):
     value, rate, effort = np.empty((3, T, nf))
     load = np.empty((T, nb, 6))
     given = np.ascontiguousarray(command[:, compiled.force])
-    forces_at_nodes(plan, workspace(plan, 1), tuple(nodes), given, value, rate, effort, load)
+    forces_at_nodes(plan, workspace(plan, 1), t, tuple(nodes), given, value, rate, effort, load)
     return compiled, value, rate, effort, load
 
 

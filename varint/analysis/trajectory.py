@@ -207,7 +207,7 @@ class Trajectory:
     @cached_property
     def _forces(self):
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return forces_at(self.mechanism, *arrays, self.command)
+        return forces_at(self.mechanism, *arrays, self.command, self.t)
 
     @property
     def _efforts(self):

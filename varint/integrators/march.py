@@ -19,7 +19,7 @@ from varint.model.state import State
 RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
 CHECKPOINT = (
     "position", "quat", "momentum", "velocity", "history", "gauge_value", "work", "closed", "rest_gap",
-    "row_near", "row_aim", "row_rate",
+    "row_near", "row_aim", "row_rate", "integral",
 )  # fmt: skip
 
 

@@ -160,9 +160,12 @@ def apply_forces(plan, ws, start, upper, lower, half_step):
                 kind, p = plan.law_kind[f], plan.law_parameter[f]
                 command = ws.effort[int(p[2])] if kind == COULOMB else ws.command[f]
                 own, slope, damping = law(kind, p, value, rate, command, plan.table)
+                if kind == SERVO:
+                    own -= p[1] * (ws.integral[f] + half_step * (value - command))
+                    slope -= p[1] * half_step
                 ws.effort[f] = own
                 effort, by_value, by_rate = effort + own, by_value + slope, by_rate + damping
-            ws.gauge_rate[e] = rate
+            ws.gauge_sum[e], ws.gauge_rate[e] = value, rate
             if plan.gauge_kind[e] >= SPEED:
                 ws.gauge_damping[e] = -effort / rate if rate > 0.0 else -by_rate
         ws.gauge_effort[e] = effort
@@ -329,6 +332,8 @@ def finish_forces(plan, ws, half_step):
         ws.gauge_value[e] = ws.middle_value[e]
         for f in range(plan.gauge_law[e], plan.gauge_law[e + 1]):
             ws.work[f] += 2.0 * half_step * ws.effort[f] * ws.gauge_rate[e]
+            if plan.law_kind[f] == SERVO:
+                ws.integral[f] += 2.0 * half_step * (ws.gauge_sum[e] - ws.command[f])
         for s in range(2):
             i = plan.gauge_body[e, s]
             if i < plan.mass.size:
@@ -355,11 +360,11 @@ def _keep_turns(ws):
 
 
 @njit
-def forces_at_nodes(plan, ws, nodes, command, value, rate, effort, load):
+def forces_at_nodes(plan, ws, t, nodes, command, value, rate, effort, load):
     """What each law sees (T, nf), its rate, its effort, and the load (T, nb, 6) of all, at given nodes.
 
     ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6); ``command`` (T, nf). World force,
-    body torque; TURNs go on past pi from one node to the next.
+    body torque; TURNs go on past pi from one node to the next. ``t`` (T,): integrals of SERVOs are sums of trapezoids.
     """
     position, quat, velocity = nodes
     load[:] = 0.0
@@ -384,6 +389,11 @@ def forces_at_nodes(plan, ws, nodes, command, value, rate, effort, load):
                     given = effort[node, int(p[2])] if kind == COULOMB else command[node, f]
                     effort[node, f], _, _ = law(kind, p, seen, seen_rate, given, plan.table)
                     value[node, f], rate[node, f] = seen, seen_rate
+                    if kind == SERVO:
+                        if node > 0:
+                            both = seen - given + value[node - 1, f] - command[node - 1, f]
+                            ws.integral[f] += 0.5 * (t[node] - t[node - 1]) * both
+                        effort[node, f] -= p[1] * ws.integral[f]
                     total += effort[node, f]
             for s in range(2):
                 i = plan.gauge_body[e, s]

@@ -89,8 +89,8 @@ class Plan(Record):
     stop_restitution: np.ndarray  # (ns,)
     law_kind: np.ndarray  # (nf,)
     law_parameter: np.ndarray  # (nf, 4) SPRING k, l0, d; CABLE the same; STOP k, upper, d, lower; FRICTION F, v0;
-    # DRAG c; SERVO k, -, d; MOTOR F, v0; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first piece, pieces,
-    # d; COULOMB mu, v0, the law of the normal force; USER address of a function. SI units
+    # DRAG c; SERVO k, integral gain, d; MOTOR F, v0; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first
+    # piece, pieces, d; COULOMB mu, v0, the law of the normal force; USER address of a function. SI units
     table: (
         np.ndarray
     )  # (pieces, 6) of all TABLEs: start, effort's c0 .. c3 in powers of (value - start), potential there
@@ -126,6 +126,7 @@ class Workspace(Record):
     command: np.ndarray  # (nf,) input of a law over the step
     effort: np.ndarray  # (nf,) N or N m
     work: np.ndarray  # (nf,) J, done since the start
+    integral: np.ndarray  # (nf,) of the deviation of a SERVO since the start
     closed: np.ndarray  # (ns,) whether a hard stop is closed
     rest_gap: np.ndarray  # (ns,) gap at which a closed stop is held, zero but for round-off
     compliance: np.ndarray  # (nr,) row_compliance, 0 for the rows of closed stops
@@ -134,7 +135,8 @@ class Workspace(Record):
     middle_turn: np.ndarray  # (nb + 1, 4) T of forces.py, and the cosine of half the step's rotation
     middle_value: np.ndarray  # (ng,) of the gauge in the middle of the step
     gauge_value: np.ndarray  # (ng,) the same of the last step done: tells the turns of a TURN
-    gauge_rate: np.ndarray  # (ng,) of the sum that its laws see
+    gauge_sum: np.ndarray  # (ng,) the value that its laws see
+    gauge_rate: np.ndarray  # (ng,) and its rate
     gauge_effort: np.ndarray  # (ng,) of its laws together
     gauge_damping: np.ndarray  # (ng,) minus the effort over the rate: acts across the direction of SPEED, SPIN, SLIP
     gauge_gradient: np.ndarray  # (ng, 2, 6)
@@ -188,6 +190,7 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         command=np.zeros(nf),
         effort=np.zeros(nf),
         work=np.zeros(nf),
+        integral=np.zeros(nf),
         closed=np.zeros(plan.stop_gauge.size, dtype=np.bool_),
         rest_gap=np.zeros(plan.stop_gauge.size),
         compliance=plan.row_compliance.copy(),
@@ -196,6 +199,7 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         middle_turn=np.zeros((nb + 1, 4)),
         middle_value=np.zeros(ng),
         gauge_value=np.zeros(ng),
+        gauge_sum=np.zeros(ng),
         gauge_rate=np.zeros(ng),
         gauge_effort=np.zeros(ng),
         gauge_damping=np.zeros(ng),

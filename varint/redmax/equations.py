@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from varint.compile import compile_structure
+from varint.errors import ArgumentError
 from varint.model.rotation import matrix_from_vector, quat_from_matrix
 from varint.model.state import State
 from varint.redmax.charts import (
@@ -70,6 +71,7 @@ class Equations:
         self.aim = np.zeros(len(self.couplings))  # what they are kept at
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
         self.inputs = inputs(self.forced) if inputs else None
+        _refuse_integrals(mechanism)
         plan, nq = self.forced.plan, self.tree.nq
         nl, nb, ng, nf = nodes.parent.size, nodes.body_node.size, plan.gauge_kind.size, plan.law_kind.size
         self.nq, self.nb, self.nf = nq, nb, nf
@@ -409,3 +411,9 @@ class Equations:
         parts = V.reshape(nb, 6, V.shape[1])
         linear, angular = plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]
         return np.concatenate([linear, angular], axis=1).reshape(V.shape)
+
+
+def _refuse_integrals(mechanism):
+    for force in mechanism.forces:
+        if getattr(force, "integral", 0.0):
+            raise ArgumentError(f"{force.label} has an integral gain, which reduced coordinates do not know")

@@ -102,24 +102,27 @@ class Motor(Commanded, AlongCoordinate):
 @register
 @dataclass(frozen=True, eq=False)
 class JointServo(Commanded, AlongCoordinate):
-    """PD control of a joint coordinate q, taken implicitly: the effort -stiffness (q - target) - damping dq/dt.
+    """PID control of a joint coordinate q, taken implicitly.
 
-    ``target``: m or rad; ``stiffness``: N m/rad or N/m; ``damping``: N m s/rad or N s/m. It has no potential.
+    The effort is -stiffness (q - target) - damping dq/dt - integral times the integral of (q - target) since the start.
+    ``target``: m or rad; ``stiffness``: N m/rad or N/m; ``damping``: N m s/rad or N s/m; ``integral``: N m/(rad s) or
+    N/(m s). It has no potential.
     """
 
     target: float | np.ndarray | Callable = field(kw_only=True)
     stiffness: float = field(kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
+    integral: float = field(default=0.0, kw_only=True)
 
     law = "SERVO"
     command_name = "target"
 
     def __post_init__(self):
         super().__post_init__()
-        self._check(stiffness="zero", damping="zero")
+        self._check(stiffness="zero", damping="zero", integral="zero")
 
     def _parameters(self):
-        return self.stiffness, 0.0, self.damping
+        return self.stiffness, self.integral, self.damping
 
 
 @register
