@@ -439,6 +439,9 @@ def test_energy_is_kept(name, bound, trend, steps):
     size = run.kinetic.max()
     energy = run.energy / size
     assert np.ptp(run.potential) > 0.5 * size
+    own = sum(run.force_potential[name] for name in mechanism.force_index)
+    gravity = -run.position @ mechanism.gravity @ [body.mass for body in mechanism.bodies]
+    np.testing.assert_allclose(own + gravity, run.potential, atol=1e-9)
     assert np.abs(energy - energy[0]).max() < bound
     assert run.drift.max() < 1e-11
     assert run.newton_iterations < 3 * steps

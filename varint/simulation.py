@@ -11,7 +11,7 @@ from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
 from varint.compile import compile_structure
 from varint.errors import ArgumentError, ConvergenceError, FileError, StateError
-from varint.integrators.loads import command_array, load_arrays, recorded_loads
+from varint.integrators.loads import command_array, is_controlled, load_arrays, recorded_loads
 from varint.integrators.march import March, join_blocks
 from varint.integrators.schemes import scheme
 from varint.io.run_file import RunWriter, fingerprint, load_progress
@@ -100,13 +100,14 @@ def simulate(
         raise ArgumentError(
             f"hard stops need order 1 or 2, got {order}: give the stops a stiffness, or lower the order"
         )
-    commands = command_array(mechanism, compiled, steps)
-    controllers = [f for f, k in enumerate(compiled.force) if callable(getattr(mechanism.forces[k], "command", None))]
+    commands = command_array(mechanism, compiled, steps, dt)
+    controllers = [f for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
     march = March(compiled, scheme(order), dt, tol, every, loads, commands)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     _announce_compilation()
     check_laws(mechanism, state)
     first = march.start(state)
+    _check_start(march, mechanism)
     if controllers:
         march.inputs = first.command[0, compiled.force[controllers]] = _called(march, mechanism, controllers)
     march.advance(0)  # compiles or loads the kernels, which is no stepping time
@@ -196,9 +197,9 @@ def _controlled(march, mechanism, controllers, commands, steps):
     """March ``steps`` steps; the functions that command forces are called at each node, for the step that follows."""
     blocks = []
     for _ in range(steps):
-        rows = commands[[0, 0]] if len(commands) == 1 else commands[march.node : march.node + 2].copy()
-        rows[:, controllers] = march.inputs
-        march.commands, march.first_command = rows, march.node
+        nodes = [0, 0] if commands.shape[1] == 1 else [march.node, march.node + 1]
+        march.commands, march.command_rates = commands[:, nodes]
+        march.commands[:, controllers], march.first_command = march.inputs, march.node
         block = march.advance(1)
         blocks.append(block)
         if march.failure:
@@ -246,6 +247,16 @@ def _checked(mechanism, state):
     if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     return state
+
+
+def _check_start(march, mechanism):
+    for f, here, aim in march.off_aim():
+        if not abs(here - aim) <= LARGEST_GAP * max(1.0, march.compiled.length):
+            force = mechanism.forces[march.compiled.force[f]]
+            raise StateError(
+                f"{force.label} starts at {aim:g}, but coordinate {force.coordinate} of joint '{force.joint}' is at"
+                f" {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
+            )
 
 
 def _announce_compilation():

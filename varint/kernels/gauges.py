@@ -161,6 +161,23 @@ def _motion(kind, vectors, B, v, gradient):
         gradient[3], gradient[4], gradient[5] = cross(vectors[1], turned_back(B, d))
 
 
+@njit(inline="always")
+def on_from(kind, near, value):
+    """Value of a gauge, for a TURN with as many turns as bring it nearest to ``near``."""
+    if kind == TURN and abs(near - value) > math.pi:
+        return value + 2.0 * math.pi * round((near - value) / (2.0 * math.pi))
+    return value
+
+
+@njit
+def gauge_at(plan, e, position, rotation, v_b, gradient):
+    """`gauge` of gauge e at a pose (nb + 1, 3), (nb + 1, 3, 3)."""
+    a, b = plan.gauge_body[e, 0], plan.gauge_body[e, 1]
+    return gauge(
+        plan.gauge_kind[e], plan.gauge_vector[e], position[a], rotation[a], position[b], rotation[b], v_b, gradient
+    )
+
+
 @njit
 def measure(plan, position, rotation, velocity, gradient, value):
     """Values (ng,) and gradients (ng, 2, 6) of all gauges, each for itself; TURNs in [-pi, pi].

@@ -92,7 +92,7 @@ def _evaluate(plan, ws, start, end, h, upper, increment):
             r[k] = plan.mass[i] * v[k]
         for k in range(6):
             r[k] -= ws.target[i, k]
-    evaluate_rows(plan, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+    evaluate_rows(plan, ws.position[end], ws.rotation[end], ws.row_near, ws.row_aim, ws.residual_row, ws.jacobian[end])
     if plan.gauge_kind.size:
         apply_forces(plan, ws, start, upper, end, half_step)
         hold_stops(plan, ws, end)

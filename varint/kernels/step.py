@@ -14,6 +14,7 @@ import math
 
 from varint._jit import njit
 from varint.kernels.configuration import mass_pivots
+from varint.kernels.couplings import aim_held, pass_held
 from varint.kernels.forces import clear_rows, finish_forces
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
@@ -108,7 +109,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
     The load goes from node share ``share`` to ``share + width``. Returns (status, pose,
     iterations, sub-steps beyond the first).
     """
-    constant, series, first_node, commands, command_node = loads
+    constant, series, first_node, commands, command_rates, command_node = loads
     smallest = 1.0 / (1 << DEEPEST_SUBSTEP)
     done, size, iterations, pieces = 0.0, 1.0, 0, 0
     # the search for an impact: stop, last fractions of the sub-step before and after it, and the gaps there
@@ -120,6 +121,8 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
         set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, before)
         _kick(ws.target, ws.momentum, ws.load, half_step)
         set_command(ws.command, commands, command_node, node, before + 0.5 * width * part)
+        if plan.held_row.size:
+            aim_held(plan, ws, commands, command_rates, command_node, node, before + width * part, h / width)
         if extrapolate and part == 1.0:
             _extrapolate(ws.velocity, ws.history[stage])
         status, count = solve_step(plan, ws, pose, 1 - pose, h * part, tol)
@@ -188,6 +191,9 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
         if plan.gauge_kind.size:
             finish_forces(plan, ws, half_step)
         pose = 1 - pose
+        if plan.held_row.size:
+            aim_held(plan, ws, commands, command_rates, command_node, node, share + width * done, h / width)
+            pass_held(plan, ws, pose)
         pieces += 1
         if stop >= 0:
             impacts += 1
@@ -205,7 +211,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
 
 @njit(inline="always")
 def project(plan, ws, pose):
-    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = 0.
+    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = their rate.
 
     Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
     """
@@ -215,7 +221,7 @@ def project(plan, ws, pose):
         for k in range(6):
             ws.increment_body[i, k] = ws.momentum[i, k]
     for r in range(plan.row_c.size):
-        ws.increment_row[r] = 0.0
+        ws.increment_row[r] = ws.row_rate[r]
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
 
 
@@ -238,7 +244,8 @@ def run(plan, ws, pose, node, steps, stride, dt, stages, tol, interval_velocity,
 
     ``stages``: sizes of the composition stages over dt. ``interval_velocity``: report the velocity
     of the last interval (order 1) instead of the projected one at the node. ``loads``: constant
-    (nb, 6), series (T, nb, 6) and the node where it starts. ``out``: position (T, nb, 3), quat
+    (nb, 6), series (T, nb, 6) and the node where it starts, inputs of laws and their rates (T, nf) and the node
+    where they start. ``out``: position (T, nb, 3), quat
     (T, nb, 4), velocity (T, nb, 6), work (T, nf) in kernel order; Newton iterations and sub-steps (2,), added to.
     Returns (status, pose, steps done, records written).
     """
@@ -281,6 +288,9 @@ def record_node(plan, ws, pose, interval_velocity, position, quat, velocity, wor
             velocity[i, k] = source[i, k]
     for f in range(plan.law_kind.size):
         work[f] = ws.work[f]
+    for h in range(0 if interval_velocity else plan.held_row.size):
+        r = plan.held_row[h]  # what is left for this node of the impulses that make the rates
+        work[plan.held_law[h]] += ws.increment_row[r] * ws.row_rate[r]
 
 
 @njit
