@@ -52,12 +52,8 @@ def _along(plan, ws, e):
     value = rate = 0.0
     part = e
     while part == e or (part < plan.gauge_kind.size and plan.gauge_law[part] == plan.gauge_law[part + 1]):
-        own = ws.middle_value[part]
-        if plan.gauge_kind[part] == TURN and abs(own - ws.gauge_value[part]) > math.pi:
-            turn = 2.0 * math.pi
-            own += turn * round((ws.gauge_value[part] - own) / turn)
-            ws.middle_value[part] = own
-        value += own
+        ws.middle_value[part] = on_from(plan.gauge_kind[part], ws.gauge_value[part], ws.middle_value[part])
+        value += ws.middle_value[part]
         for s in range(2):
             i = plan.gauge_body[part, s]
             if i < plan.mass.size:

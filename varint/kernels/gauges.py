@@ -161,10 +161,12 @@ def _motion(kind, vectors, B, v, gradient):
         gradient[3], gradient[4], gradient[5] = cross(vectors[1], turned_back(B, d))
 
 
-@njit
+@njit(inline="always")
 def on_from(kind, near, value):
     """Value of a gauge, for a TURN with as many turns as bring it nearest to ``near``."""
-    return value + 2.0 * math.pi * round((near - value) / (2.0 * math.pi)) if kind == TURN else value
+    if kind == TURN and abs(near - value) > math.pi:
+        return value + 2.0 * math.pi * round((near - value) / (2.0 * math.pi))
+    return value
 
 
 @njit
@@ -183,6 +185,9 @@ def measure(plan, position, rotation, velocity, gradient, value):
     At a pose (nb + 1, 3), (nb + 1, 3, 3) with velocities (nb, 6).
     """
     for e in range(plan.gauge_kind.size):
-        b = plan.gauge_body[e, 1]
+        a, b = plan.gauge_body[e, 0], plan.gauge_body[e, 1]
         moving = b if b < plan.mass.size else 0  # of the world no velocity is asked for
-        value[e] = gauge_at(plan, e, position, rotation, velocity[moving], gradient[e])
+        value[e] = gauge(
+            plan.gauge_kind[e], plan.gauge_vector[e], position[a], rotation[a], position[b], rotation[b],
+            velocity[moving], gradient[e],
+        )  # fmt: skip

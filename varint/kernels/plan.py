@@ -26,7 +26,7 @@ POINT, AXIS, DISTANCE, HELD, EFFORT = range(5)  # kinds of row: constraints, see
 # kinds of gauge: of two bodies; directions along which one body is pushed; the motion of one body
 LENGTH, SLIDE, TURN, FRAME, DEAD, FOLLOWER, SPEED, SPIN, SLIP = range(9)
 # kinds of law
-SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB, USER, MOTOR, HOLD = range(14)
+SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB, HOLD, USER, MOTOR = range(14)
 
 
 @dataclass(frozen=True, eq=False)
