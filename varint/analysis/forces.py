@@ -24,7 +24,7 @@ class Forces(NamedTuple):
 
 
 def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, command, t=None) -> Forces:
-    """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces); integral gains ask for ``t`` (T,)."""
+    """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces); integral gains need ``t`` (T,)."""
     motion = position, quat_wxyz, velocity, angular_velocity
     t = np.zeros(len(position)) if t is None else t
     compiled, value, rate, effort, load = _laws_at(mechanism, t, motion, command)

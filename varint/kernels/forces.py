@@ -21,7 +21,7 @@ import math
 from varint._jit import call_back, njit
 from varint.algebra.quaternion import multiply, rotation_matrix
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.gauges import cross, dot, measure, turned_back
+from varint.kernels.gauges import cross, dot, measure, on_from, turned_back
 from varint.kernels.plan import (
     CABLE,
     COULOMB,
