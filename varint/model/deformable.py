@@ -1,5 +1,6 @@
 """Springs with mass and inner nodes, attached to bodies (DIFF section 2.7)."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -44,9 +45,7 @@ def deformable_spring(
     In the reference configuration the nodes are on a straight line, evenly spread.
     """
     what = f"deformable spring '{name}'"
-    point_a, point_b = (
-        array_of(p, (3,), f"{end} of {what}") for p, end in ((point_a, "point_a"), (point_b, "point_b"))
-    )
+    point_a, point_b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
     mass = positive(mass, f"mass of {what}")
     if isinstance(segments, bool) or not isinstance(segments, (int, np.integer)) or segments < 1:
         raise MechanismError(f"segments of {what} must be a whole number from 1, got {segments!r}")
@@ -66,18 +65,9 @@ def deformable_spring(
         bodies.append(Body.sphere(node, radius=POINT * length / segments, mass=share, position=point))
         joints.append(REGISTRY["Fixed" if k in ends else "Translational"](node, parent, node, point=point))
     forces: list[Force] = []
-    for k in range(segments):
+    for k, (start, stop) in enumerate(pairwise(points)):
         near, far = (ends.get(i, f"{name} {i}") for i in (k, k + 1))
-        forces.append(
-            Spring(
-                f"{name} {k}",
-                near,
-                far,
-                point_a=points[k],
-                point_b=points[k + 1],
-                stiffness=segments * stiffness,
-                damping=segments * damping,
-                rest_length=rest / segments,
-            )  # fmt: skip
-        )
+        segment = {"point_a": start, "point_b": stop, "rest_length": rest / segments}
+        constants = {"stiffness": segments * stiffness, "damping": segments * damping}
+        forces.append(Spring(f"{name} {k}", near, far, **segment, **constants))
     return DeformableSpring(bodies, joints, forces)
