@@ -20,7 +20,8 @@ def rows_at(mechanism, x, R):
     compiled = mechanism.compiled
     plan, order = compiled.plan, np.append(compiled.order, -1)
     g, sides = np.zeros(plan.row_c.size), np.zeros((plan.row_c.size, 2, 6))
-    evaluate_rows(plan, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), g, sides)
+    free = np.zeros((2, plan.row_c.size))
+    evaluate_rows(plan, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), *free, g, sides)
     G = np.zeros((g.size, len(x), 6))
     for j, bodies in enumerate(plan.side):
         for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):

@@ -231,7 +231,7 @@ class Newton:
         self.residual(h, self.velocity, 0.0)
         parameters = self.plan.law_parameter.copy()
         parameters[:, 1] = np.repeat(self.ws.middle_value, np.diff(self.plan.gauge_law))
-        self.plan = self.plan._replace(law_parameter=freeze(parameters))
+        self.plan = dataclasses.replace(self.plan, law_parameter=freeze(parameters))
         return self
 
     def error(self, h):
@@ -402,6 +402,9 @@ def test_energy_is_kept(name, bound, trend, steps):
     size = run.kinetic.max()
     energy = run.energy / size
     assert np.ptp(run.potential) > 0.5 * size
+    own = sum(run.force_potential[name] for name in mechanism.force_index)
+    gravity = -run.position @ mechanism.gravity @ [body.mass for body in mechanism.bodies]
+    np.testing.assert_allclose(own + gravity, run.potential, atol=1e-9)
     assert np.abs(energy - energy[0]).max() < bound
     assert run.drift.max() < 1e-11
     assert run.newton_iterations < 3 * steps

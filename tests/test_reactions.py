@@ -102,7 +102,8 @@ def test_quadratic_terms_against_differences(kind, rng):
 
         def rows(t, plan=plan, x=x, R=R, v=v, w=w, with_world=with_world):
             g, jacobian = np.zeros(plan.row_c.size), np.zeros((plan.row_c.size, 2, 6))
-            evaluate_rows(plan, *(np.ascontiguousarray(a[with_world]) for a in moved(x, R, t * v, t * w)), g, jacobian)
+            pose = (np.ascontiguousarray(a[with_world]) for a in moved(x, R, t * v, t * w))
+            evaluate_rows(plan, *pose, *np.zeros((2, g.size)), g, jacobian)
             return g
 
         out = np.full(plan.row_c.size, np.nan)

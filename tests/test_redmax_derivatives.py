@@ -7,9 +7,11 @@ from random_mechanisms import random_closed, random_joint, random_tree, unit
 import varint as vi
 from varint.model.forces.base import FORCES
 from varint.model.joints import REGISTRY
+from varint.model.rotation import matrix_from_vector
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import InverseDynamics
+from varint.redmax.linear import reduced_damping_and_stiffness
 
 
 def check(rng, mechanism, size=0.5, baumgarte=2.0, tolerance=1e-7, around=None):
@@ -129,9 +131,74 @@ def a_mechanism(rng, forces=()):
 
 def test_covers_the_forces():
     kinds = {type(force).__name__ for given in forces(np.random.default_rng(0)).values() for force in given}
-    assert kinds == {name for name, force in FORCES.items() if not force.reduced_only}
+    assert kinds == {name for name, force in FORCES.items() if not force.held and not force.reduced_only}
 
 
 @pytest.mark.parametrize("name", forces(np.random.default_rng(0)))
 def test_every_force(rng, name):
     check(rng, a_mechanism(rng, forces(rng)[name]))
+
+
+# ---------------------------------------------------------------------------------------- linearly implicit Euler
+
+
+def placed(rng, mechanism):
+    """Equations at a random pose and velocity, with the loads worked out."""
+    equations = Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, 1, 1.0))
+    q, rates = 0.5 * rng.standard_normal((2, equations.nq))
+    equations.place(q)
+    equations.move(q, rates)
+    equations.load(0.0)
+    equations.turns[:] = equations.value
+    equations.load(0.0)
+    return equations, q, rates
+
+
+def slope_of(function, x, h=1e-3):
+    """(..., n) central differences of order six."""
+    columns = []
+    for e in h * np.eye(len(x)):
+        pairs = [function(x + k * e) - function(x - k * e) for k in (1, 2, 3)]
+        columns.append(sum(c * d for c, d in zip((45, -9, 1), pairs, strict=True)) / (60 * h))
+    return np.stack(columns, axis=-1)
+
+
+@pytest.mark.parametrize("name", sorted(set(forces(np.random.default_rng(0))) - {"GroundContact"}))
+def test_reduced_damping(rng, name):
+    """D is the derivative of the reduced forces by the rates; of dry friction on a normal force, but for that force."""
+    equations, q, rates = placed(rng, a_mechanism(rng, forces(rng)[name]))
+
+    def reduced(rates):
+        equations.move(q, rates)
+        return equations.generalised(equations.load(0.0))
+
+    slope = slope_of(reduced, rates)
+    reduced(rates)
+    D, _ = reduced_damping_and_stiffness(equations)
+    assert pytest.approx(slope, abs=1e-8 * max(1.0, np.abs(slope).max())) == D
+
+
+@pytest.mark.parametrize("name", ["Spring", "Spring to the world", "Cable", "StrainSpring", "MultiPointSpring"])
+def test_reduced_stiffness_of_springs(rng, name):
+    """K is J^T times the symmetric part of the derivative of body wrenches by motions of the bodies, in body axes."""
+    equations, _, _ = placed(rng, a_mechanism(rng, forces(rng)[name]))
+    nb = equations.nb
+    x, R = equations.position.copy(), equations.rotation.copy()
+    equations.velocity[:] = 0.0
+
+    def wrenches(motion):
+        for b, part in enumerate(motion.reshape(nb, 6)):
+            equations.position[b] = x[b] + R[b] @ part[:3]
+            equations.rotation[b] = R[b] @ matrix_from_vector(part[3:])
+        load = equations.load(0.0)
+        load[:, :3] = np.einsum("bji,bj->bi", equations.rotation[:-1], load[:, :3])
+        return load.ravel()
+
+    K = slope_of(wrenches, np.zeros(6 * nb))
+    wrenches(np.zeros(6 * nb))
+    J = equations.jacobian().reshape(nb, 6, -1)
+    J[:, :3] = np.einsum("bji,bjn->bin", R[:-1], J[:, :3])
+    J = J.reshape(6 * nb, -1)
+    expected = J.T @ (0.5 * (K + K.T)) @ J
+    _, found = reduced_damping_and_stiffness(equations)
+    assert found == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())

@@ -16,7 +16,7 @@ import numba
 
 config: Any = numba.config
 
-_COMPILED_PACKAGES = ("algebra", "kernels")
+_COMPILED_PACKAGES = ("algebra", "kernels", "redmax/kernels")
 
 
 def _source_hash() -> str:
@@ -25,7 +25,8 @@ def _source_hash() -> str:
     for package in _COMPILED_PACKAGES:
         for path in sorted((here / package).glob("*.py")):
             digest.update(path.read_bytes())
-    digest.update(Path(__file__).read_bytes())
+    for name in ("_jit.py", "_record.py"):
+        digest.update((here / name).read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -59,7 +60,14 @@ def njit(function=None, *, inline="never"):
     if function is None:
         return lambda f: njit(f, inline=inline)
     saved, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
+    options: Any = {
+        "error_model": "numpy",
+        "fastmath": {"contract"},
+        "inline": inline,
+        "_nrt": False,
+        "no_cfunc_wrapper": True,
+    }
     try:
-        return numba.njit(cache=True, error_model="numpy", fastmath={"contract"}, inline=inline, _nrt=False)(function)
+        return numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = saved

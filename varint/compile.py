@@ -7,7 +7,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from varint.kernels import plan as kinds
-from varint.kernels.plan import AXIS, DISTANCE, EFFORT, POINT, Plan
+from varint.kernels.plan import AXIS, DISTANCE, EFFORT, HELD, POINT, Plan
 from varint.model.body import WORLD
 from varint.model.checks import freeze
 from varint.model.joints.base import Along, Distance, Square
@@ -16,7 +16,6 @@ from varint.model.structure import Structure
 from varint.topology import Topology, find_topology
 
 GAUGES = ("length", "slide", "turn", "frame", "dead", "follower", "speed", "spin", "slip")  # in the order of plan.py
-ROW = EFFORT, np.zeros(3), np.zeros(3), 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,7 @@ class Compiled:
         return total.T
 
 
-def compile_structure(structure: Structure, clustered: bool = True, forced: bool = False) -> Compiled:
+def compile_structure(structure: Structure, clustered: bool = True, forced: bool = False, held=()) -> Compiled:
     """Compile ``structure``.
 
     Parameters
@@ -62,18 +61,20 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     clustered : bool
         One dense node for each cluster of loops; if False, one for all loops (VI section 4.3).
     forced : bool
-        With the elements of the structure's forces, as stepping needs them.
+        With the elements of all forces, as stepping needs them.
+    held : sequence of Force
+        If not, with these, which are constraints.
     """
     bodies, joints = structure.bodies, structure.joints
     nb = len(bodies)
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in joints]
     row_counts = [len(joint.forbidden) for joint in joints]
-    gauges, laws = _grouped(structure) if forced else ([], [])
+    gauges, laws, constraints = _grouped(structure, structure.forces if forced else held)
     coupled = [(number[gauge.body_a], number[gauge.body_b]) for gauge in gauges]
     chained = {e for e, group in enumerate(laws) if not group}
     stops = [(e, stop) for e, group in enumerate(laws) for _, element in group for stop in element.stops]
-    needed = chained | {e - 1 for e in chained} | {e for e, _ in stops}  # they need a row even against the world
+    needed = chained | {e - 1 for e in chained} | {e for e, _ in stops} | constraints  # a row, even against the world
     springs = [e for e, pair in enumerate(coupled) if -1 not in pair or e in needed]
     follows = {k for k, e in enumerate(springs) if e in chained}
     topology = find_topology(ends, row_counts, nb, clustered, [coupled[e] for e in springs], follows)
@@ -91,14 +92,15 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
     hung: dict[int, list] = {int(slot[body]): [] for body in topology.attached.values()}
     for k, body in topology.attached.items():
         hung[int(slot[body])].append(springs[k])
-    arrays = _joint_arrays(structure, kernel_joints, [*ends, *(coupled[e] for e in springs)], slot, hung)
-    side, first_body, joint_rows, (kind, u, w, c) = arrays
+    ends += [coupled[e] for e in springs]
+    joint_arrays = _joint_arrays(structure, kernel_joints, ends, slot, hung, springs, constraints)
+    side, first_body, joint_rows, (kind, u, w, c) = joint_arrays
     gauge_joint = {e: k for k, numbers in hung.items() for e in numbers}
     gauge_joint |= {springs[j - len(joints)]: k for k, j in enumerate(kernel_joints) if j >= len(joints)}
     kernel_joints = [j if j < len(joints) else -1 for j in kernel_joints]
     length = float(max(_longest_arm(structure), gyration.max()))
 
-    plan = Plan(
+    arrays = _frozen(
         mass=mass,
         inertia=inertia,
         gravity=structure.gravity,
@@ -111,24 +113,27 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
         row_u=u,
         row_w=w,
         row_c=c,
-        row_scale=np.where(kind == AXIS, length, 1.0),
         row_compliance=(kind == EFFORT).astype(float),
         stop_gauge=np.array([e for e, _ in stops], dtype=np.int64),
         stop_limit=np.array([stop.limit for _, stop in stops], dtype=float),
         stop_sign=np.array([stop.sign for _, stop in stops], dtype=float),
         stop_restitution=np.array([stop.restitution for _, stop in stops], dtype=float),
-        **_gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows),
+        **_gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows, kind, length),
         **_cluster_arrays(topology, slot, joint_rows, side, nb),
     )
-    plan = Plan(*(freeze(np.ascontiguousarray(array)) for array in plan))
     force = np.array([k for group in laws for k, _ in group], dtype=np.int64)
-    return Compiled(plan, topology, order, slot[:nb], np.array(kernel_joints), length, force)
+    return Compiled(Plan(**arrays), topology, order, slot[:nb], np.array(kernel_joints), length, force)
 
 
-def _joint_arrays(structure, kernel_joints, ends, slot, hung):
+def _frozen(**arrays):
+    return {name: freeze(np.ascontiguousarray(array)) for name, array in arrays.items()}
+
+
+def _joint_arrays(structure, kernel_joints, ends, slot, hung, springs, held):
     """Sides, first bodies and row numbers of the kernel's joints, and the columns of their rows.
 
-    ``hung``: elements that have their row in a tree joint, by its number.
+    ``hung``: gauges that have their row in a tree joint, by its number. ``ends``: of the joints, then of the gauges
+    ``springs``.
     """
     nb = len(structure.bodies)
     R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
@@ -142,8 +147,11 @@ def _joint_arrays(structure, kernel_joints, ends, slot, hung):
             child_is_b = k < nb and b == k
             side.append((b, a) if child_is_b else (a, b))
             first_body.append(1 if child_is_b else 0)
-            rows.extend(_joint_rows(structure.joints[j], structure, ends[j], R) if j < len(structure.joints) else [ROW])
-        rows.extend([ROW] * len(hung.get(k, ())))
+            if j < len(structure.joints):
+                rows.extend(_joint_rows(structure.joints[j], structure, ends[j], R))
+        closing = [springs[j - len(structure.joints)]] if j >= len(structure.joints) else []
+        for e in [*closing, *hung.get(k, ())]:
+            rows.append((HELD if e in held else EFFORT, np.zeros(3), np.zeros(3), 0.0))
         joint_rows.append(len(rows))
     kind, u, w, c = zip(*rows, strict=True) if rows else [()] * 4
     columns = np.array(kind, dtype=np.int64), np.reshape(u, (-1, 3)), np.reshape(w, (-1, 3)), np.array(c, dtype=float)
@@ -170,22 +178,31 @@ def _joint_rows(joint, structure, ends, R):
             raise TypeError(f"{joint.label}: unknown kind of row {row!r}")
 
 
-def _grouped(structure):
-    """The gauges of all forces, and the laws along each: (force number, Element). Those added to one follow it."""
-    gauges, laws, known = [], [], {}
+def _grouped(structure, forces):
+    """The gauges of the forces, and the laws along each: (force number, Element). Those added to one follow it.
+
+    Then the set of gauges of constraints, which share them with nothing.
+    """
+    gauges, laws, known, held = [], [], {}, set()
     for k, force in enumerate(structure.forces):
-        for element in force.elements(structure):
+        for element in force.elements(structure) if force in forces else ():
             parts = (element.gauge, *element.added)
             key = tuple((part.kind, part.body_a, part.body_b, tuple(np.ravel(part.vectors))) for part in parts)
-            if key not in known:
-                known[key] = len(gauges)
+            if key not in known or force.held:
+                place = len(gauges)
+                if force.held:
+                    held.update(range(place, place + len(parts)))
+                else:
+                    known[key] = place
                 gauges.extend(parts)
                 laws.extend([] for _ in parts)
-            laws[known[key]].append((k, element))
-    return gauges, laws
+            else:
+                place = known[key]
+            laws[place].append((k, element))
+    return gauges, laws, held
 
 
-def _gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows):
+def _gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, side, joint_rows, kind, length):
     """Gauges and laws of the forces; ``gauge_joint``: the kernel's joint in which a gauge has its row."""
     ng, nb = len(gauges), len(structure.bodies)
     R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
@@ -214,11 +231,27 @@ def _gauge_arrays(structure, gauges, laws, coupled, slot, gauge_joint, hung, sid
         elif element.normal is not None:
             own = (*own, number[id(element.normal)])
         parameters[f, : len(own)] = own
-    row_chain = np.zeros(joint_rows[-1], dtype=np.int64)
+    row_chain, row_gauge = np.zeros(joint_rows[-1], dtype=np.int64), np.full(joint_rows[-1], -1)
+    row_gauge[row[row >= 0]] = np.flatnonzero(row >= 0)
+    row_scale = np.where(kind == AXIS, length, 1.0)
+    weight, held = np.ones(ng), []
     for e, after in pairwise([*(e for e, group in enumerate(laws) if group), ng]):
+        element = laws[e][0][1]
         if after - e > 1 and row[e] >= 0:
             row_chain[row[e]] = after - e
+        if element.weights:
+            weight[e:after] = element.weights
+            units = [length if gauge.kind == "turn" else 1.0 for gauge in gauges[e:after]]
+            row_scale[row[e:after]] = (units / np.abs(weight[e:after])).min()
+            held.append((row[e], number[id(element)], element.driven))
+    held_row, held_law, held_driven = np.reshape(held, (-1, 3)).astype(np.int64).T
     return {
+        "row_scale": row_scale,
+        "row_gauge": row_gauge,
+        "held_row": held_row,
+        "held_law": held_law,
+        "held_driven": held_driven,
+        "gauge_weight": weight,
         "row_chain": row_chain,
         "gauge_body": bodies,
         "gauge_row": row,

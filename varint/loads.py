@@ -5,7 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.model.checks import array_of
 from varint.model.structure import suggestion
+
+NEAR = 0.05  # steps: differences of functions of time
 
 
 def load_arrays(structure, compiled, steps, force, torque):
@@ -49,19 +52,44 @@ def recorded_loads(compiled, loads, every):
     return (constant + series[::every] if len(series) else constant[None])[:, compiled.slot]
 
 
-def command_array(structure, compiled, steps):
-    """Inputs (T, nf) of the laws at the nodes, T = 1 where all are constant; those of functions are left at zero."""
-    columns = np.zeros((1, len(compiled.force)))
+def is_controlled(force) -> bool:
+    """Whether a function of the state commands the force, called at each node."""
+    return force.commanded and callable(force.command) and not force.of_time
+
+
+def command_array(structure, compiled, steps, dt):
+    """Inputs of the laws at the nodes and their rates, (2, T, nf), T = 1 where all are constant.
+
+    Those of functions of the state are left at zero.
+    """
+    columns = np.zeros((2, 1, len(compiled.force)))
     for f, number in enumerate(compiled.force):
         force = structure.forces[number]
-        if not force.commanded or callable(force.command):
+        if not force.commanded or is_controlled(force):
             continue
-        if force.command.shape not in ((), (steps + 1,)):
+        command, rates = force.command, 0.0
+        if callable(command):
+            t = dt * np.arange(steps + 1)
+            near = {shift: _tabulated(force, t + shift * dt) for shift in (-2 * NEAR, -NEAR, 0, NEAR, 2 * NEAR)}
+            command = near[0]
+            rates = (8 * (near[NEAR] - near[-NEAR]) - (near[2 * NEAR] - near[-2 * NEAR])) / (12 * NEAR * dt)
+        elif command.shape == (steps + 1,):
+            rates = np.gradient(command, dt, edge_order=min(2, steps))
+        elif command.shape:
             raise ArgumentError(
                 f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
-                f" got shape {force.command.shape}"
+                f" got shape {command.shape}"
             )
-        if force.command.shape and len(columns) == 1:
-            columns = np.repeat(columns, steps + 1, axis=0)
-        columns[:, f] = force.command
+        if command.shape and columns.shape[1] == 1:
+            columns = np.repeat(columns, steps + 1, axis=1)
+        columns[0, :, f], columns[1, :, f] = command, rates
     return columns
+
+
+def _tabulated(force, times):
+    """A function of time at ``times`` (T,)."""
+    values = np.empty(len(times))
+    for k, t in enumerate(times):
+        what = f"{force.command_name} of {force.label} at t = {t:g} s"
+        values[k] = array_of(force.command(float(t)), (), what, ArgumentError)
+    return values

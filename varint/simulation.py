@@ -14,7 +14,7 @@ from varint.integrators.march import March, join_blocks
 from varint.integrators.schemes import scheme
 from varint.io.run_file import RunWriter, fingerprint, load_progress
 from varint.kernels.step import DEEPEST_SUBSTEP, run
-from varint.loads import command_array, load_arrays, recorded_loads
+from varint.loads import command_array, is_controlled, load_arrays, recorded_loads
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, positive
 from varint.model.state import State
@@ -102,12 +102,13 @@ def simulate(
         raise ArgumentError(
             f"hard stops need order 1 or 2, got {order}: give the JointStops a stiffness, or lower the order"
         )
-    commands = command_array(mechanism, compiled, steps)
-    controllers = [f for f, k in enumerate(compiled.force) if callable(getattr(mechanism.forces[k], "command", None))]
+    commands = command_array(mechanism, compiled, steps, dt)
+    controllers = [f for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
     march = March(compiled, scheme(order), dt, tol, every, loads, commands)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     _announce_compilation()
     first = march.start(state)
+    _check_start(march, mechanism)
     if controllers:
         march.inputs = first.command[0, compiled.force[controllers]] = _called(march, mechanism, controllers)
     march.advance(0)  # compiles or loads the kernels, which is no stepping time
@@ -197,9 +198,9 @@ def _controlled(march, mechanism, controllers, commands, steps):
     """March ``steps`` steps; the functions that command forces are called at each node, for the step that follows."""
     blocks = []
     for _ in range(steps):
-        rows = commands[[0, 0]] if len(commands) == 1 else commands[march.node : march.node + 2].copy()
-        rows[:, controllers] = march.inputs
-        march.commands, march.first_command = rows, march.node
+        nodes = [0, 0] if commands.shape[1] == 1 else [march.node, march.node + 1]
+        march.commands, march.command_rates = commands[:, nodes]
+        march.commands[:, controllers], march.first_command = march.inputs, march.node
         block = march.advance(1)
         blocks.append(block)
         if march.failure:
@@ -249,6 +250,16 @@ def _checked(mechanism, state):
     return state
 
 
+def _check_start(march, mechanism):
+    for f, here, aim in march.off_aim():
+        if not abs(here - aim) <= LARGEST_GAP * max(1.0, march.compiled.length):
+            force = mechanism.forces[march.compiled.force[f]]
+            raise StateError(
+                f"{force.label} starts at {aim:g}, but coordinate {force.coordinate} of joint '{force.joint}' is at"
+                f" {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
+            )
+
+
 def _announce_compilation():
     if not is_compiled(run):
-        print("varint: compiling its kernels, once on a machine (half a minute) ...", file=sys.stderr, flush=True)
+        print("varint: compiling its kernels, once on a machine (less than a minute) ...", file=sys.stderr, flush=True)

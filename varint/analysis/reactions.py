@@ -20,12 +20,15 @@ class Reaction(NamedTuple):
     torque: np.ndarray
 
 
-def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, angular_velocity):
-    """Accelerations (T, nb, 6), world and body axes, and reactions (T, nj, 6), see `Reaction`.
+def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, angular_velocity, bend=None):
+    """Accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, forces).
+
+    The efforts of forces that are constraints; zero for the others. ``bend`` (T, forces): second time derivative of
+    prescribed motions, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity.
     """
-    compiled = mechanism.compiled
+    compiled = mechanism.driven
     plan, order = compiled.plan, compiled.order
     clusters = np.diff(plan.node_row[plan.cluster_node])
     tree_rows = np.repeat(plan.fill_cluster, np.diff(plan.joint_rows[: plan.mass.size + 1]))
@@ -41,6 +44,20 @@ def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, 
     acceleration = np.empty((len(position), plan.mass.size, 6))
     reaction = np.empty((len(position), len(anchor), 6))
     load = np.ascontiguousarray(load[:, order])
-    solve_nodes(plan, workspace(plan, 1), scratch, anchor, load, tuple(nodes), acceleration, reaction)
+    held = np.zeros((len(position), plan.held_row.size))
+    of_force = compiled.force[plan.held_law]
+    bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, of_force] * plan.held_driven)
+    solve_nodes(plan, workspace(plan, 1), scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, held)
+    effort = np.zeros((len(position), len(mechanism.forces)))
+    np.add.at(effort.T, of_force, held.T)
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
-    return acceleration[:, compiled.slot], reaction[:, of_joint]
+    return acceleration[:, compiled.slot], reaction[:, of_joint], effort
+
+
+def second_derivative(values, t):
+    """(T, ...) by t, evenly spaced, from differences; zero for less than four nodes."""
+    if len(t) < 4:
+        return np.zeros_like(values)
+    h = t[1] - t[0]
+    inner = values[2:] - 2 * values[1:-1] + values[:-2]
+    return np.concatenate([[2 * inner[0] - inner[1]], inner, [2 * inner[-1] - inner[-2]]]) / h**2

@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.analysis import quantities
 from varint.analysis.forces import forces_at
-from varint.analysis.reactions import Reaction, accelerations_and_reactions
+from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
 from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
 
@@ -110,13 +110,22 @@ class Trajectory:
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
-        """Force name to its effort (T,) along its length or coordinate, N or N m."""
-        return self._by_force(self._forces.effort)
+        """Force name to its effort (T,) along its length or coordinate, N or N m.
+
+        Of a prescribed motion or coupling: what the equations of motion at each node ask for; its aim's second
+        derivative comes from the recorded nodes.
+        """
+        return self._by_force(self._efforts)
 
     @cached_property
     def power(self) -> Mapping[str, np.ndarray]:
         """Force name to its power (T,), W."""
-        return self._by_force(self._forces.power)
+        return self._by_force(self._powers)
+
+    @cached_property
+    def force_potential(self) -> Mapping[str, np.ndarray]:
+        """Force name to its potential energy (T,), J; zero for those without one."""
+        return self._by_force(self._forces.potential)
 
     @cached_property
     def dissipated(self) -> Mapping[str, np.ndarray]:
@@ -192,12 +201,28 @@ class Trajectory:
     @cached_property
     def _dynamics(self):
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return accelerations_and_reactions(self.mechanism, self.load + self._forces.load, *arrays)
+        load = self.load + self._forces.load
+        return accelerations_and_reactions(self.mechanism, load, *arrays, second_derivative(self.command, self.t))
 
     @cached_property
     def _forces(self):
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         return forces_at(self.mechanism, *arrays, self.command)
+
+    @property
+    def _efforts(self):
+        if not any(force.held for force in self.mechanism.forces):
+            return self._forces.effort
+        return self._forces.effort + self._dynamics[2]
+
+    @property
+    def _powers(self):
+        powers = self._forces.power.copy()
+        for k, force in enumerate(self.mechanism.forces):
+            if force.held and force.commanded:
+                rate = np.gradient(self.command[:, k], self.t, edge_order=min(2, len(self.t) - 1))
+                powers[:, k] = self._dynamics[2][:, k] * rate
+        return powers
 
     def _by_joint(self, evaluate):
         return ByName(self.mechanism.joint_index, self.mechanism.joint, evaluate)

@@ -91,8 +91,7 @@ def _mechanism(console, mechanism):
     if mechanism.forces:
         table = new_table("force", "type", "acts on")
         for force in mechanism.forces[:LISTED]:
-            on = getattr(force, "joint", None) or f"{force.body_a} - {force.body_b}"
-            table.add_row(force.name, type(force).__name__, on)
+            table.add_row(force.name, type(force).__name__, " - ".join(force.acts_on(mechanism)))
         _say_how_many_more(table, mechanism.forces)
         console.print(table)
 

@@ -8,6 +8,7 @@ from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
 from varint.kernels.configuration import place
+from varint.kernels.couplings import aim_held, begin_held
 from varint.kernels.gauges import measure
 from varint.kernels.newton import CONVERGED
 from varint.kernels.plan import workspace
@@ -16,7 +17,10 @@ from varint.kernels.stops import measure_stop, set_closed
 from varint.model.state import State
 
 RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
-CHECKPOINT = ("position", "quat", "momentum", "velocity", "history", "gauge_value", "work", "closed", "rest_gap")
+CHECKPOINT = (
+    "position", "quat", "momentum", "velocity", "history", "gauge_value", "work", "closed", "rest_gap",
+    "row_near", "row_aim", "row_rate",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +60,14 @@ class March:
         Record each ``every``-th node.
     loads : (constant, series)
         From `load_arrays`.
-    commands : (T, nf), optional
-        Inputs of the laws at the nodes, T = 1 where constant.
+    commands : (2, T, nf), optional
+        Inputs of the laws at the nodes and their rates, T = 1 where constant.
     """
 
     def __init__(self, compiled: Compiled, scheme: Scheme, dt, tol, every, loads, commands=None):
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
-        commands = np.zeros((1, compiled.plan.law_kind.size)) if commands is None else commands
-        self.loads, self.commands, self.first_command = loads, commands, 0
+        commands = np.zeros((2, 1, compiled.plan.law_kind.size)) if commands is None else commands
+        (self.commands, self.command_rates), self.loads, self.first_command = commands, loads, 0
         self.inputs = np.zeros(0)  # of functions, at the present node
         self.ws = workspace(compiled.plan, scheme.stages.size)
         self.node = 0
@@ -76,8 +80,10 @@ class March:
         ws.quat[:, :-1] = state.quat_wxyz[order]
         ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
         ws.history[:] = ws.velocity
-        place(plan, ws, 0)
         self.pose = 0
+        if plan.held_row.size:
+            self._start_held()
+        place(plan, ws, 0)
         measure(plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.gauge_value)
         set_load(ws.load, plan.mass, plan.gravity, *self.loads, 0, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
@@ -85,8 +91,29 @@ class March:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
         start_momentum(plan, ws, 0.5 * self.dt if self.scheme.printed else 0.0)
         arrays = self._outputs(1)
-        record_node(plan, ws, 0, self.scheme.printed, 0, *arrays[:4])
+        record_node(plan, ws, 0, self.scheme.printed, *(array[0] for array in arrays[:4]))
         return self._block(np.array([0]), arrays, 1)
+
+    def _start_held(self):
+        """Aims at node 0, and the velocities that keep to them."""
+        plan, ws = self.compiled.plan, self.ws
+        place(plan, ws, 0)
+        aim_held(plan, ws, self.commands, self.command_rates, 0, 0, 0.0, self.dt)
+        rates = ws.increment_row.copy()
+        begin_held(plan, ws, 0)
+        driven = plan.held_row[plan.held_driven == 1]
+        ws.row_rate[driven] = rates[driven]
+        place(plan, ws, 0)
+        start_momentum(plan, ws, 0.0)
+        record_node(plan, ws, 0, False, *(array[0] for array in self._outputs(1)[:4]))
+        ws.velocity[:] = ws.increment_body
+        ws.history[:] = ws.velocity
+
+    def off_aim(self):
+        """Of each driven HELD row at node 0: its law, its coordinate (m or rad), and the aim where that should be."""
+        plan, ws = self.compiled.plan, self.ws
+        pairs = zip(plan.held_law, plan.held_row, plan.held_driven, strict=True)
+        return [(int(f), float(ws.row_near[r]), float(ws.row_aim[r])) for f, r, driven in pairs if driven]
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
@@ -95,7 +122,8 @@ class March:
         arrays = self._outputs(len(nodes))
         status, self.pose, done, records = run(
             self.compiled.plan, self.ws, self.pose, self.node, steps, self.every, self.dt, self.scheme.stages,
-            self.tol, self.scheme.printed, (*self.loads, 0, self.commands, self.first_command), arrays,
+            self.tol, self.scheme.printed,
+            (*self.loads, 0, self.commands, self.command_rates, self.first_command), arrays,
         )  # fmt: skip
         self.node += done
         if status != CONVERGED:
@@ -105,7 +133,7 @@ class March:
     def state(self) -> State:
         """The present node."""
         arrays = self._outputs(1)
-        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.printed, 0, *arrays[:4])
+        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.printed, *(array[0] for array in arrays[:4]))
         block = self._block(np.array([self.node]), arrays, 1)
         return State(block.position[0], block.quat_wxyz[0], block.velocity[0], block.angular_velocity[0])
 

@@ -5,6 +5,7 @@ import math
 from varint._jit import njit
 from varint.algebra.quaternion import rotation_matrix
 from varint.kernels.ldu import solve_newton
+from varint.kernels.plan import HELD
 from varint.kernels.rows import evaluate_rows
 
 
@@ -23,14 +24,16 @@ def mass_pivots(plan, D):
 
 @njit
 def place(plan, ws, pose):
-    """Rotation matrices and rows of the pose; return the largest violation (m)."""
+    """Rotation matrices and rows of the pose; return the largest violation (m) of a joint."""
     for i in range(plan.mass.size):
         rotation_matrix(ws.quat[pose, i], ws.rotation[pose, i])
-    evaluate_rows(plan, ws.position[pose], ws.rotation[pose], ws.residual_row, ws.jacobian[pose])
+    evaluate_rows(
+        plan, ws.position[pose], ws.rotation[pose], ws.row_near, ws.row_aim, ws.residual_row, ws.jacobian[pose]
+    )
     worst = 0.0
     for r in range(plan.row_c.size):
         size = plan.row_scale[r] * abs(ws.residual_row[r])
-        if not size <= worst:
+        if not size <= worst and plan.row_kind[r] != HELD:
             worst = size
     return worst
 

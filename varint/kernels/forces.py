@@ -21,7 +21,7 @@ import math
 from varint._jit import njit
 from varint.algebra.quaternion import multiply, rotation_matrix
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.gauges import cross, dot, measure, turned_back
+from varint.kernels.gauges import cross, dot, measure, on_from, turned_back
 from varint.kernels.plan import (
     CABLE,
     COULOMB,
@@ -29,6 +29,7 @@ from varint.kernels.plan import (
     DRAG,
     FOLLOWER,
     FRICTION,
+    HOLD,
     INVERSE_SQUARE,
     LENGTH,
     SERVO,
@@ -49,9 +50,7 @@ def _along(plan, ws, e):
     value = rate = 0.0
     part = e
     while part == e or (part < plan.gauge_kind.size and plan.gauge_law[part] == plan.gauge_law[part + 1]):
-        if plan.gauge_kind[part] == TURN:
-            turn = 2.0 * math.pi
-            ws.middle_value[part] += turn * round((ws.gauge_value[part] - ws.middle_value[part]) / turn)
+        ws.middle_value[part] = on_from(plan.gauge_kind[part], ws.gauge_value[part], ws.middle_value[part])
         value += ws.middle_value[part]
         for s in range(2):
             i = plan.gauge_body[part, s]
@@ -106,6 +105,8 @@ def law(kind, p, value, rate, command, table):
         c, x = table[low], value - table[low, 0]
         effort = c[1] + x * (c[2] + x * (c[3] + x * c[4]))
         return effort - p[2] * rate, c[2] + x * (2.0 * c[3] + 3.0 * x * c[4]), -p[2]
+    if kind == HOLD:
+        return 0.0, 0.0, 0.0
     return command, 0.0, 0.0  # INPUT
 
 

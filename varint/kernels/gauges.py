@@ -164,15 +164,27 @@ def _motion(kind, vectors, B, v, gradient):
 
 
 @njit
+def on_from(kind, near, value):
+    """Value of a gauge, for a TURN with as many turns as bring it nearest to ``near``."""
+    return value + 2.0 * math.pi * round((near - value) / (2.0 * math.pi)) if kind == TURN else value
+
+
+@njit
+def gauge_at(plan, e, position, rotation, v_b, gradient):
+    """`gauge` of gauge e at a pose (nb + 1, 3), (nb + 1, 3, 3)."""
+    a, b = plan.gauge_body[e, 0], plan.gauge_body[e, 1]
+    return gauge(
+        plan.gauge_kind[e], plan.gauge_vector[e], position[a], rotation[a], position[b], rotation[b], v_b, gradient
+    )
+
+
+@njit
 def measure(plan, position, rotation, velocity, gradient, value):
     """Values (ng,) and gradients (ng, 2, 6) of all gauges, each for itself; TURNs in [-pi, pi].
 
     At a pose (nb + 1, 3), (nb + 1, 3, 3) with velocities (nb, 6).
     """
     for e in range(plan.gauge_kind.size):
-        a, b = plan.gauge_body[e, 0], plan.gauge_body[e, 1]
+        b = plan.gauge_body[e, 1]
         moving = b if b < plan.mass.size else 0  # of the world no velocity is asked for
-        value[e] = gauge(
-            plan.gauge_kind[e], plan.gauge_vector[e], position[a], rotation[a], position[b], rotation[b],
-            velocity[moving], gradient[e],
-        )  # fmt: skip
+        value[e] = gauge_at(plan, e, position, rotation, velocity[moving], gradient[e])

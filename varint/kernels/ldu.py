@@ -43,7 +43,7 @@ def solve_newton(plan, ws, body, row, upper, lower):
     _substitute_all(plan, ws, body, row)
 
 
-@njit
+@njit(inline="always")
 def _eliminate_all(plan, ws, G, H, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
     nb = plan.mass.size
@@ -56,9 +56,12 @@ def _eliminate_all(plan, ws, G, H, body, row):
             n = plan.node_order[k]
             first, last, high = plan.node_row[n], plan.node_row[n + 1], plan.node_high[n]
             start, stride = plan.row_start[first] + first, high - plan.node_low[n]
-            if plan.gauge_kind.size and high - plan.node_low[n] == last - first:
+            if plan.gauge_kind.size:
                 low = ws.fill_lower[plan.node_fill[n] :] if i < nb else ws.fill_lower[:0]
-                _chain_efforts(plan.row_chain[first:last], ws.K, start, last - first, row[first:last], low)
+                _chain_rows(
+                    plan.row_chain[first:last], ws.compliance[first:last], ws.K, start, stride, high - first,
+                    ws.closure_scale[first:last], row[first:last], low,
+                )  # fmt: skip
             scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
             ws.rank[n], ws.last_pivot[n] = _eliminate_node(
                 ws.K, plan.row_start, start, stride, first, last, high, scale, rows, columns, row, ws.closure_column
@@ -158,30 +161,38 @@ def _place_compliances(node_row, row_start, compliance, K, closure_scale):
 
 
 @njit
-def _chain_efforts(chain, K, block, size, row, lower):
+def _chain_rows(chain, compliance, K, start, stride, width, scale, row, lower):
     """Rows with one effort: each gets the sum of all but for its own compliance, which is one.
 
-    ``lower`` (size, 6), at the articulation; of no length where that is the world.
+    Where it is zero the sum is a constraint: it stays in the first row, the others say that their efforts are its own.
+    The rows are ``stride`` apart from ``K[start]`` on, with ``width`` columns. ``lower`` (rows, 6), at the top; of no
+    length where that is the world.
     """
-    for first in range(size):
+    for first in range(chain.size):
+        if chain[first] == 0:
+            continue
         last = first + chain[first]
-        for j in range(size if chain[first] else 0):
-            total = -1.0 if first <= j < last else 0.0
+        held = compliance[first] == 0.0
+        for j in range(width):
+            total = 0.0 if held or not first <= j < last else -1.0
             for r in range(first, last):
-                total += K[block + r * size + j]
+                total += K[start + r * stride + j]
             for r in range(first, last):
-                K[block + r * size + j] = total + 1.0 if r == j else total
+                K[start + r * stride + j] = 0.0 if held and r > first else total + (0.0 if held or r != j else 1.0)
         total = 0.0
         for r in range(first, last):
             total += row[r]
         for r in range(first, last):
-            row[r] = total
+            row[r] = 0.0 if held and r > first else total
         for k in range(6 if lower.shape[0] else 0):
             total = 0.0
             for r in range(first, last):
                 total += lower[r, k]
             for r in range(first, last):
-                lower[r, k] = total
+                lower[r, k] = 0.0 if held and r > first else total
+        for r in range(first + 1, last if held else first):
+            scale[first] += scale[r]
+            K[start + r * stride + r], K[start + r * stride + first] = scale[r], -scale[r]
 
 
 @njit
@@ -275,7 +286,7 @@ def _fold_node(
                 add_scaled6(upper[e], -K[row_start[first + k] + r], upper[own + k])
 
 
-@njit
+@njit(inline="always")
 def _substitute_all(plan, ws, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves."""
     nb = plan.mass.size

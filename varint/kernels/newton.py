@@ -59,11 +59,12 @@ def _attach(plan, i, position, rotation):
 
 
 @njit
-def _evaluate(plan, ws, start, end, h, upper, attach):
+def _evaluate(plan, ws, start, end, h, upper, increment):
     """Move to the end pose, fill the residuals, and return (merit, largest residual, size of the terms).
 
     The largest residual is in m/s. The size is what its round-off is relative to: velocities, and
-    positions over the step. Returns NaN where a body turns further than a step can.
+    positions over the step. Returns NaN where a body turns further than a step can. ``increment``: the
+    largest of a velocity (m/s) that led here.
     """
     nb = plan.mass.size
     half_step = 0.5 * h
@@ -78,7 +79,7 @@ def _evaluate(plan, ws, start, end, h, upper, attach):
         x = ws.position[end, i]
         for k in range(3):
             x[k] = ws.position[start, i, k] + h * v[k]
-        if attach:
+        if increment > ATTACH_ABOVE:
             _attach(plan, i, ws.position[end], ws.rotation[end])
             for k in range(3):
                 v[k] = (x[k] - ws.position[start, i, k]) / h
@@ -91,7 +92,7 @@ def _evaluate(plan, ws, start, end, h, upper, attach):
             r[k] = plan.mass[i] * v[k]
         for k in range(6):
             r[k] -= ws.target[i, k]
-    evaluate_rows(plan, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+    evaluate_rows(plan, ws.position[end], ws.rotation[end], ws.row_near, ws.row_aim, ws.residual_row, ws.jacobian[end])
     if plan.gauge_kind.size:
         apply_forces(plan, ws, start, upper, end, half_step)
         hold_stops(plan, ws, end)
@@ -181,19 +182,19 @@ def solve_step(plan, ws, start, end, h, tol):
     """
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
-    upper = start
-    merit, worst, size = _evaluate(plan, ws, start, end, h, upper, True)
+    upper, increment = start, math.inf
+    merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0
     for iteration in range(1, ITERATIONS + 1):
         increment = _newton_increment(plan, ws, end, h, upper)
         if not math.isfinite(increment):
             return NOT_CONVERGED, iteration
-        previous, share, far = merit, 1.0, increment > ATTACH_ABOVE
+        previous, share = merit, 1.0
         _keep(ws.velocity, ws.base)
         _move(ws.base, ws.velocity, share, ws.increment_body)
         _add(ws.multiplier, share, ws.increment_row)
-        merit, worst, size = _evaluate(plan, ws, start, end, h, upper, far)
+        merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
         floor = 8.0 * EPSILON * size
         halvings = 0
         while not (merit < previous or worst <= floor):
@@ -205,7 +206,7 @@ def solve_step(plan, ws, start, end, h, tol):
                 upper = end
                 for r in range(ws.multiplier.size):
                     ws.multiplier[r] = 0.0
-                merit, worst, size = _evaluate(plan, ws, start, end, h, upper, far)
+                merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
                 break
             halvings += 1
             if halvings > HALVINGS:
@@ -213,7 +214,7 @@ def solve_step(plan, ws, start, end, h, tol):
             share *= 0.5
             _move(ws.base, ws.velocity, share, ws.increment_body)
             _add(ws.multiplier, -share, ws.increment_row)
-            merit, worst, size = _evaluate(plan, ws, start, end, h, upper, far)
+            merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
         if share == 1.0 and (worst <= tol or worst <= floor):
             return CONVERGED, iteration
     return NOT_CONVERGED, ITERATIONS

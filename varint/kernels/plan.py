@@ -12,21 +12,25 @@ top           of a node: the body nearest to the root of the loops it closes; th
 fill e        one closure row made felt at one body by elimination: the only fill-in there is, but for K's.
 gauge e       a scalar of the pose of two bodies; law f: one effort along a gauge (forces.py).
               A gauge without laws adds to the last one that has: its laws see the sum, and act along all of them.
+              A HOLD is a law whose effort is what keeps the (weighted) sum at its aim: a constraint.
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-POINT, AXIS, DISTANCE, EFFORT = 0, 1, 2, 3  # kinds of row: constraints, see rows.py, and gauges, see forces.py
+from varint._record import Record
+
+POINT, AXIS, DISTANCE, HELD, EFFORT = range(5)  # kinds of row: constraints, see rows.py, and gauges, see forces.py
 # kinds of gauge: of two bodies; directions along which one body is pushed; the motion of one body
 LENGTH, SLIDE, TURN, FRAME, DEAD, FOLLOWER, SPEED, SPIN, SLIP = range(9)
 # kinds of law
-SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB = range(11)
+SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB, HOLD = range(12)
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Plan(Record):
     """A compiled mechanism. Every array is read-only; nb bodies, nj joints, nr rows, nc clusters, nn nodes, ne fills.
 
     Rows of the tree joints come first, then those of the closures, by cluster and in the order of elimination.
@@ -43,7 +47,7 @@ class Plan(NamedTuple):
     side: np.ndarray  # (nj, 2) body slots of side 0 and side 1
     first_body: np.ndarray  # (nj,) the side whose axes the rows are written in
     joint_rows: np.ndarray  # (nj + 1,) rows of joint j are joint_rows[j] : joint_rows[j + 1]
-    row_kind: np.ndarray  # (nr,) POINT, AXIS or DISTANCE
+    row_kind: np.ndarray  # (nr,) POINT, AXIS, DISTANCE; HELD or EFFORT for a gauge
     row_u: np.ndarray  # (nr, 3) unit direction (POINT, AXIS) or anchor (DISTANCE, m), axes of the first body
     row_w: np.ndarray  # (nr, 3) anchor (POINT, DISTANCE, m) or unit direction (AXIS), axes of the second body
     row_c: np.ndarray  # (nr,) place of the plane (POINT) or length (DISTANCE), m
@@ -62,14 +66,19 @@ class Plan(NamedTuple):
     fill_row: np.ndarray  # (ne,) row r of a fill
     fill_up: np.ndarray  # (ne,) the fill of the same row one body nearer to the root, -1 where that is the world
     fill_cluster: np.ndarray  # (nb,) cluster that body i and its tree joint take part in, -1 for none
-    row_compliance: np.ndarray  # (nr,) 1 for gauges, 0 for constraints
+    row_compliance: np.ndarray  # (nr,) 1 for efforts, 0 for constraints
     row_chain: np.ndarray  # (nr,) of a closure row: how many rows from it on have one effort, by their sum; else 0
+    row_gauge: np.ndarray  # (nr,) the gauge of a row, -1 for a joint's
+    held_row: np.ndarray  # (nh,) of each HOLD: its first row
+    held_law: np.ndarray  # (nh,) and law
+    held_driven: np.ndarray  # (nh,) 1 where its aim is the law's input, 0 where it stays what it is at the start
     # forces; ng gauges, nf laws
     gauge_body: np.ndarray  # (ng, 2) body slots a, b
     gauge_row: np.ndarray  # (ng,) its row, -1 where it needs none
     gauge_flip: np.ndarray  # (ng,) 1 where body a is on side 1 of that row
     forced: np.ndarray  # (nb,) whether a body has gauges
     gauge_kind: np.ndarray  # (ng,)
+    gauge_weight: np.ndarray  # (ng,) its factor in a sum
     gauge_vector: np.ndarray  # (ng, 7, 3) LENGTH: anchors, axes of a, b; SLIDE: direction, a, anchor, b, (offset,);
     # TURN: pairs, axes of a, b, a, b; FRAME: as SLIDE, then a weight of turns, a, and R at rest; DEAD, FOLLOWER:
     # directions of force and torque, in the world or in b, point, b; SLIP: normal, world, point, b
@@ -88,7 +97,8 @@ class Plan(NamedTuple):
     row_fill: np.ndarray  # (nr, 2) fill of a closure row at its own two bodies, -1 for the world or a tree row
 
 
-class Workspace(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Workspace(Record):
     """Scratch of a run, grouped by stage. Pose arrays hold two poses, the start and the end of a step."""
 
     # state
@@ -101,6 +111,9 @@ class Workspace(NamedTuple):
     # step
     velocity: np.ndarray  # (nb, 6) m/s, world and rad/s, body; constant over the step
     multiplier: np.ndarray  # (nr,) impulse of each row
+    row_near: np.ndarray  # (nr,) value of a HELD row's gauge at the last node: tells the turns of a TURN
+    row_aim: np.ndarray  # (nr,) what the weighted sum of HELD rows is kept at, at the end of the step
+    row_rate: np.ndarray  # (nr,) its rate at the last node
     history: np.ndarray  # (stages, 3, nb, 6) velocities of the last steps, latest first, for the start value
     # Newton
     base: np.ndarray  # (nb, 6) velocity before an increment
@@ -164,6 +177,9 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         load=np.zeros((nb, 6)),
         velocity=np.zeros((nb, 6)),
         multiplier=np.zeros(nr),
+        row_near=np.zeros(nr),
+        row_aim=np.zeros(nr),
+        row_rate=np.zeros(nr),
         history=np.zeros((stages, 3, nb, 6)),
         base=np.zeros((nb, 6)),
         target=np.zeros((nb, 6)),

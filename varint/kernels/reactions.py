@@ -10,7 +10,9 @@ effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 from varint._jit import njit
 from varint.kernels.configuration import mass_pivots, place
 from varint.kernels.ldu import solve_newton, substitute_node
-from varint.kernels.plan import AXIS, DISTANCE
+from varint.kernels.plan import DISTANCE, HELD, POINT, TURN
+
+NONE = (0.0, 0.0, 0.0)
 
 
 @njit
@@ -42,7 +44,7 @@ def _twist(rotation, velocity, body):
     return (v[0], v[1], v[2]), _turned(rotation[body], v[3:])
 
 
-@njit(inline="always")
+@njit
 def quadratic_terms(plan, position, rotation, velocity, out):
     """Second time derivative of the rows (nr,) at zero acceleration; velocity (nb, 6)."""
     for j in range(plan.side.shape[0]):
@@ -50,18 +52,51 @@ def quadratic_terms(plan, position, rotation, velocity, out):
         (v_a, w_a), (v_b, w_b) = _twist(rotation, velocity, a), _twist(rotation, velocity, b)
         apart, parting = _difference(position[b], position[a]), _difference(v_b, v_a)
         for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
-            # in the world: u fixed to a, d to b or, with the centres, from a to a point of b
-            u, d = _turned(rotation[a], plan.row_u[r]), _turned(rotation[b], plan.row_w[r])
-            du, dd = _cross(w_a, u), _cross(w_b, d)
-            ddu, ddd = _cross(w_a, du), _cross(w_b, dd)
-            if plan.row_kind[r] != AXIS:
-                d = (d[0] + apart[0], d[1] + apart[1], d[2] + apart[2])
-                dd = (dd[0] + parting[0], dd[1] + parting[1], dd[2] + parting[2])
+            if plan.row_kind[r] >= HELD:
+                out[r] = _of_gauge(plan, r, position, rotation, velocity) if plan.row_kind[r] == HELD else 0.0
+                continue
             if plan.row_kind[r] == DISTANCE:
+                u, d = _turned(rotation[a], plan.row_u[r]), _turned(rotation[b], plan.row_w[r])
+                du, dd = _cross(w_a, u), _cross(w_b, d)
                 e, de = _difference(d, u), _difference(dd, du)
-                out[r] = (_dot(e, _difference(ddd, ddu)) + _dot(de, de)) / plan.row_c[r]
-            else:
-                out[r] = _dot(ddu, d) + 2.0 * _dot(du, dd) + _dot(u, ddd)
+                e = (e[0] + apart[0], e[1] + apart[1], e[2] + apart[2])
+                de = (de[0] + parting[0], de[1] + parting[1], de[2] + parting[2])
+                dde = _difference(_cross(w_b, dd), _cross(w_a, du))
+                out[r] = (_dot(e, dde) + _dot(de, de)) / plan.row_c[r]
+                continue
+            gap, opening = (apart, parting) if plan.row_kind[r] == POINT else (NONE, NONE)
+            A, B, u, w = rotation[a], rotation[b], plan.row_u[r], plan.row_w[r]
+            out[r] = _product(A, w_a, u, B, w_b, w, gap, opening)[2]
+
+
+@njit
+def _of_gauge(plan, r, position, rotation, velocity):
+    """The same of the gauge of a HELD row, a TURN or a SLIDE, times its weight."""
+    e = plan.row_gauge[r]
+    a, b, vectors = plan.gauge_body[e, 0], plan.gauge_body[e, 1], plan.gauge_vector[e]
+    (v_a, w_a), (v_b, w_b) = _twist(rotation, velocity, a), _twist(rotation, velocity, b)
+    apart, parting = _difference(position[b], position[a]), _difference(v_b, v_a)
+    if plan.gauge_kind[e] != TURN:
+        return (
+            plan.gauge_weight[e]
+            * _product(rotation[a], w_a, vectors[0], rotation[b], w_b, vectors[1], apart, parting)[2]
+        )
+    s, ds, dds = _product(rotation[a], w_a, vectors[0], rotation[b], w_b, vectors[1], NONE, NONE)
+    c, dc, ddc = _product(rotation[a], w_a, vectors[2], rotation[b], w_b, vectors[3], NONE, NONE)
+    square = s * s + c * c
+    rate = (c * ds - s * dc) / square
+    return plan.gauge_weight[e] * ((c * dds - s * ddc) - 2.0 * rate * (s * ds + c * dc)) / square
+
+
+@njit
+def _product(A, w_a, u, B, w_b, w, apart, parting):
+    """A u . (B w + apart) and its two time derivatives, frames turning at w_a, w_b without acceleration."""
+    u, d = _turned(A, u), _turned(B, w)
+    du, dd = _cross(w_a, u), _cross(w_b, d)
+    ddu, ddd = _cross(w_a, du), _cross(w_b, dd)
+    d = (d[0] + apart[0], d[1] + apart[1], d[2] + apart[2])
+    dd = (dd[0] + parting[0], dd[1] + parting[1], dd[2] + parting[2])
+    return _dot(u, d), _dot(du, d) + _dot(u, dd), _dot(ddu, d) + 2.0 * _dot(du, dd) + _dot(u, ddd)
 
 
 @njit
@@ -81,7 +116,7 @@ def _add_clusterwise(row_cluster, y, factors, x):
             y[r] += factors[row_cluster[r]] * x[r]
 
 
-@njit(inline="always")
+@njit
 def _null_vector(plan, ws, k, row):
     """The k-th null vector of G^T in each cluster that has so many, in one vector ``row`` (nr,), from its factors.
 
@@ -116,7 +151,7 @@ def _null_vector(plan, ws, k, row):
                 row[r] -= ws.fill_joint_upper[e, r - start] * row[plan.fill_row[e]]
 
 
-@njit(inline="always")
+@njit
 def take_smallest(plan, ws, row_cluster, basis, sums, row):
     """Take the part in the null space of G^T off the multipliers ``row`` (nr,), after `solve_newton` with H = G.
 
@@ -155,13 +190,15 @@ def take_smallest(plan, ws, row_cluster, basis, sums, row):
         row[r] *= plan.row_scale[r]
 
 
-@njit(inline="always")
+@njit
 def _wrench(plan, ws, j, anchor, row, out):
     """World force and torque about ``anchor`` (3,), body axes, of joint j on the second body of its rows."""
     side = 1 - plan.first_body[j]
     b = plan.side[j, side]
     force, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+        if plan.row_kind[r] >= HELD:
+            continue
         G = ws.jacobian[0, r, side]
         force = (force[0] + row[r] * G[0], force[1] + row[r] * G[1], force[2] + row[r] * G[2])
         torque = (torque[0] + row[r] * G[3], torque[1] + row[r] * G[4], torque[2] + row[r] * G[5])
@@ -173,13 +210,14 @@ def _wrench(plan, ws, j, anchor, row, out):
 
 
 @njit
-def solve_nodes(plan, ws, scratch, anchor, load, nodes, acceleration, reaction):
+def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, held):
     """Accelerations and reactions at T nodes; everything in kernel order.
 
     ``scratch``: row_cluster, basis, sums of `take_smallest`. ``anchor`` (nj, 3): of each joint on its
-    second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``nodes``: position
-    (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and
-    body; ``reaction`` (T, nj, 6), world force and torque about the anchor.
+    second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
+    second time derivative of the aims of HELD rows. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
+    (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
+    torque about the anchor; ``held`` (T, nh), their efforts.
     """
     row_cluster, basis, sums = scratch
     position, quat, velocity = nodes
@@ -200,6 +238,8 @@ def solve_nodes(plan, ws, scratch, anchor, load, nodes, acceleration, reaction):
         quadratic_terms(plan, ws.position[0], ws.rotation[0], velocity[node], row)
         for r in range(row.size):
             row[r] = -row[r]
+        for h in range(plan.held_row.size):
+            row[plan.held_row[h]] += bend[node, h]
         mass_pivots(plan, ws.D)
         solve_newton(plan, ws, body, row, 0, 0)
         take_smallest(plan, ws, row_cluster, basis, sums, row)
@@ -208,3 +248,5 @@ def solve_nodes(plan, ws, scratch, anchor, load, nodes, acceleration, reaction):
                 acceleration[node, i, k] = body[i, k]
         for j in range(plan.side.shape[0]):
             _wrench(plan, ws, j, anchor[j], row, reaction[node, j])
+        for h in range(plan.held_row.size):
+            held[node, h] = row[plan.held_row[h]]

@@ -12,18 +12,21 @@ Jacobians are with respect to (x, theta): x in the world, theta a rotation vecto
 
     dg/dx_b = (R_a u)^T = -dg/dx_a,   dg/dtheta_a = (u x (p + R w))^T,   dg/dtheta_b = (w x R^T u)^T
 
-and those of DISTANCE are a POINT's with u = d / c.
+and those of DISTANCE are a POINT's with u = d / c. A HELD row is the gauge of a coordinate (gauges.py); those of a
+chain make up one constraint, that the weighted sum of their gauges is at its aim.
 """
 
 from varint._jit import njit
-from varint.kernels.plan import AXIS, DISTANCE, EFFORT
+from varint.kernels.gauges import gauge_at, on_from
+from varint.kernels.plan import AXIS, DISTANCE, HELD
 
 
 @njit
-def evaluate_rows(plan, position, rotation, g, jacobian):
+def evaluate_rows(plan, position, rotation, near, aim, g, jacobian):
     """Rows at a pose (nb + 1, 3), (nb + 1, 3, 3): values to ``g`` (nr,), Jacobian to ``jacobian`` (nr, 2, 6).
 
     An AXIS row has no part in x: those entries are left as they are, zero in a fresh workspace.
+    ``near``, ``aim`` (nr,): see `Workspace`. The value of a chain is that of its first row, the others are zero.
     """
     for j in range(plan.side.shape[0]):
         start, stop = plan.joint_rows[j], plan.joint_rows[j + 1]
@@ -49,15 +52,17 @@ def evaluate_rows(plan, position, rotation, g, jacobian):
         R21 = A[0, 2] * B[0, 1] + A[1, 2] * B[1, 1] + A[2, 2] * B[2, 1]
         R22 = A[0, 2] * B[0, 2] + A[1, 2] * B[1, 2] + A[2, 2] * B[2, 2]
         for r in range(start, stop):
-            if plan.row_kind[r] == EFFORT:
+            if plan.row_kind[r] >= HELD:
                 g[r] = 0.0
+                if plan.row_kind[r] == HELD:
+                    g[r] = _held(plan, r, position, rotation, near[r], jacobian[r]) - aim[r]
                 continue
             w0, w1, w2 = plan.row_w[r, 0], plan.row_w[r, 1], plan.row_w[r, 2]
             u0, u1, u2 = plan.row_u[r, 0], plan.row_u[r, 1], plan.row_u[r, 2]
             d0 = R00 * w0 + R01 * w1 + R02 * w2
             d1 = R10 * w0 + R11 * w1 + R12 * w2
             d2 = R20 * w0 + R21 * w1 + R22 * w2
-            near, far = jacobian[r, side_a], jacobian[r, side_b]
+            G_a, G_b = jacobian[r, side_a], jacobian[r, side_b]
             if plan.row_kind[r] == AXIS:
                 g[r] = u0 * d0 + u1 * d1 + u2 * d2
             else:
@@ -69,14 +74,30 @@ def evaluate_rows(plan, position, rotation, g, jacobian):
                 else:
                     g[r] = u0 * d0 + u1 * d1 + u2 * d2 - c
                 for k in range(3):
-                    far[k] = A[k, 0] * u0 + A[k, 1] * u1 + A[k, 2] * u2
-                    near[k] = -far[k]
-            near[3] = u1 * d2 - u2 * d1
-            near[4] = u2 * d0 - u0 * d2
-            near[5] = u0 * d1 - u1 * d0
+                    G_b[k] = A[k, 0] * u0 + A[k, 1] * u1 + A[k, 2] * u2
+                    G_a[k] = -G_b[k]
+            G_a[3] = u1 * d2 - u2 * d1
+            G_a[4] = u2 * d0 - u0 * d2
+            G_a[5] = u0 * d1 - u1 * d0
             z0 = R00 * u0 + R10 * u1 + R20 * u2
             z1 = R01 * u0 + R11 * u1 + R21 * u2
             z2 = R02 * u0 + R12 * u1 + R22 * u2
-            far[3] = w1 * z2 - w2 * z1
-            far[4] = w2 * z0 - w0 * z2
-            far[5] = w0 * z1 - w1 * z0
+            G_b[3] = w1 * z2 - w2 * z1
+            G_b[4] = w2 * z0 - w0 * z2
+            G_b[5] = w0 * z1 - w1 * z0
+    for r in range(plan.row_c.size if plan.held_row.size else 0):
+        for part in range(1, plan.row_chain[r]):
+            g[r] += g[r + part]
+            g[r + part] = 0.0
+
+
+@njit
+def _held(plan, r, position, rotation, near, jacobian):
+    """Weighted value and ``jacobian`` (2, 6), by the sides of its joint, of a gauge that has its row at r."""
+    e = plan.row_gauge[r]
+    weight = plan.gauge_weight[e]
+    value = on_from(plan.gauge_kind[e], near, gauge_at(plan, e, position, rotation, jacobian[0], jacobian))
+    for k in range(6):
+        a, b = weight * jacobian[0, k], weight * jacobian[1, k]
+        jacobian[0, k], jacobian[1, k] = (a, b) if plan.gauge_flip[e] == 0 else (b, a)
+    return weight * value

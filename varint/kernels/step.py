@@ -14,6 +14,7 @@ import math
 
 from varint._jit import njit
 from varint.kernels.configuration import mass_pivots
+from varint.kernels.couplings import aim_held, pass_held
 from varint.kernels.forces import clear_rows, finish_forces
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
@@ -108,7 +109,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
     The load goes from node share ``share`` to ``share + width``. Returns (status, pose,
     iterations, sub-steps beyond the first).
     """
-    constant, series, first_node, commands, command_node = loads
+    constant, series, first_node, commands, command_rates, command_node = loads
     smallest = 1.0 / (1 << DEEPEST_SUBSTEP)
     done, size, iterations, pieces = 0.0, 1.0, 0, 0
     # the search for an impact: stop, last fractions of the sub-step before and after it, and the gaps there
@@ -120,6 +121,8 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
         set_load(ws.load, plan.mass, plan.gravity, constant, series, first_node, node, before)
         _kick(ws.target, ws.momentum, ws.load, half_step)
         set_command(ws.command, commands, command_node, node, before + 0.5 * width * part)
+        if plan.held_row.size:
+            aim_held(plan, ws, commands, command_rates, command_node, node, before + width * part, h / width)
         if extrapolate and part == 1.0:
             _extrapolate(ws.velocity, ws.history[stage])
         status, count = solve_step(plan, ws, pose, 1 - pose, h * part, tol)
@@ -177,7 +180,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
                     gap = high_gap
                 if low_gap < 0.0 and abs(gap) > TOUCHING:
                     # it starts at the limit and goes beyond: it rests there
-                    impact(plan, ws, pose, stop, 0.0, True)
+                    impact(plan, ws, pose, stop, 0.0)
                     changes += 1
                     stop, part = -1, min(size, 1.0 - done)
                     continue
@@ -187,13 +190,16 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
         if plan.gauge_kind.size:
             finish_forces(plan, ws, half_step)
         pose = 1 - pose
+        if plan.held_row.size:
+            aim_held(plan, ws, commands, command_rates, command_node, node, share + width * done, h / width)
+            pass_held(plan, ws, pose)
         pieces += 1
         if stop >= 0:
             impacts += 1
             restitution = plan.stop_restitution[stop]
             if impacts > MOST_IMPACTS:
                 restitution = 0.0
-            impact(plan, ws, pose, stop, restitution, restitution == 0.0)
+            impact(plan, ws, pose, stop, restitution)
             stop, size = -1, 1.0
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0
@@ -204,7 +210,7 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
 
 @njit(inline="always")
 def project(plan, ws, pose):
-    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = 0.
+    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = their rate.
 
     Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
     """
@@ -214,7 +220,7 @@ def project(plan, ws, pose):
         for k in range(6):
             ws.increment_body[i, k] = ws.momentum[i, k]
     for r in range(plan.row_c.size):
-        ws.increment_row[r] = 0.0
+        ws.increment_row[r] = ws.row_rate[r]
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
 
 
@@ -237,7 +243,8 @@ def run(plan, ws, pose, node, steps, stride, dt, stages, tol, interval_velocity,
 
     ``stages``: sizes of the composition stages over dt. ``interval_velocity``: report the velocity
     of the last interval (order 1) instead of the projected one at the node. ``loads``: constant
-    (nb, 6), series (T, nb, 6) and the node where it starts. ``out``: position (T, nb, 3), quat
+    (nb, 6), series (T, nb, 6) and the node where it starts, inputs of laws and their rates (T, nf) and the node
+    where they start. ``out``: position (T, nb, 3), quat
     (T, nb, 4), velocity (T, nb, 6), work (T, nf) in kernel order; Newton iterations and sub-steps (2,), added to.
     Returns (status, pose, steps done, records written).
     """
@@ -256,14 +263,16 @@ def run(plan, ws, pose, node, steps, stride, dt, stages, tol, interval_velocity,
                 return status, pose, step, record
             share += stages[stage]
         if (node + step + 1) % stride == 0:
-            record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity, work)
+            record_node(
+                plan, ws, pose, interval_velocity, position[record], quat[record], velocity[record], work[record]
+            )
             record += 1
     return CONVERGED, pose, steps, record
 
 
-@njit(inline="always")
-def record_node(plan, ws, pose, interval_velocity, record, position, quat, velocity, work):
-    """Write pose, velocities and work of the present node into row ``record`` of the outputs."""
+@njit
+def record_node(plan, ws, pose, interval_velocity, position, quat, velocity, work):
+    """Write pose, velocities and work of the present node: (nb, 3), (nb, 4), (nb, 6), (nf,)."""
     nb = plan.mass.size
     source = ws.velocity
     if not interval_velocity:
@@ -271,13 +280,16 @@ def record_node(plan, ws, pose, interval_velocity, record, position, quat, veloc
         source = ws.increment_body
     for i in range(nb):
         for k in range(3):
-            position[record, i, k] = ws.position[pose, i, k]
+            position[i, k] = ws.position[pose, i, k]
         for k in range(4):
-            quat[record, i, k] = ws.quat[pose, i, k]
+            quat[i, k] = ws.quat[pose, i, k]
         for k in range(6):
-            velocity[record, i, k] = source[i, k]
+            velocity[i, k] = source[i, k]
     for f in range(plan.law_kind.size):
-        work[record, f] = ws.work[f]
+        work[f] = ws.work[f]
+    for h in range(0 if interval_velocity else plan.held_row.size):
+        r = plan.held_row[h]  # what is left for this node of the impulses that make the rates
+        work[plan.held_law[h]] += ws.increment_row[r] * ws.row_rate[r]
 
 
 @njit

@@ -7,15 +7,12 @@ law). A stop that is hit again and again in one step, or has e = 0, closes: its 
 constraint, until the multiplier would pull.
 """
 
-import math
-
 from varint._jit import njit
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import dot6
 from varint.kernels.forces import clear_rows
-from varint.kernels.gauges import gauge
+from varint.kernels.gauges import gauge_at, on_from
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import TURN
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
 SEARCH = 60  # trials for the instant of an impact
@@ -27,15 +24,9 @@ MOST_IMPACTS = 3  # of a stop in one step, then it closes
 def measure_stop(plan, ws, pose, s, jacobian):
     """Gap of stop s at a pose; the gauge's gradient goes to its row of ``jacobian`` (nr, 2, 6)."""
     e = plan.stop_gauge[s]
-    a, b = plan.gauge_body[e, 0], plan.gauge_body[e, 1]
     gradient = ws.gauge_gradient[e]
-    value = gauge(
-        plan.gauge_kind[e], plan.gauge_vector[e], ws.position[pose, a], ws.rotation[pose, a],
-        ws.position[pose, b], ws.rotation[pose, b], ws.velocity[0], gradient,
-    )  # fmt: skip
-    if plan.gauge_kind[e] == TURN:
-        turn = 2.0 * math.pi
-        value += turn * round((ws.gauge_value[e] - value) / turn)
+    value = gauge_at(plan, e, ws.position[pose], ws.rotation[pose], ws.velocity[0], gradient)
+    value = on_from(plan.gauge_kind[e], ws.gauge_value[e], value)
     for side in range(2):
         for k in range(6):
             jacobian[plan.gauge_row[e], side if plan.gauge_flip[e] == 0 else 1 - side, k] = gradient[side, k]
@@ -84,8 +75,8 @@ def set_closed(plan, ws, s, closed):
 
 
 @njit
-def impact(plan, ws, pose, s, restitution, close):
-    """Turn the rate of stop s at a node: momenta, energy lost, and whether it stays closed. Other closed stops hold."""
+def impact(plan, ws, pose, s, restitution):
+    """Turn the rate of stop s at a node: momenta, energy lost. Without restitution it closes; closed ones hold."""
     e = plan.stop_gauge[s]
     r = plan.gauge_row[e]
     body, row = ws.increment_body, ws.increment_row
@@ -99,7 +90,7 @@ def impact(plan, ws, pose, s, restitution, close):
             for k in range(6):
                 body[i, k] = ws.momentum[i, k]
         for k in range(row.size):
-            row[k] = 0.0
+            row[k] = ws.row_rate[k]
         for other in range(plan.stop_gauge.size):
             if ws.closed[other]:
                 measure_stop(plan, ws, pose, other, ws.jacobian[pose])
@@ -112,7 +103,7 @@ def impact(plan, ws, pose, s, restitution, close):
             for side in range(2):
                 if plan.gauge_body[e, side] < plan.mass.size:
                     before += dot6(ws.gauge_gradient[e, side], body[plan.gauge_body[e, side]])
-            if plan.stop_sign[s] * before <= 0.0 and not close:
+            if plan.stop_sign[s] * before <= 0.0 and restitution > 0.0:
                 return
     after = -restitution * before
     ws.work[plan.gauge_law[e]] += 0.5 * row[r] * (before + after)
@@ -125,4 +116,4 @@ def impact(plan, ws, pose, s, restitution, close):
     for i in range(plan.mass.size):
         for k in range(6):
             ws.velocity[i, k] = body[i, k]
-    set_closed(plan, ws, s, close)
+    set_closed(plan, ws, s, restitution == 0.0)

@@ -92,10 +92,14 @@ def _closed(structure, compiled, coordinates, x, R, **metric):
     longest = max((np.abs(move).max(initial=0.0) for move in moves.values()), default=0.0)
     pieces = max(1, int(np.ceil(longest / LONGEST_MOVE)))
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
+    near = None
     for share in shares:
         poses = {n: joint_pose(f.joint, (1 - share) * here[n] + share * coordinates[n]) for n, f in frames.items()}
         asked = [Weld(frames[name], *pose) for name, pose in poses.items()] if share > 0 else []
         closure = Closure(structure, compiled, asked=asked, **metric)
+        if near is not None:
+            closure.near = near  # couplings go on counting turns
+        near = closure.near
         x, R, gap = closure.close(x, R, ITERATIONS)
         if not closure.is_closed(gap, x):
             at = ", ".join(f"'{n}' at {np.round(f.joint.measure(*poses[n]), 4).tolist()}" for n, f in frames.items())
@@ -120,9 +124,10 @@ def _matched(structure, compiled, rates, x, R, motion, **metric):
     motion, left = closure.velocity(x, R, motion, target)
     worst = int(np.argmax(np.abs(left))) if left.size else 0
     if left.size and not abs(left[worst]) <= LARGEST_PARTING * max(wanted, before, closure.speed(motion)):
-        joint = structure.joints[closure.joint[worst]]
+        number = closure.joint[worst]
+        what = structure.joints[number].label if number >= 0 else "a coupling"
         raise StateError(
-            f"no velocity of mechanism '{structure.name}' has the rates asked for: {joint.label} would part at"
+            f"no velocity of mechanism '{structure.name}' has the rates asked for: {what} would part at"
             f" {abs(left[worst]):.3g} m/s. Leave out the rates that follow from the others"
         )
     return motion
@@ -143,20 +148,24 @@ def _conflict(structure, closure, x, R, held, way):
     """What cannot be closed, by how much, and the loop it is in; poses where the gaps are smallest together."""
     g, _ = closure.evaluate(x, R)
     gaps = {}
-    for j in np.unique(closure.joint):
+    for j in np.unique(closure.joint[closure.joint >= 0]):
         gaps[int(j)] = float(np.linalg.norm((closure.scale * g)[closure.joint == j]))
     largest = max(gaps.values())
     open_ = sorted((j for j in gaps if gaps[j] > SHARE_OF_CONFLICT * largest), key=gaps.__getitem__, reverse=True)
     loop = _loop_through(structure, open_, held)
     names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
-    parts = ", ".join(f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_)
+    parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]
+    plan, force = closure.plan, closure.force
+    for r, f in zip(plan.held_row, plan.held_law, strict=True):
+        if abs(closure.scale[r] * g[r]) > SHARE_OF_CONFLICT * largest:
+            parts.append(f"{structure.forces[force[f]].label} {abs(closure.scale[r] * g[r]):.2g} m")
     where = f"the loop {names} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
     kept = [f"body '{structure.bodies[i].name}'" for i in held]
     kept += [item.frames.joint.label for item in closure.asked]
     holding = f", holding {', '.join(dict.fromkeys(kept))}" if kept else ""
     return (
         f"mechanism '{structure.name}' cannot be put together{holding}{way}: {where} open by"
-        f" {sum(gaps[j] for j in open_):.3g} m: {parts}."
+        f" {sum(gaps[j] for j in open_):.3g} m: {', '.join(parts)}."
         " Change the coordinates, poses or bodies asked for, or the dimensions of the loop"
     )
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.kernels.plan import AXIS
+from varint.kernels.couplings import follow_held
+from varint.kernels.plan import AXIS, HELD
 from varint.kernels.rows import evaluate_rows
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
 from varint.model.joints.base import Ball, Shift, Slide, Turn
@@ -113,13 +114,17 @@ class Closure:
         counts = np.diff(plan.joint_rows)
         extra = [item.frames for item in self.asked for _ in item.angular]
         numbers = [structure.joint_index[frames.joint.name] for frames in extra]
-        self.joint = np.concatenate([np.repeat(compiled.joints, counts), numbers]).astype(int)  # of each row
+        of_plan = np.where(plan.row_kind == HELD, -1, np.repeat(compiled.joints, counts))
+        self.joint = np.concatenate([of_plan, numbers]).astype(int)  # of each row, -1 for a coupling
+        self.near, self.force = np.zeros(plan.row_c.size), compiled.force
+        self.chains = [(r, r + plan.row_chain[r]) for r in np.flatnonzero(plan.row_chain)]
         ends = [(frames.a % (nb + 1), frames.b % (nb + 1)) for frames in extra]
         side = np.repeat(self.order[plan.side], counts, axis=0)
         self.side = np.concatenate([side, np.reshape(ends, (-1, 2))]).astype(int)
         angular = np.concatenate([[], *(item.angular for item in self.asked)]).astype(bool)
         self.angular = np.concatenate([plan.row_kind == AXIS, angular])
-        self.scale = np.where(self.angular, self.length, 1.0)  # turns rows into m
+        scale = np.where(angular, self.length, 1.0)
+        self.scale = np.concatenate([plan.row_scale, scale])  # turns rows into m
         self.own_root = _root_alike(nb, self.length) if alike else _root_of_inverse_mass(structure)
         self.root = self.own_root.copy()
         if min(len(heavy_x), len(heavy_R)) < nb:  # if all are given, none gives way: their own masses weigh best
@@ -129,10 +134,10 @@ class Closure:
         self.root[list(still)] = 0.0
 
     def evaluate(self, x, R):
-        """Rows (nr,) and their Jacobian (nr, 2, 6) by side."""
+        """Rows (nr,) and their Jacobian (nr, 2, 6) by side; the rows of a chain have one value, that of the first."""
         n = self.plan.row_c.size
         g, G = np.empty(len(self.side)), np.zeros((len(self.side), 2, 6))
-        evaluate_rows(self.plan, x[self.order], R[self.order], g[:n], G[:n])
+        evaluate_rows(self.plan, x[self.order], R[self.order], self.near, np.zeros(n), g[:n], G[:n])
         for item in self.asked:
             value, jacobian = item.rows(x, R)
             g[n : n + len(value)], G[n : n + len(value)] = value, jacobian
@@ -156,7 +161,10 @@ class Closure:
         square = np.einsum("rsk,rskl->rsl", G, self.own_root[self.side])
         trace = np.einsum("nkl,nkl->nk", self.own_root, self.own_root)
         least = np.where(self.angular, trace[:, 3:].sum(1)[self.side].T / 3, trace[:, 0][self.side].T).sum(0)
-        return np.sqrt(np.maximum((square**2).sum((1, 2)), least))
+        size = np.maximum((square**2).sum((1, 2)), least)
+        for first, last in self.chains:
+            size[first:last] = size[first:last].sum()
+        return np.sqrt(size)
 
     def matrix(self, G, size):
         """The rows over their sizes, by motions y with y.y = d.M d: (nr, 6 nb + 6), dense or sparse."""
@@ -166,10 +174,18 @@ class Closure:
         if len(G) <= DENSE_ROWS:
             matrix = np.zeros(shape)
             np.put_along_axis(matrix, columns, blocks.reshape(len(G), 12), axis=1)
-            return matrix
+            return self._joined(matrix)
         from scipy.sparse import csr_matrix  # a quarter of a second to import, so only where it pays
 
-        return csr_matrix((blocks.ravel(), columns.ravel(), 12 * np.arange(len(G) + 1)), shape=shape)
+        matrix = csr_matrix((blocks.ravel(), columns.ravel(), 12 * np.arange(len(G) + 1)), shape=shape)
+        return self._joined(matrix.tolil()).tocsr() if self.chains else matrix
+
+    def _joined(self, rows):
+        """The rows of each chain added up in its first."""
+        for first, last in self.chains:
+            rows[first] = rows[first:last].sum(axis=0)
+            rows[first + 1 : last] = 0.0
+        return rows
 
     def motion(self, y):
         """Motions (nb + 1, 6), m or m/s, world, and rad or rad/s, body axes, of ``y`` (6 nb + 6,)."""
@@ -200,6 +216,8 @@ class Closure:
             if square_new < square:
                 idle = idle + 1 if square_new > 0.99 * square else 0
                 (x, R), g, G = pose, g_new, G_new
+                if self.plan.held_row.size:
+                    follow_held(self.plan, x[self.order], R[self.order], self.near, np.empty((2, 6)))
         return x, R, self.gap(g)
 
     def _tolerance(self, x):
@@ -217,7 +235,7 @@ class Closure:
         target[len(G) - len(rates) :] = rates
 
         def mismatch(motion):
-            return target - np.einsum("rsk,rsk->r", G, motion[self.side])
+            return target - self._joined(np.einsum("rsk,rsk->r", G, motion[self.side]))
 
         left = mismatch(motion)
         for _ in range(PATIENCE):

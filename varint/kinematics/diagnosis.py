@@ -42,17 +42,17 @@ SQUARE_ON = 1e-6  # how near a direction must be to a world axis to be called by
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What the joints of a mechanism allow at a pose. ``str()`` of it is a report.
+    """What the joints and couplings of a mechanism allow at a pose. ``str()`` of it is a report.
 
     Attributes
     ----------
     mobility : int
-        Dimension of the space of velocities that the joints allow at this pose.
+        Dimension of the space of velocities that the joints, and couplings of coordinates, allow at this pose.
     generic_mobility : int
         The smallest found at neighbouring poses that satisfy the joints; instantaneous motions that lead
         nowhere do not count.
     redundancy : int
-        Number of constraint rows less their rank.
+        Number of the joints' rows less their rank.
     redundant : tuple of (joint name, direction)
         Rows that could be taken away together without a change of the motion, of cut joints; e.g.
         ("rocker pivot", "force along y"), world axes at this pose.
@@ -62,6 +62,8 @@ class Diagnosis:
         Smallest singular value counted as non-zero, relative to the largest of its cluster of loops; 1 without loops.
     gap : float
         Largest one counted as zero, likewise; 0 where there is none.
+    couplings : (nc, nb, 6)
+        Jacobian of the couplings, m or rad.
     """
 
     structure: Structure
@@ -74,6 +76,7 @@ class Diagnosis:
     joints: tuple
     rank_margin: float
     gap: float
+    couplings: np.ndarray
 
     @property
     def singular(self) -> bool:
@@ -102,14 +105,8 @@ class Diagnosis:
         """
         compiled, nb = self.compiled, len(self.structure.bodies)
         x, R = self.state.position, rotation_matrix(self.state.quat_wxyz)
-        root = np.zeros((nb, 6, 6))  # of the inverse mass matrix
-        for i, body in enumerate(self.structure.bodies):
-            root[i, range(3), range(3)] = body.mass**-0.5
-            root[i, 3:, 3:] = np.linalg.inv(np.linalg.cholesky(body.inertia)).T
-        G = _jacobian(compiled, _placed(compiled, x, R))
-        scaled = np.einsum("rni,nij->rnj", G, root).reshape(len(G), 6 * nb)
-        null = np.linalg.svd(scaled)[2][6 * nb - self.mobility :].reshape(-1, nb, 6)
-        motions = np.einsum("nij,mnj->mni", root, null)
+        G = np.concatenate([_jacobian(compiled, _placed(compiled, x, R)), self.couplings])
+        motions = _null_motions(self.structure, G, self.mobility)
         relative = _relative_motions(self.structure, compiled.length, x, R, motions)
         motions = np.einsum("mk,mni->kni", np.linalg.eigh(relative @ relative.T)[1], motions)
         flat = motions.reshape(-1, 6 * nb)
@@ -136,7 +133,29 @@ class Diagnosis:
         return "\n".join(lines)
 
 
-def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosis:
+def _null_motions(structure, G, count):
+    """(count, nb, 6) that the rows G (nr, nb, 6) allow, orthonormal in the kinetic metric."""
+    nb = len(structure.bodies)
+    root = np.zeros((nb, 6, 6))  # of the inverse mass matrix
+    for i, body in enumerate(structure.bodies):
+        root[i, range(3), range(3)] = body.mass**-0.5
+        root[i, 3:, 3:] = np.linalg.inv(np.linalg.cholesky(body.inertia)).T
+    scaled = np.einsum("rni,nij->rnj", G, root).reshape(len(G), 6 * nb)
+    null = np.linalg.svd(scaled)[2][6 * nb - count :].reshape(-1, nb, 6)
+    return np.einsum("nij,mnj->mni", root, null)
+
+
+def _couplings(coupled, x, R):
+    """Jacobian (nc, nb, 6) of the couplings, each over the size of its largest entry."""
+    plan = coupled.plan
+    if not plan.held_row.size:
+        return np.zeros((0, plan.mass.size, 6))
+    G = _jacobian(coupled, _placed(coupled, x, R))
+    rows = np.array([G[r : r + plan.row_chain[r]].sum(axis=0) for r in plan.held_row])
+    return rows / np.abs(rows).max(axis=(1, 2), keepdims=True)
+
+
+def diagnose(structure: Structure, compiled: Compiled, coupled: Compiled, state: State) -> Diagnosis:
     """See ``Mechanism.diagnose``."""
     checked_state(structure, state, "state")
     closure, pose = Closure(structure, compiled), with_world(state.position, state.quat_wxyz)
@@ -165,6 +184,12 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
         parts = np.linalg.norm(here.left, axis=1) > TAKES_PART
         joints.update(j for (j, _), part in zip(rows, parts, strict=True) if part)
         redundant += [rows[r] for r in _removable(here.G, [j in cuts for j, _ in rows], here.rank)]
+    couplings = _couplings(coupled, state.position, rotation_matrix(state.quat_wxyz))
+    if len(couplings):
+        G = _jacobian(compiled, _placed(compiled, state.position, rotation_matrix(state.quat_wxyz)))
+        allowed = _null_motions(structure, G, mobility)
+        ended = int(np.linalg.matrix_rank(np.einsum("rni,mni->rm", couplings, allowed), rtol=RANK_TOLERANCE))
+        mobility, generic = mobility - ended, generic - ended
     return Diagnosis(
         structure=structure,
         compiled=compiled,
@@ -176,6 +201,7 @@ def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosi
         joints=tuple(structure.joints[j].name for j in sorted(joints)),
         rank_margin=margin,
         gap=gap,
+        couplings=couplings,
     )
 
 

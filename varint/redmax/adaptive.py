@@ -46,11 +46,11 @@ class Adaptive:
         return self.y[:nq], self.y[nq : 2 * nq]
 
     def _reach(self):
-        if not self.equations.reach(self.t, *self._split()):
-            self.failure = (
-                "the loops are at a singular pose, which only varint.simulate goes through: start from another pose,"
-                " or end the run before"
-            )
+        """Whether the state was changed: near singular poses its loops are closed."""
+        if self.equations.reach(self.t, *self._split()):
+            return False
+        self.equations.close(*self._split())
+        return True
 
     def _slope(self, t, y):
         nq, slope = self.equations.nq, np.empty_like(y)
@@ -89,9 +89,6 @@ class Adaptive:
         states = self.solver.dense_output()(passed).T if passed.size else np.empty((0, self.y.size))
         self.steps += 1
         size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()
-        if self.t < self.end:
-            if self.equations.change_charts(*self._split()):
-                self._start(min(size, self.end - self.t))
-            else:
-                self._reach()
+        if self.t < self.end and (self.equations.change_charts(*self._split()) or self._reach()):
+            self._start(min(size, self.end - self.t))
         return states, tree

@@ -1,5 +1,6 @@
 """The loop closures of a mechanism: the rows of its cut joints, the same as those of the variational form."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,15 +30,15 @@ class Closures:
     def __init__(self, compiled):
         plan = compiled.plan
         nb, total = plan.mass.size, plan.row_c.size
-        self.plan = plan._replace(side=plan.side[nb:], first_body=plan.first_body[nb:], joint_rows=plan.joint_rows[nb:])
+        self.plan = replace(plan, side=plan.side[nb:], first_body=plan.first_body[nb:], joint_rows=plan.joint_rows[nb:])
         self.first = int(plan.joint_rows[nb])
         self.scale = plan.row_scale[self.first :]
         self.side = np.repeat(plan.side[nb:], np.diff(plan.joint_rows[nb:]), axis=0)
         self.flip = np.repeat(plan.first_body[nb:], np.diff(plan.joint_rows[nb:]))
         self.kind, self.u = plan.row_kind[self.first :], plan.row_u[self.first :]
         self.w, self.c = plan.row_w[self.first :], plan.row_c[self.first :]
-        self.joint = np.repeat(compiled.joints[nb:], np.diff(plan.joint_rows[nb:]))
-        self._g, self._second = np.zeros(total), np.zeros(total)
+
+        self._g, self._second, self._none = np.zeros((3, total))
         self._jacobian = np.zeros((total, 2, 6))
 
     def __len__(self):
@@ -45,7 +46,7 @@ class Closures:
 
     def evaluate(self, position, rotation, velocity) -> Rows:
         """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
-        evaluate_rows(self.plan, position, rotation, self._g, self._jacobian)
+        evaluate_rows(self.plan, position, rotation, self._none, self._none, self._g, self._jacobian)
         quadratic_terms(self.plan, position, rotation, velocity, self._second)
         scale = self.scale
         jacobian = scale[:, None, None] * self._jacobian[self.first :]

@@ -1,6 +1,6 @@
 """The equations of motion of a mechanism in reduced coordinates.
 
-    J^T M (J ddq + Jdot dq) = J^T f + G^T lambda,    G ddq = -c        (REDMAX eqs. 4, 10)
+    J^T M (J ddq + Jdot dq) = J^T f + G^T lambda,    G ddq = -c        (DIFF eq. 2.105)
 
 M: masses of the bodies, f: their loads less the gyroscopic terms, G: rows of the cut joints pulled back by J, c: their
 second derivative at ddq = 0 and, with Baumgarte's rates, 2 b g' + b^2 g. Trees are solved by the articulated-body
@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from varint.compile import compile_structure
+from varint.errors import ArgumentError
 from varint.model.rotation import matrix_from_vector, quat_from_matrix
 from varint.model.state import State
 from varint.redmax.charts import (
@@ -30,9 +31,13 @@ from varint.redmax.kernels.closures import gather_rows, pull_rows
 from varint.redmax.prescribed import find_drives
 from varint.redmax.tree import Tree, find_tree
 
+TINY = 1e-300
+CLOSINGS = 3  # Newton steps; gaps are small to begin with
 REDUNDANT = 1e-6  # relative singular value of the closures' rows, up to which one is redundant at a state reached ...
 NO_PIVOT = 1e-9  # ... and up to which it is left out anywhere
-SINGULAR = 1e-4  # of the largest relative singular value so far: nearer to a singular pose the branch is not sure
+# of the last singular value that counts, against its largest so far:
+NEAR = 0.05  # nearer to a singular pose gaps are closed after each step, or the motion could leave its branch ...
+RELEASED = 1e-3  # ... and a row that comes to depend on the others lets go, gradually
 
 
 class Equations:
@@ -62,6 +67,7 @@ class Equations:
         nodes = self.nodes
         self.closures = Closures(self.compiled)
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
+        _refuse_constraints(mechanism)
         self.inputs = inputs(self.forced) if inputs else None
         plan, nq = self.forced.plan, self.tree.nq
         nl, nb, ng, nf = nodes.parent.size, nodes.body_node.size, plan.gauge_kind.size, plan.law_kind.size
@@ -186,7 +192,7 @@ class Equations:
     def reach(self, t, q, rates) -> bool:
         """Angles of forces count their turns from this state on, and loops have the rank of the states reached.
 
-        Returns whether the loops are clear of a singular pose, where it takes round-off to change the branch.
+        Returns whether the loops are clear of singular poses; else they should be closed, see `close`.
         """
         self.acceleration(t, q, rates)
         self.turns[:] = self.value
@@ -199,7 +205,7 @@ class Equations:
             return True
         margin = self._sizes[self.rank - 1]
         self._margin = max(self._margin, margin)
-        return margin > SINGULAR * self._margin
+        return margin > NEAR * self._margin
 
     def needed(self, load):
         """Wrenches that the nodes need at zero acceleration, into scratch."""
@@ -271,24 +277,18 @@ class Equations:
     def _correction(self, free):
         """Change of `gather`'s result that closes the loops, which at accelerations ``free`` (nq,) part."""
         rows = self.closures.evaluate(self.position, self.rotation, self.velocity)
-        G = self.pulled_back(rows.jacobian)
         n, nb, b = self.nodes, self.nb, self.baumgarte
         motion = np.zeros((nb + 1, 6))
         kinematics.motion_to_bodies(n.body_node, self.rotation, self._acceleration, motion[:nb])
         now = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
-        wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - now
-        gather_rows(
-            n.parent, n.kind, n.column, self.x, self.S, self.driven, self._hull, self._U, self._L, self._zero,
-            self._wrench, G,
-        )  # fmt: skip
-        G[:, self.driven_columns] = 0.0
-        return self._least(G, wanted)
+        return self._least(self._gathered(rows), -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - now)
 
     def _least(self, A, b):
         """The least u = A^T multiplier with A u = b in the sense of least squares, A (m, nq), of rank ``rank`` at most.
 
         Off its poses a mechanism with redundant rows has more independent rows than on them, which say nothing: the
-        rank is that of the states reached.
+        rank is that of the states reached. At a singular pose rows that come to depend on the others let go in a way
+        that stays smooth: the effort that holds them is finite, and so is what is missed of it in passing.
         """
         if not A.any():  # loops that nothing moves, or that only prescribed joints move
             self._sizes, self.multiplier = np.zeros(1), np.zeros(len(b))
@@ -296,9 +296,35 @@ class Equations:
         left, sizes, right = np.linalg.svd(A, full_matrices=False)
         self._sizes = sizes / sizes[0]
         rank = min(self.rank or len(sizes), np.count_nonzero(sizes > NO_PIVOT * sizes[0]))
-        u = (left[:, :rank].T @ b) / sizes[:rank]
+        share = np.clip(2.0 * self._sizes[:rank] / (RELEASED * self._margin + TINY) - 1.0, 0.0, 1.0)
+        held = share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
+        u = held * (left[:, :rank].T @ b) / sizes[:rank]
         self.multiplier = left[:, :rank] @ (u / sizes[:rank])
         return right[:rank].T @ u
+
+    def close(self, q, rates) -> None:
+        """Take the gaps of the loops and their rates off ``q`` and ``rates``, in place, by the least motions."""
+        for _ in range(CLOSINGS):
+            rows = self._rows_at(q, rates)
+            q += self._spread(self._zero, self._least(self._gathered(rows), -rows.value))
+        rows = self._rows_at(q, rates)
+        rates += self._spread(self._zero, self._least(self._gathered(rows), -rows.rate))
+
+    def _rows_at(self, q, rates):
+        self.place(q)
+        self.move(q, rates)
+        self.factor()
+        return self.closures.evaluate(self.position, self.rotation, self.velocity)
+
+    def _gathered(self, rows):
+        """A = G (1 + K)^-T D^-1/2 (m, nq) of the rows, without the columns of prescribed joints."""
+        n, G = self.nodes, self.pulled_back(rows.jacobian)
+        gather_rows(
+            n.parent, n.kind, n.column, self.x, self.S, self.driven, self._hull, self._U, self._L, self._zero,
+            self._wrench, G,
+        )  # fmt: skip
+        G[:, self.driven_columns] = 0.0
+        return G
 
     def pulled_back(self, jacobian) -> np.ndarray:
         """G (m, nq): rows ``jacobian`` (m, 2, 6) of the closures times J, in O(n) a row."""
@@ -361,6 +387,12 @@ class Equations:
         """M V for V (6 nb, k)."""
         plan, nb = self.forced.plan, self.nb
         parts = V.reshape(nb, 6, V.shape[1])
-        return np.concatenate([plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]], axis=1).reshape(
-            V.shape
-        )
+        linear, angular = plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]
+        return np.concatenate([linear, angular], axis=1).reshape(V.shape)
+
+
+def _refuse_constraints(mechanism):
+    for force in mechanism.forces:
+        if force.held:
+            other = ": give simulate prescribed= in its place" if force.commanded else ""
+            raise ArgumentError(f"{force.label} is a constraint, which reduced coordinates do not know{other}")

@@ -1,4 +1,4 @@
-"""BDF1, SDIRK2 and BDF2 (DIFF section 3.5), with analytic Newton matrices.
+"""BDF1, SDIRK2 and BDF2 (DIFF section 3.4), with analytic Newton matrices.
 
 Every stage is, with s = gamma h, an equation for its end x:
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.loads import command_array, load_arrays
+from varint.loads import command_array, is_controlled, load_arrays
 from varint.model.checks import array_of
 
 
@@ -24,10 +24,8 @@ class Inputs:
     def __init__(self, mechanism, compiled, steps, dt, force=None, torque=None):
         self.mechanism, self.compiled, self.steps, self.dt = mechanism, compiled, steps, dt
         self.constant, self.series = load_arrays(mechanism, compiled, steps, force, torque)
-        self.commands = command_array(mechanism, compiled, steps)
-        self.called = [
-            (f, k) for f, k in enumerate(compiled.force) if callable(getattr(mechanism.forces[k], "command", None))
-        ]
+        self.commands = command_array(mechanism, compiled, steps, dt)[0]
+        self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
     def load(self, t) -> np.ndarray:
         """(nb, 6) in kernel order: force, N, world, and torque, N m, body axes."""

@@ -2,7 +2,7 @@
 
     tau(q, dq, ddq, lambda) = J^T (M (J ddq + Jdot dq) - f) - G^T lambda,    gap(q, dq) = G dq + b g
 
-Zero on motions that obey the equations (REDMAX eq. 10) and close their gaps g at the rate b. The derivatives are
+Zero on motions that obey the equations (DIFF eq. 2.105) and close their gaps g at the rate b. The derivatives are
 all analytic, of S, M, Jdot, of every gauge and law of the forces and of the rows: O(n) for each direction.
 """
 

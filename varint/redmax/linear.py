@@ -1,4 +1,4 @@
-"""The linearly implicit Euler scheme (REDMAX section 5, DIFF section 2.5), one linear solve a step.
+"""The linearly implicit Euler scheme (DIFF eqs. 2.84, 2.86, 2.108), one linear solve a step.
 
     (M - h D - h^2 K) v1 - G^T mu = M v0 + h (J^T (f - M Jdot v0) - D v0),    G v1 = -b g,    q1 = q0 + h v1
 

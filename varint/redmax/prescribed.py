@@ -1,4 +1,4 @@
-"""Joints whose motion is given as a function of time: hybrid dynamics (REDMAX Algorithm 6)."""
+"""Joints whose motion is given as a function of time: hybrid dynamics (DIFF section 2.9 and Algorithm 9)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -7,6 +7,7 @@ import numpy as np
 from varint.errors import ArgumentError, ConvergenceError, StateError
 from varint.mechanism import Mechanism
 from varint.model.checks import positive
+from varint.model.rotation import rotation_matrix
 from varint.model.state import State
 from varint.redmax import adaptive, fixed
 from varint.redmax.charts import EXPONENTIAL, ORDERS
@@ -16,6 +17,8 @@ from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import driving_efforts
 from varint.redmax.states import ReducedState, checked, maximal_nodes, reduce
 from varint.redmax.trajectory import ReducedTrajectory
+
+LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 
 
 def simulate(
@@ -99,8 +102,9 @@ def simulate(
         prescribed,
         chart,
     )
-    start = _start(mechanism, equations, state)
-    q, qdot = equations.in_charts(start.q, start.qdot)
+    if not equations.nq:
+        raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
+    q, qdot = _start(equations, mechanism.state() if state is None else state)
     began = time.perf_counter()
     end = duration if dt is None else steps * dt
     run: fixed.Fixed | adaptive.Adaptive
@@ -112,12 +116,33 @@ def simulate(
     return _trajectory(equations, run, t, trees, y, time.perf_counter() - began)
 
 
-def _start(mechanism, equations, state):
+def _start(equations, state):
+    """q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations."""
     if isinstance(state, ReducedState):
-        return checked(equations, state)
-    if state is not None and not isinstance(state, State):
+        reduced = checked(equations, state)
+        return equations.in_charts(reduced.q, reduced.qdot)
+    if not isinstance(state, State):
         raise StateError(f"state must come from mechanism.state(...) or be a ReducedState, got {state!r}")
-    return reduce(equations.tree, mechanism, mechanism.state() if state is None else state)
+    reduced = reduce(equations.tree, equations.mechanism, state)
+    q, qdot = equations.in_charts(reduced.q, reduced.qdot)
+    _check_closed(equations, q, qdot, state)
+    return q, qdot
+
+
+def _check_closed(equations, q, qdot, state):
+    """That the joints of ``state`` are closed, which ``q`` has lost."""
+    length, slot = equations.compiled.length, equations.compiled.slot
+    equations.place(q)
+    equations.move(q, qdot)
+    gaps = [
+        np.abs(equations.position[slot] - state.position).max(),
+        length * np.abs(equations.rotation[slot] - rotation_matrix(state.quat_wxyz)).max(),
+    ]
+    if len(equations.closures):
+        rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
+        gaps.append(np.abs(rows.value).max())
+    if not max(gaps) <= LARGEST_GAP * length:
+        raise StateError(f"the state leaves a joint {max(gaps):.3g} m open: mechanism.assemble(state) closes it")
 
 
 def _recorded(run, times, every):

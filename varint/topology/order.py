@@ -100,8 +100,8 @@ def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()
     follows = {len(ends) + k for k in chained}
     ends = [*ends, *springs]
     clusters, cluster_of = _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows)
-    if clustered and not follows:  # the rows of a chain share a node
-        nodes = [_find_nodes(ends, cuts, parent, bodies) for _, cuts in clusters]
+    if clustered:
+        nodes = [_find_nodes(ends, cuts, parent, bodies, follows) for _, cuts in clusters]
     else:
         nodes = [[cluster] for cluster in clusters]
     return Topology(bodies, tree_joint, parent, clusters, nodes, cluster_of, attached)
@@ -194,21 +194,25 @@ def _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows):
     return [(articulation, closures) for articulation, closures, _ in found], cluster_of
 
 
-def _find_nodes(ends, cuts, parent, bodies):
-    """Nodes of a cluster: one for each cut joint."""
+def _find_nodes(ends, cuts, parent, bodies, follows):
+    """Nodes of a cluster: one for each cut joint, or chain of them."""
     place = {body: number for number, body in enumerate(bodies)}
     place[-1] = -1
-    top, felt = {}, {}
+    groups: dict = {}
     for j in cuts:
-        a, b = ends[j]
-        while a != b:
-            a, b = (a, b) if place[a] > place[b] else (b, a)
-            felt.setdefault(a, []).append(j)
-            a = parent[a]
-        top[j] = a
+        head = next(reversed(groups)) if j in follows else j
+        groups.setdefault(head, []).append(j)
+    top, felt = {}, {}
+    for head, group in groups.items():
+        below = {body for j in group for body in ends[j]}
+        while len(below) > 1:
+            lowest = max(below, key=place.__getitem__)
+            felt.setdefault(lowest, []).append(head)
+            below = below - {lowest} | {parent[lowest]}
+        (top[head],) = below
     near = nx.Graph()
-    near.add_nodes_from(cuts)
-    for joints in felt.values():
-        near.add_edges_from(combinations(joints, 2))
+    near.add_nodes_from(groups)
+    for heads in felt.values():
+        near.add_edges_from(combinations(heads, 2))
     order = list(nx.utils.reverse_cuthill_mckee_ordering(near))
-    return [(top[j], [j]) for j in sorted(order, key=lambda j: -place[top[j]])]
+    return [(top[head], groups[head]) for head in sorted(order, key=lambda head: -place[top[head]])]

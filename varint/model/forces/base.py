@@ -58,7 +58,8 @@ class Element:
     """A gauge and the law of the effort along it, with its parameters (kernels/plan.py), and hard stops.
 
     ``added``: gauges whose values are added to the first. ``table``: (values, efforts) of a TABLE.
-    ``normal``: the element of the normal force of a COULOMB, listed before it.
+    ``normal``: the element of the normal force of a COULOMB, listed before it. ``weights``: of the gauges of a HOLD, in
+    their sum; ``driven``: whether it follows the force's input.
     """
 
     gauge: Gauge
@@ -68,6 +69,8 @@ class Element:
     table: tuple | None = None
     normal: "Element | None" = None
     stops: tuple = ()
+    weights: tuple = ()
+    driven: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,7 @@ class Force:
 
     commanded: ClassVar[bool] = False
     reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
+    held: ClassVar[bool] = False  # a constraint, whose effort is what it takes
 
     def __post_init__(self):
         check_name(self.name, "a force")
@@ -90,6 +94,12 @@ class Force:
     def elements(self, structure) -> list[Element]:
         """Its elements; raises MechanismError where they do not fit the structure."""
         raise NotImplementedError
+
+    def acts_on(self, structure) -> list[str]:
+        """Names of the bodies that it pushes or ties together."""
+        elements = self.elements(structure)
+        gauges = [gauge for element in elements for gauge in (element.gauge, *element.added)]
+        return list(dict.fromkeys(body for gauge in gauges for body in (gauge.body_a, gauge.body_b)))
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)

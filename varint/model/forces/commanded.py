@@ -13,6 +13,7 @@ class Commanded(Force):
     """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step."""
 
     commanded = True
+    of_time = False  # whether a function is one of time alone
     command_name = ""
 
     def __post_init__(self):

@@ -1,7 +1,7 @@
 """Articulated-body recursions: reduced inverse inertia times a vector, and forward dynamics, in O(n).
 
-REDMAX Algorithm 6 (Featherstone's), in world axes at the reference point of each node, where the way from a node to
-its parent is a shift: with r = x - x_parent, accelerations go by X (w', v') = (w', v' + w' x r), wrenches by X^T.
+DIFF Algorithms 9 and 10, in world axes at the reference point of each node, where the way from a node to its parent
+is a shift: with r = x - x_parent, accelerations go by X (w', v') = (w', v' + w' x r), wrenches by X^T.
 The inertia of what hangs on a node is [A B; B^T C], angular part first.
 
 `factor` eliminates the joints from the leaves on, M_r = (1 + K) D (1 + K)^T with D = S^T I S of each joint = L L^T.

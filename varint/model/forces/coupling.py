@@ -1,0 +1,176 @@
+"""Couplings of joint coordinates: their weighted sum stays what it is at the start of a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.forces.base import Element, Force, register
+
+
+@dataclass(frozen=True, eq=False)
+class Coupled(Force):
+    """A force of constraint; its effort times a factor acts along each coordinate, and does no work together."""
+
+    held = True
+
+    def _sum(self, structure, *terms) -> Element:
+        """The element that keeps the sum of factor times coordinate, ``terms``: (joint, coordinate, factor, kind)."""
+        gauges = []
+        for joint, coordinate, factor, kind in terms:
+            gauge = self._joint(structure, joint, coordinate)
+            if kind not in (None, gauge.kind):
+                is_, wanted = ("an angle", "a displacement") if gauge.kind == "turn" else ("a displacement", "an angle")
+                raise MechanismError(
+                    f"{self.label}: coordinate {coordinate} of joint '{joint}' is {is_}, it must be {wanted}"
+                )
+            if not np.isfinite(factor) or factor == 0.0:
+                raise MechanismError(f"{self.label}: the factor of joint '{joint}' must be finite and not zero")
+            gauges.append(gauge)
+        if len({(joint, coordinate) for joint, coordinate, *_ in terms}) < len(terms):
+            raise MechanismError(f"{self.label} names the same coordinate twice")
+        weights = tuple(float(factor) for _, _, factor, _ in terms)
+        return Element(gauges[0], "HOLD", added=tuple(gauges[1:]), weights=weights)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Coupling(Coupled):
+    """Keeps the sum of factor times coordinate; ``terms``: two or more of (joint, coordinate, factor)."""
+
+    terms: Sequence = field(kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        try:
+            terms = tuple((str(joint), int(coordinate), float(factor)) for joint, coordinate, factor in self.terms)
+        except (TypeError, ValueError):
+            what = f"terms of {self.label} must be (joint, coordinate, factor)"
+            raise MechanismError(f"{what}, got {self.terms!r}") from None
+        if len(terms) < 2:
+            raise MechanismError(f"{self.label} needs two terms or more")
+        self._set("terms", terms)
+
+    def elements(self, structure):
+        return [self._sum(structure, *((*term, None) for term in self.terms))]
+
+
+@dataclass(frozen=True, eq=False)
+class OfTwo(Coupled):
+    """A coupling of ``coordinate_a`` of ``joint_a`` with ``coordinate_b`` of ``joint_b``."""
+
+    joint_a: str = field(kw_only=True)
+    joint_b: str = field(kw_only=True)
+    coordinate_a: int = field(default=0, kw_only=True)
+    coordinate_b: int = field(default=0, kw_only=True)
+
+    def _pair(self, structure, factors, kinds):
+        places = (self.joint_a, self.coordinate_a), (self.joint_b, self.coordinate_b)
+        return [self._sum(structure, *((*p, f, k) for p, f, k in zip(places, factors, kinds, strict=True)))]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Equality(OfTwo):
+    """Keeps coordinate b - ``factor`` times coordinate a."""
+
+    factor: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check(factor="any")
+
+    def elements(self, structure):
+        return self._pair(structure, (-self.factor, 1.0), (None, None))
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Gear(OfTwo):
+    """Two wheels that roll on each other, of ``radius_a`` and ``radius_b`` (m, or numbers of teeth).
+
+    External ones turn in opposite senses about parallel axes, ``internal`` ones in the same. The angles of both are
+    against the carrier. The effort is the force between the teeth, N, where the radii are in m.
+    """
+
+    radius_a: float = field(kw_only=True)
+    radius_b: float = field(kw_only=True)
+    internal: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check(radius_a="positive", radius_b="positive")
+
+    def elements(self, structure):
+        sense = -1.0 if self.internal else 1.0
+        return self._pair(structure, (self.radius_a, sense * self.radius_b), ("turn", "turn"))
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class RackAndPinion(OfTwo):
+    """A pinion, an angle of ``joint_a``, of ``radius`` (m) moves a rack, a displacement of ``joint_b``.
+
+    By ``radius`` times the angle; a negative radius turns the sense. The effort is the force on the rack, N.
+    """
+
+    radius: float = field(kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check(radius="any")
+
+    def elements(self, structure):
+        return self._pair(structure, (-self.radius, 1.0), ("turn", "slide"))
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Screw(Coupled):
+    """A thread in a cylindrical ``joint``: ``pitch`` (m) of displacement for each turn; the effort is axial, N."""
+
+    joint: str = field(kw_only=True)
+    pitch: float = field(kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check(pitch="any")
+
+    def elements(self, structure):
+        kinds = [self._joint(structure, self.joint, k).kind for k in range(2)]
+        if sorted(kinds) != ["slide", "turn"]:
+            raise MechanismError(f"{self.label} needs a joint that turns and slides along one axis: a Cylindrical")
+        turn, slide = kinds.index("turn"), kinds.index("slide")
+        per_radian = self.pitch / (2.0 * np.pi)
+        return [self._sum(structure, (self.joint, slide, 1.0, "slide"), (self.joint, turn, -per_radian, "turn"))]
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Belt(Coupled):
+    """A belt that does not slip over wheels on ``joints`` of ``radii`` (m): all rims move alike.
+
+    A negative radius is for a wheel on the belt's other side. The effort is the sum of those between the first wheel
+    and each other, N.
+    """
+
+    joints: Sequence = field(kw_only=True)
+    radii: Sequence = field(kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        joints = tuple(self.joints)
+        try:
+            radii = tuple(float(radius) for radius in self.radii)
+        except (TypeError, ValueError):
+            raise MechanismError(f"radii of {self.label} must be numbers, got {self.radii!r}") from None
+        if len(joints) < 2 or len(joints) != len(radii):
+            raise MechanismError(f"{self.label} needs two joints or more, and as many radii")
+        self._set("joints", joints)
+        self._set("radii", radii)
+
+    def elements(self, structure):
+        first = (self.joints[0], 0, self.radii[0], "turn")
+        others = zip(self.joints[1:], self.radii[1:], strict=True)
+        return [self._sum(structure, first, (joint, 0, -radius, "turn")) for joint, radius in others]

@@ -1,0 +1,29 @@
+"""Prescribed motion of a joint coordinate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.model.forces.base import Element, register
+from varint.model.forces.commanded import Commanded
+from varint.model.forces.joint import AlongCoordinate
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class PrescribedMotion(Commanded, AlongCoordinate):
+    """Moves a joint coordinate along ``position``, m or rad; its effort (N or N m, on body b) is what that takes.
+
+    ``position``: a number, one a node (steps + 1,), or a function ``f(t)`` of the time (s) alone. A run must start
+    there; angles may go on past pi. The speed at the start is the position's own.
+    """
+
+    position: float | np.ndarray | Callable = field(kw_only=True)
+
+    held = True
+    of_time = True
+    command_name = "position"
+
+    def elements(self, structure):
+        return [Element(self._joint(structure, self.joint, self.coordinate), "HOLD", weights=(1.0,), driven=True)]
