@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
 from varint.model.joints import REGISTRY
@@ -159,6 +160,20 @@ def test_with_a_stop_springs_and_dampers():
     balance = np.abs(run.energy_balance).max()
     assert balance < 0.05 * run.kinetic.max()
     assert {name for name, lost in run.dissipated.items() if lost[-1] > 1e-3} == {"friction", "stop", "spring"}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_settles_where_arms_are_long_against_the_bearings(seed):
+    rng = np.random.default_rng(seed)
+    plain = random_tree(rng, 4, ("Revolute", "Prismatic", "Cylindrical", "Spherical"))
+    frictions = [
+        vi.JointCoulombFriction(joint.name, joint=joint.name, coefficient=rng.uniform(0.2, 1.0), radius=0.1)
+        for joint in plain.joints
+    ]
+    mechanism = vi.Mechanism("tree", plain.bodies, plain.joints, forces=frictions)
+    run = euler(mechanism, 0.3, 0.01, state=random_velocity_state(rng, mechanism))
+    assert run.energy[-1] < run.energy[0]
+    assert sum(run.dissipated[joint.name][-1] for joint in plain.joints) > 0.0
 
 
 # ---------------------------------------------------------------------------------------- errors

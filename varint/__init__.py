@@ -18,6 +18,7 @@ from varint.io.run_file import load
 from varint.kinematics.sweep import Sweep
 from varint.mechanism import Mechanism
 from varint.model.body import Body
+from varint.model.deformable import deformable_spring
 from varint.model.forces import *  # noqa: F403  and every force
 from varint.model.forces import __all__ as _forces
 from varint.model.joints import *  # noqa: F403  every joint in the registry, see there
@@ -39,6 +40,7 @@ __all__ = [
     "Trajectory",
     "VarintError",
     "compare",  # noqa: F405  see __getattr__
+    "deformable_spring",
     "load",
     "load_mechanism",
     "mechanisms",

@@ -18,8 +18,10 @@ from varint.redmax.program import Infeasible, NotSolved, load_solver, solve_prog
 from varint.redmax.saddle import solve_saddle
 
 INTEGRATOR = "euler"  # the one that knows them
-MOST_PASSES = 100  # between pressures and friction
-SETTLED = 1e-9  # change of the friction limits, relative
+SETTLED = 1e-6  # change of the friction limits from pass to pass, relative ...
+ENOUGH = 1e-3  # ... and after so many passes:
+MANY_PASSES = 50
+LEAST_SHARE = 0.02  # of a change that is taken over
 
 
 class Blocked(ArithmeticError):
@@ -85,17 +87,25 @@ class Contacts:
         if not len(frictions):
             return solve_program(A, b, G, g, N, n, [])
         frictions.place()
-        for _ in range(MOST_PASSES):
+        share, last = 1.0, np.zeros(len(frictions.limits))
+        for number in range(2 * MANY_PASSES):
             limits = frictions.limits
             found = solve_program(A, b, G, g, N, n, list(zip(h * limits, frictions.rows, strict=True)))
             left = A @ found.v - b - N.T @ found.alpha - frictions.pulled_back(found.beta)
             multiplier = np.linalg.lstsq(G.T, left, rcond=None)[0] / h if len(G) else np.zeros(0)
-            stops = self._loads(found.alpha / h)
-            frictions.press(h, rates, found.v, multiplier[: len(self.equations.closures)], found.beta, stops)
-            if np.abs(frictions.limits - limits).max() <= SETTLED * limits.max():
+            frictions.press(
+                h, rates, found.v, multiplier[: len(self.equations.closures)], found.beta, self._loads(found.alpha / h)
+            )
+            change = frictions.limits - limits
+            if np.abs(change).max() <= (SETTLED if number < MANY_PASSES else ENOUGH) * limits.max():
                 return found
+            if number:  # Aitken's relaxation: the secant of the last two changes, where they turn back
+                turn = change - last
+                secant = -share * (last @ turn)
+                share = min(max(secant / (turn @ turn), LEAST_SHARE), 1.0) if secant > 0.0 else 1.0
+            frictions.limits, last = limits + share * change, change
         raise Blocked(
-            f"{', '.join(frictions.labels)} and the pressures in the joints do not settle: a smaller dt helps"
+            f"the friction of {', '.join(frictions.labels)} and the pressures do not settle. A smaller dt may help"
         )
 
     def _rows(self, h, rates, free):

@@ -58,6 +58,7 @@ class JointFrictions:
         self.limits = np.zeros(self.owner.size)
         self.rows: list[np.ndarray] = []
         self._of_joint = {int(j): i for i, j in enumerate(compiled.joints) if j >= 0}
+        self._joint = np.repeat(compiled.joints[equations.nb :], np.diff(compiled.plan.joint_rows[equations.nb :]))
         self._described = np.append(compiled.slot, equations.nb)
 
     def __len__(self):
@@ -152,7 +153,7 @@ class JointFrictions:
             c = e.closures
             parts = multiplier[:, None, None] * c.evaluate(e.position, e.rotation, e.velocity).jacobian
             np.add.at(load, c.side, parts)
-            cut = {int(j): (c.side[c.joint == j], parts[c.joint == j]) for j in np.unique(c.joint)}
+            cut = {int(j): (c.side[self._joint == j], parts[self._joint == j]) for j in np.unique(self._joint)}
         return load, cut
 
     def _at_anchor(self, bearing, total, cut):

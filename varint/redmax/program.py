@@ -17,8 +17,7 @@ from scipy.sparse import csc_matrix
 from varint.errors import ArgumentError
 from varint.redmax.saddle import REDUNDANT
 
-TOLERANCE = 1e-12  # of the solver, relative ...
-WORST = 1e-8  # ... and where round-off stops it before
+TOLERANCES = 1e-12, 1e-8  # of the solver, relative: the second where round-off stops it before the first
 
 
 class Solution(NamedTuple):
@@ -109,19 +108,19 @@ def _project(target, rows, bounds, fields, scale):
         right.append(np.append(0.0, offset / (sizes[j] * scale)))
         kinds.append(clarabel.SecondOrderConeT(1 + len(B)))
     P = csc_matrix(np.diag(np.append(np.ones(k), np.zeros(count))))
+    given = P, np.append(-target, weights), csc_matrix(np.vstack(blocks)), np.concatenate(right), kinds
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    for what in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
-        setattr(settings, what, TOLERANCE)
-        setattr(settings, f"reduced_{what}", WORST)
-    linear = np.append(-target, weights)
-    solver = clarabel.DefaultSolver(P, linear, csc_matrix(np.vstack(blocks)), np.concatenate(right), kinds, settings)
-    found = solver.solve()
-    z = np.array(found.z)
-    if "PrimalInfeasible" in str(found.status):
-        raise Infeasible(np.flatnonzero(z[:m] > 1e-3 * z[:m].max(initial=0.0)))
-    if str(found.status) not in ("Solved", "AlmostSolved"):
+    for tolerance in TOLERANCES:
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+        found = clarabel.DefaultSolver(*given, settings).solve()
+        if str(found.status) == "Solved":
+            break
+    else:
+        if "PrimalInfeasible" in str(found.status):
+            raise Infeasible(np.flatnonzero(np.array(found.z)[:m] > 1e-3 * np.max(found.z[:m], initial=0.0)))
         raise NotSolved
+    z = np.array(found.z)
     starts = m + np.cumsum([0] + [1 + len(B) for _, B, _ in fields])
     beta = [z[i + 1 : i + 1 + len(B)] / size for i, (_, B, _), size in zip(starts, fields, sizes, strict=False)]
     return np.array(found.x)[:k], z[:m], beta

@@ -1,0 +1,73 @@
+"""Springs with mass and inner nodes, attached to bodies (DIFF section 2.7)."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.body import WORLD, Body
+from varint.model.checks import array_of, positive
+from varint.model.forces.base import Force
+from varint.model.forces.spring import Spring
+from varint.model.joints import REGISTRY
+from varint.model.joints.base import Joint
+
+POINT = 1e-3  # radius of a node in lengths of a segment
+
+
+class DeformableSpring(NamedTuple):
+    """What it is made of, to be added to those of a mechanism; node k is called "NAME k", from 0 at body a."""
+
+    bodies: list[Body]
+    joints: list[Joint]
+    forces: list[Force]
+
+
+def deformable_spring(
+    name, body_a, body_b, *, point_a, point_b, mass, stiffness, segments, damping=0.0, rest_length=None
+) -> DeformableSpring:
+    """A spring with mass between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference.
+
+    Parameters
+    ----------
+    body_a, body_b : str
+        "world" among them.
+    mass : float
+        kg, spread evenly: an n-th at each inner node, half of it at either end, which is welded to its body.
+    stiffness, damping : float
+        Of the whole spring, N/m and N s/m; n times as much for each of its segments (K = n k L^2 in DIFF eq. 2.92).
+    segments : int
+        n, from 1; the inner nodes are n - 1 points that move freely in space.
+    rest_length : float, optional
+        m, of the whole; the distance of the points where not given.
+
+    In the reference configuration the nodes are on a straight line, evenly spread.
+    """
+    what = f"deformable spring '{name}'"
+    point_a, point_b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
+    mass = positive(mass, f"mass of {what}")
+    if isinstance(segments, bool) or not isinstance(segments, (int, np.integer)) or segments < 1:
+        raise MechanismError(f"segments of {what} must be a whole number from 1, got {segments!r}")
+    length = float(np.linalg.norm(point_b - point_a))
+    if length == 0.0:
+        raise MechanismError(f"{what} needs two points that are apart")
+    rest = length if rest_length is None else rest_length
+    points = point_a + np.linspace(0.0, 1.0, segments + 1)[:, None] * (point_b - point_a)
+    ends = {0: body_a, segments: body_b}
+    bodies: list[Body] = []
+    joints: list[Joint] = []
+    for k, point in enumerate(points):
+        node, parent = f"{name} {k}", ends.get(k, WORLD)
+        if k in ends and parent == WORLD:
+            continue
+        share = mass / segments * (0.5 if k in ends else 1.0)
+        bodies.append(Body.sphere(node, radius=POINT * length / segments, mass=share, position=point))
+        joints.append(REGISTRY["Fixed" if k in ends else "Translational"](node, parent, node, point=point))
+    forces: list[Force] = []
+    for k, (start, stop) in enumerate(pairwise(points)):
+        near, far = (ends.get(i, f"{name} {i}") for i in (k, k + 1))
+        segment = {"point_a": start, "point_b": stop, "rest_length": rest / segments}
+        constants = {"stiffness": segments * stiffness, "damping": segments * damping}
+        forces.append(Spring(f"{name} {k}", near, far, **segment, **constants))
+    return DeformableSpring(bodies, joints, forces)
