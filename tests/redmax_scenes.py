@@ -22,8 +22,6 @@ def supported(given):
     return (
         not kinds & {"spline_curve"}
         and all(part == ["revolute", "prismatic"] for part in parts)
-        and all(constraint["type"] == "loop" for constraint in given.get("constraints", ()))
-        and not any("limits" in joint for joint in given["joints"])  # which pull as well as push
         and "adjoint" not in given
     )
 
@@ -48,10 +46,16 @@ def build(given):
         start[made.name] = to_q @ np.reshape([joint["q"], joint["qdot"]], (2, -1)).T
         if body.get("damping"):
             forces.append(vi.BodyDamper(f"drag {i}", f"b{i}", linear=body["damping"], angular=body["damping"]))
+        if "limits" in joint:
+            forces.append(_limits(f"limits {i}", made.name, **joint["limits"]))
         if joint["stiffness"] or joint["damping"]:
             spring = {"stiffness": joint["stiffness"], "damping": joint["damping"], "rest_angle": joint["q"][0]}
             forces.append(vi.TorsionSpring(f"torsion {i}", joint=made.name, **spring))
     for k, loop in enumerate(given.get("constraints", ())):
+        if loop["type"] == "q_multiple":
+            ends = {"joint_a": f"j{loop['joint_a']}", "joint_b": f"j{loop['joint_b']}"}
+            forces.append(vi.Equality(f"equality {k}", **ends, factor=loop["factor"]))
+            continue
         a, b = loop["body_a"], loop["body_b"]
         points = [(poses[body] @ [*x, 1.0])[:3] for body, x in ((a, loop["x_a"]), (b, loop["x_b"]))]
         axis = frames[a][:3, :3] @ given["joints"][a]["axis"]
@@ -93,6 +97,21 @@ def _spring(spring, name, poses):
     return vi.Spring(
         name, *names, point_a=points[0], point_b=points[1], stiffness=stiffness, damping=damping, rest_length=length
     )
+
+
+def _limits(name, joint, lower, upper, stiffness, damping):
+    """Springs and dampers beyond the limits; unlike a `JointStop` they pull as well as push."""
+
+    def beyond(value):
+        return value - upper if value > upper else value - lower if value < lower else 0.0
+
+    def law(value, rate):
+        if lower <= value <= upper:
+            return 0.0, 0.0, 0.0
+        over = value - (upper if value > upper else lower)
+        return -stiffness * over - damping * rate, -stiffness, -damping
+
+    return vi.UserJointForce(name, joint=joint, law=law, potential=lambda value: 0.5 * stiffness * beyond(value) ** 2)
 
 
 def _joint(joint, name, ends, W):
