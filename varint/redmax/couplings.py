@@ -9,21 +9,20 @@ from varint.model.checks import array_of
 NEAR = 1e-2  # steps, for the differences of functions of time
 
 
-def coupling_rows(mechanism, columns) -> np.ndarray:
-    """C (m, nq): the couplings keep C q; ``columns``: joint name to those of its coordinates.
+def coupling_rows(mechanism, tree) -> np.ndarray:
+    """C (m, nq): the couplings keep C q.
 
     In the coordinates of tree joints a coupling is linear, whatever the gauges of the maximal form.
     """
-    width = max((part.stop for part in columns.values()), default=0)
     rows = []
     for force in mechanism.forces:
         if force.held and not force.commanded:
             for terms in force.terms_of(mechanism):
-                row = np.zeros(width)
+                row = np.zeros(tree.nq)
                 for name, coordinate, factor in terms:
-                    row[_column(mechanism, columns, force, name, coordinate)] = factor
+                    row[_column(mechanism, tree.columns, force, name, coordinate)] = factor
                 rows.append(row)
-    return np.reshape(rows, (-1, width))
+    return np.array(rows).reshape(len(rows), tree.nq)
 
 
 def _column(mechanism, columns, force, name, coordinate):

@@ -67,7 +67,7 @@ class Equations:
         self.use(find_tree(mechanism, chart))
         nodes = self.nodes
         self.closures = Closures(self.compiled)
-        self.couplings = coupling_rows(mechanism, self.tree.columns)
+        self.couplings = coupling_rows(mechanism, self.tree)
         self.aim = np.zeros(len(self.couplings))  # what they are kept at
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
         self.inputs = inputs(self.forced) if inputs else None
