@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 import varint as vi
 from varint.compile import GAUGES, compile_structure
 from varint.kernels.forces import apply_forces, stiffen
-from varint.kernels.gauges import gauge
+from varint.kernels.gauges import arctangent, gauge
 from varint.kernels.plan import workspace
 
 MOVING = {"velocity": {"m": (1, 0.5, -0.2)}, "angular_velocity": {"m": (1, -2, 3)}}
@@ -402,3 +402,12 @@ def test_integral_gain_is_refused_where_it_is_unknown():
         servo_pendulum(integral=-1.0)
     with pytest.raises(vi.ArgumentError, match="'servo' has an integral gain"):
         vi.redmax.simulate(servo_pendulum(integral=1.0), 1.0)
+
+
+def test_arctangent_in_all_quadrants(rng):
+    angles = np.concatenate([rng.uniform(-np.pi, np.pi, 500), np.arange(-4, 5) * np.pi / 4])
+    for angle, size in zip(angles, rng.uniform(0.1, 10.0, angles.size), strict=True):
+        s, c = size * np.sin(angle), size * np.cos(angle)
+        assert arctangent(s, c) == pytest.approx(np.arctan2(s, c), abs=1e-15)
+    for s, c in ((0.0, -1.0), (-0.0, -1.0), (1.0, 0.0), (-1.0, -0.0), (0.0, 1.0), (-0.0, 2.0)):
+        assert arctangent(s, c) == np.arctan2(s, c)

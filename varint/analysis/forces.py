@@ -25,6 +25,9 @@ class Forces(NamedTuple):
 
 def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, command, t=None) -> Forces:
     """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces); integral gains need ``t`` (T,)."""
+    if not mechanism.forces:
+        none = np.zeros((len(position), 0))
+        return Forces(none, none, none, np.zeros((*position.shape[:2], 6)))
     motion = position, quat_wxyz, velocity, angular_velocity
     t = np.zeros(len(position)) if t is None else t
     compiled, value, rate, effort, load = _laws_at(mechanism, t, motion, command)
