@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+WORKERS := -n auto --maxprocesses 4
 
 .PHONY: demo test test-slow lint format bench clean
 
@@ -11,10 +12,10 @@ demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 	$(BIN)/varint run double_pendulum --duration 3600 --dt 0.01 -o demo/double_pendulum.h5 --force
 
 test: $(READY)  ## the fast tests
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
 test-slow: $(READY)  ## the others, some three minutes
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -m slow $(WORKERS)
 
 lint: $(READY)
 	$(BIN)/ruff check .
