@@ -76,6 +76,7 @@ def test_rhombi_fold_flat(m):
     assert 2.5 < errors[0] / errors[1] < 6  # of second order, as far as chaos lets the two be compared
 
 
+@pytest.mark.slow
 def test_folding_does_not_tell_in_the_energy():
     """Ten minutes of four rhombi, thousands of folds: the energy wanders by whips, it does not jump."""
     run = vi.simulate(vi.mechanisms.rhombus_chain(m=4, opening=1.0, tilt=0.3), 600, 0.01)

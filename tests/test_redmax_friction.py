@@ -98,6 +98,7 @@ def test_ball_turns_about_its_load():
     assert run.angular_velocity[:, 0, 2] == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_spherical_pendulum_comes_to_rest_off_its_lowest_point():
     body = vi.Body.box("body", (0.1, 0.1, 1.0), 1.0, position=(0.0, 0.0, -0.5))
     joint = vi.Spherical("joint", "world", "body", point=(0, 0, 0))
@@ -132,6 +133,7 @@ def test_dissipation_is_that_of_the_reactions(name):
         assert run.dissipated[joint.name][-1] == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.slow
 def test_four_bar_loses_its_energy_to_its_joints_and_sticks():
     plain = vi.mechanisms.four_bar()
     frictions = [

@@ -43,6 +43,7 @@ def test_ball_follows_the_geometric_decay():
     assert errors[1] < 0.7 * errors[0]
 
 
+@pytest.mark.slow
 def test_elastic_ball_bounces_for_ever():
     """In free fall the positions of the scheme lie on a parabola: an impact at a node leaves its top where it was."""
     run = euler(ball(1.0), 100.0, 0.01)
@@ -51,6 +52,7 @@ def test_elastic_ball_bounces_for_ever():
     assert run.energy - 0.5 * GRAVITY * 0.01 * v == pytest.approx(np.full(len(v), GRAVITY), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_converges_to_the_variational_integrator(restitution):
     mechanism, T = pendulum(lower=-0.8, restitution=restitution), 2.0
