@@ -9,25 +9,11 @@ effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 
 from varint._jit import njit
 from varint.kernels.configuration import mass_pivots, place
+from varint.kernels.gauges import cross, dot, turned
 from varint.kernels.ldu import solve_newton, substitute_node
 from varint.kernels.plan import DISTANCE, HELD, POINT, TURN
 
 NONE = (0.0, 0.0, 0.0)
-
-
-@njit
-def _cross(a, b):
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@njit
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@njit
-def _turned(R, a):
-    return _dot(R[0], a), _dot(R[1], a), _dot(R[2], a)
 
 
 @njit
@@ -41,7 +27,7 @@ def _twist(rotation, velocity, body):
     if body == velocity.shape[0]:
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     v = velocity[body]
-    return (v[0], v[1], v[2]), _turned(rotation[body], v[3:])
+    return (v[0], v[1], v[2]), turned(rotation[body], v[3:])
 
 
 @njit
@@ -56,13 +42,13 @@ def quadratic_terms(plan, position, rotation, velocity, out):
                 out[r] = _of_gauge(plan, r, position, rotation, velocity) if plan.row_kind[r] == HELD else 0.0
                 continue
             if plan.row_kind[r] == DISTANCE:
-                u, d = _turned(rotation[a], plan.row_u[r]), _turned(rotation[b], plan.row_w[r])
-                du, dd = _cross(w_a, u), _cross(w_b, d)
+                u, d = turned(rotation[a], plan.row_u[r]), turned(rotation[b], plan.row_w[r])
+                du, dd = cross(w_a, u), cross(w_b, d)
                 e, de = _difference(d, u), _difference(dd, du)
                 e = (e[0] + apart[0], e[1] + apart[1], e[2] + apart[2])
                 de = (de[0] + parting[0], de[1] + parting[1], de[2] + parting[2])
-                dde = _difference(_cross(w_b, dd), _cross(w_a, du))
-                out[r] = (_dot(e, dde) + _dot(de, de)) / plan.row_c[r]
+                dde = _difference(cross(w_b, dd), cross(w_a, du))
+                out[r] = (dot(e, dde) + dot(de, de)) / plan.row_c[r]
                 continue
             gap, opening = (apart, parting) if plan.row_kind[r] == POINT else (NONE, NONE)
             A, B, u, w = rotation[a], rotation[b], plan.row_u[r], plan.row_w[r]
@@ -91,12 +77,12 @@ def _of_gauge(plan, r, position, rotation, velocity):
 @njit
 def _product(A, w_a, u, B, w_b, w, apart, parting):
     """A u . (B w + apart) and its two time derivatives, frames turning at w_a, w_b without acceleration."""
-    u, d = _turned(A, u), _turned(B, w)
-    du, dd = _cross(w_a, u), _cross(w_b, d)
-    ddu, ddd = _cross(w_a, du), _cross(w_b, dd)
+    u, d = turned(A, u), turned(B, w)
+    du, dd = cross(w_a, u), cross(w_b, d)
+    ddu, ddd = cross(w_a, du), cross(w_b, dd)
     d = (d[0] + apart[0], d[1] + apart[1], d[2] + apart[2])
     dd = (dd[0] + parting[0], dd[1] + parting[1], dd[2] + parting[2])
-    return _dot(u, d), _dot(du, d) + _dot(u, dd), _dot(ddu, d) + 2.0 * _dot(du, dd) + _dot(u, ddd)
+    return dot(u, d), dot(du, d) + dot(u, dd), dot(ddu, d) + 2.0 * dot(du, dd) + dot(u, ddd)
 
 
 @njit
@@ -203,7 +189,7 @@ def _wrench(plan, ws, j, anchor, row, out):
         force = (force[0] + row[r] * G[0], force[1] + row[r] * G[1], force[2] + row[r] * G[2])
         torque = (torque[0] + row[r] * G[3], torque[1] + row[r] * G[4], torque[2] + row[r] * G[5])
     R = ws.rotation[0, b]
-    about_centre, lever = _turned(R, torque), _cross(_turned(R, anchor), force)
+    about_centre, lever = turned(R, torque), cross(turned(R, anchor), force)
     for k in range(3):
         out[k] = force[k]
         out[3 + k] = about_centre[k] - lever[k]
@@ -230,7 +216,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             for k in range(4):
                 ws.quat[0, i, k] = quat[node, i, k]
             J, w = plan.inertia[i], velocity[node, i, 3:]
-            gyroscopic = _cross(w, _turned(J, w))
+            gyroscopic = cross(w, turned(J, w))
             for k in range(3):
                 body[i, k] = plan.mass[i] * plan.gravity[k] + external[i, k]
                 body[i, 3 + k] = external[i, 3 + k] - gyroscopic[k]

@@ -14,18 +14,9 @@ import math
 from varint._jit import njit
 from varint.kernels.gauges import cross, dot, turned, turned_back
 from varint.kernels.plan import AXIS, COULOMB, DEAD, DISTANCE, FOLLOWER, FRAME, LENGTH, SLIP, SPEED, SPIN, TURN
+from varint.redmax.kernels.rotation import less, plus
 
 SMALL = 1e-3  # rad: below, the series of a rotation vector's inverse Jacobian
-
-
-@njit
-def _sum(a, b):
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-@njit
-def _less(a, b):
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @njit
@@ -52,19 +43,19 @@ def to_world(bodies, gradient, rotation, direction):
 def _slide(n, arm, d, turn_a, shift_a, turn_b, shift_b, out):
     """Change of the direction of n . d, n fixed to a, d from the centre of a to a point ``arm`` of b."""
     dn, darm = cross(turn_a, n), cross(turn_b, arm)
-    dd = _less(_sum(shift_b, darm), shift_a)
-    _write(out[0], _sum(cross(dn, d), cross(n, dd)), _times(-1.0, dn))
-    _write(out[1], _sum(cross(darm, n), cross(arm, dn)), dn)
+    dd = less(plus(shift_b, darm), shift_a)
+    _write(out[0], plus(cross(dn, d), cross(n, dd)), _times(-1.0, dn))
+    _write(out[1], plus(cross(darm, n), cross(arm, dn)), dn)
 
 
 @njit
 def _length(arm_a, arm_b, n, stretch, keep, turn_a, shift_a, turn_b, shift_b, out):
     """Change of the direction ``stretch`` d, d between the points, n along it; ``keep`` 1 where it stays a unit."""
     darm_a, darm_b = cross(turn_a, arm_a), cross(turn_b, arm_b)
-    dd = _less(_sum(shift_b, darm_b), _sum(shift_a, darm_a))
-    dn = _times(stretch, _less(dd, _times(keep * dot(n, dd), n)))
-    _write(out[0], _times(-1.0, _sum(cross(darm_a, n), cross(arm_a, dn))), _times(-1.0, dn))
-    _write(out[1], _sum(cross(darm_b, n), cross(arm_b, dn)), dn)
+    dd = less(plus(shift_b, darm_b), plus(shift_a, darm_a))
+    dn = _times(stretch, less(dd, _times(keep * dot(n, dd), n)))
+    _write(out[0], _times(-1.0, plus(cross(darm_a, n), cross(arm_a, dn))), _times(-1.0, dn))
+    _write(out[1], plus(cross(darm_b, n), cross(arm_b, dn)), dn)
 
 
 @njit
@@ -78,8 +69,8 @@ def _turn(A, B, vectors, turn_a, turn_b, out):
     fs, fc = c / square, -s / square
     dfs, dfc = (dc - fs * dsquare) / square, (-ds - fc * dsquare) / square
     t0, t1 = cross(U0, W), cross(U1, W)
-    dt0, dt1 = _sum(cross(dU0, W), cross(U0, dW)), _sum(cross(dU1, W), cross(U1, dW))
-    torque = _sum(_sum(_times(dfs, t0), _times(fs, dt0)), _sum(_times(dfc, t1), _times(fc, dt1)))
+    dt0, dt1 = plus(cross(dU0, W), cross(U0, dW)), plus(cross(dU1, W), cross(U1, dW))
+    torque = plus(plus(_times(dfs, t0), _times(fs, dt0)), plus(_times(dfc, t1), _times(fc, dt1)))
     for m in range(3):
         out[0, m], out[1, m] = torque[m], -torque[m]
         out[0, 3 + m] = out[1, 3 + m] = 0.0
@@ -101,16 +92,16 @@ def _rotation_vector(A, B, vectors, turn_a, turn_b, out):
         cot = 1.0 / math.tan(0.5 * phi)
         f = (1.0 - 0.5 * phi * cot) / (phi * phi)
         df_phi = ((-0.5 * cot + 0.25 * phi * (1.0 + cot * cot)) / (phi * phi) - 2.0 * f / phi) / phi
-    turn = turned_back(A, _less(turn_b, turn_a))
+    turn = turned_back(A, less(turn_b, turn_a))
     once = cross(rho, turn)
-    drho = _sum(_sum(turn, _times(-0.5, once)), _times(f, cross(rho, once)))
+    drho = plus(plus(turn, _times(-0.5, once)), _times(f, cross(rho, once)))
     once = cross(rho, n)
     twice = cross(rho, once)
-    slope = _sum(_sum(n, _times(0.5, once)), _times(f, twice))
+    slope = plus(plus(n, _times(0.5, once)), _times(f, twice))
     donce = cross(drho, n)
-    dtwice = _sum(cross(drho, once), cross(rho, donce))
-    dslope = _sum(_times(0.5, donce), _sum(_times(f, dtwice), _times(df_phi * dot(rho, drho), twice)))
-    torque = _sum(turned(A, dslope), cross(turn_a, turned(A, slope)))
+    dtwice = plus(cross(drho, once), cross(rho, donce))
+    dslope = plus(_times(0.5, donce), plus(_times(f, dtwice), _times(df_phi * dot(rho, drho), twice)))
+    torque = plus(turned(A, dslope), cross(turn_a, turned(A, slope)))
     for m in range(3):
         out[0, m] -= torque[m]
         out[1, m] += torque[m]
@@ -131,13 +122,13 @@ def _motion(kind, vectors, B, twist, direction, turn, change, out):
         return along
     n, arm = vectors[0], turned(B, vectors[1])
     darm = cross(turn, arm)
-    s = _sum(twist[3:], cross(twist, arm))
-    s = _less(s, _times(dot(n, s), n))
-    ds = _sum(ds, _sum(cross(change, arm), cross(twist, darm)))
-    ds = _less(ds, _times(dot(n, ds), n))
+    s = plus(twist[3:], cross(twist, arm))
+    s = less(s, _times(dot(n, s), n))
+    ds = plus(ds, plus(cross(change, arm), cross(twist, darm)))
+    ds = less(ds, _times(dot(n, ds), n))
     along = dot(d, ds)
-    across = _less(ds, _times(along, d))
-    _write(out, _sum(cross(darm, s), cross(arm, across)), across)
+    across = less(ds, _times(along, d))
+    _write(out, plus(cross(darm, s), cross(arm, across)), across)
     return along
 
 
@@ -173,7 +164,7 @@ def turn_gauges(bodies, node, kinds, vectors, position, rotation, twist, value, 
             _write(out[e, 1], cross(turn_b, direction[e, 1]), cross(turn_b, direction[e, 1, 3:]))
         else:  # SLIDE, FRAME
             arm = turned(B, v[1])
-            d = _less(_sum(position[b], arm), position[a])
+            d = less(plus(position[b], arm), position[a])
             _slide(turned(A, v[0]), arm, d, turn_a, turn_a[3:], turn_b, turn_b[3:], out[e])
             if kind == FRAME:
                 _rotation_vector(A, B, v, turn_a, turn_b, out[e])
@@ -235,14 +226,14 @@ def turn_rows(side, node, flip, kinds, u, w, c, scale, position, rotation, twist
         n, arm = turned(A, u[r]), turned(B, w[r])
         if kinds[r] == AXIS:
             dn, darm = cross(turn_a, n), cross(turn_b, arm)
-            torque = _sum(cross(dn, arm), cross(n, darm))
+            torque = plus(cross(dn, arm), cross(n, darm))
             for m in range(3):
                 out[r, 0, m], out[r, 1, m] = torque[m], -torque[m]
                 out[r, 0, 3 + m] = out[r, 1, 3 + m] = 0.0
         else:
-            d = _less(_sum(position[b], arm), position[a])
+            d = less(plus(position[b], arm), position[a])
             if kinds[r] == DISTANCE:
-                along = _times(1.0 / c[r], _less(d, n))
+                along = _times(1.0 / c[r], less(d, n))
                 _length(n, arm, along, 1.0 / c[r], 0.0, turn_a, turn_a[3:], turn_b, turn_b[3:], out[r])
             else:
                 _slide(n, arm, d, turn_a, turn_a[3:], turn_b, turn_b[3:], out[r])

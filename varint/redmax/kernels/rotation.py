@@ -17,6 +17,16 @@ SERIES_BELOW = 0.25  # of x: there ten terms are exact to round-off
 
 
 @njit
+def plus(a, b):
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@njit
+def less(a, b):
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@njit
 def coefficients(x):
     """(a, b, a', b', a'', b'') at x = |r|^2."""
     if x < SERIES_BELOW:

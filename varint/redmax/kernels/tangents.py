@@ -8,17 +8,7 @@ root to the leaves, `change_needed` makes those of the wrenches, `backward` brin
 from varint._jit import njit
 from varint.kernels.gauges import cross, turned, turned_back
 from varint.redmax.kernels.kinematics import BALL, WELD
-from varint.redmax.kernels.rotation import right_jacobian_along, right_jacobian_twice
-
-
-@njit
-def _sum(a, b):
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-@njit
-def _less(a, b):
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+from varint.redmax.kernels.rotation import less, plus, right_jacobian_along, right_jacobian_twice
 
 
 @njit
@@ -43,7 +33,7 @@ def forward(
     """
     for i in range(parent.size):
         p, k = parent[i], column[i]
-        r, ap, bp = _less(x[i], x[p]), pose[p], pose[p, 3:]
+        r, ap, bp = less(x[i], x[p]), pose[p], pose[p, 3:]
         w, wp, alpha = twist[i], twist[p], acceleration[p]
         # pose
         shift = cross(ap, r)
@@ -54,7 +44,7 @@ def forward(
             for m in range(6):
                 pose[i, m] += S[n, m] * u[n]
         a = (pose[i, 0], pose[i, 1], pose[i, 2])
-        dr = _less(pose[i, 3:], bp)
+        dr = less(pose[i, 3:], bp)
         # S dq and S ddq + Sdot dq
         o_w, o_v = (own[i, 0], own[i, 1], own[i, 2]), (own[i, 3], own[i, 4], own[i, 5])
         do_w, do_v = cross(a, o_w), cross(a, o_v)
@@ -71,22 +61,22 @@ def forward(
             e = sign[i]
             dq = (e * rates[k], e * rates[k + 1], e * rates[k + 2])
             extra = turned(F[i], right_jacobian_along((e * q[k], e * q[k + 1], e * q[k + 2]), dq, dq))
-            more = _sum(more, cross(a, extra))
-            do_w, do_v = _sum(do_w, first), _sum(do_v, cross(first, lever))
+            more = plus(more, cross(a, extra))
+            do_w, do_v = plus(do_w, first), plus(do_v, cross(first, lever))
             # extra x lever changes by its own change and by the turn of the lever
-            dp_w = _sum(dp_w, more)
-            dp_v = _sum(dp_v, _sum(cross(more, lever), cross(extra, cross(a, lever))))
+            dp_w = plus(dp_w, more)
+            dp_v = plus(dp_v, plus(cross(more, lever), cross(extra, cross(a, lever))))
         # twist
         dwp, dvp = (change[p, 0], change[p, 1], change[p, 2]), (change[p, 3], change[p, 4], change[p, 5])
-        dw = _sum(dwp, do_w)
-        dv = _sum(_sum(dvp, cross(dwp, r)), _sum(cross(wp, dr), do_v))
+        dw = plus(dwp, do_w)
+        dv = plus(plus(dvp, cross(dwp, r)), plus(cross(wp, dr), do_v))
         # Sdot dq = w x (S dq), of a slide in its linear part alone; there S dq has no angular part
-        dp_w = _sum(dp_w, _sum(cross(dw, o_w), cross(w, do_w)))
-        dp_v = _sum(dp_v, _sum(cross(dw, o_v), cross(w, do_v)))
+        dp_w = plus(dp_w, plus(cross(dw, o_w), cross(w, do_w)))
+        dp_v = plus(dp_v, plus(cross(dw, o_v), cross(w, do_v)))
         # acceleration
         dap = (change_second[p, 0], change_second[p, 1], change_second[p, 2])
-        turn = _sum(cross(dap, r), cross(alpha, dr))
-        parting = _sum(cross(dwp, _less(w[3:], wp[3:])), cross(wp, _less(dv, dvp)))
+        turn = plus(cross(dap, r), cross(alpha, dr))
+        parting = plus(cross(dwp, less(w[3:], wp[3:])), cross(wp, less(dv, dvp)))
         for m in range(3):
             change[i, m], change[i, 3 + m] = dw[m], dv[m]
             change_second[i, m] = dap[m] + dp_w[m]
@@ -102,8 +92,8 @@ def _ball(e, k, q, rates, second, u, du):
     v = (e * u[k], e * u[k + 1], e * u[k + 2])
     dv = (e * du[k], e * du[k + 1], e * du[k + 2])
     first = right_jacobian_along(r, v, dr)
-    more = _sum(right_jacobian_along(r, v, ddr), right_jacobian_twice(r, dr, v, dr))
-    return first, _sum(more, _sum(right_jacobian_along(r, dv, dr), right_jacobian_along(r, dr, dv)))
+    more = plus(right_jacobian_along(r, v, ddr), right_jacobian_twice(r, dr, v, dr))
+    return first, plus(more, plus(right_jacobian_along(r, dv, dr), right_jacobian_along(r, dr, dv)))
 
 
 @njit
@@ -116,12 +106,12 @@ def change_needed(mass, inertia, F, twist, acceleration, pose, change, change_se
             continue
         R, J, a = F[i], inertia[i], pose[i]
         w, alpha = turned_back(R, twist[i]), turned_back(R, acceleration[i])
-        dw = turned_back(R, _less(change[i], cross(a, twist[i])))
-        dalpha = turned_back(R, _less(change_second[i], cross(a, acceleration[i])))
+        dw = turned_back(R, less(change[i], cross(a, twist[i])))
+        dalpha = turned_back(R, less(change_second[i], cross(a, acceleration[i])))
         Jw = turned(J, w)
-        torque = turned(R, _sum(turned(J, alpha), cross(w, Jw)))
-        own = _sum(turned(J, dalpha), _sum(cross(dw, Jw), cross(w, turned(J, dw))))
-        torque = _sum(turned(R, own), cross(a, torque))
+        torque = turned(R, plus(turned(J, alpha), cross(w, Jw)))
+        own = plus(turned(J, dalpha), plus(cross(dw, Jw), cross(w, turned(J, dw))))
+        torque = plus(turned(R, own), cross(a, torque))
         for m in range(3):
             f[m] = torque[m]
             f[3 + m] = mass[i] * change_second[i, 3 + m]
@@ -147,14 +137,14 @@ def backward(parent, kind, sign, column, arm, q, u, F, x, S, total, pose, wrench
                     unit = (e if n == k else 0.0, e if n == k + 1 else 0.0, e if n == k + 2 else 0.0)
                     r, v = (e * q[k], e * q[k + 1], e * q[k + 2]), (e * u[k], e * u[k + 1], e * u[k + 2])
                     more = turned(F[i], right_jacobian_along(r, v, unit))
-                    turn, shift = _sum(turn, more), _sum(shift, cross(more, lever))
+                    turn, shift = plus(turn, more), plus(shift, cross(more, lever))
                 out[n] = 0.0
                 for m in range(6):
                     out[n] += S[n, m] * f[m]
                 for m in range(3):
                     out[n] += turn[m] * torque[m] + shift[m] * force[m]
-        r, dr = _less(x[i], x[p]), _less(pose[i, 3:], pose[p, 3:])
-        lever = _sum(cross(r, f[3:]), cross(dr, t[3:]))
+        r, dr = less(x[i], x[p]), less(pose[i, 3:], pose[p, 3:])
+        lever = plus(cross(r, f[3:]), cross(dr, t[3:]))
         for m in range(3):
             wrench[p, m] += f[m] + lever[m]
             wrench[p, 3 + m] += f[3 + m]
