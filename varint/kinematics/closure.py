@@ -20,7 +20,7 @@ from varint.kernels.couplings import follow_held
 from varint.kernels.plan import AXIS, HELD
 from varint.kernels.rows import evaluate_rows
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
-from varint.model.joints.base import Ball, Shift, Slide, Turn
+from varint.model.joints.base import Slide, Turn
 from varint.model.rotation import vector_from_matrix
 
 TOLERANCE = 1e-13  # of a closed joint, relative to the size of the parts or of the coordinates
@@ -89,8 +89,7 @@ def coordinate_units(length, joint):
 
 def motion_of(joint, number):
     """The motion that a coordinate of ``joint`` belongs to."""
-    counts = [3 if isinstance(m, Ball) else 0 if isinstance(m, Shift) else 1 for m in joint.allowed]
-    return joint.allowed[np.repeat(np.arange(len(counts)), counts)[number]]
+    return [motion for motion in joint.allowed for _ in range(motion.size)][number]
 
 
 class Closure:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from varint.model.joints.base import Ball, Shift, Turn
+from varint.model.joints.base import Ball, Turn
 from varint.model.motion import joint_pose, motion_subspace
 from varint.model.rotation import rotation_matrix
 
@@ -171,7 +171,7 @@ def continued_coordinates(joint, q):
             q[:, column : column + 3] = continued(q[:, column : column + 3])
         elif isinstance(motion, Turn):
             q[:, column] = np.unwrap(q[:, column])
-        column += 3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1
+        column += motion.size
     return q
 
 

@@ -35,9 +35,8 @@ def motion_subspace(joint, q):
 def _parts(joint, q):
     start = 0
     for motion in joint.allowed:
-        size = 3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1
-        yield motion, q[start : start + size]
-        start += size
+        yield motion, q[start : start + motion.size]
+        start += motion.size
 
 
 def _elementary(motion, q):

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.model.joints.base import Ball, Shift
+from varint.model.joints.base import Ball
 from varint.model.motion import joint_pose, motion_subspace
-from varint.redmax.kernels.rotation import right_jacobian_along
+from varint.kernels.rotation import right_jacobian_along
 
 
 class JointMotion(NamedTuple):
@@ -37,7 +37,7 @@ def joint_motion(joint, q, qdot) -> JointMotion:
     S, dS = motion_subspace(joint, q), np.zeros((6, joint.dof, joint.dof))
     first = 0
     for n, motion in enumerate(joint.allowed):
-        last = first + (3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1)
+        last = first + motion.size
         for j in range(first, last):
             for k in range(last, joint.dof):
                 dS[:, j, k] = bracket(S[:, j], S[:, k])

@@ -161,5 +161,5 @@ def _motions(joint, chart, column):
             found.extend((Turn(axis), column + n) for n, axis in enumerate(axes_of(chart)))
         else:
             found.append((motion, column))
-        column += 3 if isinstance(motion, Ball) else 0 if isinstance(motion, Shift) else 1
+        column += motion.size
     return found

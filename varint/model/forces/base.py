@@ -11,7 +11,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, check_name
-from varint.model.joints.base import Ball, Joint, Shift, Slide, Turn
+from varint.model.joints.base import Ball, Joint, Slide, Turn
 
 FORCES: dict[str, type["Force"]] = {}
 
@@ -149,7 +149,7 @@ def coordinate_gauge(joint: Joint, number: int, point_a, point_b) -> Gauge | Non
 
     With the turns R = R1 R2 about the axes e1, e2: e2 is kept by R2, so R e2 shows R1; e1 by R1, so R^T e1 shows R2.
     """
-    counted = [m for m in joint.allowed for _ in range(3 if isinstance(m, Ball) else 0 if isinstance(m, Shift) else 1)]
+    counted = [m for m in joint.allowed for _ in range(m.size)]
     motion = counted[number]
     before = joint.allowed[: joint.allowed.index(motion)]
     turns = [m for m in joint.allowed if isinstance(m, Turn)]

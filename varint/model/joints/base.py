@@ -47,28 +47,38 @@ class Distance:
 
 
 @dataclass(frozen=True)
-class Turn:
+class Motion:
+    """One of the motions that a joint consists of; ``size``: number of its coordinates."""
+
+    size: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class Turn(Motion):
     """Rotation about an axis, rad."""
 
     axis: int
 
 
 @dataclass(frozen=True)
-class Slide:
+class Slide(Motion):
     """Translation along an axis, m."""
 
     axis: int
 
 
 @dataclass(frozen=True)
-class Ball:
+class Ball(Motion):
     """Free rotation; three coordinates, the rotation vector (rad)."""
+
+    size = 3
 
 
 @dataclass(frozen=True)
-class Shift:
+class Shift(Motion):
     """A constant translation along an axis, m; no coordinate."""
 
+    size = 0
     axis: int
     length: float
 
@@ -140,7 +150,7 @@ class Joint:
     @property
     def dof(self) -> int:
         """Number of coordinates."""
-        return sum(3 if isinstance(m, Ball) else 0 if isinstance(m, Shift) else 1 for m in self.allowed)
+        return sum(motion.size for motion in self.allowed)
 
     def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         """Coordinates (..., dof) of frame b seen from frame a: rotations ``R`` (..., 3, 3), origins ``p`` (..., 3)."""

@@ -14,7 +14,7 @@ import math
 from varint._jit import njit
 from varint.kernels.gauges import cross, dot, turned, turned_back
 from varint.kernels.plan import AXIS, COULOMB, DEAD, DISTANCE, FOLLOWER, FRAME, LENGTH, SLIP, SPEED, SPIN, TURN
-from varint.redmax.kernels.rotation import less, plus
+from varint.kernels.rotation import less, plus
 
 SMALL = 1e-3  # rad: below, the series of a rotation vector's inverse Jacobian
 

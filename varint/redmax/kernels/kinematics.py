@@ -11,7 +11,7 @@ import math
 
 from varint._jit import njit
 from varint.kernels.gauges import cross, turned
-from varint.redmax.kernels.rotation import right_jacobian, right_jacobian_along
+from varint.kernels.rotation import right_jacobian, right_jacobian_along
 
 WELD, TURN, SLIDE, BALL = range(4)
 
