@@ -10,8 +10,8 @@ from random_mechanisms import random_body, random_joint, unit
 import varint as vi
 from varint.kinematics.frames import JointFrames, reference_pose
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Along, Ball, Distance, Shift, Slide
-from varint.model.motion import joint_pose, motion_subspace
+from varint.model.joints.base import Along, Distance
+from varint.model.motion import Ball, Shift, Slide, joint_pose, motion_subspace
 from varint.model.rotation import quat_from_matrix
 
 ENDS = [("world", "one"), ("one", "world"), ("one", "two"), ("two", "one")]

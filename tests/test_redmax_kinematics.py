@@ -5,12 +5,12 @@ import pytest
 from random_mechanisms import random_joint, random_tree, random_velocity_state
 
 import varint as vi
+from varint.kernels.rotation import right_jacobian, right_jacobian_along, right_jacobian_twice
 from varint.model.joints import REGISTRY
 from varint.model.motion import joint_pose
 from varint.redmax.charts import LONGEST, ORDERS, determinant, euler_angles, euler_matrix, euler_subspace, shorten
 from varint.redmax.equations import Equations
 from varint.redmax.joints import joint_motion
-from varint.kernels.rotation import right_jacobian, right_jacobian_along, right_jacobian_twice
 from varint.redmax.states import maximal_nodes
 
 every_joint = pytest.mark.parametrize("kind", REGISTRY)

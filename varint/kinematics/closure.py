@@ -20,7 +20,7 @@ from varint.kernels.couplings import follow_held
 from varint.kernels.plan import AXIS, HELD
 from varint.kernels.rows import evaluate_rows
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
-from varint.model.joints.base import Slide, Turn
+from varint.model.motion import Slide, Turn
 from varint.model.rotation import vector_from_matrix
 
 TOLERANCE = 1e-13  # of a closed joint, relative to the size of the parts or of the coordinates

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from varint.model.joints.base import Ball, Turn
-from varint.model.motion import joint_pose, motion_subspace
+from varint.model.motion import Ball, Turn, joint_pose, motion_subspace
 from varint.model.rotation import rotation_matrix
 
 NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off

@@ -1,20 +1,91 @@
-"""Pose and velocity of a chain of elementary motions: one routine for every joint.
+"""The elementary motions that joints consist of, and the pose and velocity of a chain of them: one routine for all.
 
 Frame b seen from frame a is the product of the motions' poses. Twists are of b seen from a, at
 b's origin in b's axes, ordered (angular, linear).
 """
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
-from varint.model.joints.base import Ball, Shift, Slide, Turn
 from varint.model.rotation import matrix_from_vector
+
+
+class Motion:
+    """A motion of ``size`` coordinates."""
+
+    size: ClassVar[int] = 1
+
+    def pose(self, q):
+        """Rotation (3, 3) and shift (3,) at coordinates ``q`` (size,)."""
+        raise NotImplementedError
+
+    def screws(self, q):
+        """Twists (size, 6) by the rates, seen in the frame after the motion."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Turn(Motion):
+    """Rotation about an axis, rad."""
+
+    axis: int
+
+    def pose(self, q):
+        return matrix_from_vector(q[0] * np.eye(3)[self.axis]), np.zeros(3)
+
+    def screws(self, q):
+        return np.eye(6)[self.axis, None]
+
+
+@dataclass(frozen=True)
+class Slide(Motion):
+    """Translation along an axis, m."""
+
+    axis: int
+
+    def pose(self, q):
+        return np.eye(3), q[0] * np.eye(3)[self.axis]
+
+    def screws(self, q):
+        return np.eye(6)[3 + self.axis, None]
+
+
+@dataclass(frozen=True)
+class Ball(Motion):
+    """Free rotation; three coordinates, the rotation vector (rad)."""
+
+    size = 3
+
+    def pose(self, q):
+        return matrix_from_vector(q), np.zeros(3)
+
+    def screws(self, q):
+        return np.hstack([_right_jacobian(q).T, np.zeros((3, 3))])
+
+
+@dataclass(frozen=True)
+class Shift(Motion):
+    """A constant translation along an axis, m; no coordinate."""
+
+    axis: int
+    length: float
+
+    size = 0
+
+    def pose(self, q):
+        return np.eye(3), self.length * np.eye(3)[self.axis]
+
+    def screws(self, q):
+        return np.zeros((0, 6))
 
 
 def joint_pose(joint, q):
     """Rotation (3, 3) and origin (3,) of frame b in frame a at coordinates ``q`` (dof,)."""
     R, p = np.eye(3), np.zeros(3)
     for motion, part in _parts(joint, q):
-        turn, shift = _elementary(motion, part)
+        turn, shift = motion.pose(part)
         p = p + R @ shift
         R = R @ turn
     return R, p
@@ -22,14 +93,14 @@ def joint_pose(joint, q):
 
 def motion_subspace(joint, q):
     """S (6, dof) with twist = S dq/dt at coordinates ``q``."""
-    columns = []
+    columns = [np.zeros((0, 6))]
     R, p = np.eye(3), np.zeros(3)  # of the last frame, seen from the motion under way
     for motion, part in reversed(list(_parts(joint, q))):
-        for w, v in reversed(_screws(motion, part)):
-            columns.append(np.concatenate([R.T @ w, R.T @ (v + np.cross(w, p))]))
-        turn, shift = _elementary(motion, part)
+        screws = motion.screws(part)
+        columns.append(np.hstack([screws[:, :3] @ R, (screws[:, 3:] + np.cross(screws[:, :3], p)) @ R]))
+        turn, shift = motion.pose(part)
         R, p = turn @ R, shift + turn @ p
-    return np.array(columns[::-1]).reshape(-1, 6).T
+    return np.concatenate(columns[::-1]).T
 
 
 def _parts(joint, q):
@@ -37,31 +108,6 @@ def _parts(joint, q):
     for motion in joint.allowed:
         yield motion, q[start : start + motion.size]
         start += motion.size
-
-
-def _elementary(motion, q):
-    turn, shift = np.eye(3), np.zeros(3)
-    if isinstance(motion, Turn):
-        turn = matrix_from_vector(q[0] * np.eye(3)[motion.axis])
-    elif isinstance(motion, Slide):
-        shift[motion.axis] = q[0]
-    elif isinstance(motion, Ball):
-        turn = matrix_from_vector(q)
-    else:
-        shift[motion.axis] = motion.length
-    return turn, shift
-
-
-def _screws(motion, q):
-    """(w, v) of each coordinate, in axes of the frame after the motion, at its origin."""
-    zero, axes = np.zeros(3), np.eye(3)
-    if isinstance(motion, Turn):
-        return [(axes[motion.axis], zero)]
-    if isinstance(motion, Slide):
-        return [(zero, axes[motion.axis])]
-    if isinstance(motion, Ball):
-        return [(column, zero) for column in _right_jacobian(q).T]
-    return []
 
 
 def _right_jacobian(q):

@@ -10,8 +10,8 @@ from itertools import product
 
 import numpy as np
 
-from varint.model.rotation import matrix_from_vector
 from varint.kernels.rotation import right_jacobian
+from varint.model.rotation import matrix_from_vector
 
 EXPONENTIAL = "exponential"
 ORDERS = tuple("".join(axes) for axes in product("xyz", repeat=3) if axes[0] != axes[1] != axes[2])

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.model.joints.base import Ball
-from varint.model.motion import joint_pose, motion_subspace
 from varint.kernels.rotation import right_jacobian_along
+from varint.model.motion import Ball, joint_pose, motion_subspace
 
 
 class JointMotion(NamedTuple):

@@ -20,7 +20,8 @@ import numpy as np
 from varint.kinematics.frames import JointFrames
 from varint.model.checks import freeze
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Ball, Joint, Shift, Slide, Turn
+from varint.model.joints.base import Joint
+from varint.model.motion import Ball, Shift, Slide, Turn
 from varint.redmax.charts import EXPONENTIAL, axes_of
 from varint.redmax.kernels.kinematics import BALL, SLIDE, TURN, WELD
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, check_name
-from varint.model.joints.base import Ball, Joint, Slide, Turn
+from varint.model.joints.base import Joint
+from varint.model.motion import Ball, Slide, Turn
 
 FORCES: dict[str, type["Force"]] = {}
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.forces.base import Element, Force, Gauge, register
-from varint.model.joints.base import Ball, Slide, Turn
+from varint.model.motion import Ball, Slide, Turn
 
 AROUND = 15  # contact points of a ring; odd, so that none faces another
 

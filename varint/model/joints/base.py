@@ -20,6 +20,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, check_name, freeze, unit_axis
+from varint.model.motion import Motion
 
 X, Y, Z = 0, 1, 2
 
@@ -43,43 +44,6 @@ class Square:
 class Distance:
     """Keeps the anchors ``length`` apart, m."""
 
-    length: float
-
-
-@dataclass(frozen=True)
-class Motion:
-    """One of the motions that a joint consists of; ``size``: number of its coordinates."""
-
-    size: ClassVar[int] = 1
-
-
-@dataclass(frozen=True)
-class Turn(Motion):
-    """Rotation about an axis, rad."""
-
-    axis: int
-
-
-@dataclass(frozen=True)
-class Slide(Motion):
-    """Translation along an axis, m."""
-
-    axis: int
-
-
-@dataclass(frozen=True)
-class Ball(Motion):
-    """Free rotation; three coordinates, the rotation vector (rad)."""
-
-    size = 3
-
-
-@dataclass(frozen=True)
-class Shift(Motion):
-    """A constant translation along an axis, m; no coordinate."""
-
-    size = 0
-    axis: int
     length: float
 
 
@@ -120,7 +84,7 @@ class Joint:
     point_b: np.ndarray | None = field(default=None, kw_only=True)
 
     forbidden: ClassVar[tuple] = ()
-    allowed: ClassVar[tuple] = ()
+    allowed: ClassVar[tuple[Motion, ...]] = ()
     needs_point: ClassVar[bool] = True
 
     def __post_init__(self):

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.model.joints.base import Along, AxisJoint, Slide, Square, Turn, X, Y, Z, angle_about_z, register
+from varint.model.joints.base import Along, AxisJoint, Square, X, Y, Z, angle_about_z, register
+from varint.model.motion import Slide, Turn
 
 
 @register

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.model.joints.base import Along, AxisJoint, Ball, Slide, X, Y, Z, register
+from varint.model.joints.base import Along, AxisJoint, X, Y, Z, register
+from varint.model.motion import Ball, Slide
 from varint.model.rotation import vector_from_matrix
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, Turn, X, Y, Z, angle_about_z, register
+from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, X, Y, Z, angle_about_z, register
+from varint.model.motion import Turn
 
 
 @register

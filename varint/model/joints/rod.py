@@ -7,7 +7,8 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.checks import positive
-from varint.model.joints.base import Ball, Distance, Joint, Shift, Turn, X, Y, Z, frame_about, register
+from varint.model.joints.base import Distance, Joint, X, Y, Z, frame_about, register
+from varint.model.motion import Ball, Shift, Turn
 from varint.model.rotation import vector_from_matrix
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from varint.model.joints.base import ALONG_ALL, Ball, Joint, register
+from varint.model.joints.base import ALONG_ALL, Joint, register
+from varint.model.motion import Ball
 from varint.model.rotation import vector_from_matrix
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from varint.model.joints.base import SQUARE_ALL, Joint, Slide, X, Y, Z, register
+from varint.model.joints.base import SQUARE_ALL, Joint, X, Y, Z, register
+from varint.model.motion import Slide
 
 
 @register

@@ -7,7 +7,8 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.checks import unit_axis
-from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, Turn, X, Y, register
+from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, X, Y, register
+from varint.model.motion import Turn
 
 
 @register

@@ -7,8 +7,8 @@ root to the leaves, `change_needed` makes those of the wrenches, `backward` brin
 
 from varint._jit import njit
 from varint.kernels.gauges import cross, turned, turned_back
-from varint.redmax.kernels.kinematics import BALL, WELD
 from varint.kernels.rotation import less, plus, right_jacobian_along, right_jacobian_twice
+from varint.redmax.kernels.kinematics import BALL, WELD
 
 
 @njit
