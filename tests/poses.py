@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from varint.kernels.configuration import follow_products
+from varint.kernels.plan import near_of
 from varint.kernels.rows import evaluate_rows
 from varint.kinematics.frames import JointFrames
 from varint.model.motion import joint_pose
@@ -15,13 +17,18 @@ def pose_of(state):
     return np.vstack([state.position, np.zeros(3)]), R
 
 
-def rows_at(mechanism, x, R):
-    """Rows (nr,), in m, and their Jacobian (nr, nb, 6) in (x, body rotation) at a pose, the world last."""
+def rows_at(mechanism, x, R, near=None):
+    """Rows (nr,), in m, and their Jacobian (nr, nb, 6) in (x, body rotation) at a pose, the world last.
+
+    ``near``: a pose where joints whose rows keep to their motions were last seen; this one, where not given.
+    """
     compiled = mechanism.compiled
     plan, order = compiled.plan, np.append(compiled.order, -1)
     g, sides = np.zeros(plan.row_c.size), np.zeros((plan.row_c.size, 2, 6))
-    free = np.zeros((2, plan.row_c.size))
-    evaluate_rows(plan, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), *free, g, sides)
+    pose, seen = ([np.ascontiguousarray(part[order]) for part in given] for given in ((x, R), near or (x, R)))
+    known = near_of(plan)
+    follow_products(plan, *seen, known)
+    evaluate_rows(plan, *pose, known, np.zeros(g.size), g, sides)
     G = np.zeros((g.size, len(x), 6))
     for j, bodies in enumerate(plan.side):
         for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
@@ -56,5 +63,5 @@ def reachable(mechanism, name, x, R, tolerance=1e-8):
     """Whether the joint's motions, at the coordinates that it measures, lead to the pose its bodies are in."""
     frames = JointFrames(mechanism, mechanism.joint(name))
     turn, shift = frames.relative_pose(x, R)
-    turn_q, shift_q = joint_pose(frames.joint, frames.joint.measure(turn, shift))
+    turn_q, shift_q = joint_pose(frames.joint, frames.coordinates(turn, shift))
     return np.allclose(turn, turn_q, atol=tolerance) and np.allclose(shift, shift_q, atol=tolerance)

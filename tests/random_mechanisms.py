@@ -1,6 +1,7 @@
 """Random bodies, joints and mechanisms for property tests."""
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import varint as vi
 from varint.model.joints import REGISTRY
@@ -34,7 +35,33 @@ def random_joint(rng, kind, name, body_a, body_b, point):
         arguments["axis_b"] /= np.linalg.norm(arguments["axis_b"])
     if kind == "Rod":
         arguments["point_b"] = point + rng.uniform(0.3, 0.6) * unit(rng)
+    if kind == "Helical":
+        arguments["lead"] = rng.uniform(0.3, 0.8)
+    if kind == "SplineCurve":
+        arguments |= {"frames": random_track(rng), "at": rng.uniform(0, 6)}
+    if kind == "SplineSurface":
+        i, j = np.mgrid[:5, :6]
+        flat = np.moveaxis([0.4 * i, 0.4 * j, 0 * i, 0 * i, 0 * i, 0 * i], 0, 2)
+        arguments |= {"controls": flat + rng.uniform(-0.1, 0.1, (5, 6, 6)), "at": rng.uniform(0, 2, 2)}
+    if kind == "Composite":
+        there = point + 0.3 * unit(rng)
+        arguments["parts"] = [
+            {"type": "Revolute", "axis": unit(rng)},
+            {"type": "Prismatic", "axis": unit(rng)},
+            {"type": "Revolute", "axis": unit(rng), "point": there},
+        ]
     return REGISTRY[kind](name, body_a, body_b, **arguments)
+
+
+def random_track(rng, n=6):
+    """Control frames (n, 4, 4) round a bent ring, that bank."""
+    frames = np.tile(np.eye(4), (n, 1, 1))
+    for k, T in enumerate(frames):
+        a = 2 * np.pi * k / n
+        T[:3, :3] = Rotation.from_rotvec([0, 0, a]).as_matrix()
+        T[:3, :3] @= Rotation.from_rotvec(0.3 * rng.standard_normal(3)).as_matrix()
+        T[:3, 3] = np.array([np.cos(a), np.sin(a), 0.0]) + 0.1 * rng.standard_normal(3)
+    return frames
 
 
 def random_tree(rng, n, kinds=tuple(REGISTRY), floating=False, gravity=(0, 0, -9.81)):

@@ -10,8 +10,9 @@ from random_mechanisms import random_body, random_joint, unit
 import varint as vi
 from varint.kinematics.frames import JointFrames, reference_pose
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Along, Distance
+from varint.model.joints.base import Along, Distance, OnMotions
 from varint.model.motion import Ball, Shift, Slide, joint_pose, motion_subspace
+from varint.model.product import Product
 from varint.model.rotation import quat_from_matrix
 
 ENDS = [("world", "one"), ("one", "world"), ("one", "two"), ("two", "one")]
@@ -37,6 +38,8 @@ def random_coordinates(rng, joint):
     for motion in joint.allowed:
         if isinstance(motion, Ball):
             parts.append(rng.uniform(0, 3.0) * unit(rng))
+        elif isinstance(motion, Product) and not isinstance(joint, vi.Composite):
+            parts.append(rng.uniform(0, 2 if motion.size == 2 else 6, motion.size))
         elif not isinstance(motion, Shift):
             parts.append([rng.uniform(-1, 1) * (1.0 if isinstance(motion, Slide) else turn)])
     return np.concatenate([*parts, []])
@@ -92,13 +95,18 @@ def test_rows_forbid_all_but_the_motions(kind, ends, rng):
 def test_row_jacobian_against_differences(kind, ends, rng):
     mechanism = random_mechanism(rng, kind, ends)
     n, h = len(mechanism.bodies), 1e-5
-    x, R = moved(*reference_pose(mechanism), *rng.standard_normal((2, n, 3)))  # off the joint as well
-    _, G = rows_at(mechanism, x, R)
+    near = None
+    if OnMotions() in mechanism.joints[0].forbidden:  # not so far off that nothing is near
+        *near, _ = random_pose(rng, mechanism)
+        x, R = moved(*near, *(0.1 * rng.standard_normal((2, n, 3))))
+    else:
+        x, R = moved(*reference_pose(mechanism), *rng.standard_normal((2, n, 3)))  # off the joint as well
+    _, G = rows_at(mechanism, x, R, near)
     for body in range(n):
         for k in range(6):
             step = np.zeros((n, 6))
             step[body, k] = h
-            ahead, behind = (rows_at(mechanism, *moved(x, R, d[:, :3], d[:, 3:]))[0] for d in (step, -step))
+            ahead, behind = (rows_at(mechanism, *moved(x, R, d[:, :3], d[:, 3:]), near)[0] for d in (step, -step))
             np.testing.assert_allclose(G[:, body, k], (ahead - behind) / (2 * h), atol=1e-8)
 
 
@@ -175,6 +183,8 @@ def test_flipped_bodies_are_caught(kind, ends, axis, rng):
     x[body] = anchor - R[body] @ origin
     if reachable(mechanism, "joint", x, R):
         return  # the joint allows it
+    if OnMotions() in mechanism.joints[0].forbidden:
+        return  # these rows do see it
     names = [body.name for body in mechanism.bodies]
     given = {
         "position": dict(zip(names, x, strict=False)),

@@ -13,6 +13,7 @@ LAYERS = [
     {"errors", "_jit", "_record"},
     {"algebra"},
     {"kernels", "model", "topology"},
+    {"products"},
     {"compile"},
     {"kinematics", "loads"},
     {"mechanism"},

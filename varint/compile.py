@@ -7,12 +7,15 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from varint.kernels import plan as kinds
-from varint.kernels.plan import AXIS, DISTANCE, EFFORT, HELD, POINT, Plan
+from varint.kernels.plan import AXIS, DISTANCE, EFFORT, HELD, KNOWN, ON_MOTIONS, POINT, Plan
+from varint.kernels.products import WIDTH
 from varint.model.body import WORLD
 from varint.model.checks import freeze
-from varint.model.joints.base import Along, Distance, Square
+from varint.model.joints.base import Along, Distance, OnMotions, Square
+from varint.model.product import pose_matrix
 from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
+from varint.products import table_of
 from varint.topology import Topology, find_topology
 
 GAUGES = ("length", "slide", "turn", "frame", "dead", "follower", "speed", "spin", "slip")  # in the order of plan.py
@@ -114,6 +117,8 @@ def compile_structure(structure: Structure, clustered: bool = True, forced: bool
         row_w=w,
         row_c=c,
         row_compliance=(kind == EFFORT).astype(float),
+        length=np.array([length]),
+        **_product_arrays(structure, kernel_joints, ends, joint_rows),
         stop_gauge=np.array([e for e, _ in stops], dtype=np.int64),
         stop_limit=np.array([stop.limit for _, stop in stops], dtype=float),
         stop_sign=np.array([stop.sign for _, stop in stops], dtype=float),
@@ -158,14 +163,19 @@ def _joint_arrays(structure, kernel_joints, ends, slot, hung, springs, held):
     return np.array(side), np.array(first_body), np.array(joint_rows), columns
 
 
-def _joint_rows(joint, structure, ends, R):
-    """Rows (kind, u, w, c) of a joint, in body axes (kernels/rows.py)."""
-    (frame_a, anchor_a), (frame_b, anchor_b) = (
+def _frames(joint, structure, ends, R):
+    """Axes (3, 3) and anchor (3,) of a joint on each of its bodies, in body axes."""
+    return (
         (joint.frame, point)
         if end < 0
         else (R[end].T @ joint.frame, R[end].T @ (point - structure.bodies[end].position))
         for end, point in zip(ends, structure.anchors(joint), strict=True)
     )
+
+
+def _joint_rows(joint, structure, ends, R):
+    """Rows (kind, u, w, c) of a joint, in body axes (kernels/rows.py)."""
+    (frame_a, anchor_a), (frame_b, anchor_b) = _frames(joint, structure, ends, R)
     for row in joint.forbidden:
         if isinstance(row, Along):
             u = frame_a[:, row.axis]
@@ -174,8 +184,29 @@ def _joint_rows(joint, structure, ends, R):
             yield AXIS, frame_a[:, row.axis_a], frame_b[:, row.axis_b], 0.0
         elif isinstance(row, Distance):
             yield DISTANCE, anchor_a, anchor_b, row.length
+        elif isinstance(row, OnMotions):
+            yield ON_MOTIONS, np.zeros(3), np.zeros(3), 0.0
         else:
             raise TypeError(f"{joint.label}: unknown kind of row {row!r}")
+
+
+def _product_arrays(structure, kernel_joints, ends, joint_rows):
+    """Joints whose rows are that they keep to their motions."""
+    R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
+    tables, first, known = [np.zeros((0, WIDTH))], np.full(len(kernel_joints), -1), np.zeros(len(kernel_joints), int)
+    for k, j in enumerate(kernel_joints):
+        if j < 0 or OnMotions() not in structure.joints[j].forbidden:
+            continue
+        joint = structure.joints[j]
+        first[k], known[k] = sum(map(len, tables)), joint_rows[-1] + KNOWN * (len(tables) - 1)
+        frames = (pose_matrix(*frame) for frame in _frames(joint, structure, ends[j], R))
+        tables.append(table_of(joint.allowed, *frames, first[k]))
+    return {
+        "product": np.concatenate(tables),
+        "product_joint": np.flatnonzero(first >= 0),
+        "joint_product": first,
+        "joint_known": known,
+    }
 
 
 def _grouped(structure, forces):

@@ -7,7 +7,7 @@ import numpy as np
 from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
-from varint.kernels.configuration import place
+from varint.kernels.configuration import place, place_anew
 from varint.kernels.couplings import aim_held, begin_held
 from varint.kernels.gauges import measure
 from varint.kernels.newton import CONVERGED
@@ -83,7 +83,7 @@ class March:
         self.pose = 0
         if plan.held_row.size:
             self._start_held()
-        place(plan, ws, 0)
+        place_anew(plan, ws, 0)
         measure(plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.gauge_value)
         set_load(ws.load, plan.mass, plan.gravity, *self.loads, 0, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
@@ -97,7 +97,7 @@ class March:
     def _start_held(self):
         """Aims at node 0, and the velocities that keep to them."""
         plan, ws = self.compiled.plan, self.ws
-        place(plan, ws, 0)
+        place_anew(plan, ws, 0)
         aim_held(plan, ws, self.commands, self.command_rates, 0, 0, 0.0, self.dt)
         rates = ws.increment_row.copy()
         begin_held(plan, ws, 0)

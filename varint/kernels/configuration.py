@@ -5,7 +5,9 @@ import math
 from varint._jit import njit
 from varint.algebra.quaternion import rotation_matrix
 from varint.kernels.ldu import solve_newton
+from varint.kernels.on_motions import seen_from
 from varint.kernels.plan import HELD
+from varint.kernels.product_coordinates import follow
 from varint.kernels.rows import evaluate_rows
 
 
@@ -39,6 +41,25 @@ def place(plan, ws, pose):
 
 
 @njit
+def follow_products(plan, position, rotation, near):
+    """Take the coordinates of joints with rows ON_MOTIONS at a pose into ``near``."""
+    for k in range(plan.product_joint.size):
+        j = plan.product_joint[k]
+        a, b = plan.side[j, plan.first_body[j]], plan.side[j, 1 - plan.first_body[j]]
+        turn, shift = seen_from(rotation[a], rotation[b], position[a], position[b])
+        follow(plan.product, plan.joint_product[j], near[plan.joint_known[j] :], turn, shift, plan.length[0])
+
+
+@njit
+def place_anew(plan, ws, pose):
+    """`place` where the coordinates of joints with rows ON_MOTIONS are not known."""
+    for i in range(plan.mass.size):
+        rotation_matrix(ws.quat[pose, i], ws.rotation[pose, i])
+    follow_products(plan, ws.position[pose], ws.rotation[pose], ws.row_near)
+    return place(plan, ws, pose)
+
+
+@njit
 def drift(plan, ws, position, quat, out):
     """Largest violation (m) of the rows at each node: position (T, nb, 3), quat (T, nb, 4), out (T,)."""
     for node in range(out.size):
@@ -47,7 +68,7 @@ def drift(plan, ws, position, quat, out):
                 ws.position[0, i, k] = position[node, i, k]
             for k in range(4):
                 ws.quat[0, i, k] = quat[node, i, k]
-        out[node] = place(plan, ws, 0)
+        out[node] = place_anew(plan, ws, 0)
 
 
 @njit
@@ -62,7 +83,7 @@ def margins(plan, ws, position, quat, margin, rank):
                 ws.position[0, i, k] = position[node, i, k]
             for k in range(4):
                 ws.quat[0, i, k] = quat[node, i, k]
-        place(plan, ws, 0)
+        place_anew(plan, ws, 0)
         mass_pivots(plan, ws.D)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
         margin[node], rank[node] = 1.0, 0

@@ -22,11 +22,15 @@ import numpy as np
 
 from varint._record import Record
 
-POINT, AXIS, DISTANCE, HELD, EFFORT = range(5)  # kinds of row: constraints, see rows.py, and gauges, see forces.py
+# kinds of row: constraints, see rows.py and products.py, and gauges, see forces.py
+POINT, AXIS, DISTANCE, ON_MOTIONS, HELD, EFFORT = range(6)
 # kinds of gauge: of two bodies; directions along which one body is pushed; the motion of one body
 LENGTH, SLIDE, TURN, FRAME, DEAD, FOLLOWER, SPEED, SPIN, SLIP = range(9)
 # kinds of law
 SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB, HOLD, USER, MOTOR = range(14)
+
+
+KNOWN = 96  # words that are known of a joint with rows ON_MOTIONS, see products.py
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +51,16 @@ class Plan(Record):
     side: np.ndarray  # (nj, 2) body slots of side 0 and side 1
     first_body: np.ndarray  # (nj,) the side whose axes the rows are written in
     joint_rows: np.ndarray  # (nj + 1,) rows of joint j are joint_rows[j] : joint_rows[j + 1]
-    row_kind: np.ndarray  # (nr,) POINT, AXIS, DISTANCE; HELD or EFFORT for a gauge
+    row_kind: np.ndarray  # (nr,) POINT, AXIS, DISTANCE, ON_MOTIONS; HELD or EFFORT for a gauge
     row_u: np.ndarray  # (nr, 3) unit direction (POINT, AXIS) or anchor (DISTANCE, m), axes of the first body
     row_w: np.ndarray  # (nr, 3) anchor (POINT, DISTANCE, m) or unit direction (AXIS), axes of the second body
     row_c: np.ndarray  # (nr,) place of the plane (POINT) or length (DISTANCE), m
     row_scale: np.ndarray  # (nr,) turns a row (m or rad) into m
+    product: np.ndarray  # (stages and pieces, WIDTH) joints whose rows are ON_MOTIONS, see products.py
+    product_joint: np.ndarray  # (np,) their numbers
+    joint_product: np.ndarray  # (nj,) their first rows in ``product``, -1 for others
+    joint_known: np.ndarray  # (nj,) where what is known of them starts in Workspace.row_near
+    length: np.ndarray  # (1,) size of the parts, m
     # loop clusters
     cluster_node: np.ndarray  # (nc + 1,) nodes of cluster c are cluster_node[c] : cluster_node[c + 1]
     node_first: np.ndarray  # (nb + 2,) nodes with top i are node_order[node_first[i] : node_first[i + 1]]
@@ -111,7 +120,8 @@ class Workspace(Record):
     # step
     velocity: np.ndarray  # (nb, 6) m/s, world and rad/s, body; constant over the step
     multiplier: np.ndarray  # (nr,) impulse of each row
-    row_near: np.ndarray  # (nr,) value of a HELD row's gauge at the last node: tells the turns of a TURN
+    row_near: np.ndarray  # (nr,) value of a HELD row's gauge at the last node: tells the turns of a TURN; then
+    # (np * KNOWN,) what is known of the joints with rows ON_MOTIONS
     row_aim: np.ndarray  # (nr,) what the weighted sum of HELD rows is kept at, at the end of the step
     row_rate: np.ndarray  # (nr,) its rate at the last node
     history: np.ndarray  # (stages, 3, nb, 6) velocities of the last steps, latest first, for the start value
@@ -159,6 +169,11 @@ class Workspace(Record):
     fill_joint_upper: np.ndarray  # (ne, 6) S^-1 F_{joint, closure}
 
 
+def near_of(plan: Plan) -> np.ndarray:
+    """A fresh `Workspace.row_near`."""
+    return np.zeros(plan.row_c.size + KNOWN * plan.product_joint.size)
+
+
 def workspace(plan: Plan, stages: int) -> Workspace:
     """Fresh scratch for ``plan`` and a scheme of that many sub-steps."""
     nb, nr, ne, nn = plan.mass.size, plan.row_c.size, plan.fill_row.size, plan.node_row.size - 1
@@ -177,7 +192,7 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         load=np.zeros((nb, 6)),
         velocity=np.zeros((nb, 6)),
         multiplier=np.zeros(nr),
-        row_near=np.zeros(nr),
+        row_near=near_of(plan),
         row_aim=np.zeros(nr),
         row_rate=np.zeros(nr),
         history=np.zeros((stages, 3, nb, 6)),

@@ -8,10 +8,11 @@ effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 """
 
 from varint._jit import njit
-from varint.kernels.configuration import mass_pivots, place
+from varint.kernels.configuration import mass_pivots, place_anew
 from varint.kernels.gauges import cross, dot, turned
 from varint.kernels.ldu import solve_newton, substitute_node
-from varint.kernels.plan import DISTANCE, HELD, POINT, TURN
+from varint.kernels.on_motions import bend_of_rows
+from varint.kernels.plan import DISTANCE, HELD, ON_MOTIONS, POINT, TURN
 
 NONE = (0.0, 0.0, 0.0)
 
@@ -31,13 +32,20 @@ def _twist(rotation, velocity, body):
 
 
 @njit
-def quadratic_terms(plan, position, rotation, velocity, out):
-    """Second time derivative of the rows (nr,) at zero acceleration; velocity (nb, 6)."""
+def quadratic_terms(plan, position, rotation, velocity, near, out):
+    """Second time derivative of the rows (nr,) at zero acceleration; velocity (nb, 6); ``near``: see `Workspace`."""
     for j in range(plan.side.shape[0]):
         a, b = plan.side[j, plan.first_body[j]], plan.side[j, 1 - plan.first_body[j]]
         (v_a, w_a), (v_b, w_b) = _twist(rotation, velocity, a), _twist(rotation, velocity, b)
         apart, parting = _difference(position[b], position[a]), _difference(v_b, v_a)
+        if plan.joint_product[j] >= 0:
+            bend_of_rows(
+                plan.product, plan.joint_product[j], near[plan.joint_known[j] :], rotation[a], rotation[b],
+                position[a], position[b], v_a, w_a, v_b, w_b, plan.length[0], plan.joint_rows[j], out,
+            )  # fmt: skip
         for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+            if plan.row_kind[r] == ON_MOTIONS:
+                continue
             if plan.row_kind[r] >= HELD:
                 out[r] = _of_gauge(plan, r, position, rotation, velocity) if plan.row_kind[r] == HELD else 0.0
                 continue
@@ -220,8 +228,8 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             for k in range(3):
                 body[i, k] = plan.mass[i] * plan.gravity[k] + external[i, k]
                 body[i, 3 + k] = external[i, 3 + k] - gyroscopic[k]
-        place(plan, ws, 0)
-        quadratic_terms(plan, ws.position[0], ws.rotation[0], velocity[node], row)
+        place_anew(plan, ws, 0)
+        quadratic_terms(plan, ws.position[0], ws.rotation[0], velocity[node], ws.row_near, row)
         for r in range(row.size):
             row[r] = -row[r]
         for h in range(plan.held_row.size):

@@ -27,6 +27,11 @@ def less(a, b):
 
 
 @njit
+def times(s, a):
+    return s * a[0], s * a[1], s * a[2]
+
+
+@njit
 def coefficients(x):
     """(a, b, a', b', a'', b'') at x = |r|^2."""
     if x < SERIES_BELOW:
@@ -66,6 +71,15 @@ def right_jacobian(r0, r1, r2, out):
     out[0, 1], out[1, 0] = b * r0 * r1 + a * r2, b * r0 * r1 - a * r2
     out[0, 2], out[2, 0] = b * r0 * r2 - a * r1, b * r0 * r2 + a * r1
     out[1, 2], out[2, 1] = b * r1 * r2 + a * r0, b * r1 * r2 - a * r0
+
+
+@njit
+def right_jacobian_times(r, v):
+    """S v, as three numbers."""
+    a, b, _, _, _, _ = coefficients(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+    rv = cross(r, v)
+    rrv = cross(r, rv)
+    return v[0] - a * rv[0] + b * rrv[0], v[1] - a * rv[1] + b * rrv[1], v[2] - a * rv[2] + b * rrv[2]
 
 
 @njit

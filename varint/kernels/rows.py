@@ -4,7 +4,8 @@
     AXIS       g = u . R w                          a direction of b stays at right angles to one of a
     DISTANCE   g = (|d|^2 - c^2) / (2 c), d = p + R w - u      a point w of b stays at c from a point u of a
 
-Every lower pair but the screw is a set of POINT and AXIS rows. Rows are functions of the relative
+Every lower pair but the screw is a set of POINT and AXIS rows; those of any other joint are ON_MOTIONS
+(products.py). Rows are functions of the relative
 pose alone, so a row's net force and torque on its two bodies are zero to round-off.
 
 Jacobians are with respect to (x, theta): x in the world, theta a rotation vector in body axes
@@ -18,7 +19,8 @@ chain make up one constraint, that the weighted sum of their gauges is at its ai
 
 from varint._jit import njit
 from varint.kernels.gauges import gauge_at, on_from
-from varint.kernels.plan import AXIS, DISTANCE, HELD
+from varint.kernels.on_motions import on_motions
+from varint.kernels.plan import AXIS, DISTANCE, HELD, ON_MOTIONS
 
 
 @njit
@@ -51,7 +53,14 @@ def evaluate_rows(plan, position, rotation, near, aim, g, jacobian):
         R20 = A[0, 2] * B[0, 0] + A[1, 2] * B[1, 0] + A[2, 2] * B[2, 0]
         R21 = A[0, 2] * B[0, 1] + A[1, 2] * B[1, 1] + A[2, 2] * B[2, 1]
         R22 = A[0, 2] * B[0, 2] + A[1, 2] * B[1, 2] + A[2, 2] * B[2, 2]
+        if plan.joint_product[j] >= 0:
+            on_motions(
+                plan.product, plan.joint_product[j], near[plan.joint_known[j] :], A, B, position[a], position[b],
+                plan.length[0], start, side_a, g, jacobian,
+            )  # fmt: skip
         for r in range(start, stop):
+            if plan.row_kind[r] == ON_MOTIONS:
+                continue
             if plan.row_kind[r] >= HELD:
                 g[r] = 0.0
                 if plan.row_kind[r] == HELD:

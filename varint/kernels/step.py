@@ -13,7 +13,7 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._jit import njit
-from varint.kernels.configuration import mass_pivots
+from varint.kernels.configuration import follow_products, mass_pivots, place
 from varint.kernels.couplings import aim_held, pass_held
 from varint.kernels.forces import clear_rows, finish_forces
 from varint.kernels.ldu import solve_newton
@@ -194,6 +194,9 @@ def advance_stage(plan, ws, pose, h, tol, stage, extrapolate, loads, node, share
         if plan.held_row.size:
             aim_held(plan, ws, commands, command_rates, command_node, node, share + width * done, h / width)
             pass_held(plan, ws, pose)
+        if plan.product_joint.size:
+            follow_products(plan, ws.position[pose], ws.rotation[pose], ws.row_near)
+            place(plan, ws, pose)  # their rows may be other ones now
         pieces += 1
         if stop >= 0:
             impacts += 1

@@ -102,7 +102,7 @@ def _closed(structure, compiled, coordinates, x, R, **metric):
         near = closure.near
         x, R, gap = closure.close(x, R, ITERATIONS)
         if not closure.is_closed(gap, x):
-            at = ", ".join(f"'{n}' at {np.round(f.joint.measure(*poses[n]), 4).tolist()}" for n, f in frames.items())
+            at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
             way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
             raise AssemblyError(_conflict(structure, closure, x, R, list(metric.get("still", ())), way))
         if share == 0:
@@ -136,8 +136,9 @@ def _matched(structure, compiled, rates, x, R, motion, **metric):
 def _check_sense(structure, x, R):
     """Half a turn keeps axes at right angles: see that each joint is where its own coordinates lead."""
     for joint in structure.joints:
-        turn, shift = JointFrames(structure, joint).relative_pose(x, R)
-        if np.abs(turn - joint_pose(joint, joint.measure(turn, shift))[0]).max() > LARGEST_TWIST:
+        frames = JointFrames(structure, joint)
+        turn, shift = frames.relative_pose(x, R)
+        if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > LARGEST_TWIST:
             raise AssemblyError(
                 f"mechanism '{structure.name}' cannot be put together: {joint.label} would be turned over."
                 " Change the coordinates or poses asked for"

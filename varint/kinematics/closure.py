@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from varint.kernels.configuration import follow_products
 from varint.kernels.couplings import follow_held
-from varint.kernels.plan import AXIS, HELD
+from varint.kernels.plan import AXIS, HELD, near_of
 from varint.kernels.rows import evaluate_rows
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
 from varint.model.motion import Slide, Turn
@@ -115,7 +116,7 @@ class Closure:
         numbers = [structure.joint_index[frames.joint.name] for frames in extra]
         of_plan = np.where(plan.row_kind == HELD, -1, np.repeat(compiled.joints, counts))
         self.joint = np.concatenate([of_plan, numbers]).astype(int)  # of each row, -1 for a coupling
-        self.near, self.force = np.zeros(plan.row_c.size), compiled.force
+        self.near, self.force = near_of(plan), compiled.force
         self.chains = [(r, r + plan.row_chain[r]) for r in np.flatnonzero(plan.row_chain)]
         ends = [(frames.a % (nb + 1), frames.b % (nb + 1)) for frames in extra]
         side = np.repeat(self.order[plan.side], counts, axis=0)
@@ -132,11 +133,17 @@ class Closure:
             self.root[list(heavy_R), 3:, 3:] = np.eye(3) / (root_mass * self.length)
         self.root[list(still)] = 0.0
 
-    def evaluate(self, x, R):
-        """Rows (nr,) and their Jacobian (nr, 2, 6) by side; the rows of a chain have one value, that of the first."""
+    def evaluate(self, x, R, trial=False):
+        """Rows (nr,) and their Jacobian (nr, 2, 6) by side; the rows of a chain have one value, that of the first.
+
+        ``trial``: rows ON_MOTIONS are the same as those of the last pose that was none.
+        """
         n = self.plan.row_c.size
         g, G = np.empty(len(self.side)), np.zeros((len(self.side), 2, 6))
-        evaluate_rows(self.plan, x[self.order], R[self.order], self.near, np.zeros(n), g[:n], G[:n])
+        pose = x[self.order], R[self.order]
+        if self.plan.product_joint.size and not trial:
+            follow_products(self.plan, *pose, self.near)
+        evaluate_rows(self.plan, *pose, self.near, np.zeros(n), g[:n], G[:n])
         for item in self.asked:
             value, jacobian = item.rows(x, R)
             g[n : n + len(value)], G[n : n + len(value)] = value, jacobian
@@ -207,7 +214,7 @@ class Closure:
             longest = max(np.abs(d[:, :3]).max() / self.length, np.linalg.norm(d[:, 3:], axis=1).max())
             share = min(1.0, LONGEST_TURN / longest) if longest > 0 else 1.0
             pose = moved(x, R, share * d)
-            g_new, G_new = self.evaluate(*pose)
+            g_new, G_new = self.evaluate(*pose, trial=True)
             square_new = np.sum((g_new / size) ** 2)
             promised = square - np.sum((g / size + share * (A @ y)) ** 2)
             gain = (square - square_new) / promised if promised > 0 else 0.0
@@ -217,6 +224,9 @@ class Closure:
                 (x, R), g, G = pose, g_new, G_new
                 if self.plan.held_row.size:
                     follow_held(self.plan, x[self.order], R[self.order], self.near, np.empty((2, 6)))
+                if self.plan.product_joint.size:
+                    g, G = self.evaluate(x, R)
+                    size = self.row_size(G)
         return x, R, self.gap(g)
 
     def _tolerance(self, x):

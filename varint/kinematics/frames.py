@@ -4,8 +4,12 @@ import math
 
 import numpy as np
 
+from varint.kernels.plan import KNOWN
+from varint.kernels.product_coordinates import coordinates
+from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Turn, joint_pose, motion_subspace
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation import cross_matrix, rotation_matrix
+from varint.products import table_of
 
 NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off
 
@@ -43,7 +47,17 @@ class JointFrames:
 
     def measure(self, x, R):
         """Joint coordinates (..., dof)."""
-        return self.joint.measure(*self.relative_pose(x, R))
+        return self.coordinates(*self.relative_pose(x, R))
+
+    def coordinates(self, turn, shift):
+        """Joint coordinates (..., dof) of relative poses; those that are searched for go on from one to the next."""
+        if type(self.joint).measure is not Joint.measure:
+            return self.joint.measure(turn, shift)
+        length = float(max(1e-3, np.abs(shift).max()))
+        found = np.empty((*turn.shape[:-2], self.joint.dof))
+        poses = np.ascontiguousarray(turn).reshape(-1, 3, 3), np.ascontiguousarray(shift).reshape(-1, 3)
+        coordinates(table_of(self.joint.allowed), 0, *poses, length, np.zeros(KNOWN), found.reshape(-1, self.joint.dof))
+        return found
 
     def twist_jacobian(self, x, R):
         """Twist of b seen from a, at b's origin in b's axes, angular first: (6, 2, 6) by the motions of bodies a and b.
@@ -119,11 +133,6 @@ def moved(x, R, motion):
     half = 0.5 * np.linalg.norm(motion[:, 3:], axis=1, keepdims=True)
     quat = np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * motion[:, 3:]])
     return x + motion[:, :3], R @ rotation_matrix(quat)
-
-
-def cross_matrix(a):
-    """[a] (3, 3) with [a] b = a x b."""
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
 def forward_pose(structure, topology, coordinates, x, R):

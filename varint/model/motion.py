@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from varint.model.rotation import matrix_from_vector
+from varint.model.rotation import left_jacobian, matrix_from_vector
 
 
 class Motion:
@@ -62,7 +62,7 @@ class Ball(Motion):
         return matrix_from_vector(q), np.zeros(3)
 
     def screws(self, q):
-        return np.hstack([_right_jacobian(q).T, np.zeros((3, 3))])
+        return np.hstack([left_jacobian(q), np.zeros((3, 3))])  # its transpose is the right one
 
 
 @dataclass(frozen=True)
@@ -108,15 +108,3 @@ def _parts(joint, q):
     for motion in joint.allowed:
         yield motion, q[start : start + motion.size]
         start += motion.size
-
-
-def _right_jacobian(q):
-    """Body angular velocity per rate of the rotation vector ``q`` (3,): I - a [q] + b [q]^2 (docs/theory.md)."""
-    angle2 = q @ q
-    skew = np.array([[0, -q[2], q[1]], [q[2], 0, -q[0]], [-q[1], q[0], 0]])
-    if angle2 < 1e-4:
-        a, b = 0.5 - angle2 / 24 + angle2**2 / 720, 1 / 6 - angle2 / 120 + angle2**2 / 5040
-    else:
-        angle = np.sqrt(angle2)
-        a, b = (1 - np.cos(angle)) / angle2, (angle - np.sin(angle)) / (angle2 * angle)
-    return np.eye(3) - a * skew + b * skew @ skew

@@ -48,3 +48,20 @@ def vector_from_matrix(R) -> np.ndarray:
     sine = np.linalg.norm(quat[..., 1:], axis=-1, keepdims=True)
     angle = 2 * np.arctan2(sine, quat[..., :1])
     return quat[..., 1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0)
+
+
+def cross_matrix(a):
+    """[a] (3, 3) with [a] b = a x b."""
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def left_jacobian(vector) -> np.ndarray:
+    """I + a [r] + b [r]^2 of a rotation vector (3,), a = (1 - cos t) / t^2, b = (t - sin t) / t^3 (docs/redmax.md)."""
+    r = np.asarray(vector)
+    x = r @ r
+    if x < 1e-4:
+        a, b = 0.5 - x / 24 + x * x / 720, 1 / 6 - x / 120 + x * x / 5040
+    else:
+        t = np.sqrt(x)
+        a, b = (1 - np.cos(t)) / x, (t - np.sin(t)) / (t * x)
+    return np.eye(3) + a * cross_matrix(r) + b * cross_matrix(r) @ cross_matrix(r)

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.kernels.configuration import follow_products
+from varint.kernels.plan import near_of
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
 
@@ -30,14 +32,19 @@ class Closures:
     def __init__(self, compiled):
         plan = compiled.plan
         nb, total = plan.mass.size, plan.row_c.size
-        self.plan = replace(plan, side=plan.side[nb:], first_body=plan.first_body[nb:], joint_rows=plan.joint_rows[nb:])
+        self.plan = replace(
+            plan, side=plan.side[nb:], first_body=plan.first_body[nb:], joint_rows=plan.joint_rows[nb:],
+            joint_product=plan.joint_product[nb:], joint_known=plan.joint_known[nb:],
+            product_joint=plan.product_joint[plan.product_joint >= nb] - nb,
+        )  # fmt: skip
+        self._near = near_of(plan)
         self.first = int(plan.joint_rows[nb])
         self.scale = plan.row_scale[self.first :]
         self.side = np.repeat(plan.side[nb:], np.diff(plan.joint_rows[nb:]), axis=0)
         self.flip = np.repeat(plan.first_body[nb:], np.diff(plan.joint_rows[nb:]))
         self.kind, self.u = plan.row_kind[self.first :], plan.row_u[self.first :]
         self.w, self.c = plan.row_w[self.first :], plan.row_c[self.first :]
-        self._g, self._second, self._none = np.zeros((3, total))
+        self._g, self._second, self._aim = np.zeros((3, total))
         self._jacobian = np.zeros((total, 2, 6))
 
     def __len__(self):
@@ -45,8 +52,10 @@ class Closures:
 
     def evaluate(self, position, rotation, velocity) -> Rows:
         """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
-        evaluate_rows(self.plan, position, rotation, self._none, self._none, self._g, self._jacobian)
-        quadratic_terms(self.plan, position, rotation, velocity, self._second)
+        if self.plan.product_joint.size:
+            follow_products(self.plan, position, rotation, self._near)
+        evaluate_rows(self.plan, position, rotation, self._near, self._aim, self._g, self._jacobian)
+        quadratic_terms(self.plan, position, rotation, velocity, self._near, self._second)
         scale = self.scale
         jacobian = scale[:, None, None] * self._jacobian[self.first :]
         motion = np.vstack([velocity, np.zeros(6)])[self.side]

@@ -138,15 +138,20 @@ class Equations:
     def place(self, q) -> None:
         """Poses at coordinates ``q`` (nq,)."""
         n = self.nodes
-        kinematics.place(n.parent, n.kind, n.sign, n.column, n.turn, n.offset, n.arm, q, self.F, self.x)
-        kinematics.subspaces(n.kind, n.sign, n.column, n.arm, q, self.F, self.S, self._matrix)
+        kinematics.place(
+            n.parent, n.kind, n.sign, n.column, n.turn, n.offset, n.arm, n.stage, n.product, q,
+            self.F, self.x,
+        )  # fmt: skip
+        kinematics.subspaces(n.kind, n.sign, n.column, n.arm, n.stage, n.product, q, self.F, self.S, self._matrix)
         kinematics.to_bodies(n.body_node, n.body_axes, self.F, self.x, self.position, self.rotation)
 
     def move(self, q, rates) -> None:
         """Velocities and bias accelerations at ``q`` of the last `place` and ``rates`` (nq,)."""
         n = self.nodes
         kinematics.velocities(n.parent, n.kind, n.column, self.x, self.S, rates, self.twist)
-        kinematics.subspace_rates(n.kind, n.sign, n.column, n.arm, q, rates, self.F, self.S, self.twist, self.Sdot)
+        kinematics.subspace_rates(
+            n.kind, n.sign, n.column, n.arm, n.stage, n.product, q, rates, self.F, self.S, self.twist, self.Sdot
+        )
         kinematics.biases(n.parent, n.kind, n.column, rates, self.Sdot, self.twist, self.bias)
         kinematics.motion_to_bodies(n.body_node, self.rotation, self.twist, self.velocity)
 
@@ -275,7 +280,7 @@ class Equations:
         """Add the acceleration of a prescribed joint to the biases of its nodes."""
         n = self.nodes
         for i in drive.nodes:
-            columns = slice(n.column[i], n.column[i] + (3 if n.kind[i] == kinematics.BALL else 1))
+            columns = slice(n.column[i], n.column[i] + kinematics.size_of(n.kind[i]))
             self.bias[i] += second[columns] @ self.S[columns]
 
     def _correction(self, free, q, rates):

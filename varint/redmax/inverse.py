@@ -59,8 +59,9 @@ class InverseDynamics:
         e, n = self.equations, self.equations.nodes
         plan, c, wrench = e.forced.plan, e.closures, self._wrench
         tangents.forward(
-            n.parent, n.kind, n.sign, n.column, n.arm, self.q, self.rates, self.second, e.F, e.x, e.S, e.twist,
-            self._acceleration, self._own, self._own_second, u, du, ddu, self._pose, self._change, self._change_second,
+            n.parent, n.kind, n.sign, n.column, n.arm, n.stage, n.product, self.q, self.rates, self.second,
+            e.F, e.x, e.S, e.twist, self._acceleration, self._own, self._own_second, u, du, ddu,
+            self._pose, self._change, self._change_second,
         )  # fmt: skip
         tangents.change_needed(
             n.mass, n.inertia, e.F, e.twist, self._acceleration, self._pose, self._change, self._change_second, wrench
@@ -86,8 +87,9 @@ class InverseDynamics:
             change = self._row_slope + e.baumgarte * moved
         out = np.empty(e.nq)
         tangents.backward(
-            n.parent, n.kind, n.sign, n.column, n.arm, self.q, u, e.F, e.x, e.S, self._total, self._pose, wrench, out
-        )
+            n.parent, n.kind, n.sign, n.column, n.arm, n.stage, n.product, self.q, u, e.F, e.x, e.S, self._total,
+            self._pose, wrench, out,
+        )  # fmt: skip
         return out, np.concatenate([change, e.couplings @ (du + e.baumgarte * u)])
 
     def derivatives(self, by_q, by_rates, by_second):

@@ -1,8 +1,8 @@
 """S of a whole joint, its time derivative and its derivatives by the coordinates, for every joint of the registry.
 
 Column j of S belongs to a motion; those after it move frame b on: S_j = Ad(Q_after^-1) s_j. Hence, for a coordinate k
-of a later motion, dS_j/dq_k = [S_j, S_k] (the bracket of twists), for one of the same motion what the chart of a
-rotation vector gives, and zero for an earlier one.
+of a later motion, dS_j/dq_k = [S_j, S_k] (the bracket of twists), for one of the same motion what its own
+chart gives, and zero for an earlier one.
 """
 
 from types import SimpleNamespace
@@ -10,8 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.kernels.products import ZERO3, ZERO6, stage_twists, three
 from varint.kernels.rotation import right_jacobian_along
 from varint.model.motion import Ball, joint_pose, motion_subspace
+from varint.model.product import Product
+from varint.products import table_of
 
 
 class JointMotion(NamedTuple):
@@ -40,14 +43,22 @@ def joint_motion(joint, q, qdot) -> JointMotion:
         for j in range(first, last):
             for k in range(last, joint.dof):
                 dS[:, j, k] = bracket(S[:, j], S[:, k])
-        if isinstance(motion, Ball):
+        if isinstance(motion, Ball | Product):
             turn, shift = joint_pose(SimpleNamespace(allowed=joint.allowed[n + 1 :]), q[last:])
-            for j, k in np.ndindex(3, 3):
-                w = np.array(right_jacobian_along(q[first:last], np.eye(3)[k], np.eye(3)[j]))
-                dS[:, first + j, first + k] = np.concatenate([turn.T @ w, turn.T @ np.cross(w, shift)])
+            for j, k in np.ndindex(last - first, last - first):
+                w, v = _own_derivative(motion, q[first:last], *np.eye(last - first)[[j, k]])
+                dS[:, first + j, first + k] = np.concatenate([turn.T @ w, turn.T @ (v + np.cross(w, shift))])
         first = last
     R, p = joint_pose(joint, q)
     return JointMotion(R, p, S, dS @ qdot, dS)
+
+
+def _own_derivative(motion, q, z, u):
+    """dS u z of a motion alone, (w, v)."""
+    if isinstance(motion, Ball):
+        return np.array(right_jacobian_along(q, u, z)), np.zeros(3)
+    q, z, u = (three(part, 0, motion.size) for part in (q, z, u))
+    return np.array(stage_twists(table_of([motion]), 0, q, z, u, ZERO3, ZERO6, ZERO6, ZERO6, ZERO6)[1])
 
 
 def bracket(a, b):

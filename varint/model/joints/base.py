@@ -47,6 +47,11 @@ class Distance:
     length: float
 
 
+@dataclass(frozen=True)
+class OnMotions:
+    """One of the rows that keep frame b on the joint's motions, whatever these are."""
+
+
 ALONG_ALL = (Along(X), Along(Y), Along(Z))
 SQUARE_ALL = (Square(X, Y), Square(Y, Z), Square(Z, X))
 
@@ -122,6 +127,14 @@ class Joint:
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)
+
+
+class ProductJoint(Joint):
+    """A joint whose motions say all: its rows keep to them, its coordinates are searched for (kernels/products.py)."""
+
+    @property
+    def forbidden(self):
+        return (OnMotions(),) * (6 - self.dof)
 
 
 @dataclass(frozen=True, eq=False)

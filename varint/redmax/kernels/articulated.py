@@ -12,7 +12,7 @@ import math
 
 from varint._jit import njit
 from varint.kernels.gauges import cross, turned, turned_back
-from varint.redmax.kernels.kinematics import BALL, WELD
+from varint.redmax.kernels.kinematics import WELD, size_of
 
 A, B, C = range(3)
 
@@ -30,7 +30,7 @@ def factor(parent, kind, column, mass, inertia, F, x, S, driven, hull, U, L):
         k = column[i]
         H = hull[i]
         if kind[i] != WELD and not driven[i]:
-            size = 3 if kind[i] == BALL else 1
+            size = size_of(kind[i])
             for n in range(k, k + size):
                 s, u = S[n], U[n]
                 for m in range(3):
@@ -157,9 +157,8 @@ def pull_back(parent, kind, column, x, S, wrench, out):
     """J^T wrench (nq,) in O(n) (DIFF Algorithm 6); changes ``wrench`` (nl + 1, 6)."""
     for i in range(parent.size - 1, -1, -1):
         f, p = wrench[i], parent[i]
-        if kind[i] != WELD:
-            for n in range(column[i], column[i] + (3 if kind[i] == BALL else 1)):
-                out[n] = _dot6(S[n], f)
+        for n in range(column[i], column[i] + size_of(kind[i])):
+            out[n] = _dot6(S[n], f)
         _pass_on(x, i, p, f, wrench[p])
 
 
@@ -182,7 +181,7 @@ def gather(parent, kind, column, x, S, driven, hull, U, L, bias, wrench, u):
     for i in range(parent.size - 1, -1, -1):
         k, f, c, H = column[i], wrench[i], bias[i], hull[i]
         eliminated = kind[i] != WELD and not driven[i]
-        size = 3 if kind[i] == BALL else 1
+        size = size_of(kind[i])
         if eliminated:
             for n in range(size):
                 u[k + n] -= _dot6(S[k + n], f)
@@ -215,7 +214,7 @@ def spread(parent, kind, column, x, S, driven, U, L, bias, u, acceleration):
             a[3 + m] = ap[3 + m] + shift[m] + bias[i, 3 + m]
         if kind[i] == WELD or driven[i]:
             continue
-        size = 3 if kind[i] == BALL else 1
+        size = size_of(kind[i])
         for n in range(size):
             u[k + n] -= _dot6(U[k + n], a)
         for n in range(size - 1, -1, -1):

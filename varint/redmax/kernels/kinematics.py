@@ -4,20 +4,34 @@
     w' = w'_p + S_w ddq + c_w,     v' = v'_p + w'_p x (x - x_p) + S_v ddq + c_v
 
 S (nq, 6) holds a column of each coordinate, angular part first, at the node's reference point. S turns with its
-node, so its time derivative is w x S, and F S-dot more for a Ball.
+node, so its time derivative is w x S, and F S-dot more for nodes with a chart: a ball, a curve, a surface.
 """
 
 import math
 
 from varint._jit import njit
 from varint.kernels.gauges import cross, turned
-from varint.kernels.rotation import right_jacobian, right_jacobian_along
+from varint.kernels.products import ZERO3, ZERO6, stage_pose, stage_twists, three
+from varint.kernels.rotation import (
+    plus,
+    right_jacobian,
+    right_jacobian_along,
+    right_jacobian_times,
+    right_jacobian_twice,
+    times,
+)
 
-WELD, TURN, SLIDE, BALL = range(4)
+WELD, TURN, SLIDE, BALL, CURVE, SURFACE = range(6)
 
 
 @njit
-def place(parent, kind, sign, column, turn, offset, arm, q, F, x):
+def size_of(kind):
+    """Number of coordinates of a node."""
+    return 0 if kind == WELD else 3 if kind == BALL else 2 if kind == SURFACE else 1
+
+
+@njit
+def place(parent, kind, sign, column, turn, offset, arm, stage, product, q, F, x):
     """Axes F (nl + 1, 3, 3) and reference points x (nl + 1, 3) of the nodes at ``q`` (nq,); the world is last."""
     for i in range(parent.size):
         p = parent[i]
@@ -35,9 +49,12 @@ def place(parent, kind, sign, column, turn, offset, arm, q, F, x):
             along = sign[i] * q[column[i]]
         elif kind[i] == BALL:
             _turn_by_vector(B, sign[i], q, column[i])
+        shift = ZERO3
+        if kind[i] >= CURVE:
+            shift = _follow_product(B, product, stage[i], three(q, column[i], size_of(kind[i])))
         for j in range(3):
             own = B[j, 0] * a[0] + B[j, 1] * a[1] + B[j, 2] * a[2] + along * B[j, 2]
-            x[i, j] = x[p, j] + A[j, 0] * d[0] + A[j, 1] * d[1] + A[j, 2] * d[2] + own
+            x[i, j] = x[p, j] + A[j, 0] * d[0] + A[j, 1] * d[1] + A[j, 2] * d[2] + own + shift[j]
 
 
 @njit
@@ -58,7 +75,50 @@ def _turn_by_vector(B, sign, q, k):
 
 
 @njit
-def subspaces(kind, sign, column, arm, q, F, S, scratch):
+def _follow_product(B, product, stage, q):
+    """Axes B times the turn of a stage (kernels/products.py), in place; returns B times its shift."""
+    rows = ((B[0, 0], B[0, 1], B[0, 2]), (B[1, 0], B[1, 1], B[1, 2]), (B[2, 0], B[2, 1], B[2, 2]))
+    rows, shift = stage_pose(product, stage, q, rows, ZERO3)
+    for j in range(3):
+        B[j, 0], B[j, 1], B[j, 2] = rows[j]
+    return shift
+
+
+@njit
+def chart_twists(kind, e, product, stage, arm, F, r, z, u, v):
+    """S z, dS u z, dS v z and d2S u v z of a node with a chart, (w, v) in world axes; r, z, u, v: 3 numbers each."""
+    if kind == BALL:
+        r, z, u, v = times(e, r), times(e, z), times(e, u), times(e, v)
+        along = (
+            (right_jacobian_times(r, z), ZERO3),
+            (right_jacobian_along(r, u, z), ZERO3),
+            (right_jacobian_along(r, v, z), ZERO3),
+            (right_jacobian_twice(r, u, v, z), ZERO3),
+        )
+    else:
+        along = stage_twists(product, stage, r, z, u, v, ZERO6, ZERO6, ZERO6, ZERO6)
+    return (
+        _to_world(F, arm, along[0]),
+        _to_world(F, arm, along[1]),
+        _to_world(F, arm, along[2]),
+        _to_world(F, arm, along[3]),
+    )
+
+
+@njit
+def _to_world(F, arm, Y):
+    """A twist at the origin of a motion, own axes, to the reference point, world axes."""
+    return turned(F, Y[0]), turned(F, plus(Y[1], cross(Y[0], arm)))
+
+
+@njit
+def unit(n):
+    """One of three coordinates alone."""
+    return (1.0 if n == 0 else 0.0, 1.0 if n == 1 else 0.0, 1.0 if n == 2 else 0.0)
+
+
+@njit
+def subspaces(kind, sign, column, arm, stage, product, q, F, S, scratch):
     """Motion subspaces S (nq, 6) in world axes; ``scratch`` (3, 3)."""
     for i in range(kind.size):
         if kind[i] == WELD:
@@ -78,6 +138,12 @@ def subspaces(kind, sign, column, arm, q, F, S, scratch):
             for m in range(3):
                 S[k, m] = sign[i] * B[m, 2]
             S[k, 3], S[k, 4], S[k, 5] = cross(S[k], lever)
+        elif kind[i] >= CURVE:
+            here = three(q, k, size_of(kind[i]))
+            for n in range(size_of(kind[i])):
+                own = chart_twists(kind[i], 1.0, product, stage[i], a, B, here, unit(n), ZERO3, ZERO3)[0]
+                for m in range(3):
+                    S[k + n, m], S[k + n, 3 + m] = own[0][m], own[1][m]
         else:
             right_jacobian(sign[i] * q[k], sign[i] * q[k + 1], sign[i] * q[k + 2], scratch)
             for n in range(3):
@@ -96,35 +162,27 @@ def velocities(parent, kind, column, x, S, rates, twist):
         c = cross(twist[p], r)
         for m in range(3):
             twist[i, m], twist[i, 3 + m] = twist[p, m], twist[p, 3 + m] + c[m]
-        if kind[i] == BALL:
-            for n in range(k, k + 3):
-                for m in range(6):
-                    twist[i, m] += S[n, m] * rates[n]
-        elif kind[i] != WELD:
+        for n in range(k, k + size_of(kind[i])):
             for m in range(6):
-                twist[i, m] += S[k, m] * rates[k]
+                twist[i, m] += S[n, m] * rates[n]
 
 
 @njit
-def subspace_rates(kind, sign, column, arm, q, rates, F, S, twist, Sdot):
+def subspace_rates(kind, sign, column, arm, stage, product, q, rates, F, S, twist, Sdot):
     """Time derivatives ``Sdot`` (nq, 6) of S."""
     for i in range(kind.size):
         k, w = column[i], twist[i]
-        if kind[i] == TURN or kind[i] == SLIDE:
-            Sdot[k, 0], Sdot[k, 1], Sdot[k, 2] = cross(w, S[k])
-            Sdot[k, 3], Sdot[k, 4], Sdot[k, 5] = cross(w, S[k, 3:])
-        elif kind[i] == BALL:
-            e = sign[i]
-            r = (e * q[k], e * q[k + 1], e * q[k + 2])
-            dr = (e * rates[k], e * rates[k + 1], e * rates[k + 2])
-            lever = turned(F[i], arm[i])
-            for n in range(3):
-                unit = (e if n == 0 else 0.0, e if n == 1 else 0.0, e if n == 2 else 0.0)
-                own = turned(F[i], right_jacobian_along(r, dr, unit))
-                out, turn, shift = cross(own, lever), cross(w, S[k + n]), cross(w, S[k + n, 3:])
+        size = size_of(kind[i])
+        for n in range(k, k + size):
+            Sdot[n, 0], Sdot[n, 1], Sdot[n, 2] = cross(w, S[n])
+            Sdot[n, 3], Sdot[n, 4], Sdot[n, 5] = cross(w, S[n, 3:])
+        if kind[i] >= BALL:
+            r, dr = three(q, k, size), three(rates, k, size)
+            for n in range(size):
+                own = chart_twists(kind[i], sign[i], product, stage[i], arm[i], F[i], r, unit(n), dr, ZERO3)[1]
                 for m in range(3):
-                    Sdot[k + n, m] = turn[m] + own[m]
-                    Sdot[k + n, 3 + m] = shift[m] + out[m]
+                    Sdot[k + n, m] += own[0][m]
+                    Sdot[k + n, 3 + m] += own[1][m]
 
 
 @njit
@@ -134,10 +192,9 @@ def biases(parent, kind, column, rates, Sdot, twist, bias):
         w, wp, c = twist[i], twist[parent[i]], bias[i]
         c[0] = c[1] = c[2] = 0.0
         c[3], c[4], c[5] = cross(wp, (w[3] - wp[3], w[4] - wp[4], w[5] - wp[5]))
-        if kind[i] != WELD:
-            for n in range(column[i], column[i] + (3 if kind[i] == BALL else 1)):
-                for m in range(6):
-                    c[m] += Sdot[n, m] * rates[n]
+        for n in range(column[i], column[i] + size_of(kind[i])):
+            for m in range(6):
+                c[m] += Sdot[n, m] * rates[n]
 
 
 @njit

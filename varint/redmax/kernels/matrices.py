@@ -2,7 +2,7 @@
 
 from varint._jit import njit
 from varint.kernels.gauges import cross
-from varint.redmax.kernels.kinematics import BALL, WELD
+from varint.redmax.kernels.kinematics import size_of
 
 
 @njit
@@ -12,10 +12,9 @@ def jacobian(parent, kind, column, x, S, J):
         p, k = parent[i], column[i]
         r = (x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2])
         _shifted(J[p], r, J[i])
-        if kind[i] != WELD:
-            for n in range(k, k + (3 if kind[i] == BALL else 1)):
-                for m in range(6):
-                    J[i, m, n] += S[n, m]
+        for n in range(k, k + size_of(kind[i])):
+            for m in range(6):
+                J[i, m, n] += S[n, m]
 
 
 @njit
@@ -30,10 +29,9 @@ def jacobian_rate(parent, kind, column, x, twist, Sdot, J, Jdot):
             more = cross((J[p, 0, n], J[p, 1, n], J[p, 2, n]), dr)
             for m in range(3):
                 Jdot[i, 3 + m, n] += more[m]
-        if kind[i] != WELD:
-            for n in range(k, k + (3 if kind[i] == BALL else 1)):
-                for m in range(6):
-                    Jdot[i, m, n] += Sdot[n, m]
+        for n in range(k, k + size_of(kind[i])):
+            for m in range(6):
+                Jdot[i, m, n] += Sdot[n, m]
 
 
 @njit

@@ -1,14 +1,15 @@
 """Directional derivatives of the inverse dynamics tau(q, dq, ddq) = J^T (M (J ddq + Jdot dq) - f): exact, O(n) each.
 
 Along (u, du, ddu), the changes of q, dq and ddq, the nodes turn and shift by (a, b) = J u, and S with its node,
-dS = a x S (and F (dS/dr . u) more for a Ball). `forward` carries the changes of twists and accelerations from the
-root to the leaves, `change_needed` makes those of the wrenches, `backward` brings them home.
+dS = a x S, and F (dS/dr . u) more for nodes with a chart. `forward` carries the changes of twists and accelerations
+from the root to the leaves, `change_needed` makes those of the wrenches, `backward` brings them home.
 """
 
 from varint._jit import njit
 from varint.kernels.gauges import cross, turned, turned_back
-from varint.kernels.rotation import less, plus, right_jacobian_along, right_jacobian_twice
-from varint.redmax.kernels.kinematics import BALL, WELD
+from varint.kernels.products import ZERO3, three
+from varint.kernels.rotation import less, plus
+from varint.redmax.kernels.kinematics import BALL, chart_twists, size_of, unit
 
 
 @njit
@@ -16,15 +17,14 @@ def own_motion(kind, column, S, rates, own):
     """``own`` (nl, 6): S rates of each node."""
     for i in range(kind.size):
         own[i] = 0.0
-        if kind[i] != WELD:
-            for n in range(column[i], column[i] + (3 if kind[i] == BALL else 1)):
-                for m in range(6):
-                    own[i, m] += S[n, m] * rates[n]
+        for n in range(column[i], column[i] + size_of(kind[i])):
+            for m in range(6):
+                own[i, m] += S[n, m] * rates[n]
 
 
 @njit
 def forward(
-    parent, kind, sign, column, arm, q, rates, second, F, x, S, twist, acceleration, own, own_second,
+    parent, kind, sign, column, arm, stage, product, q, rates, second, F, x, S, twist, acceleration, own, own_second,
     u, du, ddu, pose, change, change_second,
 ):  # fmt: skip
     """Changes of poses (turn, shift), twists and accelerations of the nodes, (nl + 1, 6) each, the world's zero.
@@ -37,7 +37,7 @@ def forward(
         w, wp, alpha = twist[i], twist[p], acceleration[p]
         # pose
         shift = cross(ap, r)
-        size = 0 if kind[i] == WELD else 3 if kind[i] == BALL else 1
+        size = size_of(kind[i])
         for m in range(3):
             pose[i, m], pose[i, 3 + m] = ap[m], bp[m] + shift[m]
         for n in range(k, k + size):
@@ -54,18 +54,17 @@ def forward(
             do_v = (do_v[0] + S[n, 3] * du[n], do_v[1] + S[n, 4] * du[n], do_v[2] + S[n, 5] * du[n])
             dp_w = (dp_w[0] + S[n, 0] * ddu[n], dp_w[1] + S[n, 1] * ddu[n], dp_w[2] + S[n, 2] * ddu[n])
             dp_v = (dp_v[0] + S[n, 3] * ddu[n], dp_v[1] + S[n, 4] * ddu[n], dp_v[2] + S[n, 5] * ddu[n])
-        if kind[i] == BALL:
-            lever = turned(F[i], arm[i])
-            first, more = _ball(sign[i], k, q, rates, second, u, du)
-            first, more = turned(F[i], first), turned(F[i], more)
-            e = sign[i]
-            dq = (e * rates[k], e * rates[k + 1], e * rates[k + 2])
-            extra = turned(F[i], right_jacobian_along((e * q[k], e * q[k + 1], e * q[k + 2]), dq, dq))
-            more = plus(more, cross(a, extra))
-            do_w, do_v = plus(do_w, first), plus(do_v, cross(first, lever))
-            # extra x lever changes by its own change and by the turn of the lever
-            dp_w = plus(dp_w, more)
-            dp_v = plus(dp_v, plus(cross(more, lever), cross(extra, cross(a, lever))))
+        if kind[i] >= BALL:
+            here, rate, along = three(q, k, size), three(rates, k, size), three(u, k, size)
+            bent = chart_twists(kind[i], sign[i], product, stage[i], arm[i], F[i], here, rate, rate, along)
+            extra, first, more = bent[1], bent[2], bent[3]
+            pairs = ((three(second, k, size), along), (rate, three(du, k, size)), (three(du, k, size), rate))
+            for pair in pairs:
+                part = chart_twists(kind[i], sign[i], product, stage[i], arm[i], F[i], here, pair[0], pair[1], ZERO3)[1]
+                more = plus(more[0], part[0]), plus(more[1], part[1])
+            do_w, do_v = plus(do_w, first[0]), plus(do_v, first[1])
+            dp_w = plus(dp_w, plus(more[0], cross(a, extra[0])))
+            dp_v = plus(dp_v, plus(more[1], cross(a, extra[1])))
         # twist
         dwp, dvp = (change[p, 0], change[p, 1], change[p, 2]), (change[p, 3], change[p, 4], change[p, 5])
         dw = plus(dwp, do_w)
@@ -81,19 +80,6 @@ def forward(
             change[i, m], change[i, 3 + m] = dw[m], dv[m]
             change_second[i, m] = dap[m] + dp_w[m]
             change_second[i, 3 + m] = change_second[p, 3 + m] + turn[m] + parting[m] + dp_v[m]
-
-
-@njit
-def _ball(e, k, q, rates, second, u, du):
-    """Changes of S dq and of S ddq + (dS/dr . dr) dr by the chart, in axes of the node."""
-    r = (e * q[k], e * q[k + 1], e * q[k + 2])
-    dr = (e * rates[k], e * rates[k + 1], e * rates[k + 2])
-    ddr = (e * second[k], e * second[k + 1], e * second[k + 2])
-    v = (e * u[k], e * u[k + 1], e * u[k + 2])
-    dv = (e * du[k], e * du[k + 1], e * du[k + 2])
-    first = right_jacobian_along(r, v, dr)
-    more = plus(right_jacobian_along(r, v, ddr), right_jacobian_twice(r, dr, v, dr))
-    return first, plus(more, plus(right_jacobian_along(r, dv, dr), right_jacobian_along(r, dr, dv)))
 
 
 @njit
@@ -119,7 +105,7 @@ def change_needed(mass, inertia, F, twist, acceleration, pose, change, change_se
 
 
 @njit
-def backward(parent, kind, sign, column, arm, q, u, F, x, S, total, pose, wrench, out):
+def backward(parent, kind, sign, column, arm, stage, product, q, u, F, x, S, total, pose, wrench, out):
     """Changes ``out`` (nq,) of the efforts S^T total; ``total`` (nl + 1, 6): wrenches of all that hangs on a node.
 
     ``wrench`` (nl + 1, 6): changes of the nodes' own, which this overwrites.
@@ -127,22 +113,20 @@ def backward(parent, kind, sign, column, arm, q, u, F, x, S, total, pose, wrench
     for i in range(parent.size - 1, -1, -1):
         p, k, f, t = parent[i], column[i], wrench[i], total[i]
         a = pose[i]
-        if kind[i] != WELD:
-            torque, force = (t[0], t[1], t[2]), (t[3], t[4], t[5])
-            lever = turned(F[i], arm[i])
-            for n in range(k, k + (3 if kind[i] == BALL else 1)):
-                turn, shift = cross(a, S[n]), cross(a, S[n, 3:])
-                if kind[i] == BALL:
-                    e = sign[i]
-                    unit = (e if n == k else 0.0, e if n == k + 1 else 0.0, e if n == k + 2 else 0.0)
-                    r, v = (e * q[k], e * q[k + 1], e * q[k + 2]), (e * u[k], e * u[k + 1], e * u[k + 2])
-                    more = turned(F[i], right_jacobian_along(r, v, unit))
-                    turn, shift = plus(turn, more), plus(shift, cross(more, lever))
-                out[n] = 0.0
-                for m in range(6):
-                    out[n] += S[n, m] * f[m]
-                for m in range(3):
-                    out[n] += turn[m] * torque[m] + shift[m] * force[m]
+        torque, force, size = (t[0], t[1], t[2]), (t[3], t[4], t[5]), size_of(kind[i])
+        for n in range(k, k + size):
+            turn, shift = cross(a, S[n]), cross(a, S[n, 3:])
+            if kind[i] >= BALL:
+                own = chart_twists(
+                    kind[i], sign[i], product, stage[i], arm[i], F[i], three(q, k, size), unit(n - k),
+                    three(u, k, size), ZERO3,
+                )[1]  # fmt: skip
+                turn, shift = plus(turn, own[0]), plus(shift, own[1])
+            out[n] = 0.0
+            for m in range(6):
+                out[n] += S[n, m] * f[m]
+            for m in range(3):
+                out[n] += turn[m] * torque[m] + shift[m] * force[m]
         r, dr = less(x[i], x[p]), less(pose[i, 3:], pose[p, 3:])
         lever = plus(cross(r, f[3:]), cross(dr, t[3:]))
         for m in range(3):

@@ -1,0 +1,60 @@
+"""Several joints in a row, without bodies in between."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.joints.base import REGISTRY, ProductJoint, register
+from varint.model.motion import Ball, Shift, Slide
+from varint.model.product import Product, adjoint, along_screw, inverse, pose_matrix
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Composite(ProductJoint):
+    """Joints one after another, as if massless bodies were between them (DIFF section 2.4.10).
+
+    ``parts``: sequence of dicts, ``{"type": "Revolute", "axis": (0, 0, 1)}``, with the arguments of a joint of that
+    type but its name and bodies; ``point`` is that of the composite where not given. Coordinates: those of the
+    parts, in order; rotation vectors in axes of the world in the reference configuration.
+    """
+
+    parts: tuple = field(kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._set("parts", tuple(dict(part) if isinstance(part, Mapping) else part for part in self.parts))
+        if self.dof > 6:
+            raise MechanismError(f"{self.label} has {self.dof} coordinates: a body has six")
+
+    @cached_property
+    def allowed(self):
+        return tuple(motion for number, part in enumerate(self.parts) for motion in self._motions(number, part))
+
+    def _motions(self, number, part):
+        what = f"part {number} of {self.label}"
+        if not isinstance(part, Mapping) or part.get("type") not in REGISTRY:
+            raise MechanismError(f"{what} must be a dict with a joint's type and arguments, got {part!r}")
+        given = {"point": self.point} | {key: value for key, value in part.items() if key != "type"}
+        try:
+            joint = REGISTRY[part["type"]](f"{self.name}: part {number}", self.body_a, self.body_b, **given)
+        except TypeError as problem:
+            raise MechanismError(f"{what}: {problem}") from None
+        offset = joint.point - self.point
+        T = pose_matrix(joint.frame, offset)
+        for motion in joint.allowed:
+            if isinstance(motion, Ball):
+                if np.abs(joint.frame - np.eye(3)).max() > 0.0:
+                    raise MechanismError(f"{what}: a {part['type']} cannot be one: give its slides and a Spherical")
+                there = [Shift(axis, length) for axis, length in enumerate(offset.tolist()) if length]
+                back = [Shift(shift.axis, -shift.length) for shift in there]
+                yield from (*there, motion, *back)
+            elif isinstance(motion, Product):
+                yield motion.after(T).before(inverse(T))
+            elif isinstance(motion, Shift):
+                raise MechanismError(f"{what}: a {part['type']} cannot be one")
+            else:
+                yield along_screw(adjoint(T) @ np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)])

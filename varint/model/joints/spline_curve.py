@@ -1,0 +1,55 @@
+"""Motion along a spline."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.checks import array_of, freeze
+from varint.model.joints.base import ProductJoint, register
+from varint.model.product import Product, inverse, logarithm, pose_matrix
+
+# cumulative cubic B-spline, by powers of the coordinate (DIFF eqs. 2.68, 2.72)
+CUMULATIVE = np.array([[5.0, 3.0, -3.0, 1.0], [1.0, 3.0, 3.0, -2.0], [0.0, 0.0, 0.0, 1.0]]) / 6.0
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class SplineCurve(ProductJoint):
+    """Body b runs along a cubic B-spline of frames, of continuous curvature (DIFF section 2.4.12).
+
+    ``frames`` (n, 4, 4): control frames, poses of frame b in frame a, which has its origin at ``point`` and the axes of
+    the world in the reference configuration. ``closed``: whether the last is followed by the first again. ``at``: the
+    coordinate in the reference configuration. Coordinate: number of control frames passed, from 0 to n, and round
+    again; if not closed to n - 3, with the pieces at the ends going on.
+    """
+
+    frames: np.ndarray = field(kw_only=True)
+    closed: bool = field(default=True, kw_only=True)
+    at: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self):
+        super().__post_init__()
+        count = len(self.frames) if hasattr(self.frames, "__len__") else 0
+        if count < 4:
+            raise MechanismError(f"frames of {self.label} must be at least 4 poses (n, 4, 4)")
+        frames = array_of(self.frames, (count, 4, 4), f"frames of {self.label}")
+        for k, T in enumerate(frames):
+            off = max(np.abs(T[:3, :3].T @ T[:3, :3] - np.eye(3)).max(), np.abs(T[3] - [0, 0, 0, 1]).max())
+            if off > 1e-8 or np.linalg.det(T[:3, :3]) < 0:
+                raise MechanismError(f"frame {k} of {self.label} is no pose [[R, p], [0, 1]]: it is off by {off:.3g}")
+        self._set("frames", frames)
+        self._set("closed", bool(self.closed))
+        self._set("at", float(array_of(self.at, (), f"at of {self.label}")))
+
+    @cached_property
+    def allowed(self):
+        n = len(self.frames)
+        step = np.array([logarithm(inverse(self.frames[k - 1]) @ self.frames[k]) for k in range(n)])
+        pieces = n if self.closed else n - 3
+        power = np.zeros((pieces, 1, 3, 4, 4))
+        power[..., 0] = CUMULATIVE
+        screw = np.array([[step[(k + i) % n] for i in (1, 2, 3)] for k in range(pieces)])[:, None]
+        curve = Product(self.frames[:pieces, None], freeze(screw), freeze(power), closed=self.closed)
+        return (curve.before(inverse(pose_matrix(*curve.pose([self.at])))),)
