@@ -12,15 +12,15 @@ METHODS = ("euler", "bdf1", "bdf2", "sdirk2")
 class Fixed:
     """A run of ``equations`` from (q, qdot) in steps of ``dt`` by ``method``.
 
-    Charts are changed where a step starts. The work of the laws is summed by the trapezoidal rule. Prescribed joints are
-    where their motion has them from the start on. ``contacts``: hard stops and joint friction, for linearly implicit
-    Euler.
+    Charts are changed where a step starts. The work of the laws is summed by the trapezoidal rule. Prescribed joints
+    are where their motion has them from the start on. ``contacts``: hard stops and joint friction, for linearly
+    implicit Euler.
 
     Attributes
     ----------
     t : float
-    y : (2 nq + nf + ns + nc,) q, qdot, the work of each law, J, the integrals of deviations, m s, rad s, and the sums of
-        the impulses of ``contacts``
+    y : (2 nq + nf + ns + nc,) q, qdot, the work of each law, J, the integrals of deviations, m s, rad s, and the sums
+        of the impulses of ``contacts``
     evaluations, steps, newton_iterations : int
     failure : str or None
     """

@@ -7,9 +7,9 @@ coordinates: of laws those along their gauge, and across the motion of dampers; 
 forces act those of a length, as its bodies see them, symmetrised. Gravity, constant pushes, gyroscopic terms
 and the change of J give none. Dampers do not enter the explicit force, since D v0 is taken off it.
 
-Of prescribed joints v1 and q1 are those of their motion at the end of the step, rows v1 = given with multipliers of their
-own; where q1 differs from q0 + h v1, K takes q1 - q0. Integrals of deviations are taken at the end, as h times the
-deviation there.
+Of prescribed joints v1 and q1 are those of their motion at the end of the step, by rows v1 = given with multipliers of
+their own; where q1 differs from q0 + h v1, K takes q1 - q0. Integrals of deviations grow by h times the deviation at
+the end.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from varint.redmax.saddle import solve_saddle
 
 
 def euler_step(equations: Equations, t, h, q, rates, integral, contacts: Contacts | None = None):
-    """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t; ``contacts``: hard stops and joint friction."""
+    """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations; ``contacts``: hard stops and joint friction."""
     equations.integrate_from(integral, h)
     equations.place(q)
     equations.move(q, rates)

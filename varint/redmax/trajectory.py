@@ -30,12 +30,13 @@ class ReducedTrajectory(Trajectory):
     charts : dict of joint name to (T,) names: the chart of its free rotation, its last three columns
     driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes
     stopping : (T, forces) efforts of hard stops, N, N m
-    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its joint
-        allows, turns first
+    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its
+        joint allows, turns first
     regulating : (T, forces) parts of the efforts that integral gains have, N, N m
 
-    With hard stops or joint friction, efforts of these and of prescribed joints are the impulses since the last recorded
-    node over the time: at rest what holds it, at an impact a peak. At the first node they are those of the second.
+    With hard stops or joint friction, efforts of these and of prescribed joints are the impulses since the last
+    recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those of the
+    second.
     """
 
     q: np.ndarray
@@ -120,7 +121,8 @@ class ReducedTrajectory(Trajectory):
         wrenches = []  # on body b, in axes of the joint's frame there
         for name, effort in self.driving.items():
             joint, q = self.mechanism.joint(name), self.q[:, self.columns[name]]
-            wrenches.append((joint, [np.linalg.pinv(motion_subspace(joint, q[k])).T @ effort[k] for k in range(len(q))]))
+            subspaces = [motion_subspace(joint, coordinates) for coordinates in q]
+            wrenches.append((joint, [np.linalg.pinv(S).T @ own for S, own in zip(subspaces, effort, strict=True)]))
         for name, effort in self.friction.items():
             force = self.mechanism.force(name)
             joint = self.mechanism.joint(force.joint)
