@@ -67,5 +67,3 @@ def test_wrong_requests_are_named():
         vi.redmax.simulate(coupled, 0.1, dt=0.01)
     with pytest.raises(vi.ArgumentError, match="needs dt="):
         vi.redmax.simulate(driven(np.zeros(11)), 0.1)
-    with pytest.raises(vi.ArgumentError, match="knows no prescribed"):
-        vi.redmax.simulate(driven(np.zeros(11)), 0.1, dt=0.01, integrator="euler")
