@@ -210,6 +210,23 @@ def test_force_in_a_bearing_that_turns_and_slides():
     assert run.angular_acceleration[1:, 0, 2] == pytest.approx(-torque / ball.bodies[0].inertia[2, 2], rel=1e-6)
 
 
+def test_accelerations_see_the_friction():
+    """In the joints of a loop, one of them cut: differences of the velocities."""
+    plain = vi.mechanisms.four_bar()
+    frictions = [
+        vi.JointCoulombFriction(joint.name, joint=joint.name, coefficient=0.4, radius=0.05) for joint in plain.joints
+    ]
+    mechanism = vi.Mechanism("four-bar", plain.bodies, plain.joints, forces=frictions, start=dict(plain.start))
+    free = vi.redmax.simulate(plain, 0.05, dt=0.001, integrator="euler").acceleration
+    errors = []
+    for dt in (0.002, 0.001):
+        run = euler(mechanism, 0.05, dt)
+        difference = np.diff(run.velocity, axis=0) / dt
+        errors.append(np.abs(run.acceleration[1:] - difference)[round(0.01 / dt) :].max())
+    assert errors[1] < 0.6 * errors[0]
+    assert errors[1] < 0.2 * np.abs(run.acceleration - free).max()
+
+
 def test_driven_joint_with_friction():
     """The drive's torque is that of the friction, sliding; the bearing is loaded by the weight."""
     mechanism = one_body(revolute())

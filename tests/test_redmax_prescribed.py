@@ -122,6 +122,26 @@ def test_order_in_steps_of_one_size(integrator, closed):
     assert np.log2(np.divide(*found)) == pytest.approx(np.full(len(found[0]), ORDERS[integrator]), abs=0.15)
 
 
+@pytest.mark.parametrize("integrator", ["euler", "bdf2"])
+def test_a_driven_ball_beyond_one_turn(integrator):
+    """Its rotation vector stays the given one, longer than those that charts have."""
+    bodies = [
+        vi.Body.box("a", (0.1, 0.2, 0.3), 1.0, position=(0, 0, -0.5)),
+        vi.Body.box("b", (0.1, 0.1, 0.4), 1.0, position=(0.2, 0, -1.2)),
+    ]
+    joints = [
+        vi.Spherical("ball", "world", "a", point=(0, 0, 0)),
+        vi.Spherical("next", "a", "b", point=(0, 0, -1)),
+    ]
+    mechanism, axis = vi.Mechanism("turned", bodies, joints), np.array([0.2, 0.3, 1.0])
+    motion = {"ball": lambda t: (axis * (4 * t + 2 * t * t), axis * (4 + 4 * t), 4 * axis)}
+    exact, errors = vi.redmax.simulate(mechanism, 1.0, rtol=1e-11, prescribed=motion), []
+    for n in (100, 200):
+        run = vi.redmax.simulate(mechanism, 1.0, dt=1 / n, prescribed=motion, integrator=integrator)
+        errors.append(np.abs(run.position[-1] - exact.position[-1]).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[integrator], abs=0.15)
+
+
 @pytest.mark.parametrize("integrator", ORDERS)
 def test_a_loop_that_has_no_freedom_left(integrator):
     """Kinematics alone: the loop is closed at the crank's angle, whatever the forces."""

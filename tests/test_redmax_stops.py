@@ -112,7 +112,7 @@ def test_no_impact_adds_energy_and_impulses_are_complementary(rng):
         equations.load(0.0)
         M, none = equations.mass_matrix(), np.zeros((0, equations.nq))
         contacts = Contacts(equations)
-        after = contacts.solve(h, v, M, M @ v, none, np.zeros(0))
+        after = contacts.solve(h, v, M, M @ v, none, np.zeros(0), np.zeros(equations.nq))
         gain = 0.5 * (after @ M @ after - v @ M @ v)
         size = 0.5 * v @ M @ v
         assert gain < 1e-9 * size
@@ -165,7 +165,8 @@ def test_tether_carries_its_weight():
 # ---------------------------------------------------------------------------------------- with prescribed joints
 
 
-def test_lift_pushes_its_load_up():
+@pytest.mark.parametrize("below", ["platform", "world"])
+def test_lift_pushes_its_load_up(below):
     """A platform that is moved up and down faster than things fall: the load on it leaves it and lands again."""
     bodies = [
         vi.Body("platform", mass=5.0, inertia=np.eye(3)),
@@ -173,9 +174,10 @@ def test_lift_pushes_its_load_up():
     ]
     joints = [
         vi.Prismatic("lift", "world", "platform", point=(0, 0, 0), axis=(0, 0, 1)),
-        vi.Prismatic("slide", "platform", "load", point=(0, 0, 1), axis=(0, 0, 1)),
+        vi.Prismatic("slide", below, "load", point=(0, 0, 1), axis=(0, 0, 1)),
     ]
-    mechanism = vi.Mechanism("lift", bodies, joints, forces=[vi.JointStop("floor", joint="slide", lower=0.0)])
+    floor = vi.LengthStop("floor", "platform", "load", point_a=(0, 0, 0), point_b=(0, 0, 1), lower=1.0)
+    mechanism = vi.Mechanism("lift", bodies, joints, forces=[floor])
     w = 10.0
     motion = {"lift": lambda t: (0.2 * (1 - np.cos(w * t)), 0.2 * w * np.sin(w * t), 0.2 * w * w * np.cos(w * t))}
     balances = []
@@ -183,11 +185,13 @@ def test_lift_pushes_its_load_up():
         run = euler(mechanism, 1.0, dt, prescribed=motion)
         carried = run.t < np.arccos(-GRAVITY / (0.2 * w * w)) / w - 2 * dt  # until it falls behind
         force = 2.0 * (GRAVITY + 0.2 * w * w * np.cos(w * run.t))
-        assert run.force["floor"][carried][1:] == pytest.approx(force[carried][1:], abs=250 * dt)
+        carried[:2] = False  # of the first step the speed is that of its middle
+        assert run.force["floor"][carried] == pytest.approx(force[carried], abs=500 * dt)
         drive = 7.0 * GRAVITY + 7.0 * 0.2 * w * w * np.cos(w * run.t)
-        assert run.driving["lift"][carried, 0][1:] == pytest.approx(drive[carried][1:], abs=500 * dt)
-        assert run.coordinates["slide"].min() > -1e-9
-        assert run.coordinates["slide"].max() > 0.1
+        assert run.driving["lift"][carried, 0] == pytest.approx(drive[carried], abs=1000 * dt)
+        height = run.position[:, 1, 2] - run.position[:, 0, 2]
+        assert height.min() > 1.0 - 1e-9
+        assert height.max() > 1.1
         balances.append(np.abs(run.energy_balance).max())
     assert balances[1] < 0.7 * balances[0]
 

@@ -90,12 +90,15 @@ class Contacts:
         stops, *frictions, drives = np.split(impulse, np.cumsum(self.sizes)[:-1], axis=-1)
         return ContactEfforts(stops, dict(zip(self.frictions.names, frictions, strict=True)), drives)
 
-    def solve(self, h, rates, A, b, G, g) -> np.ndarray:
-        """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`."""
+    def solve(self, h, rates, A, b, G, g, offset) -> np.ndarray:
+        """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`.
+
+        ``offset`` (nq,): by how much the coordinates change faster than at v.
+        """
         self.work[:] = self.impulse[:] = 0.0
         parts = self.parts(self.impulse)
         free, multiplier = solve_saddle(A, G, G, b, g)
-        N, n, rebound = self._rows(h, rates, free)
+        N, n, rebound = self._rows(h, rates, free, offset)
         frictions = self.frictions
         if not len(frictions) and (N @ free >= n).all():
             parts.drives[:] = multiplier[len(G) - self.driven :]
@@ -154,7 +157,7 @@ class Contacts:
             left -= self.frictions.pulled_back(found.beta)
         return np.linalg.lstsq(G.T, left, rcond=None)[0] if len(G) else np.zeros(0)
 
-    def _rows(self, h, rates, free):
+    def _rows(self, h, rates, free, offset):
         """N (m, nq) and n (m,) of the stops: N v >= n, and the rebound (m,); ``free`` (nq,): rates without them."""
         e = self.equations
         N = np.empty((self.gauge.size, e.nq))
@@ -163,9 +166,14 @@ class Contacts:
             np.add.at(load, e.forced.plan.gauge_body[k], -self.sign[s] * e.gradient[k])
             N[s] = e.generalised(load[:-1])
         gap = self.sign * (self.limit - e.value[self.gauge])
-        before, after = N @ rates, N @ free
-        n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap)
-        hit = (before < 0.0) & (gap + h * after < 0.0) & (-before > np.abs(after - before)) & (self.restitution > 0.0)
+        before, after, faster = N @ rates, N @ free, N @ offset
+        n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap) - faster
+        hit = (
+            (before < 0.0)
+            & (gap + h * (after + faster) < 0.0)
+            & (-before > np.abs(after - before))
+            & (self.restitution > 0.0)
+        )
         return N, n, np.where(hit, -self.restitution * before, n)
 
     def _loads(self, force):

@@ -8,8 +8,8 @@ forces act those of a length, as its bodies see them, symmetrised. Gravity, cons
 and the change of J give none. Dampers do not enter the explicit force, since D v0 is taken off it.
 
 Of prescribed joints v1 and q1 are those of their motion at the end of the step, by rows v1 = given with multipliers of
-their own; where q1 differs from q0 + h v1, K takes q1 - q0. Integrals of deviations grow by h times the deviation at
-the end.
+their own; where q1 differs from q0 + h v1, K and the gaps of stops take q1 - q0. Integrals of deviations grow by h
+times the deviation at the end.
 """
 
 import numpy as np
@@ -34,10 +34,11 @@ def euler_step(equations: Equations, t, h, q, rates, integral, contacts: Contact
     A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap
     driven = equations.driven_columns
     end, given, _ = equations.imposed(t + h, q, rates)
+    offset = np.where(driven, (end - q) / h - given, 0.0)
     if driven.any():
-        b += h * K @ np.where(driven, end - q - h * given, 0.0)
+        b += h * h * K @ offset
         G, g = np.concatenate([G, np.eye(equations.nq)[driven]]), np.concatenate([g, given[driven]])
-    after = contacts.solve(h, rates, A, b, G, g) if contacts else solve_saddle(A, G, G, b, g)[0]
+    after = contacts.solve(h, rates, A, b, G, g, offset) if contacts else solve_saddle(A, G, G, b, g)[0]
     return np.where(driven, end, q + h * after), np.where(driven, given, after)
 
 

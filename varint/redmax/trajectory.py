@@ -66,11 +66,13 @@ class ReducedTrajectory(Trajectory):
     @cached_property
     def energy_balance(self) -> np.ndarray:
         """(T,) as of `Trajectory`, less the work of prescribed joints, J, summed over the recorded nodes."""
-        power = sum(
-            (np.sum(e * self.qdot[:, self.columns[name]], axis=1) for name, e in self.driving.items()), 0 * self.t
-        )
-        work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
-        return super().energy_balance - work
+        touching = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
+        work = np.zeros(len(self.t) - 1)
+        for name, effort in self.driving.items():
+            rates = self.qdot[:, self.columns[name]]
+            mean = effort[1:] if touching else 0.5 * (effort[1:] + effort[:-1])
+            work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
+        return super().energy_balance - np.concatenate([[0.0], np.cumsum(work)])
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
