@@ -210,6 +210,17 @@ def test_force_in_a_bearing_that_turns_and_slides():
     assert run.angular_acceleration[1:, 0, 2] == pytest.approx(-torque / ball.bodies[0].inertia[2, 2], rel=1e-6)
 
 
+def test_a_stop_far_away_changes_nothing():
+    plain = vi.mechanisms.four_bar()
+    friction = vi.JointCoulombFriction("friction", joint="crank pivot", coefficient=0.4, radius=0.05)
+    far = vi.JointStop("far", joint="crank pivot", upper=100.0)
+    runs = [
+        euler(vi.Mechanism("four-bar", plain.bodies, plain.joints, forces=forces, start=dict(plain.start)), 0.05, 1e-3)
+        for forces in ([friction], [friction, far])
+    ]
+    assert runs[1].position == pytest.approx(runs[0].position, abs=1e-9)
+
+
 def test_accelerations_see_the_friction():
     """In the joints of a loop, one of them cut: differences of the velocities."""
     plain = vi.mechanisms.four_bar()

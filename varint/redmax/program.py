@@ -17,6 +17,7 @@ from scipy.sparse import csc_matrix
 from varint.errors import ArgumentError
 from varint.redmax.saddle import REDUNDANT
 
+FAR = 1e3  # sizes of what is at work, below which a bound is left out until it is not met: it would blur the rest
 MET = 1e-9  # m/s, rad/s: by how much less a row may have that nothing can change
 TOLERANCES = 1e-12, 1e-8  # of the solver, relative: the second where round-off stops it before the first
 
@@ -73,17 +74,23 @@ def solve_program(A, b, G, g, N, n, cones) -> Solution:
     fixed = size <= REDUNDANT * np.linalg.norm(N, axis=1) * np.linalg.norm(E)
     if (bounds[fixed] > MET).any():
         raise Infeasible(np.flatnonzero(fixed & (bounds > MET)))
-    kept = np.flatnonzero(~fixed)
-    rows, bounds, size = rows[kept], bounds[kept], size[kept]
+    rows, bounds = rows / _size(size)[:, None], bounds / _size(size)
     fields = [(c, B @ E, B @ p) for c, B in cones]
     limits = [c * np.linalg.norm(B) for c, B, _ in fields]
-    scale = float(max(np.abs(r).max(initial=0.0), np.abs(bounds / size).max(initial=0.0), *limits, 0.0)) or 1.0
-    try:
-        y, alpha, beta = _project(r / scale, rows / size[:, None], bounds / (size * scale), fields, scale)
-    except Infeasible as problem:
-        raise Infeasible(kept[problem.rows]) from None
+    scale = float(max(np.abs(r).max(initial=0.0), bounds[~fixed].max(initial=0.0), *limits, 0.0)) or 1.0
+    near = ~fixed & (bounds > -FAR * scale)
+    while True:
+        kept = np.flatnonzero(near)
+        try:
+            y, alpha, beta = _project(r / scale, rows[kept], bounds[kept] / scale, fields, scale)
+        except Infeasible as problem:
+            raise Infeasible(kept[problem.rows]) from None
+        missed = ~near & ~fixed & (scale * (rows @ y) < bounds)
+        if not missed.any():
+            break
+        near |= missed
     impulses = np.zeros(len(N))
-    impulses[kept] = scale * alpha / size
+    impulses[kept] = scale * alpha / size[kept]
     return Solution(p + scale * (E @ y), impulses, [scale * part for part in beta])
 
 
