@@ -36,7 +36,7 @@ class ReducedTrajectory(Trajectory):
 
     With hard stops or joint friction, efforts of these and of prescribed joints are the impulses since the last
     recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those of the
-    second.
+    second. Accelerations and reactions are with these efforts.
     """
 
     q: np.ndarray
@@ -66,11 +66,11 @@ class ReducedTrajectory(Trajectory):
     @cached_property
     def energy_balance(self) -> np.ndarray:
         """(T,) as of `Trajectory`, less the work of prescribed joints, J, summed over the recorded nodes."""
-        touching = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
+        impulsive = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
         work = np.zeros(len(self.t) - 1)
         for name, effort in self.driving.items():
             rates = self.qdot[:, self.columns[name]]
-            mean = effort[1:] if touching else 0.5 * (effort[1:] + effort[:-1])
+            mean = effort[1:] if impulsive else 0.5 * (effort[1:] + effort[:-1])
             work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
         return super().energy_balance - np.concatenate([[0.0], np.cumsum(work)])
 
@@ -137,7 +137,9 @@ class ReducedTrajectory(Trajectory):
 
     @property
     def _efforts(self):
-        efforts = self._forces.effort + self._dynamics[2]
+        efforts = self._forces.effort.copy()
+        if any(force.held for force in self.mechanism.forces):
+            efforts += self._dynamics[2]
         for name, effort in self.friction.items():
             force = self.mechanism.force(name)
             efforts[:, self.mechanism.force_index[name]] = _size(effort, force.radius)
