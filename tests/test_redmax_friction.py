@@ -178,6 +178,77 @@ def test_settles_where_arms_are_long_against_the_bearings(seed):
     assert sum(run.dissipated[joint.name][-1] for joint in plain.joints) > 0.0
 
 
+# ---------------------------------------------------------------------------------------- forces
+
+
+def test_force_on_a_sliding_block_and_on_one_that_sticks():
+    joint = vi.Prismatic("joint", "world", "body", point=(0, 0, 0), axis=(1, 0, 0))
+    push = vi.PointForce("push", "body", direction=(1, 0, 0), magnitude=4.0, point=(0, 0, 0))
+    for speed in (2.0, -2.0, 0.0):
+        mechanism = one_body(joint, forces=[push])
+        run = euler(mechanism, 0.1, 0.01, state=mechanism.state(rates={"joint": speed}))
+        most = 0.3 * 2.0 * GRAVITY
+        expected = -np.sign(speed) * most if speed else -4.0
+        assert run.force["friction"] == pytest.approx(np.full(len(run.t), expected), rel=1e-6)
+        acceleration = (4.0 + expected) / 2.0
+        assert run.acceleration[:, 0] == pytest.approx(np.tile([acceleration, 0, 0], (len(run.t), 1)), abs=1e-6)
+        assert run.reactions["joint"].force == pytest.approx(np.tile([0, 0, 2.0 * GRAVITY], (len(run.t), 1)), abs=1e-6)
+        middle = 0.5 * (run.rates["joint"][1:] + run.rates["joint"][:-1])
+        assert run.power["friction"][1:] == pytest.approx(expected * middle, abs=1e-6)
+
+
+def test_force_in_a_bearing_that_turns_and_slides():
+    """The size of what its surfaces resist with; of a ball the torque."""
+    shaft = vi.Cylindrical("joint", "world", "body", point=(0, 0, 0), axis=(0, 1, 0))
+    mechanism = one_body(shaft, radius=0.05)
+    run = euler(mechanism, 0.01, 0.001, state=mechanism.state(rates={"joint": [0.3, 8.0]}))
+    assert run.force["friction"] == pytest.approx(np.full(len(run.t), PIN * 0.3 * 2.0 * GRAVITY), rel=5e-3)
+    ball = one_body(vi.Spherical("joint", "world", "body", point=(0, 0, 0)))
+    run = euler(ball, 0.05, 0.005, state=ball.state(angular_velocity={"body": (0, 0, 5.0)}))
+    torque = -ball.bodies[0].inertia[2, 2] * np.diff(run.angular_velocity[:, 0, 2]) / 0.005
+    assert run.force["friction"][1:] == pytest.approx(torque, rel=1e-6)
+    assert run.angular_acceleration[1:, 0, 2] == pytest.approx(-torque / ball.bodies[0].inertia[2, 2], rel=1e-6)
+
+
+def test_a_stop_far_away_changes_nothing():
+    plain = vi.mechanisms.four_bar()
+    friction = vi.JointCoulombFriction("friction", joint="crank pivot", coefficient=0.4, radius=0.05)
+    far = vi.JointStop("far", joint="crank pivot", upper=100.0)
+    runs = [
+        euler(vi.Mechanism("four-bar", plain.bodies, plain.joints, forces=forces, start=dict(plain.start)), 0.05, 1e-3)
+        for forces in ([friction], [friction, far])
+    ]
+    assert runs[1].position == pytest.approx(runs[0].position, abs=1e-9)
+
+
+def test_accelerations_see_the_friction():
+    """In the joints of a loop, one of them cut: differences of the velocities."""
+    plain = vi.mechanisms.four_bar()
+    frictions = [
+        vi.JointCoulombFriction(joint.name, joint=joint.name, coefficient=0.4, radius=0.05) for joint in plain.joints
+    ]
+    mechanism = vi.Mechanism("four-bar", plain.bodies, plain.joints, forces=frictions, start=dict(plain.start))
+    free = vi.redmax.simulate(plain, 0.05, dt=0.001, integrator="euler").acceleration
+    errors = []
+    for dt in (0.002, 0.001):
+        run = euler(mechanism, 0.05, dt)
+        difference = np.diff(run.velocity, axis=0) / dt
+        errors.append(np.abs(run.acceleration[1:] - difference)[round(0.01 / dt) :].max())
+    assert errors[1] < 0.6 * errors[0]
+    assert errors[1] < 0.2 * np.abs(run.acceleration - free).max()
+
+
+def test_driven_joint_with_friction():
+    """The drive's torque is that of the friction, sliding; the bearing is loaded by the weight."""
+    mechanism = one_body(revolute())
+    run = euler(mechanism, 0.1, 0.01, prescribed={"joint": lambda t: (-2.0 * t, -2.0, 0.0)})
+    torque = PIN * 0.3 * 0.05 * 2.0 * GRAVITY
+    assert run.force["friction"] == pytest.approx(np.full(len(run.t), torque), rel=5e-3)  # there are fifteen points
+    assert run.driving["joint"][:, 0] == pytest.approx(-run.force["friction"], rel=1e-6)
+    assert run.dissipated["friction"][-1] == pytest.approx(2.0 * 0.01 * run.force["friction"][1:].sum(), rel=1e-6)
+    assert np.abs(run.energy_balance).max() < 1e-4
+
+
 # ---------------------------------------------------------------------------------------- errors
 
 

@@ -7,6 +7,8 @@ from random_mechanisms import random_closed, random_tree, random_velocity_state
 import varint as vi
 from varint.redmax.equations import Equations
 
+ORDERS = {"euler": 1, "bdf1": 1, "bdf2": 2, "sdirk2": 2}
+
 
 def swing(rng, dof):
     """A smooth motion of ``dof`` coordinates, with its rates."""
@@ -77,5 +79,143 @@ def test_wrong_requests_are_refused():
     ):
         with pytest.raises(vi.ArgumentError, match=message):
             vi.redmax.simulate(mechanism, 1.0, prescribed=prescribed)
-    with pytest.raises(vi.ArgumentError, match="knows no prescribed joints"):
-        vi.redmax.simulate(mechanism, 1.0, dt=0.1, integrator="bdf1", prescribed={name: np.sin})
+
+
+# ---------------------------------------------------------------------------------------- steps of one size
+
+
+def start_and_swing(rng, mechanism, count):
+    """A random state, and smooth motions of the first ``count`` tree joints that start there."""
+    state = random_velocity_state(rng, mechanism)
+    reduced, columns = vi.redmax.reduced_state(mechanism, state), vi.redmax.coordinates(mechanism)
+    names = [name for name in columns if name in mechanism.joint_index][:count]
+
+    def motion(q, v):
+        a, w = rng.uniform(0.3, 1.0, q.size), rng.uniform(2.0, 4.0, q.size)
+        return lambda t: (
+            q + v / w * np.sin(w * t) + a * (1 - np.cos(w * t)),
+            v * np.cos(w * t) + a * w * np.sin(w * t),
+            a * w * w * np.cos(w * t) - v * w * np.sin(w * t),
+        )
+
+    return state, {name: motion(reduced.q[columns[name]], reduced.qdot[columns[name]]) for name in names}
+
+
+@pytest.mark.parametrize("integrator", ORDERS)
+@pytest.mark.parametrize("closed", [False, True])
+def test_order_in_steps_of_one_size(integrator, closed):
+    """Of positions, velocities, efforts of the drives and the balance of energy, in which their work counts."""
+    rng = np.random.default_rng(3)
+    mechanism = random_closed(rng, 8, 1) if closed else random_tree(rng, 5, floating=True)
+    state, prescribed = start_and_swing(rng, mechanism, 2)
+    T, found = 0.25, []
+    exact = vi.redmax.simulate(mechanism, T, rtol=1e-11, state=state, prescribed=prescribed)
+    for n in (60, 120):
+        run = vi.redmax.simulate(mechanism, T, dt=T / n, integrator=integrator, state=state, prescribed=prescribed)
+        errors = [run.position[-1] - exact.position[-1], run.velocity[-1] - exact.velocity[-1]]
+        errors += [run.driving[name][-1] - exact.driving[name][-1] for name in prescribed]
+        found.append([np.abs(error).max() for error in (*errors, run.energy_balance)])
+        for name, motion in prescribed.items():
+            q, rates, _ = np.swapaxes([motion(t) for t in run.t], 0, 1)
+            assert run.q[:, run.columns[name]] == pytest.approx(q, abs=1e-14)
+            assert run.qdot[:, run.columns[name]] == pytest.approx(rates, abs=1e-14)
+    assert np.log2(np.divide(*found)) == pytest.approx(np.full(len(found[0]), ORDERS[integrator]), abs=0.15)
+
+
+@pytest.mark.parametrize("integrator", ["euler", "bdf2"])
+def test_a_driven_ball_beyond_one_turn(integrator):
+    """Its rotation vector stays the given one, longer than those that charts have."""
+    bodies = [
+        vi.Body.box("a", (0.1, 0.2, 0.3), 1.0, position=(0, 0, -0.5)),
+        vi.Body.box("b", (0.1, 0.1, 0.4), 1.0, position=(0.2, 0, -1.2)),
+    ]
+    joints = [
+        vi.Spherical("ball", "world", "a", point=(0, 0, 0)),
+        vi.Spherical("next", "a", "b", point=(0, 0, -1)),
+    ]
+    mechanism, axis = vi.Mechanism("turned", bodies, joints), np.array([0.2, 0.3, 1.0])
+    motion = {"ball": lambda t: (axis * (4 * t + 2 * t * t), axis * (4 + 4 * t), 4 * axis)}
+    exact, errors = vi.redmax.simulate(mechanism, 1.0, rtol=1e-11, prescribed=motion), []
+    for n in (100, 200):
+        run = vi.redmax.simulate(mechanism, 1.0, dt=1 / n, prescribed=motion, integrator=integrator)
+        errors.append(np.abs(run.position[-1] - exact.position[-1]).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDERS[integrator], abs=0.15)
+
+
+@pytest.mark.parametrize("integrator", ORDERS)
+def test_a_loop_that_has_no_freedom_left(integrator):
+    """Kinematics alone: the loop is closed at the crank's angle, whatever the forces."""
+    mechanism = vi.mechanisms.four_bar(case="crank-rocker")
+    angle = mechanism.sweep("crank pivot", [0.0]).coordinates["crank pivot"][0]
+    start = vi.redmax.reduced_state(mechanism, mechanism.state(coordinates={"crank pivot": angle}))
+    motion = {"crank pivot": lambda t: (angle + 2.0 * t * t, 4.0 * t, 4.0)}
+    errors = []
+    for dt in (0.01, 0.005):
+        run = vi.redmax.simulate(mechanism, 0.5, dt=dt, state=start, integrator=integrator, prescribed=motion)
+        sweep = mechanism.sweep("crank pivot", angle + 2.0 * run.t**2)
+        errors.append(np.abs(run.coordinates["rocker pivot"] - sweep.coordinates["rocker pivot"]).max())
+    assert errors[1] < 3e-3
+    assert errors[1] < 0.6 * errors[0] if ORDERS[integrator] == 1 else errors[1] < 0.3 * errors[0]
+
+
+@pytest.mark.parametrize("integrator", ORDERS)
+def test_drags_a_stiff_spring_along(integrator):
+    """Steps far longer than the spring's period: what hangs on it goes with the driven slide."""
+    bodies = [vi.Body("a", mass=1.0, inertia=np.eye(3)), vi.Body("b", mass=1.0, inertia=np.eye(3), position=(1, 0, 0))]
+    joints = [
+        vi.Prismatic("ja", "world", "a", point=(0, 0, 0), axis=(1, 0, 0)),
+        vi.Prismatic("jb", "world", "b", point=(1, 0, 0), axis=(1, 0, 0)),
+    ]
+    spring = vi.Spring("spring", "a", "b", point_a=(0, 0, 0), point_b=(1, 0, 0), stiffness=1e8, damping=1e4)
+    mechanism = vi.Mechanism("dragged", bodies, joints, forces=[spring])
+    motion = {"ja": lambda t: (np.sin(t) ** 2, np.sin(2 * t), 2 * np.cos(2 * t))}
+    run = vi.redmax.simulate(mechanism, 1.0, dt=0.01, integrator=integrator, prescribed=motion)
+    assert np.abs(run.coordinates["jb"] - np.sin(run.t) ** 2).max() < 1e-6
+
+
+# ---------------------------------------------------------------------------------------- accelerations, reactions
+
+
+def driven_pendulum():
+    body = vi.Body("b", mass=2.0, inertia=np.diag([0.3, 0.2, 0.1]), position=(0, 0, -0.7))
+    return vi.Mechanism("driven", [body], [vi.Revolute("hinge", "world", "b", point=(0, 0, 0), axis=(0, 1, 0))])
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "euler", "bdf2"])
+@pytest.mark.parametrize("how", ["prescribed", "force"])
+def test_driven_pendulum_by_its_closed_form(integrator, how):
+    mechanism, prescribed, tight = driven_pendulum(), None, 1e-9
+    if how == "prescribed":
+        prescribed = {"hinge": lambda t: (np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t))}
+    else:
+        tight = 1e-5  # differences of the position
+        motion = vi.PrescribedMotion("drive", joint="hinge", position=lambda t: np.sin(3 * t))
+        mechanism = vi.Mechanism("driven", mechanism.bodies, mechanism.joints, forces=[motion])
+    run = vi.redmax.simulate(mechanism, 1.0, dt=0.05, integrator=integrator, prescribed=prescribed)
+    q, rate, bend = np.sin(3 * run.t), 3 * np.cos(3 * run.t), -9 * np.sin(3 * run.t)
+    none = 0.0 * q
+    along, inwards = np.array([-np.cos(q), none, np.sin(q)]).T, np.array([np.sin(q), none, np.cos(q)]).T
+    acceleration = 0.7 * (bend[:, None] * along + rate[:, None] ** 2 * inwards)
+    assert run.acceleration[:, 0] == pytest.approx(acceleration, abs=tight)
+    assert run.angular_acceleration[:, 0] == pytest.approx(np.array([none, bend, none]).T, abs=10 * tight)
+    assert run.reactions["hinge"].force == pytest.approx(2.0 * (acceleration + [0, 0, 9.81]), abs=10 * tight)
+    assert run.reactions["hinge"].torque == pytest.approx(np.zeros((len(q), 3)), abs=10 * tight)
+    torque = (0.2 + 2.0 * 0.49) * bend + 2.0 * 9.81 * 0.7 * np.sin(q)
+    assert run.driving["hinge"][:, 0] == pytest.approx(torque, abs=10 * tight)
+    if how == "force":
+        assert run.force["drive"] == pytest.approx(torque, abs=10 * tight)
+        assert run.power["drive"] == pytest.approx(torque * rate, abs=30 * tight)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_accelerations_are_those_of_the_motion(seed):
+    rng = np.random.default_rng(seed)
+    mechanism = random_closed(rng, 6, 1) if seed % 2 else random_tree(rng, 5, floating=True)
+    state, prescribed = start_and_swing(rng, mechanism, 2)
+    dt = 1e-3
+    run = vi.redmax.simulate(mechanism, 10 * dt, dt=dt, rtol=1e-12, state=state, prescribed=prescribed)
+    difference = (run.velocity[2:] - run.velocity[:-2]) / (2 * dt)
+    size = np.abs(difference).max()
+    assert run.acceleration[1:-1] == pytest.approx(difference, abs=1e-4 * size)
+    spin = (run.angular_velocity[2:] - run.angular_velocity[:-2]) / (2 * dt)
+    assert run.angular_acceleration[1:-1] == pytest.approx(spin, abs=1e-4 * np.abs(spin).max())

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from random_mechanisms import random_tree, random_velocity_state
+from scipy.integrate import solve_ivp
 
 import varint as vi
 
@@ -78,3 +79,76 @@ def test_no_convergence_is_an_error(monkeypatch):
 def test_needs_the_step():
     with pytest.raises(vi.ArgumentError, match="'bdf2' needs dt="):
         vi.redmax.simulate(vi.mechanisms.double_pendulum(), 1.0, integrator="bdf2")
+
+
+# ---------------------------------------------------------------------------------------- integral gains
+
+
+def servo_arm(target, **gains):
+    """A pendulum with a second one on it, held by a servo with an integral gain at its shoulder."""
+    plain = vi.mechanisms.double_pendulum()
+    given = {"stiffness": 40.0, "damping": 6.0, "integral": 30.0} | gains
+    servo = vi.JointServo("servo", joint=plain.joints[0].name, target=target, **given)
+    return vi.Mechanism("arm", plain.bodies, plain.joints, gravity=plain.gravity, forces=[servo])
+
+
+def step_to(t, state):
+    return 0.8 + 0.3 * np.sin(4.0 * t)
+
+
+@pytest.mark.parametrize("integrator", ["rk45", "dop853", "radau"])
+def test_integral_gain_with_error_control(integrator):
+    """Against the closed equations of a pendulum, by another program, at nodes that the integrator chooses."""
+    inertia, weight, ki = 0.05 + 2.0 * 0.25, 2.0 * 9.81 * 0.5, 15.0
+
+    def slope(t, y):
+        effort = -20.0 * (y[0] - step_to(t, None)) - 4.0 * y[1] - ki * y[2]
+        return y[1], (effort - weight * np.sin(y[0])) / inertia, y[0] - step_to(t, None)
+
+    body = vi.Body("m", mass=2.0, inertia=0.05 * np.eye(3), position=(0, 0, -0.5))
+    hinge = vi.Revolute("hinge", "world", "m", point=(0, 0, 0), axis=(0, 1, 0))
+    servo = vi.JointServo("servo", joint="hinge", target=step_to, stiffness=20.0, damping=4.0, integral=ki)
+    run = vi.redmax.simulate(
+        vi.Mechanism("servo", [body], [hinge], forces=[servo]), 3.0, integrator=integrator, rtol=1e-8
+    )
+    y = solve_ivp(slope, (0.0, 3.0), np.zeros(3), "DOP853", run.t, rtol=1e-12, atol=1e-12).y
+    effort = [-20.0 * (q - step_to(t, None)) - 4.0 * v - ki * w for t, (q, v, w) in zip(run.t, y.T, strict=True)]
+    assert run.coordinates["hinge"] == pytest.approx(y[0], abs=1e-5)
+    assert run.force["servo"] == pytest.approx(effort, abs=1e-4)
+    angular = [slope(t, state)[1] for t, state in zip(run.t, y.T, strict=True)]
+    assert run.angular_acceleration[:, 0, 1] == pytest.approx(angular, abs=1e-3)
+
+
+@pytest.mark.parametrize("integrator", ORDERS)
+@pytest.mark.parametrize("stiffness", [40.0, 0.0])
+def test_order_with_an_integral_gain(integrator, stiffness):
+    mechanism = servo_arm(step_to, stiffness=stiffness)
+    exact = vi.redmax.simulate(mechanism, 1.0, rtol=1e-11)
+    found = []
+    for n in (100, 200):
+        run = vi.redmax.simulate(mechanism, 1.0, dt=1.0 / n, integrator=integrator, every=n // 4)
+        errors = run.position[-1] - exact.position[-1], run.force["servo"][-1] - exact.force["servo"][-1]
+        found.append([np.abs(error).max() for error in errors])
+    assert np.log2(np.divide(*found)) == pytest.approx(np.full(2, ORDERS[integrator]), abs=0.2)
+
+
+def test_both_formulations_agree_on_an_integral_gain():
+    mechanism = servo_arm(0.8)
+    red = vi.redmax.simulate(mechanism, 1.0, dt=0.01, rtol=1e-10)
+    errors = []
+    for dt in (0.01, 0.005):
+        run = vi.simulate(mechanism, 1.0, dt, every=round(0.01 / dt))
+        errors.append([np.abs(getattr(run, a) - getattr(red, a)).max() for a in ("position", "velocity")])
+    assert np.log2(np.divide(*errors)) == pytest.approx([2.0, 2.0], abs=0.2)
+    assert run.force["servo"] == pytest.approx(red.force["servo"], abs=2e-3)
+
+
+@pytest.mark.parametrize("integrator", ORDERS)
+def test_strong_integral_gain_at_long_steps(integrator):
+    """Of a body that only dampers slow: the integral's own time constant is a fortieth of the step."""
+    body, slide = vi.Body("b", mass=1e-4, inertia=np.eye(3)), vi.Prismatic
+    joint = slide("slide", "world", "b", point=(0, 0, 0), axis=(1, 0, 0))
+    servo = vi.JointServo("servo", joint="slide", target=1.0, stiffness=0.0, damping=1.0, integral=400.0)
+    mechanism = vi.Mechanism("slide", [body], [joint], forces=[servo])
+    run = vi.redmax.simulate(mechanism, 10.0, dt=0.1, integrator=integrator)
+    assert np.abs(run.coordinates["slide"]).max() < 3.0

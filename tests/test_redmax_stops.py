@@ -112,7 +112,7 @@ def test_no_impact_adds_energy_and_impulses_are_complementary(rng):
         equations.load(0.0)
         M, none = equations.mass_matrix(), np.zeros((0, equations.nq))
         contacts = Contacts(equations)
-        after = contacts.solve(h, v, M, M @ v, none, np.zeros(0))
+        after = contacts.solve(h, v, M, M @ v, none, np.zeros(0), np.zeros(equations.nq))
         gain = 0.5 * (after @ M @ after - v @ M @ v)
         size = 0.5 * v @ M @ v
         assert gain < 1e-9 * size
@@ -122,6 +122,88 @@ def test_no_impact_adds_energy_and_impulses_are_complementary(rng):
         effort = M @ (after - v)
         open_ = (np.abs(q + h * after) < 0.1 - 1e-6) & (after * v > 0)
         assert np.abs(effort[open_]).max(initial=0.0) < 1e-7 * np.abs(M @ v).max()
+
+
+# ---------------------------------------------------------------------------------------- forces
+
+
+@pytest.mark.parametrize("side", ["upper", "lower"])
+def test_force_of_a_stop_at_rest_is_the_weight(side):
+    body = vi.Body("rod", mass=3.0, inertia=np.eye(3), position=(0, 0, -0.8))
+    hinge = vi.Revolute("hinge", "world", "rod", point=(0, 0, 0), axis=(0, 1, 0))
+    limit = -0.4 if side == "upper" else 0.4
+    stop = vi.JointStop("stop", joint="hinge", **{side: limit})
+    mechanism = vi.Mechanism("leaning", [body], [hinge], forces=[stop])
+    run = euler(mechanism, 0.2, 0.01, state=mechanism.state(coordinates={"hinge": limit}), every=4)
+    moment = 3.0 * GRAVITY * 0.8 * np.sin(limit)
+    assert run.force["stop"] == pytest.approx(np.full(len(run.t), moment), rel=1e-7)
+    # nothing moves: the joint bears the weight, the stop takes the moment about it
+    assert np.abs(run.acceleration).max() < 1e-6
+    expected = np.tile([0.0, 0.0, 3.0 * GRAVITY], (len(run.t), 1))
+    assert run.reactions["hinge"].force == pytest.approx(expected, abs=1e-6)
+    assert np.abs(run.reactions["hinge"].torque).max() < 1e-6
+
+
+@pytest.mark.parametrize("every", [1, 10])
+def test_impulse_of_an_impact_is_in_the_force(every):
+    """The momentum that a floor gives back, and what it takes out."""
+    run = euler(ball(0.5), 0.6, 0.001, every=every)
+    v = run.velocity[:, 0, 2]
+    impulse = np.sum(run.force["floor"][1:] * np.diff(run.t))
+    assert impulse == pytest.approx(v[-1] + GRAVITY * 0.6, abs=1e-9)
+    assert -np.sum(run.power["floor"][1:] * np.diff(run.t)) == pytest.approx(run.dissipated["floor"][-1], abs=1e-9)
+
+
+def test_tether_carries_its_weight():
+    weight = vi.Body("w", mass=3.0, inertia=np.eye(3), position=(0, 0, -2.0))
+    rope = vi.LengthStop("rope", "world", "w", point_a=(0, 0, 0), point_b=(0, 0, -2.0), upper=2.0)
+    run = euler(vi.Mechanism("hung", [weight], [vi.Free("base", "world", "w")], forces=[rope]), 0.1, 0.01)
+    assert run.force["rope"] == pytest.approx(np.full(len(run.t), -3.0 * GRAVITY), rel=1e-6)
+    assert np.abs(run.acceleration).max() < 1e-5
+
+
+# ---------------------------------------------------------------------------------------- with prescribed joints
+
+
+@pytest.mark.parametrize("below", ["platform", "world"])
+def test_lift_pushes_its_load_up(below):
+    """A platform that is moved up and down faster than things fall: the load on it leaves it and lands again."""
+    bodies = [
+        vi.Body("platform", mass=5.0, inertia=np.eye(3)),
+        vi.Body("load", mass=2.0, inertia=np.eye(3), position=(0, 0, 1)),
+    ]
+    joints = [
+        vi.Prismatic("lift", "world", "platform", point=(0, 0, 0), axis=(0, 0, 1)),
+        vi.Prismatic("slide", below, "load", point=(0, 0, 1), axis=(0, 0, 1)),
+    ]
+    floor = vi.LengthStop("floor", "platform", "load", point_a=(0, 0, 0), point_b=(0, 0, 1), lower=1.0)
+    mechanism = vi.Mechanism("lift", bodies, joints, forces=[floor])
+    w = 10.0
+    motion = {"lift": lambda t: (0.2 * (1 - np.cos(w * t)), 0.2 * w * np.sin(w * t), 0.2 * w * w * np.cos(w * t))}
+    balances = []
+    for dt in (0.004, 0.002):
+        run = euler(mechanism, 1.0, dt, prescribed=motion)
+        carried = run.t < np.arccos(-GRAVITY / (0.2 * w * w)) / w - 2 * dt  # until it falls behind
+        force = 2.0 * (GRAVITY + 0.2 * w * w * np.cos(w * run.t))
+        carried[:2] = False  # of the first step the speed is that of its middle
+        assert run.force["floor"][carried] == pytest.approx(force[carried], abs=500 * dt)
+        drive = 7.0 * GRAVITY + 7.0 * 0.2 * w * w * np.cos(w * run.t)
+        assert run.driving["lift"][carried, 0] == pytest.approx(drive[carried], abs=1000 * dt)
+        height = run.position[:, 1, 2] - run.position[:, 0, 2]
+        assert height.min() > 1.0 - 1e-9
+        assert height.max() > 1.1
+        balances.append(np.abs(run.energy_balance).max())
+    assert balances[1] < 0.7 * balances[0]
+
+
+def test_motion_into_its_own_stop_is_named():
+    mechanism = pendulum(angle=0.0, upper=0.3)
+    motion = {"joint 1": lambda t: (t, 1.0, 0.0)}
+    with pytest.raises(vi.ConvergenceError, match="'stop' on joint 'joint 1', the motion prescribed for revolute") as e:
+        euler(mechanism, 1.0, 0.01, prescribed=motion)
+    assert e.value.trajectory.t[-1] == pytest.approx(0.3, abs=0.02)
+    rests = euler(mechanism, 0.1, 0.01, prescribed={"joint 1": lambda t: (0.3, 0.0, 0.0)})
+    assert np.abs(rests.force["stop"]).max() == 0.0
 
 
 def test_contradiction_names_the_stops_and_their_joint():

@@ -13,12 +13,14 @@ class NotFinite(ArithmeticError):
 
 
 class Adaptive:
-    """A run of ``equations`` from (q, qdot) by scipy's solver ``method``; the work of the laws is integrated along.
+    """A run of ``equations`` from (q, qdot) by scipy's solver ``method``.
+
+    The work of the laws and the deviations of servos with an integral gain are integrated along.
 
     Attributes
     ----------
     t : float
-    y : (2 nq + nf,) q, qdot and the work of each law, J
+    y : (2 nq + nf + ns,) q, qdot, the work of each law, J, and the integrals of deviations, m s, rad s
     evaluations, steps, newton_iterations : int
     failure : str or None
     """
@@ -28,8 +30,8 @@ class Adaptive:
     def __init__(self, equations, method, q, qdot, end, rtol, atol):
         self.equations, self.method, self.end = equations, METHODS[method], end
         self.tolerances = {"rtol": rtol, "atol": atol}
-        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf)])
-        if method == "radau" and not (equations.row_count or equations.drives):
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf + equations.servos.size)])
+        if method == "radau" and not (equations.row_count or equations.drives or equations.servos.size):
             self.inverse = InverseDynamics(equations)
             self.tolerances["jac"] = self._jacobian
         self.evaluations = self.steps = 0
@@ -45,8 +47,12 @@ class Adaptive:
         nq = self.equations.nq
         return self.y[:nq], self.y[nq : 2 * nq]
 
+    def _integral(self, y):
+        return y[2 * self.equations.nq + self.equations.nf :]
+
     def _reach(self):
         """Whether the state was changed: near singular poses its loops are closed."""
+        self.equations.integrate_from(self._integral(self.y), 0.0)
         if self.equations.reach(self.t, *self._split()):
             return False
         self.equations.close(*self._split())
@@ -54,9 +60,10 @@ class Adaptive:
 
     def _slope(self, t, y):
         nq, slope = self.equations.nq, np.empty_like(y)
+        self.equations.integrate_from(self._integral(y), 0.0)
         slope[:nq] = self.equations.imposed(t, y[:nq], y[nq : 2 * nq])[1]
         slope[nq : 2 * nq] = self.equations.acceleration(t, y[:nq], y[nq : 2 * nq])
-        slope[2 * nq :] = self.equations.power
+        slope[2 * nq :] = np.concatenate([self.equations.power, self.equations.deviation])
         self.evaluations += 1
         if not np.isfinite(slope).all():
             raise NotFinite

@@ -8,7 +8,11 @@ A stop with the gap g = sign (limit - gauge) asks for
 
 An approach slower than what one step brings by itself is at rest on its stop: no restitution. Impulses act against
 approaching rates only, so that e <= 1 takes energy out, however many stops are hit at once.
+
+Prescribed joints are rows of G, the last of them: what holds them is their effort.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,9 +32,14 @@ class Blocked(ArithmeticError):
     """The stops or the friction leave no motion; the message names them."""
 
 
+def is_contact(mechanism, force) -> bool:
+    """Whether a force is a hard stop or joint friction."""
+    return force.reduced_only or any(element.stops for element in force.elements(mechanism))
+
+
 def check_integrator(mechanism, integrator) -> bool:
     """Whether the mechanism has hard stops or joint friction; raises ArgumentError where they cannot be had."""
-    forces = [f for f in mechanism.forces if f.reduced_only or any(e.stops for e in f.elements(mechanism))]
+    forces = [force for force in mechanism.forces if is_contact(mechanism, force)]
     if not forces:
         return False
     if integrator != INTEGRATOR:
@@ -44,8 +53,24 @@ def check_integrator(mechanism, integrator) -> bool:
     return True
 
 
+class ContactEfforts(NamedTuple):
+    """Efforts, N, N m, or impulses, N s, N m s.
+
+    stops : (..., nf) along the gauge of each law
+    frictions : (..., d) of each `JointCoulombFriction`, by its name, along the motions that the joint allows
+    drives : (..., nd) of the prescribed columns of q
+    """
+
+    stops: np.ndarray
+    frictions: dict[str, np.ndarray]
+    drives: np.ndarray
+
+
 class Contacts:
-    """The hard stops and the joint friction of ``equations``; ``work`` (nf,) of the laws in the last step, J."""
+    """The hard stops and the joint friction of ``equations``.
+
+    Of the last step, ``work`` (nf,) of the laws, J, and ``impulse`` (nc,), see `parts`.
+    """
 
     def __init__(self, equations):
         self.equations = equations
@@ -56,14 +81,27 @@ class Contacts:
         self.law = np.array([f for f, own in elements for element in own for _ in element.stops], dtype=int)
         self.frictions = JointFrictions(equations)
         self.work = np.zeros(equations.nf)
+        self.driven = int(equations.driven_columns.sum())
+        self.sizes = [equations.nf, *(bearing.free.shape[1] for bearing in self.frictions.bearings), self.driven]
+        self.impulse = np.zeros(sum(self.sizes))
 
-    def solve(self, h, rates, A, b, G, g) -> np.ndarray:
-        """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`."""
-        self.work[:] = 0.0
-        free, _ = solve_saddle(A, G, G, b, g)
-        N, n, rebound = self._rows(h, rates, free)
+    def parts(self, impulse) -> ContactEfforts:
+        """``impulse`` (..., nc), or efforts in its place, taken apart."""
+        stops, *frictions, drives = np.split(impulse, np.cumsum(self.sizes)[:-1], axis=-1)
+        return ContactEfforts(stops, dict(zip(self.frictions.names, frictions, strict=True)), drives)
+
+    def solve(self, h, rates, A, b, G, g, offset) -> np.ndarray:
+        """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`.
+
+        ``offset`` (nq,): by how much the coordinates change faster than at v.
+        """
+        self.work[:] = self.impulse[:] = 0.0
+        parts = self.parts(self.impulse)
+        free, multiplier = solve_saddle(A, G, G, b, g)
+        N, n, rebound = self._rows(h, rates, free, offset)
         frictions = self.frictions
         if not len(frictions) and (N @ free >= n).all():
+            parts.drives[:] = multiplier[len(G) - self.driven :]
             return free
         try:
             try:
@@ -71,7 +109,8 @@ class Contacts:
             except Infeasible:  # a rebound hits another stop within the step, and is lost
                 found = self._stagger(h, rates, A, b, G, g, N, n)
         except Infeasible as problem:
-            names = ", ".join(dict.fromkeys(self._label(s) for s in problem.rows)) or "the loops"
+            labels = [*map(self._label, problem.rows), *self._motions] or ["the loops"]
+            names = ", ".join(dict.fromkeys(labels))
             raise Blocked(f"no motion obeys all of {names} at once") from None
         except NotSolved:
             names = ", ".join(dict.fromkeys([*map(self._label, range(len(n))), *frictions.labels]))
@@ -79,6 +118,10 @@ class Contacts:
         middle = 0.5 * (rates + found.v)
         np.add.at(self.work, self.law, found.alpha * (N @ middle))
         frictions.add_work(found.beta, middle, self.work)
+        np.subtract.at(parts.stops, self.law, self.sign * found.alpha)
+        for name, along in zip(frictions.names, frictions.along(found.beta), strict=True):
+            parts.frictions[name][:] = along
+        parts.drives[:] = self._multiplier(A, b, G, N, found)[len(G) - self.driven :]
         return found.v
 
     def _stagger(self, h, rates, A, b, G, g, N, n):
@@ -91,8 +134,7 @@ class Contacts:
         for number in range(2 * MANY_PASSES):
             limits = frictions.limits
             found = solve_program(A, b, G, g, N, n, list(zip(h * limits, frictions.rows, strict=True)))
-            left = A @ found.v - b - N.T @ found.alpha - frictions.pulled_back(found.beta)
-            multiplier = np.linalg.lstsq(G.T, left, rcond=None)[0] / h if len(G) else np.zeros(0)
+            multiplier = self._multiplier(A, b, G, N, found) / h
             frictions.press(
                 h, rates, found.v, multiplier[: len(self.equations.closures)], found.beta, self._loads(found.alpha / h)
             )
@@ -108,7 +150,14 @@ class Contacts:
             f"the friction of {', '.join(frictions.labels)} and the pressures do not settle. A smaller dt may help"
         )
 
-    def _rows(self, h, rates, free):
+    def _multiplier(self, A, b, G, N, found):
+        """(k,) impulses along the rows of G."""
+        left = A @ found.v - b - N.T @ found.alpha
+        if len(self.frictions):
+            left -= self.frictions.pulled_back(found.beta)
+        return np.linalg.lstsq(G.T, left, rcond=None)[0] if len(G) else np.zeros(0)
+
+    def _rows(self, h, rates, free, offset):
         """N (m, nq) and n (m,) of the stops: N v >= n, and the rebound (m,); ``free`` (nq,): rates without them."""
         e = self.equations
         N = np.empty((self.gauge.size, e.nq))
@@ -117,9 +166,14 @@ class Contacts:
             np.add.at(load, e.forced.plan.gauge_body[k], -self.sign[s] * e.gradient[k])
             N[s] = e.generalised(load[:-1])
         gap = self.sign * (self.limit - e.value[self.gauge])
-        before, after = N @ rates, N @ free
-        n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap)
-        hit = (before < 0.0) & (gap + h * after < 0.0) & (-before > np.abs(after - before)) & (self.restitution > 0.0)
+        before, after, faster = N @ rates, N @ free, N @ offset
+        n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap) - faster
+        hit = (
+            (before < 0.0)
+            & (gap + h * (after + faster) < 0.0)
+            & (-before > np.abs(after - before))
+            & (self.restitution > 0.0)
+        )
         return N, n, np.where(hit, -self.restitution * before, n)
 
     def _loads(self, force):
@@ -129,6 +183,10 @@ class Contacts:
         for s, k in enumerate(self.gauge):
             np.add.at(load, e.forced.plan.gauge_body[k], -self.sign[s] * force[s] * e.gradient[k])
         return load[:-1]
+
+    @property
+    def _motions(self):
+        return [f"the motion prescribed for {drive.label}" for drive in self.equations.drives]
 
     def _label(self, s):
         force = self.equations.mechanism.forces[self.equations.forced.force[self.law[s]]]

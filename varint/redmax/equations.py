@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from varint.compile import compile_structure
-from varint.errors import ArgumentError
+from varint.kernels.plan import SERVO
 from varint.model.rotation import matrix_from_vector, quat_from_matrix
 from varint.model.state import State
 from varint.redmax.charts import (
@@ -46,7 +46,8 @@ class Equations:
 
     After `place`: ``position`` (nb + 1, 3), ``rotation`` (nb + 1, 3, 3), the world last; after `move`: ``velocity``
     (nb, 6), m/s, world, and rad/s, body axes. Bodies in the order of the kernels. After `load`: ``effort`` and
-    ``power`` (nf,) of the laws, and its result ``loaded``.
+    ``power`` (nf,) of the laws, its result ``loaded``, and of the laws ``servos`` (ns,), which have an integral gain,
+    ``deviation`` (ns,) and its ``integral``, see `integrate_from`.
 
     Parameters
     ----------
@@ -71,7 +72,6 @@ class Equations:
         self.aim = np.zeros(len(self.couplings))  # what they are kept at
         self.forced = compile_structure(mechanism, forced=True) if mechanism.forces else self.compiled
         self.inputs = inputs(self.forced) if inputs else None
-        _refuse_integrals(mechanism)
         plan, nq = self.forced.plan, self.tree.nq
         nl, nb, ng, nf = nodes.parent.size, nodes.body_node.size, plan.gauge_kind.size, plan.law_kind.size
         self.nq, self.nb, self.nf = nq, nb, nf
@@ -85,6 +85,10 @@ class Equations:
         self.turns, self.value, self.rate = np.zeros(ng), np.zeros(ng), np.zeros(ng)
         self.gradient, self.slopes = np.zeros((ng, 2, 6)), np.zeros((ng, 3))
         self.effort, self.power, self.law_slopes = np.zeros(nf), np.zeros(nf), np.zeros((nf, 2))
+        self.servos = np.flatnonzero((plan.law_kind == SERVO) & (plan.law_parameter[:, 1] != 0.0))
+        self._servo_gauge = np.repeat(np.arange(ng), np.diff(plan.gauge_law))[self.servos]
+        self.integral, self.deviation = np.zeros((2, self.servos.size))
+        self.integrate_from(self.integral, 0.0)
         self._matrix, self._zero = np.zeros((3, 3)), np.zeros((nl, 6))
         self._hull, self._U, self._L = np.zeros((nl + 1, 3, 3, 3)), np.zeros((nq, 6)), np.zeros((nq, 3))
         self._wrench, self._acceleration = np.zeros((nl + 1, 6)), np.zeros((nl + 1, 6))
@@ -194,9 +198,27 @@ class Equations:
                 plan.gauge_law, plan.law_kind, plan.law_parameter, plan.table,
                 self.value, self.rate, command, self.effort, self.power, self.slopes, self.law_slopes,
             )  # fmt: skip
+            if self.servos.size:
+                self._integrate(command)
             forces.sum_loads(plan.gauge_body, self.slopes, self.gradient, load)
         self.loaded = load
         return load
+
+    def integrate_from(self, start, span) -> None:
+        """`load` finds integrals of deviations as ``start`` (ns,), m s, rad s, and ``span``, s, times the deviation."""
+        self._integral_start, self._span = start, span
+
+    def _integrate(self, command):
+        """Add the efforts of integral gains to those of their laws."""
+        f, e = self.servos, self._servo_gauge
+        gain = self.forced.plan.law_parameter[f, 1]
+        self.deviation = self.value[e] - command[f]
+        self.integral = self._integral_start + self._span * self.deviation
+        for slopes, row, column in ((self.slopes, e, 1), (self.law_slopes, f, 0)):
+            np.subtract.at(slopes, (row, column), gain * self._span)
+        np.subtract.at(self.slopes, (e, 0), gain * self.integral)
+        self.effort[f] -= gain * self.integral
+        self.power[f] = self.effort[f] * self.rate[e]
 
     def reach(self, t, q, rates) -> bool:
         """Angles of forces count their turns from this state on, and loops have the rank of the states reached.
@@ -416,9 +438,3 @@ class Equations:
         parts = V.reshape(nb, 6, V.shape[1])
         linear, angular = plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]
         return np.concatenate([linear, angular], axis=1).reshape(V.shape)
-
-
-def _refuse_integrals(mechanism):
-    for force in mechanism.forces:
-        if getattr(force, "integral", 0.0):
-            raise ArgumentError(f"{force.label} has an integral gain, which reduced coordinates do not know")

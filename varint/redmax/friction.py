@@ -19,7 +19,7 @@ from varint.model.forces.friction import JointCoulombFriction
 class Bearing(NamedTuple):
     """One joint with friction.
 
-    label : str
+    name, label : str, of the force
     law : int, whose work is that of the friction
     frames : JointFrames
     joint : int, number in the description
@@ -29,6 +29,7 @@ class Bearing(NamedTuple):
     shares : (kinds, n) sizes of these velocities
     """
 
+    name: str
     label: str
     law: int
     frames: JointFrames
@@ -67,6 +68,18 @@ class JointFrictions:
     @property
     def labels(self):
         return [bearing.label for bearing in self.bearings]
+
+    @property
+    def names(self):
+        return [bearing.name for bearing in self.bearings]
+
+    def along(self, beta) -> list[np.ndarray]:
+        """(d,) of each bearing: the impulses ``beta`` of its cones along its free motions."""
+        parts = [np.zeros(bearing.free.shape[1]) for bearing in self.bearings]
+        roots = [root for bearing in self.bearings for root in bearing.roots]
+        for owner, root, part in zip(self.owner, roots, beta, strict=True):
+            parts[owner] += root.T @ part
+        return parts
 
     def place(self) -> None:
         """Rows of the cones at the pose of the equations."""
@@ -110,15 +123,10 @@ class JointFrictions:
         load = np.concatenate([e.loaded + self._later(h, before, after) + stops, np.zeros((1, 6))])
         closing, cut = self._at_closures(multiplier)
         load += closing
-        for k, bearing in enumerate(self.bearings):
+        for bearing, own, twists in zip(self.bearings, self.along(beta), self._twists, strict=True):
             if self._of_joint[bearing.joint] >= nb:
-                own = sum(
-                    root.T @ part
-                    for i, root, part in zip(self.owner, self._roots(), beta, strict=True)
-                    if i == k
-                ) / h  # fmt: skip
                 ends = self._described[[bearing.frames.a, bearing.frames.b]]
-                np.add.at(load, ends, np.tensordot(own, self._twists[k], 1))
+                np.add.at(load, ends, np.tensordot(own / h, twists, 1))
         w, x, R = e.velocity[:, 3:], e.position, e.rotation
         spin = np.einsum("nij,nj->ni", plan.inertia, w)
         force = plan.mass[:, None] * (acceleration[:, :3] - plan.gravity) - load[:nb, :3]
@@ -129,9 +137,6 @@ class JointFrictions:
         for i in range(nb - 1, -1, -1):
             total[plan.parent[i]] += total[i]
         return [self._at_anchor(bearing, total, cut) for bearing in self.bearings]
-
-    def _roots(self):
-        return [root for bearing in self.bearings for root in bearing.roots]
 
     def _later(self, h, before, after):
         """(nb, 6) change of the loads of the laws over the step, along their gauges."""
@@ -192,4 +197,5 @@ def _bearing(mechanism, force, law):
         shares[i][k] = size
     spread = force.coefficient * np.linalg.pinv(wrenches.T)
     frames = JointFrames(mechanism, joint)
-    return Bearing(force.label, law, frames, mechanism.joint_index[force.joint], free, spread, roots, np.array(shares))
+    number = mechanism.joint_index[force.joint]
+    return Bearing(force.name, force.label, law, frames, number, free, spread, roots, np.array(shares))

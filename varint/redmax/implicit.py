@@ -9,7 +9,10 @@ Every stage is, with s = gamma h, an equation for its end x:
            b  s = alpha h            d = q0 + (1 - alpha) h va c = q0 + (2 alpha - 1) h v0 + 2 (1 - alpha) h va
     BDF2      s = 2/3 h              d = 4/3 q1 - 1/3 q0       c = d + 8/9 h v1 - 2/9 h v0
 
-alpha = 1 - sqrt(1/2). gap = G v + b g: loops are held at the level of velocities.
+alpha = 1 - sqrt(1/2). gap = G v + b g: loops are held at the level of velocities. Of prescribed joints x, v and a are
+those of their motion at the time of the end, not of the formulas: the other coordinates then obey an equation that
+depends on time, of which the scheme has the order that it has of any. The integrals of deviations are such coordinates
+of first order: d + s times the deviation at the end.
 """
 
 import numpy as np
@@ -30,39 +33,45 @@ class Stages:
     """Solves stages; ``iterations`` counts Newton's."""
 
     def __init__(self, equations):
-        self.inverse = InverseDynamics(equations)
+        self.equations, self.inverse = equations, InverseDynamics(equations)
         self.multiplier = np.zeros(equations.row_count)
         self.iterations = 0
 
-    def solve(self, t, s, d, c, guess):
-        """The end x (nq,) of a stage at time ``t``, from a guess, and its rates."""
-        x, inverse = guess.copy(), self.inverse
+    def solve(self, t, s, d, c, guess, integral):
+        """The end x (nq,) of a stage at time ``t``, from a guess, and its rates; ``integral`` (ns,): d of integrals."""
+        inverse, free = self.inverse, ~self.equations.driven_columns
+        given, given_rates, given_second = self.equations.imposed(t, guess, guess)
+        self.equations.integrate_from(integral, s)
+        x = given.copy()
         for _ in range(ITERATIONS):
             self.iterations += 1
-            tau, gap = inverse.evaluate(t, x, (x - d) / s, (x - c) / s**2, self.multiplier)
+            rates, second = np.where(free, (x - d) / s, given_rates), np.where(free, (x - c) / s**2, given_second)
+            tau, gap = inverse.evaluate(t, x, rates, second, self.multiplier)
             A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
             if not (np.isfinite(tau).all() and np.isfinite(A).all()):
                 break
             G = inverse.rows() if gap.size else C
-            step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau, -s * gap)
-            x += step
+            A, G, C = A[np.ix_(free, free)], G[:, free], C[:, free]
+            step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * gap)
+            x[free] += step
             self.multiplier += change / s**2
             if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):
-                return x, (x - d) / s
+                return x, np.where(free, (x - d) / s, given_rates)
         raise NotConverged
 
-    def bdf1(self, t, h, q, v):
-        """q (nq,) and rates at t + h."""
-        return self.solve(t + h, h, q, q + h * v, q + h * v)
+    def bdf1(self, t, h, q, v, integral):
+        """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
+        return self.solve(t + h, h, q, q + h * v, q + h * v, integral)
 
-    def sdirk2(self, t, h, q, v):
-        """q (nq,) and rates at t + h."""
+    def sdirk2(self, t, h, q, v, integral):
+        """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
         s = ALPHA * h
-        va = self.solve(t + s, s, q, q + s * v, q + s * v)[1]
-        d = q + (1 - ALPHA) * h * va
-        return self.solve(t + h, s, d, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va, d + s * va)
+        va = self.solve(t + s, s, q, q + s * v, q + s * v, integral)[1]
+        d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
+        return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.deviation)
 
-    def bdf2(self, t, h, q, v, q_before, v_before):
-        """q (nq,) and rates at t + h; ``q_before``, ``v_before`` at t - h."""
+    def bdf2(self, t, h, q, v, integral, q_before, v_before, integral_before):
+        """q (nq,) and rates at t + h; ``q_before``, ``v_before``, ``integral_before`` at t - h."""
         d = (4 * q - q_before) / 3
-        return self.solve(t + h, 2 / 3 * h, d, d + h * (8 * v - 2 * v_before) / 9, q + h * v)
+        c = d + h * (8 * v - 2 * v_before) / 9
+        return self.solve(t + h, 2 / 3 * h, d, c, q + h * v, (4 * integral - integral_before) / 3)

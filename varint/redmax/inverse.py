@@ -102,14 +102,18 @@ class InverseDynamics:
         return tau, gap
 
 
-def driving_efforts(equations, trees, t, q, qdot) -> dict:
-    """Joint name to the efforts (T, dof), N, N m, along its coordinates that its prescribed motion takes."""
+def driving_efforts(equations, trees, t, q, qdot, integral) -> dict:
+    """Joint name to the efforts (T, dof), N, N m, along its coordinates that its prescribed motion takes.
+
+    ``integral`` (T, ns): of deviations.
+    """
     if not equations.drives:
         return {}
     inverse, found = InverseDynamics(equations), np.empty_like(q)
     equations.turns[:] = 0.0
     for k, time in enumerate(t):
         equations.use(trees[k])
+        equations.integrate_from(integral[k], 0.0)
         second = equations.acceleration(time, q[k], qdot[k]).copy()
         equations.turns[:] = equations.value
         found[k], _ = inverse.evaluate(time, q[k], qdot[k], second, equations.multiplier)

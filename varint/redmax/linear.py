@@ -6,6 +6,10 @@ all at (q0, v0), inputs at the end of the step. D and K are the derivatives of t
 coordinates: of laws those along their gauge, and across the motion of dampers; of the directions in which
 forces act those of a length, as its bodies see them, symmetrised. Gravity, constant pushes, gyroscopic terms
 and the change of J give none. Dampers do not enter the explicit force, since D v0 is taken off it.
+
+Of prescribed joints v1 and q1 are those of their motion at the end of the step, by rows v1 = given with multipliers of
+their own; where q1 differs from q0 + h v1, K and the gaps of stops take q1 - q0. Integrals of deviations grow by h
+times the deviation at the end.
 """
 
 import numpy as np
@@ -17,8 +21,9 @@ from varint.redmax.kernels import articulated, force_tangents, kinematics
 from varint.redmax.saddle import solve_saddle
 
 
-def euler_step(equations: Equations, t, h, q, rates, contacts: Contacts | None = None):
-    """q (nq,) and rates at t + h; ``contacts``: hard stops and joint friction."""
+def euler_step(equations: Equations, t, h, q, rates, integral, contacts: Contacts | None = None):
+    """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations; ``contacts``: hard stops and joint friction."""
+    equations.integrate_from(integral, h)
     equations.place(q)
     equations.move(q, rates)
     f, M = equations.reduced_force(t + h), equations.mass_matrix()
@@ -27,8 +32,14 @@ def euler_step(equations: Equations, t, h, q, rates, contacts: Contacts | None =
     if equations.row_count:
         gap, _, G = equations.gaps(q, rates)
     A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap
-    after = contacts.solve(h, rates, A, b, G, g) if contacts else solve_saddle(A, G, G, b, g)[0]
-    return q + h * after, after
+    driven = equations.driven_columns
+    end, given, _ = equations.imposed(t + h, q, rates)
+    offset = np.where(driven, (end - q) / h - given, 0.0)
+    if driven.any():
+        b += h * h * K @ offset
+        G, g = np.concatenate([G, np.eye(equations.nq)[driven]]), np.concatenate([g, given[driven]])
+    after = contacts.solve(h, rates, A, b, G, g, offset) if contacts else solve_saddle(A, G, G, b, g)[0]
+    return np.where(driven, end, q + h * after), np.where(driven, given, after)
 
 
 def reduced_damping_and_stiffness(equations):

@@ -17,6 +17,8 @@ from scipy.sparse import csc_matrix
 from varint.errors import ArgumentError
 from varint.redmax.saddle import REDUNDANT
 
+FAR = 1e3  # sizes of what is at work, below which a bound is left out until it is not met: it would blur the rest
+MET = 1e-9  # m/s, rad/s: by how much less a row may have that nothing can change
 TOLERANCES = 1e-12, 1e-8  # of the solver, relative: the second where round-off stops it before the first
 
 
@@ -68,12 +70,28 @@ def solve_program(A, b, G, g, N, n, cones) -> Solution:
     p, E = _without_equations(A, G, g)
     r = E.T @ (b - A @ p)
     rows, bounds = N @ E, n - N @ p
-    size = _size(np.linalg.norm(rows, axis=1))
+    size = np.linalg.norm(rows, axis=1)
+    fixed = size <= REDUNDANT * np.linalg.norm(N, axis=1) * np.linalg.norm(E)
+    if (bounds[fixed] > MET).any():
+        raise Infeasible(np.flatnonzero(fixed & (bounds > MET)))
+    rows, bounds = rows / _size(size)[:, None], bounds / _size(size)
     fields = [(c, B @ E, B @ p) for c, B in cones]
     limits = [c * np.linalg.norm(B) for c, B, _ in fields]
-    scale = float(max(np.abs(r).max(initial=0.0), np.abs(bounds / size).max(initial=0.0), *limits, 0.0)) or 1.0
-    y, alpha, beta = _project(r / scale, rows / size[:, None], bounds / (size * scale), fields, scale)
-    return Solution(p + scale * (E @ y), scale * alpha / size, [scale * part for part in beta])
+    scale = float(max(np.abs(r).max(initial=0.0), bounds[~fixed].max(initial=0.0), *limits, 0.0)) or 1.0
+    near = ~fixed & (bounds > -FAR * scale)
+    while True:
+        kept = np.flatnonzero(near)
+        try:
+            y, alpha, beta = _project(r / scale, rows[kept], bounds[kept] / scale, fields, scale)
+        except Infeasible as problem:
+            raise Infeasible(kept[problem.rows]) from None
+        missed = ~near & ~fixed & (scale * (rows @ y) < bounds)
+        if not missed.any():
+            break
+        near |= missed
+    impulses = np.zeros(len(N))
+    impulses[kept] = scale * alpha / size[kept]
+    return Solution(p + scale * (E @ y), impulses, [scale * part for part in beta])
 
 
 def _without_equations(A, G, g):
@@ -95,6 +113,8 @@ def _project(target, rows, bounds, fields, scale):
     """min 1/2 |y - target|^2 + sum |..|, rows y >= bounds; y, multipliers of the rows and of the cones' own rows."""
     clarabel = load_solver()
     k, m, count = target.size, len(bounds), len(fields)
+    if not m + count:
+        return target, np.zeros(0), []
     blocks, right = [np.hstack([-rows, np.zeros((m, count))])], [-bounds]
     kinds = [clarabel.NonnegativeConeT(m)] if m else []
     weights, sizes = np.zeros(count), np.ones(count)

@@ -13,7 +13,7 @@ def solve_saddle(A, G, C, a, c):
     n, m = C.shape[1], C.shape[0]
     if not m:
         return np.linalg.solve(A, a), np.zeros(0)
-    size = np.abs(A).max()
+    size = np.abs(A).max(initial=0.0) or 1.0
     K = np.block([[A / size, -G.T], [C, np.zeros((m, m))]])
     x = np.linalg.lstsq(K, np.concatenate([a / size, c]), rcond=REDUNDANT)[0]
     return x[:n], size * x[n:]

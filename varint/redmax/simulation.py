@@ -18,7 +18,7 @@ from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import driving_efforts
 from varint.redmax.states import ReducedState, checked, maximal_nodes, reduce
-from varint.redmax.trajectory import ReducedTrajectory
+from varint.redmax.trajectory import ReducedTrajectory, mean_rates
 
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 
@@ -66,7 +66,7 @@ def simulate(
         As in `varint.simulate`; one value a node needs ``dt``.
     prescribed : dict, optional
         Name of a tree joint to a function of time that gives its coordinates, their rates and the rates of these,
-        (q, qdot, qddot), each a number or (dof,): hybrid dynamics. For integrators with error control.
+        (q, qdot, qddot), each a number or (dof,): hybrid dynamics. From the start on the joint is where it says.
     chart : str
         Coordinates of free rotations: "exponential", rotation vectors, or one of the twelve orders of Euler angles,
         such as "xyz" or "zxz", which gives way to another near its singularity.
@@ -96,8 +96,6 @@ def simulate(
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
     if prescribed is None or isinstance(prescribed, Mapping):
         prescribed = prescribed_motions(mechanism, steps, dt, duration) | dict(prescribed or {})
-    if integrator in fixed.METHODS and prescribed:
-        raise ArgumentError(f"integrator {integrator!r} knows no prescribed joints: use one with error control")
     touching = check_integrator(mechanism, integrator)
     equations = Equations(
         mechanism,
@@ -113,12 +111,13 @@ def simulate(
     began = time.perf_counter()
     end = duration if dt is None else steps * dt
     run: fixed.Fixed | adaptive.Adaptive
+    contacts = Contacts(equations) if touching else None
     if integrator in fixed.METHODS:
-        run = fixed.Fixed(equations, integrator, q, qdot, end, dt, Contacts(equations) if touching else None)
+        run = fixed.Fixed(equations, integrator, q, qdot, end, dt, contacts)
     else:
         run = adaptive.Adaptive(equations, integrator, q, qdot, end, rtol, atol)
     t, trees, y = _recorded(run, None if dt is None else dt * np.arange(1, steps + 1), every)
-    return _trajectory(equations, run, t, trees, y, time.perf_counter() - began)
+    return _trajectory(equations, run, contacts, t, trees, y, time.perf_counter() - began)
 
 
 def _start(equations, state):
@@ -171,9 +170,20 @@ def _recorded(run, times, every):
     return np.array(t), trees, np.array(y)
 
 
-def _trajectory(equations, run, t, trees, y, wall_time):
+def _efforts(equations, contacts, trees, t, q, qdot, integral, impulse):
+    """Efforts of hard stops (T, nf), of joint friction by its name, and of prescribed joints by theirs."""
+    if not contacts:
+        return np.zeros((len(t), equations.nf)), {}, driving_efforts(equations, trees, t, q, qdot, integral)
+    stops, friction, drives = contacts.parts(mean_rates(impulse, t))
+    columns = np.zeros_like(q)
+    columns[:, equations.driven_columns] = drives
+    return stops, friction, {drive.name: columns[:, drive.columns] for drive in equations.drives}
+
+
+def _trajectory(equations, run, contacts, t, trees, y, wall_time):
     nq, mechanism = equations.nq, equations.mechanism
-    q, qdot, work = y[:, :nq], y[:, nq : 2 * nq], y[:, 2 * nq :]
+    parts = np.cumsum([nq, nq, equations.nf, equations.servos.size])
+    q, qdot, work, integral, impulse = np.split(y, parts, axis=1)
     for drive in equations.drives:
         q[:, drive.columns], qdot[:, drive.columns], _ = np.swapaxes([drive.at(time_) for time_ in t], 0, 1)
     position, quat_wxyz, velocity, angular_velocity = maximal_nodes(equations, trees, q, qdot)
@@ -182,7 +192,9 @@ def _trajectory(equations, run, t, trees, y, wall_time):
     for k, time_ in enumerate(t):
         state = State(position[k], quat_wxyz[k], velocity[k], angular_velocity[k])
         commands.append(inputs.command(time_, lambda state=state: state))
-    efforts = driving_efforts(equations, trees, t, q, qdot)
+    stops, friction, driving = _efforts(equations, contacts, trees, t, q, qdot, integral, impulse)
+    regulating = np.zeros_like(work)
+    regulating[:, equations.servos] = -equations.forced.plan.law_parameter[equations.servos, 1] * integral
     loads = [inputs.load(time_) for time_ in t] if len(inputs.series) else [inputs.constant]
     trajectory = ReducedTrajectory(
         mechanism=mechanism,
@@ -205,7 +217,10 @@ def _trajectory(equations, run, t, trees, y, wall_time):
         qdot=qdot,
         columns=equations.tree.columns,
         evaluations=run.evaluations,
-        driving=efforts,
+        driving=driving,
+        stopping=by_force(stops),
+        friction=friction,
+        regulating=by_force(regulating),
         charts={name: np.array([tree.charts[name] for tree in trees]) for name in equations.tree.charts},
     )
     if run.failure:

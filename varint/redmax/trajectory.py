@@ -1,14 +1,19 @@
 """A recorded motion with its reduced coordinates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from varint.analysis.forces import forces_at
+from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
-from varint.kinematics.frames import continued_coordinates, joint_coordinates
+from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
+from varint.model.forces.joint import Motor
+from varint.model.motion import motion_subspace
 from varint.redmax.charts import EXPONENTIAL
+from varint.redmax.contacts import is_contact
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +29,14 @@ class ReducedTrajectory(Trajectory):
         How often the accelerations, or the residual of a step, were evaluated.
     charts : dict of joint name to (T,) names: the chart of its free rotation, its last three columns
     driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes
+    stopping : (T, forces) efforts of hard stops, N, N m
+    friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its
+        joint allows, turns first
+    regulating : (T, forces) parts of the efforts that integral gains have, N, N m
+
+    With hard stops or joint friction, efforts of these and of prescribed joints are the impulses since the last
+    recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those of the
+    second. Accelerations and reactions are with these efforts.
     """
 
     q: np.ndarray
@@ -32,6 +45,9 @@ class ReducedTrajectory(Trajectory):
     evaluations: int
     driving: Mapping[str, np.ndarray]
     charts: Mapping[str, np.ndarray]
+    stopping: np.ndarray
+    friction: Mapping[str, np.ndarray]
+    regulating: np.ndarray
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
@@ -50,11 +66,94 @@ class ReducedTrajectory(Trajectory):
     @cached_property
     def energy_balance(self) -> np.ndarray:
         """(T,) as of `Trajectory`, less the work of prescribed joints, J, summed over the recorded nodes."""
-        power = sum(
-            (np.sum(e * self.qdot[:, self.columns[name]], axis=1) for name, e in self.driving.items()), 0 * self.t
-        )
-        work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
-        return super().energy_balance - work
+        impulsive = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
+        work = np.zeros(len(self.t) - 1)
+        for name, effort in self.driving.items():
+            rates = self.qdot[:, self.columns[name]]
+            mean = effort[1:] if impulsive else 0.5 * (effort[1:] + effort[:-1])
+            work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
+        return super().energy_balance - np.concatenate([[0.0], np.cumsum(work)])
+
+    @cached_property
+    def force(self) -> Mapping[str, np.ndarray]:
+        """Force name to its effort (T,), N or N m, as of `Trajectory`, that of a prescribed motion from `driving`.
+
+        That of a `JointCoulombFriction` is along the coordinate of its joint, on body b. Where there are more, it has
+        no sign: of a ball the torque, of a pin that turns and slides the force between the surfaces.
+        """
+        return self._by_force(self._efforts)
+
+    @cached_property
+    def _forces(self):
+        arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        found = forces_at(self.mechanism, *arrays, self.command + self.stopping)  # inputs are efforts to a stop
+        servos = [k for k, force in enumerate(self.mechanism.forces) if getattr(force, "integral", 0.0)]
+        if not servos:
+            return found
+        motors = [
+            Motor(force.name, joint=force.joint, coordinate=force.coordinate, effort=0.0)
+            for force in (self.mechanism.forces[k] for k in servos)
+        ]
+        added = forces_at(replace(self.mechanism, forces=motors), *arrays, self.regulating[:, servos])
+        found.effort[:, servos] += added.effort
+        found.power[:, servos] += added.power
+        return found._replace(load=found.load + added.load)
+
+    @cached_property
+    def _dynamics(self):
+        """Drives and joint friction are loads by what they exert; couplings are solved for."""
+        forces = self.mechanism.forces
+        coupled = [k for k, force in enumerate(forces) if force.held and not force.commanded]
+        mechanism = replace(self.mechanism, forces=[forces[k] for k in coupled])
+        arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        load = self.load + self._forces.load + self._exerted
+        acceleration, reaction, held = accelerations_and_reactions(mechanism, load, *arrays)
+        efforts = np.zeros((len(self.t), len(forces)))
+        efforts[:, coupled] = held
+        for k, force in enumerate(forces):
+            if force.held and force.commanded:
+                efforts[:, k] = self.driving[force.joint][:, 0]
+        return acceleration, reaction, efforts
+
+    @property
+    def _exerted(self):
+        """(T, nb, 6) load of drives and joint friction: force, N, world, and torque, N m, body axes."""
+        x, R = with_world(self.position, self.quat_wxyz)
+        load = np.zeros((*x.shape[:2], 6))
+        wrenches = []  # on body b, in axes of the joint's frame there
+        for name, effort in self.driving.items():
+            joint, q = self.mechanism.joint(name), self.q[:, self.columns[name]]
+            subspaces = [motion_subspace(joint, coordinates) for coordinates in q]
+            wrenches.append((joint, [np.linalg.pinv(S).T @ own for S, own in zip(subspaces, effort, strict=True)]))
+        for name, effort in self.friction.items():
+            force = self.mechanism.force(name)
+            joint = self.mechanism.joint(force.joint)
+            wrenches.append((joint, effort @ force.surface(joint).free.T))
+        for joint, wrench in wrenches:
+            frames = JointFrames(self.mechanism, joint)
+            for k in range(len(load)):
+                load[k, [frames.a, frames.b]] += np.tensordot(wrench[k], frames.twist_jacobian(x[k], R[k]), 1)
+        return load[:, :-1]
+
+    @property
+    def _efforts(self):
+        efforts = self._forces.effort.copy()
+        if any(force.held for force in self.mechanism.forces):
+            efforts += self._dynamics[2]
+        for name, effort in self.friction.items():
+            force = self.mechanism.force(name)
+            efforts[:, self.mechanism.force_index[name]] = _size(effort, force.radius)
+        return efforts
+
+    @property
+    def _powers(self):
+        powers = self._forces.power.copy()
+        for k, force in enumerate(self.mechanism.forces):
+            if force.held and force.commanded:
+                powers[:, k] = self.driving[force.joint][:, 0] * self.qdot[:, self.columns[force.joint].start]
+            elif is_contact(self.mechanism, force):
+                powers[:, k] = mean_rates(self.work[:, k], self.t)
+        return powers
 
     def _coordinates(self, joint):
         if joint.name not in self.columns or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
@@ -64,3 +163,19 @@ class ReducedTrajectory(Trajectory):
 
 def _single(columns):
     return columns[:, 0] if columns.shape[1] == 1 else columns
+
+
+def _size(effort, radius):
+    """(T,) of the efforts (T, d) of joint friction: one coordinate, a turn and a slide, or a ball."""
+    if effort.shape[1] == 1:
+        return effort[:, 0]
+    units = [radius, 1.0] if effort.shape[1] == 2 else np.ones(3)
+    return np.linalg.norm(effort / units, axis=1)
+
+
+def mean_rates(sums, t) -> np.ndarray:
+    """(T, ...) change of ``sums`` (T, ...) since the last node over the time; at the first as at the second."""
+    if len(t) < 2:
+        return np.zeros_like(sums)
+    rates = np.diff(sums, axis=0) / np.diff(t).reshape(-1, *[1] * (sums.ndim - 1))
+    return np.concatenate([rates[:1], rates])
