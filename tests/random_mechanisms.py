@@ -5,7 +5,9 @@ from scipy.spatial.transform import Rotation
 
 import varint as vi
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import AxisJoint
+from varint.model.joints.base import AxisJoint, ProductJoint
+
+LOWER = tuple(kind for kind in REGISTRY if not issubclass(REGISTRY[kind], ProductJoint))  # with rows of their own
 
 
 def unit(rng, size=3):

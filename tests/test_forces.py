@@ -23,7 +23,7 @@ from varint.kernels import plan as kinds
 from varint.kernels.configuration import place
 from varint.kernels.forces import law
 from varint.kernels.gauges import measure
-from varint.kernels.plan import workspace
+from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames, moved, reference_pose
 from varint.model.checks import freeze
 from varint.model.forces import FORCES

@@ -12,7 +12,7 @@ import varint as vi
 from varint.compile import compile_structure
 from varint.kernels.configuration import place
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import workspace
+from varint.kernels.workspace import workspace
 
 
 def system(mechanism, rng, clustered=True):

@@ -9,7 +9,7 @@ import varint as vi
 from varint.compile import GAUGES, compile_structure
 from varint.kernels.forces import apply_forces, stiffen
 from varint.kernels.gauges import arctangent, gauge
-from varint.kernels.plan import workspace
+from varint.kernels.workspace import workspace
 
 MOVING = {"velocity": {"m": (1, 0.5, -0.2)}, "angular_velocity": {"m": (1, -2, 3)}}
 

@@ -79,6 +79,40 @@ def njit(function=None, *, inline="never"):
         config.CACHE_DIR = saved
 
 
+def late(function):
+    """``function``, of no result, to be called by its address (`address_of`) and a tuple of its arguments.
+
+    A caller that calls it by name holds all of its code, optimised once more. By address it is compiled once, and
+    only where it is needed.
+    """
+    if config.DISABLE_JIT:
+        return lambda address, arguments: function(*arguments)
+
+    @intrinsic
+    def call(typing, address, arguments):
+        kinds = tuple(types.unliteral(kind) for kind in arguments)
+
+        def generate(context, builder, signature, values):
+            number, given = values[0], cgutils.unpack_tuple(builder, values[1])
+            kind = context.call_conv.get_function_type(types.none, kinds)
+            place = builder.inttoptr(number, kind.as_pointer())
+            return context.call_conv.call_function(builder, place, types.none, kinds, given)[1]
+
+        return types.none(address, arguments), generate
+
+    return call
+
+
+def address_of(function, *arguments) -> int:
+    """Where ``function`` is, compiled for arguments such as these; 0 where nothing is compiled."""
+    if config.DISABLE_JIT:
+        return 0
+    kinds = tuple(numba.typeof(argument) for argument in arguments)
+    function.compile(kinds)
+    compiled = function.overloads[kinds]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
 NUMPY_RULES: Any = {"error_model": "numpy"}
 _DOUBLE = ir.DoubleType()
 

@@ -8,6 +8,7 @@ from scipy.interpolate import PchipInterpolator
 
 from varint.kernels import plan as kinds
 from varint.kernels.plan import AXIS, DISTANCE, EFFORT, HELD, KNOWN, ON_MOTIONS, POINT, Plan
+from varint.kernels.product_coordinates import entries
 from varint.kernels.products import WIDTH
 from varint.model.body import WORLD
 from varint.model.checks import freeze
@@ -201,8 +202,10 @@ def _product_arrays(structure, kernel_joints, ends, joint_rows):
         first[k], known[k] = sum(map(len, tables)), joint_rows[-1] + KNOWN * (len(tables) - 1)
         frames = (pose_matrix(*frame) for frame in _frames(joint, structure, ends[j], R))
         tables.append(table_of(joint.allowed, *frames, first[k]))
+    table = freeze(np.concatenate(tables))
     return {
-        "product": np.concatenate(tables),
+        "product": table,
+        "entry": entries(table) if len(table) else np.zeros(3, dtype=np.int64),
         "product_joint": np.flatnonzero(first >= 0),
         "joint_product": first,
         "joint_known": known,

@@ -7,7 +7,7 @@ import numpy as np
 from varint.compile import compile_structure
 from varint.kernels import plan as kinds
 from varint.kernels.forces import forces_at_nodes
-from varint.kernels.plan import workspace
+from varint.kernels.workspace import workspace
 
 
 class Forces(NamedTuple):

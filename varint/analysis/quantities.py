@@ -4,7 +4,7 @@ import numpy as np
 
 from varint.compile import Compiled
 from varint.kernels.configuration import drift, margins
-from varint.kernels.plan import workspace
+from varint.kernels.workspace import workspace
 from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.kernels.plan import workspace
 from varint.kernels.reactions import solve_nodes
+from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
 
 

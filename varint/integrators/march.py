@@ -11,9 +11,9 @@ from varint.kernels.configuration import place, place_anew
 from varint.kernels.couplings import aim_held, begin_held
 from varint.kernels.gauges import measure
 from varint.kernels.newton import CONVERGED
-from varint.kernels.plan import workspace
 from varint.kernels.step import record_node, run, set_load, start_momentum, worst_residual
 from varint.kernels.stops import measure_stop, set_closed
+from varint.kernels.workspace import workspace
 from varint.model.state import State
 
 RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")

@@ -4,10 +4,9 @@ import math
 
 from varint._jit import njit
 from varint.algebra.quaternion import rotation_matrix
-from varint.kernels.ldu import solve_newton
-from varint.kernels.on_motions import seen_from
+from varint.kernels.ldu import call_solver
 from varint.kernels.plan import HELD
-from varint.kernels.product_coordinates import follow
+from varint.kernels.product_coordinates import FOLLOW_ENTRY, call_follow
 from varint.kernels.rows import evaluate_rows
 
 
@@ -46,8 +45,13 @@ def follow_products(plan, position, rotation, near):
     for k in range(plan.product_joint.size):
         j = plan.product_joint[k]
         a, b = plan.side[j, plan.first_body[j]], plan.side[j, 1 - plan.first_body[j]]
-        turn, shift = seen_from(rotation[a], rotation[b], position[a], position[b])
-        follow(plan.product, plan.joint_product[j], near[plan.joint_known[j] :], turn, shift, plan.length[0])
+        call_follow(
+            plan.entry[FOLLOW_ENTRY],
+            (
+                plan.product, plan.joint_product[j], near[plan.joint_known[j] :], rotation[a], rotation[b],
+                position[a], position[b], plan.length[0],
+            ),
+        )  # fmt: skip
 
 
 @njit
@@ -85,7 +89,7 @@ def margins(plan, ws, position, quat, margin, rank):
                 ws.quat[0, i, k] = quat[node, i, k]
         place_anew(plan, ws, 0)
         mass_pivots(plan, ws.D)
-        solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
+        call_solver(ws.entry[0], (plan, ws, ws.increment_body, ws.increment_row, 0, 0))
         margin[node], rank[node] = 1.0, 0
         for c in range(ws.rank.size):
             margin[node] = min(margin[node], math.sqrt(ws.last_pivot[c]))

@@ -16,7 +16,7 @@ there that share bodies with it; rows found redundant there get no multiplier.
 The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
 """
 
-from varint._jit import njit
+from varint._jit import late, njit
 from varint.kernels.dense import (
     add_product_wide,
     add_scaled6,
@@ -41,6 +41,9 @@ def solve_newton(plan, ws, body, row, upper, lower):
     G, H = ws.jacobian[upper], ws.jacobian[lower]
     _eliminate_all(plan, ws, G, H, body, row)
     _substitute_all(plan, ws, body, row)
+
+
+call_solver = late(solve_newton)
 
 
 @njit(inline="always")

@@ -8,7 +8,7 @@ and the rows are the other ones, N e. Which are solved for is decided where the 
 pivoting on de/dq, so that it does not change within a step. dg = N de - (N de/dq) (P de/dq)^-1 P de, exactly.
 """
 
-from varint._jit import njit
+from varint._jit import late, njit
 from varint.kernels.gauges import cross, dot, turned, turned_back
 from varint.kernels.products import back, bracket, count, pose_of, twist_and_rate, twist_of
 from varint.kernels.rotation import less, plus, times
@@ -17,6 +17,7 @@ from varint.kernels.rotation import less, plus, times
 ORDER, MATRIX, TRIAL, SPARE = 6, 12, 84, 90
 ENOUGH = 1e-8  # of the coordinates, or one: the next correction, its square, is round-off
 ITERATIONS = 20
+ON_MOTIONS_ENTRY, BEND_ENTRY = 0, 1  # in `Plan.entry`
 
 
 @njit
@@ -204,3 +205,6 @@ def bend_of_rows(table, joint, known, A, B, x_a, x_b, v_a, w_a, v_b, w_b, length
         out[start + i] = component(e_w, e_v, own)
         for c in range(k):
             out[start + i] -= matrix[own * k + c] * component(e_w, e_v, int(order[c]))
+
+
+call_on_motions, call_bend_of_rows = late(on_motions), late(bend_of_rows)

@@ -2,9 +2,25 @@
 
 import math
 
-from varint._jit import njit
+import numpy as np
+
+from varint._jit import address_of, late, njit
 from varint.kernels.gauges import cross, dot
-from varint.kernels.on_motions import MATRIX, ORDER, SPARE, TRIAL, gap, reduce, slopes, solve
+from varint.kernels.on_motions import (
+    BEND_ENTRY,
+    MATRIX,
+    ON_MOTIONS_ENTRY,
+    ORDER,
+    SPARE,
+    TRIAL,
+    bend_of_rows,
+    gap,
+    on_motions,
+    reduce,
+    seen_from,
+    slopes,
+    solve,
+)
 from varint.kernels.products import (
     BALL,
     CLOSED,
@@ -25,11 +41,22 @@ DESCENTS = 100
 ROUND_OFF, MOST, TINY = 1e-14, 1e6, 1e-30
 TRIES = 4  # seeds in each piece
 MOST_SEARCHED = 243
+FOLLOW_ENTRY = 2
 LONGEST = 1.2 * math.pi  # rad, of a rotation vector to go on from
 
 
 @njit
-def follow(table, joint, known, turn, shift, length):
+def follow(table, joint, known, A, B, x_a, x_b, length):
+    """`follow_pose` of the second of two bodies seen from the first."""
+    turn, shift = seen_from(A, B, x_a, x_b)
+    follow_pose(table, joint, known, turn, shift, length)
+
+
+call_follow = late(follow)
+
+
+@njit
+def follow_pose(table, joint, known, turn, shift, length):
     """Take the coordinates of a pose, rows of its rotation and its origin, into ``known``; search if they are far."""
     k = count(table, joint)
     q, matrix = known[:6], known[MATRIX:]
@@ -217,9 +244,20 @@ def coordinates(table, joint, R, p, length, known, out):
     for node in range(out.shape[0]):
         A = R[node]
         turn = ((A[0, 0], A[0, 1], A[0, 2]), (A[1, 0], A[1, 1], A[1, 2]), (A[2, 0], A[2, 1], A[2, 2]))
-        follow(table, joint, known, turn, (p[node, 0], p[node, 1], p[node, 2]), length)
+        follow_pose(table, joint, known, turn, (p[node, 0], p[node, 1], p[node, 2]), length)
         if node == 0:
             _in_first_period(table, joint, known)
             shorten(table, joint, known, math.pi)
         for n in range(out.shape[1]):
             out[node, n] = known[n]
+
+
+def entries(table):
+    """What `Plan.entry` holds for joints in ``table``: addresses, so that plans without such joints need none."""
+    frame, point, three = np.eye(3), np.zeros(3), (0.0, 0.0, 0.0)
+    pair = table, 0, np.zeros(1), frame, frame, point, point
+    found = np.zeros(3, dtype=np.int64)
+    found[ON_MOTIONS_ENTRY] = address_of(on_motions, *pair, 1.0, 0, 0, np.zeros(1), np.zeros((1, 2, 6)))
+    found[BEND_ENTRY] = address_of(bend_of_rows, *pair, three, three, three, three, 1.0, 0, np.zeros(1))
+    found[FOLLOW_ENTRY] = address_of(follow, *pair, 1.0)
+    return found

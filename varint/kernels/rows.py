@@ -19,7 +19,7 @@ chain make up one constraint, that the weighted sum of their gauges is at its ai
 
 from varint._jit import njit
 from varint.kernels.gauges import gauge_at, on_from
-from varint.kernels.on_motions import on_motions
+from varint.kernels.on_motions import ON_MOTIONS_ENTRY, call_on_motions
 from varint.kernels.plan import AXIS, DISTANCE, HELD, ON_MOTIONS
 
 
@@ -54,9 +54,12 @@ def evaluate_rows(plan, position, rotation, near, aim, g, jacobian):
         R21 = A[0, 2] * B[0, 1] + A[1, 2] * B[1, 1] + A[2, 2] * B[2, 1]
         R22 = A[0, 2] * B[0, 2] + A[1, 2] * B[1, 2] + A[2, 2] * B[2, 2]
         if plan.joint_product[j] >= 0:
-            on_motions(
-                plan.product, plan.joint_product[j], near[plan.joint_known[j] :], A, B, position[a], position[b],
-                plan.length[0], start, side_a, g, jacobian,
+            call_on_motions(
+                plan.entry[ON_MOTIONS_ENTRY],
+                (
+                    plan.product, plan.joint_product[j], near[plan.joint_known[j] :], A, B, position[a], position[b],
+                    plan.length[0], start, side_a, g, jacobian,
+                ),
             )  # fmt: skip
         for r in range(start, stop):
             if plan.row_kind[r] == ON_MOTIONS:

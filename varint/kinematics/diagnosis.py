@@ -18,7 +18,8 @@ import numpy as np
 from varint.compile import Compiled, compile_structure
 from varint.errors import StateError
 from varint.kernels.configuration import place
-from varint.kernels.plan import AXIS, DISTANCE, workspace
+from varint.kernels.plan import AXIS, DISTANCE
+from varint.kernels.workspace import workspace
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.closure import Closure
 from varint.kinematics.frames import JointFrames, with_world
