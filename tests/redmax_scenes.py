@@ -1,9 +1,11 @@
 """Scenes of the reference implementation of REDMAX (tests/data/redmax_scenes.json) as mechanisms. Units: cm, g, s."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from scipy.linalg import expm, logm
 
 import varint as vi
 from varint.model.rotation import quat_from_matrix
@@ -15,25 +17,16 @@ def scene(suite, number):
     return next(s for s in SCENES if (s["suite"], s["id"]) == (suite, number))
 
 
-def supported(given):
-    """Whether the scene is made of joints, forces and constraints that there are here."""
-    kinds = {joint["type"] for joint in given["joints"]}
-    parts = [[part["type"] for part in joint["parts"]] for joint in given["joints"] if "parts" in joint]
-    return (
-        not kinds & {"spline_curve"}
-        and all(part == ["revolute", "prismatic"] for part in parts)
-        and "adjoint" not in given
-    )
-
-
-def build(given):
-    """The mechanism of a scene, in its configuration at q = 0, and its start as a ReducedState."""
+def build(given, more=()):
+    """The mechanism of a scene, with ``more`` forces, at q = 0, and its start as a ReducedState."""
     bodies, joints, forces, start = [], [], [], {}
     frames, poses = {None: np.eye(4)}, {None: np.eye(4)}
     for i, (joint, body) in enumerate(zip(given["joints"], given["bodies"], strict=True)):
         parent = joint["parent"]
         W = frames[i] = frames[parent] @ np.array(joint["rest_transform"], dtype=float)
-        X = poses[i] = W @ np.array(body["transform_in_joint"], dtype=float)
+        if joint["type"] == "spline_curve":
+            frames[i] = W @ _spline_start(joint["control_frames"])
+        X = poses[i] = frames[i] @ np.array(body["transform_in_joint"], dtype=float)
         bodies.append(
             vi.Body(
                 f"b{i}", mass=body["mass"], inertia=np.diag(body["inertia_principal"]), position=X[:3, 3],
@@ -63,7 +56,7 @@ def build(given):
             # the reference leaves out that the rows' directions turn with a: exact where they do not
             a, b, points = b, a, points[::-1]
         joints.append(vi.PointOnLine(f"loop {k}", f"b{a}", f"b{b}", point=points[0], point_b=points[1], axis=axis))
-    forces += [_spring(spring, f"spring {k}", poses) for k, spring in enumerate(given.get("springs", ()))]
+    forces += [*more, *(_spring(spring, f"spring {k}", poses) for k, spring in enumerate(given.get("springs", ())))]
     mechanism = vi.Mechanism(given["name"], bodies, joints, gravity=given["gravity"], forces=forces)
     columns = vi.redmax.coordinates(mechanism)
     q, qdot = np.concatenate([start[name] for name in columns] or [np.zeros((0, 2))]).T
@@ -122,8 +115,13 @@ def _joint(joint, name, ends, W):
     if kind in ("revolute", "prismatic"):
         made = vi.Revolute if kind == "revolute" else vi.Prismatic
         return made(name, *ends, point=point, axis=R @ joint["axis"]), np.eye(1)
-    if kind == "composite":  # a revolute and a prismatic one, about the same axis
-        return vi.Cylindrical(name, *ends, point=point, axis=R @ joint["parts"][0]["axis"]), np.eye(2)[::-1]
+    if kind == "composite":
+        parts = [{"type": part["type"].capitalize(), "axis": R @ part["axis"]} for part in joint["parts"]]
+        return vi.Composite(name, *ends, point=point, parts=parts), np.eye(2)
+    if kind == "spline_curve":
+        turned = np.array(joint["control_frames"], dtype=float)
+        turned[:, :3] = R @ turned[:, :3]
+        return vi.SplineCurve(name, *ends, point=point, frames=turned), np.eye(1)
     if kind == "universal_xy":
         return vi.Universal(name, *ends, point=point, axis=R[:, 0], axis_b=R[:, 1]), np.eye(2)
     if kind == "spherical_exp":
@@ -133,6 +131,13 @@ def _joint(joint, name, ends, W):
     made = (vi.Planar if kind == "planar_xy" else vi.Free2D)(name, *ends, point=point, axis=R[:, 2])
     to_frame = made.frame.T @ R
     return made, to_frame[:2, :2] if kind == "planar_xy" else to_frame
+
+
+def _spline_start(frames):
+    """The pose of a spline of frames at zero, by the formula of the file's description."""
+    frames = np.array(frames, dtype=float)
+    steps = [logm(np.linalg.inv(a) @ b).real for a, b in pairwise(frames)]
+    return frames[0] @ expm(steps[0] * 5 / 6) @ expm(steps[1] / 6)
 
 
 def run(given, integrator, mechanism, start, every=10):

@@ -130,7 +130,7 @@ class Joint:
 
 
 class ProductJoint(Joint):
-    """A joint whose motions say all: its rows keep to them, its coordinates are searched for (kernels/on_motions.py)."""
+    """A joint whose motions say all: its rows keep to them (kernels/on_motions.py), its coordinates are searched."""
 
     @property
     def forbidden(self):

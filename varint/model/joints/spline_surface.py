@@ -27,7 +27,7 @@ class SplineSurface(ProductJoint):
     """
 
     controls: np.ndarray = field(kw_only=True)
-    at: np.ndarray = field(default=(0.0, 0.0), kw_only=True)  # type: ignore[assignment]
+    at: np.ndarray = field(default=(0.0, 0.0), kw_only=True)  # type: ignore[assignment, arg-type]
 
     def __post_init__(self):
         super().__post_init__()
