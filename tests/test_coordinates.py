@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from poses import measured_rates, pose_of
-from random_mechanisms import random_joint, random_tree, random_velocity_state, unit
+from random_mechanisms import LOWER, random_joint, random_tree, random_velocity_state, unit
 from scipy.spatial.transform import Rotation
 
 import varint as vi
@@ -16,7 +16,7 @@ def state_at(run, node):
     return vi.State(run.position[node], run.quat_wxyz[node], run.velocity[node], run.angular_velocity[node])
 
 
-@pytest.mark.parametrize("kind", sorted(REGISTRY))
+@pytest.mark.parametrize("kind", [*LOWER, "Helical"])
 def test_measure_of_stacks(kind, rng):
     joint = random_joint(rng, kind, "joint", "world", "one", rng.standard_normal(3))
     R = Rotation.random(12, rng).as_matrix().reshape(3, 4, 3, 3)
@@ -33,7 +33,8 @@ def test_measure_of_stacks(kind, rng):
 @pytest.mark.parametrize("kind", sorted(REGISTRY))
 def test_coordinates_lead_to_the_poses_without_jumps(kind, rng):
     mechanism = random_tree(rng, 3, kinds=(kind,), gravity=(0, 0, 0))
-    run = vi.simulate(mechanism, 0.3, 0.01, state=random_velocity_state(rng, mechanism, 3.0))
+    speed = 0.5 if kind == "SplineSurface" else 3.0  # not off the surface
+    run = vi.simulate(mechanism, 0.3, 0.01, state=random_velocity_state(rng, mechanism, speed))
     for joint in mechanism.joints:
         q = run.coordinates[joint.name]
         assert q.shape == ((31,) if joint.dof == 1 else (31, joint.dof))

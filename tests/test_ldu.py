@@ -10,7 +10,7 @@ from scipy.sparse.linalg import splu
 
 import varint as vi
 from varint.compile import compile_structure
-from varint.kernels.configuration import place
+from varint.kernels.configuration import place_anew
 from varint.kernels.ldu import solve_newton
 from varint.kernels.workspace import workspace
 
@@ -26,7 +26,7 @@ def system(mechanism, rng, clustered=True):
         ws.position[pose, :-1] = state.position[compiled.order] + shift * rng.standard_normal((nb, 3))
         quat = state.quat_wxyz[compiled.order] + shift * rng.standard_normal((nb, 4))
         ws.quat[pose, :-1] = quat / np.linalg.norm(quat, axis=1)[:, None]
-        place(plan, ws, pose)
+        place_anew(plan, ws, pose)
     D = np.array([np.diag([m, m, m, 0, 0, 0]) for m in plan.mass])
     D[:, 3:, 3:] = plan.inertia
     D += 0.05 * rng.standard_normal(D.shape)  # neither symmetric nor block diagonal
@@ -86,7 +86,7 @@ def test_redundant_rows_get_no_multiplier_and_do_not_change_the_motion(name, clu
     plan, ws, _ = system(mechanism, rng, clustered)
     nb = plan.mass.size
     ws.position[1], ws.quat[1] = ws.position[0], ws.quat[0]
-    place(plan, ws, 1)
+    place_anew(plan, ws, 1)
     ws.D[:] = 0
     ws.D[:, range(6), range(6)] = 1.0
     G = np.zeros((plan.row_c.size, 6 * nb))

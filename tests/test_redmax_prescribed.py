@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from random_mechanisms import random_closed, random_tree, random_velocity_state
+from random_mechanisms import LOWER, random_closed, random_tree, random_velocity_state
 
 import varint as vi
 from varint.redmax.equations import Equations
@@ -106,7 +106,7 @@ def start_and_swing(rng, mechanism, count):
 def test_order_in_steps_of_one_size(integrator, closed):
     """Of positions, velocities, efforts of the drives and the balance of energy, in which their work counts."""
     rng = np.random.default_rng(3)
-    mechanism = random_closed(rng, 8, 1) if closed else random_tree(rng, 5, floating=True)
+    mechanism = random_closed(rng, 8, 1) if closed else random_tree(rng, 5, LOWER, floating=True)
     state, prescribed = start_and_swing(rng, mechanism, 2)
     T, found = 0.25, []
     exact = vi.redmax.simulate(mechanism, T, rtol=1e-11, state=state, prescribed=prescribed)
@@ -210,7 +210,7 @@ def test_driven_pendulum_by_its_closed_form(integrator, how):
 @pytest.mark.parametrize("seed", range(4))
 def test_accelerations_are_those_of_the_motion(seed):
     rng = np.random.default_rng(seed)
-    mechanism = random_closed(rng, 6, 1) if seed % 2 else random_tree(rng, 5, floating=True)
+    mechanism = random_closed(rng, 6, 1) if seed % 2 else random_tree(rng, 5, LOWER, floating=True)
     state, prescribed = start_and_swing(rng, mechanism, 2)
     dt = 1e-3
     run = vi.redmax.simulate(mechanism, 10 * dt, dt=dt, rtol=1e-12, state=state, prescribed=prescribed)

@@ -46,6 +46,9 @@ def assert_has(mechanism, state, coordinates, rates):
 def random_motion(rng, mechanism, reach=0.8):
     """Coordinates and rates of all joints."""
     coordinates = {joint.name: rng.uniform(-reach, reach, joint.dof) for joint in mechanism.joints}
+    for joint in mechanism.joints:
+        if isinstance(joint, vi.SplineCurve):  # a round starts at zero
+            coordinates[joint.name] = abs(coordinates[joint.name])
     return coordinates, {joint.name: rng.standard_normal(joint.dof) for joint in mechanism.joints}
 
 

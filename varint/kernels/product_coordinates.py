@@ -232,7 +232,7 @@ def _in_first_period(table, joint, q):
     while stage >= 0:
         first, period = int(table[stage, FIRST]), table[stage, PERIOD]
         if period > 0.0 and table[stage, CLOSED] > 0.0:
-            q[first] -= period * math.floor(q[first] / period)
+            q[first] -= period * math.floor(q[first] / period + 1e-9)
         elif period > 0.0:
             q[first] -= period * math.ceil(q[first] / period - 0.5)
         stage = int(table[stage, NEXT])

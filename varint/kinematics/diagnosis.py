@@ -17,8 +17,8 @@ import numpy as np
 
 from varint.compile import Compiled, compile_structure
 from varint.errors import StateError
-from varint.kernels.configuration import place
-from varint.kernels.plan import AXIS, DISTANCE
+from varint.kernels.configuration import place_anew
+from varint.kernels.plan import AXIS, DISTANCE, ON_MOTIONS
 from varint.kernels.workspace import workspace
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.closure import Closure
@@ -303,7 +303,7 @@ def _placed(compiled, x, R):
     """Workspace with pose 0 at x (nb, 3), R (nb, 3, 3), in the order of the description."""
     ws = workspace(compiled.plan, 1)
     ws.position[0, :-1], ws.quat[0, :-1] = x[compiled.order], quat_from_matrix(R[compiled.order])
-    place(compiled.plan, ws, 0)
+    place_anew(compiled.plan, ws, 0)
     return ws
 
 
@@ -344,6 +344,8 @@ def _direction(compiled, state, j, k):
     R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
     a, b = plan.side[joint, plan.first_body[joint]], plan.side[joint, 1 - plan.first_body[joint]]
     u, w = R[a] @ plan.row_u[r], R[b] @ plan.row_w[r]
+    if plan.row_kind[r] == ON_MOTIONS:
+        return "force or torque across its motions"
     if plan.row_kind[r] == AXIS:
         return f"torque about {_words(np.cross(u, w))}"
     return f"force along {_words(x[b] + w - x[a] - u if plan.row_kind[r] == DISTANCE else u)}"

@@ -17,12 +17,24 @@ of first order: d + s times the deviation at the end.
 
 import numpy as np
 
+from varint.errors import ArgumentError
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.saddle import solve_saddle
 
 ALPHA = 1.0 - np.sqrt(0.5)
 ITERATIONS = 50
 CONVERGED = 1e-9  # largest increment, relative to the coordinates or one: the next, its square, is round-off
+
+
+def check_closures(equations):
+    """Raise ArgumentError where a loop is closed by a joint whose rows' second derivatives are not known."""
+    plan, nb = equations.compiled.plan, equations.nb
+    for k in plan.product_joint[plan.product_joint >= nb]:
+        joint = equations.mechanism.joints[equations.compiled.joints[k]]
+        raise ArgumentError(
+            f"{joint.label} closes a loop, where implicit schemes would need second derivatives of its rows: use"
+            " 'euler' or an integrator with error control"
+        )
 
 
 class NotConverged(ArithmeticError):

@@ -15,6 +15,7 @@ from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.contacts import Contacts, check_integrator
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
+from varint.redmax.implicit import check_closures
 from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import driving_efforts
 from varint.redmax.states import ReducedState, checked, maximal_nodes, reduce
@@ -113,6 +114,8 @@ def simulate(
     run: fixed.Fixed | adaptive.Adaptive
     contacts = Contacts(equations) if touching else None
     if integrator in fixed.METHODS:
+        if integrator != "euler":
+            check_closures(equations)
         run = fixed.Fixed(equations, integrator, q, qdot, end, dt, contacts)
     else:
         run = adaptive.Adaptive(equations, integrator, q, qdot, end, rtol, atol)

@@ -95,9 +95,9 @@ def find_tree(mechanism, chart=EXPONENTIAL, charts=None) -> Tree:
         joint = REGISTRY["Free"](f"base of {name}", "world", name) if number is None else mechanism.joints[number]
         frames = JointFrames(mechanism, joint)
         parent = frames.a if frames.b == body else frames.b
-        if Ball() in joint.allowed:
+        if joint.allowed[-1:] == (Ball(),) and joint.allowed.count(Ball()) == 1:
             found[joint.name] = (charts or {}).get(joint.name, chart)
-        motions = _motions(joint, found.get(joint.name, chart), nq)
+        motions = _motions(joint, found.get(joint.name, EXPONENTIAL), nq)
         above = node_of[parent], axes_of[parent]
         axes_of[body], nodes = _joint_nodes(
             mechanism.bodies[body], frames, body, *above, motions, nq, len(rows), tables

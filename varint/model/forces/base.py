@@ -13,6 +13,7 @@ from varint.errors import MechanismError
 from varint.model.checks import array_of, check_name
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
+from varint.model.product import Product
 
 FORCES: dict[str, type["Force"]] = {}
 
@@ -138,26 +139,28 @@ class Force:
             raise MechanismError(f"{self.label}: {joint.label} has no coordinate {coordinate!r}, {has}")
         gauge = coordinate_gauge(joint, int(coordinate), *structure.anchors(joint))
         if gauge is None:
+            part = "part of a rotation vector" if Ball() in joint.allowed else "one of several that no angle shows"
+            if len(joint.allowed) == 1 and isinstance(joint.allowed[0], Product):
+                part = "that of a spline"
             raise MechanismError(
-                f"{self.label}: coordinate {coordinate} of {joint.label} is part of a rotation vector, along which no"
-                " effort is defined"
+                f"{self.label}: coordinate {coordinate} of {joint.label} is {part}, along which no effort is defined"
             )
         return gauge
 
 
 def coordinate_gauge(joint: Joint, number: int, point_a, point_b) -> Gauge | None:
-    """The gauge of a joint's coordinate, None where it has none: a rotation vector, or motions after one.
+    """The gauge of a joint's coordinate, None where it has none: a rotation vector, motions after one, a spline.
 
     With the turns R = R1 R2 about the axes e1, e2: e2 is kept by R2, so R e2 shows R1; e1 by R1, so R^T e1 shows R2.
     """
-    counted = [m for m in joint.allowed for _ in range(m.size)]
+    counted = [m for m in joint.shown for _ in range(m.size)]
     motion = counted[number]
-    before = joint.allowed[: joint.allowed.index(motion)]
-    turns = [m for m in joint.allowed if isinstance(m, Turn)]
+    before = joint.shown[: joint.shown.index(motion)]
+    turns = [m for m in joint.shown if isinstance(m, Turn)]
     axes = joint.frame.T
     if isinstance(motion, Slide) and all(isinstance(m, Slide) for m in before):
         return Gauge("slide", joint.body_a, joint.body_b, (axes[motion.axis], point_b, point_a))
-    if not isinstance(motion, Turn) or len(turns) > 2 or any(isinstance(m, Ball) for m in joint.allowed):
+    if not isinstance(motion, Turn) or len(turns) > 2 or any(isinstance(m, Ball) for m in joint.shown):
         return None
     axis = axes[motion.axis]
     if len(turns) == 2 and motion is turns[1]:

@@ -64,7 +64,7 @@ class JointCoulombFriction(Force):
     def surface(self, joint) -> Surface:
         """The contact points of ``joint``; raises MechanismError where it has no such surfaces."""
         kinds = {type(motion) for motion in joint.allowed}
-        axes = {motion.axis for motion in joint.allowed if not isinstance(motion, Ball)}
+        axes = {motion.axis for motion in joint.allowed if isinstance(motion, Turn | Slide)}
         if kinds == {Ball}:
             points, normals = _ball(self.radius)
             return Surface(points, normals, np.eye(6)[:, :3])

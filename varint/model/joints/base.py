@@ -117,6 +117,11 @@ class Joint:
         return np.eye(3)
 
     @property
+    def shown(self) -> tuple[Motion, ...]:
+        """The motions as forces along coordinates see them."""
+        return self.allowed
+
+    @property
     def dof(self) -> int:
         """Number of coordinates."""
         return sum(motion.size for motion in self.allowed)

@@ -26,7 +26,7 @@ class Composite(ProductJoint):
 
     def __post_init__(self):
         super().__post_init__()
-        self._set("parts", tuple(dict(part) if isinstance(part, Mapping) else part for part in self.parts))
+        self._set("parts", tuple(_plain(part) for part in self.parts))
         if self.dof > 6:
             raise MechanismError(f"{self.label} has {self.dof} coordinates: a body has six")
 
@@ -58,3 +58,10 @@ class Composite(ProductJoint):
                 raise MechanismError(f"{what}: a {part['type']} cannot be one")
             else:
                 yield along_screw(adjoint(T) @ np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)])
+
+
+def _plain(part):
+    """The part without arrays, as files hold it."""
+    if not isinstance(part, Mapping):
+        return part
+    return {key: value if isinstance(value, str) else np.asarray(value).tolist() for key, value in part.items()}

@@ -8,6 +8,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.model.checks import array_of
 from varint.model.joints.base import AxisJoint, ProductJoint, Z, angle_about_z, register
+from varint.model.motion import Turn
 from varint.model.product import along_screw
 
 
@@ -30,6 +31,10 @@ class Helical(AxisJoint, ProductJoint):
     @cached_property
     def allowed(self):
         return (along_screw([0.0, 0.0, 1.0, 0.0, 0.0, self.lead / (2 * np.pi)]),)
+
+    @property
+    def shown(self):
+        return (Turn(Z),)
 
     def measure(self, R, p):
         angle, advanced = angle_about_z(R), 2 * np.pi / self.lead * p[..., Z, None]

@@ -43,13 +43,21 @@ class SplineCurve(ProductJoint):
         self._set("closed", bool(self.closed))
         self._set("at", float(array_of(self.at, (), f"at of {self.label}")))
 
+    @staticmethod
+    def pose(frames, q: float, closed: bool = True) -> np.ndarray:
+        """The pose (4, 4) at coordinate ``q`` of the spline of control ``frames`` (n, 4, 4)."""
+        return pose_matrix(*_spline(np.asarray(frames, dtype=float), closed).pose([q]))
+
     @cached_property
     def allowed(self):
-        n = len(self.frames)
-        step = np.array([logarithm(inverse(self.frames[k - 1]) @ self.frames[k]) for k in range(n)])
-        pieces = n if self.closed else n - 3
-        power = np.zeros((pieces, 1, 3, 4, 4))
-        power[..., 0] = CUMULATIVE
-        screw = np.array([[step[(k + i) % n] for i in (1, 2, 3)] for k in range(pieces)])[:, None]
-        curve = Product(self.frames[:pieces, None], freeze(screw), freeze(power), closed=self.closed)
-        return (curve.before(inverse(pose_matrix(*curve.pose([self.at])))),)
+        return (_spline(self.frames, self.closed).before(inverse(self.pose(self.frames, self.at, self.closed))),)
+
+
+def _spline(frames, closed):
+    n = len(frames)
+    step = np.array([logarithm(inverse(frames[k - 1]) @ frames[k]) for k in range(n)])
+    pieces = n if closed else n - 3
+    power = np.zeros((pieces, 1, 3, 4, 4))
+    power[..., 0] = CUMULATIVE
+    screw = np.array([[step[(k + i) % n] for i in (1, 2, 3)] for k in range(pieces)])[:, None]
+    return Product(frames[:pieces, None], freeze(screw), freeze(power), closed=closed)

@@ -37,13 +37,21 @@ class SplineSurface(ProductJoint):
         self._set("controls", array_of(self.controls, shape, f"controls of {self.label}"))
         self._set("at", array_of(self.at, (2,), f"at of {self.label}"))
 
+    @staticmethod
+    def pose(controls, q) -> np.ndarray:
+        """The pose (4, 4) at coordinates ``q`` (2,) of the spline of ``controls`` (n1, n2, 6)."""
+        return pose_matrix(*_spline(np.asarray(controls, dtype=float)).pose(q))
+
     @cached_property
     def allowed(self):
-        n1, n2 = self.controls.shape[0] - 3, self.controls.shape[1] - 3
-        power = np.empty((n1, n2, 6, 4, 4))
-        for i, j in np.ndindex(n1, n2):
-            power[i, j] = BASIS.T @ np.moveaxis(self.controls[i : i + 4, j : j + 4], 2, 0) @ BASIS
-        base = np.broadcast_to(np.eye(4), (n1, n2, 4, 4)).copy()
-        screw = np.broadcast_to(np.eye(6)[ORDER], (n1, n2, 6, 6)).copy()
-        surface = Product(freeze(base), freeze(screw), freeze(power), size=2)
-        return (surface.before(inverse(pose_matrix(*surface.pose(self.at)))),)
+        return (_spline(self.controls).before(inverse(self.pose(self.controls, self.at))),)
+
+
+def _spline(controls):
+    n1, n2 = controls.shape[0] - 3, controls.shape[1] - 3
+    power = np.empty((n1, n2, 6, 4, 4))
+    for i, j in np.ndindex(n1, n2):
+        power[i, j] = BASIS.T @ np.moveaxis(controls[i : i + 4, j : j + 4], 2, 0) @ BASIS
+    base = np.broadcast_to(np.eye(4), (n1, n2, 4, 4)).copy()
+    screw = np.broadcast_to(np.eye(6)[ORDER], (n1, n2, 6, 6)).copy()
+    return Product(freeze(base), freeze(screw), freeze(power), size=2)
