@@ -56,7 +56,8 @@ def case(request):
 
 
 def test_covers_the_catalogue():
-    assert {name.split()[0] for name in CASES} == set(vi.mechanisms.NAMES)
+    """But for the track, which is no lower pair and which the reference does not know: see test_products.py."""
+    assert {name.split()[0] for name in CASES} == set(vi.mechanisms.NAMES) - {"roller_coaster"}
 
 
 @pytest.mark.parametrize("order", STEPS)

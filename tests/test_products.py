@@ -183,10 +183,11 @@ def slope(mechanism, state, T, order=2, steps=(100, 200)):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_order_two_on_trees(kind, rng):
+@pytest.mark.parametrize(("order", "steps"), [(2, (100, 200)), (4, (20, 40))])
+def test_order_on_trees(kind, order, steps, rng):
     mechanism = random_tree(rng, 3, kinds=(kind,))
-    found, exact = slope(mechanism, random_velocity_state(rng, mechanism), 0.3)
-    assert found == pytest.approx(np.full(2, 2.0), abs=0.1)
+    found, exact = slope(mechanism, random_velocity_state(rng, mechanism), 0.3, order, steps)
+    assert found == pytest.approx(np.full(2, order), abs=0.3 if order == 4 else 0.1)
     assert np.abs(exact.energy_balance).max() < 1e-8
 
 

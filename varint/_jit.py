@@ -10,6 +10,7 @@ import hashlib
 import math
 import os
 import platform
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +61,17 @@ def is_compiled(entry_point) -> bool:
     return any(CACHE_FOLDER.rglob(f"*.{entry_point.__name__}-*.nbc"))
 
 
+@functools.cache
+def _announce() -> None:
+    print("varint: compiling its kernels, once on a machine (about a minute) ...", file=sys.stderr, flush=True)
+
+
+def announce_compilation(entry_point) -> None:
+    """Say, once in a process, that compiling ``entry_point`` will take a while, if it will."""
+    if not is_compiled(entry_point):
+        _announce()
+
+
 def njit(function=None, *, inline="never"):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
     fused multiply-add allowed, no other liberty with floating point."""
@@ -107,6 +119,7 @@ def address_of(function, *arguments) -> int:
     """Where ``function`` is, compiled for arguments such as these; 0 where nothing is compiled."""
     if config.DISABLE_JIT:
         return 0
+    announce_compilation(function)
     kinds = tuple(numba.typeof(argument) for argument in arguments)
     function.compile(kinds)
     compiled = function.overloads[kinds]

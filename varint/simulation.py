@@ -1,11 +1,10 @@
 """`simulate`: run a mechanism and get its trajectory, in memory or in a file that survives a kill."""
 
-import sys
 import time
 
 import numpy as np
 
-from varint._jit import is_compiled
+from varint._jit import announce_compilation
 from varint.analysis.forces import check_laws
 from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
@@ -107,7 +106,7 @@ def simulate(
     controllers = [f for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
     march = March(compiled, scheme(order), dt, tol, every, loads, commands)
     state = _checked(mechanism, mechanism.state() if state is None else state)
-    _announce_compilation()
+    announce_compilation(run)
     check_laws(mechanism, state)
     first = march.start(state)
     _check_start(march, mechanism)
@@ -260,8 +259,3 @@ def _check_start(march, mechanism):
                 f"{force.label} starts at {aim:g}, but coordinate {force.coordinate} of joint '{force.joint}' is at"
                 f" {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
             )
-
-
-def _announce_compilation():
-    if not is_compiled(run):
-        print("varint: compiling its kernels, once on a machine (less than a minute) ...", file=sys.stderr, flush=True)

@@ -61,17 +61,28 @@ def follow_pose(table, joint, known, turn, shift, length):
     k = count(table, joint)
     q, matrix = known[:6], known[MATRIX:]
     shorten(table, joint, q, LONGEST)
-    left = _descend(table, joint, k, q, known, turn, shift, length)
-    if not left < NEARLY * length:
-        left = _search(table, joint, k, q, known, turn, shift, length, left)
+    if not _solved(table, joint, k, q, known, turn, shift, length):
+        left = _descend(table, joint, k, q, known, turn, shift, length)
+        if not left < NEARLY * length:
+            _search(table, joint, k, q, known, turn, shift, length, left)
     R, p = pose_of(table, joint, q)
     _, e_v, X = gap(R, p, turn, shift, length)
     slopes(table, joint, q, k, e_v, X, length, matrix)
     reduce(matrix, k, known[ORDER:], True)
-    if min(left, _size(table, joint, q, turn, shift, length)) < NEARLY * length:  # squares leave half of the digits
-        solve(table, joint, known, turn, shift, length)
-        for n in range(k):
-            q[n] = known[TRIAL + n]
+    _solved(table, joint, k, q, known, turn, shift, length)  # squares leave half of the digits
+
+
+@njit
+def _solved(table, joint, k, q, known, turn, shift, length):
+    """Take what `solve` finds, if there is an order of components to solve for and the joint is then closed."""
+    if known[ORDER] == known[ORDER + 1]:
+        return False
+    solve(table, joint, known, turn, shift, length)
+    if not _size(table, joint, known[TRIAL:], turn, shift, length) < NEARLY * length:
+        return False
+    for n in range(k):
+        q[n] = known[TRIAL + n]
+    return True
 
 
 @njit
