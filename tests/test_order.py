@@ -47,7 +47,12 @@ CASES = {
 EXACT_PAPER_START = ("andrews_squeezer", "cart_pole", "escapement", "n_four_bar")
 
 
-@pytest.fixture(scope="module", params=CASES)
+LONG = ("andrews_squeezer", "delta_robot", "stewart_platform", "sarrus", "peaucellier")
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in CASES]
+)
 def case(request):
     parameters, duration, size = CASES[request.param]
     mechanism = getattr(vi.mechanisms, request.param.split()[0])(**parameters)

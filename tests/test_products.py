@@ -182,9 +182,10 @@ def slope(mechanism, state, T, order=2, steps=(100, 200)):
     return np.log2(np.divide(*errors)), exact
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("order", "steps"), [(2, (100, 200)), (4, (20, 40))])
-def test_order_on_trees(kind, order, steps, rng):
+@pytest.mark.parametrize(("kind", "order"), [*((kind, 2) for kind in KINDS), ("Helical", 4), ("Composite", 4)])
+def test_order_on_trees(kind, order, rng):
+    """Beyond 2 the ends of a spline's pieces, where its third derivative jumps, would tell."""
+    steps = (100, 200) if order == 2 else (20, 40)
     mechanism = random_tree(rng, 3, kinds=(kind,))
     found, exact = slope(mechanism, random_velocity_state(rng, mechanism), 0.3, order, steps)
     assert found == pytest.approx(np.full(2, order), abs=0.3 if order == 4 else 0.1)

@@ -44,7 +44,7 @@ def test_couplings_in_steps_of_one_size(integrator):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.2)
 
 
-@pytest.mark.parametrize("how", ["function", "array"])
+@pytest.mark.parametrize("how", ["function", pytest.param("array", marks=pytest.mark.slow)])
 def test_prescribed_motions(how):
     t = 0.01 * np.arange(401)
     mechanism = driven(swing if how == "function" else swing(t))

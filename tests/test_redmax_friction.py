@@ -114,7 +114,7 @@ def test_spherical_pendulum_comes_to_rest_off_its_lowest_point():
 # ---------------------------------------------------------------------------------------- reactions
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+@pytest.mark.parametrize("name", ["double_pendulum", pytest.param("four_bar", marks=pytest.mark.slow)])
 def test_dissipation_is_that_of_the_reactions(name):
     """For small friction: the power that the maximal form's reactions, without friction, ask for."""
     plain, T, mu, radius = getattr(vi.mechanisms, name)(), 0.5, 1e-3, 0.02

@@ -102,7 +102,7 @@ def start_and_swing(rng, mechanism, count):
 
 
 @pytest.mark.parametrize("integrator", ORDERS)
-@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("closed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_order_in_steps_of_one_size(integrator, closed):
     """Of positions, velocities, efforts of the drives and the balance of energy, in which their work counts."""
     rng = np.random.default_rng(3)

@@ -67,7 +67,10 @@ def test_converges_to_the_variational_integrator(restitution):
     assert errors[2] < 0.7 * errors[1] < 0.5 * errors[0]
 
 
-@pytest.mark.parametrize(("joint", "limit"), [("rocker pivot", {"upper": 0.3}), ("rocker pin", {"lower": -0.3})])
+@pytest.mark.parametrize(
+    ("joint", "limit"),
+    [("rocker pivot", {"upper": 0.3}), pytest.param("rocker pin", {"lower": -0.3}, marks=pytest.mark.slow)],
+)
 def test_loop_converges_to_the_variational_integrator(joint, limit):
     """The rocker's pin is the cut joint."""
     plain, T = vi.mechanisms.four_bar(), 1.0

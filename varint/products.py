@@ -1,8 +1,11 @@
 """The motions of joints as the tables that kernels/products.py works on."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from varint.kernels import products as columns
+from varint.model.checks import freeze
 from varint.model.motion import Ball, Shift, Slide
 from varint.model.product import Product, along_screw, inverse, pose_matrix
 
@@ -46,7 +49,13 @@ def table_of(motions, frame_a=None, frame_b=None, first=0) -> np.ndarray:
     rows += [_head(0, 0, 1, 1, 0, 0, column), _piece(tail)]
     for head, after in zip(heads, [*heads[1:], -1 - first], strict=True):
         rows[head][columns.NEXT] = first + after
-    return np.array(rows)
+    return freeze(np.array(rows))
+
+
+@lru_cache(maxsize=1000)
+def joint_table(joint) -> np.ndarray:
+    """`table_of` the pose of its frames."""
+    return table_of(joint.allowed)
 
 
 def _head(ball, size, n1, n2, closed, factors, column, period=0.0):
