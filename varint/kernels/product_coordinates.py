@@ -61,7 +61,8 @@ def follow_pose(table, joint, known, turn, shift, length):
     k = count(table, joint)
     q, matrix = known[:6], known[MATRIX:]
     shorten(table, joint, q, LONGEST)
-    if not _solved(table, joint, k, q, known, turn, shift, length):
+    exact = _solved(table, joint, k, q, known, turn, shift, length)
+    if not exact:
         left = _descend(table, joint, k, q, known, turn, shift, length)
         if not left < NEARLY * length:
             _search(table, joint, k, q, known, turn, shift, length, left)
@@ -69,7 +70,8 @@ def follow_pose(table, joint, known, turn, shift, length):
     _, e_v, X = gap(R, p, turn, shift, length)
     slopes(table, joint, q, k, e_v, X, length, matrix)
     reduce(matrix, k, known[ORDER:], True)
-    _solved(table, joint, k, q, known, turn, shift, length)  # squares leave half of the digits
+    if not exact:  # squares leave half of the digits
+        _solved(table, joint, k, q, known, turn, shift, length)
 
 
 @njit

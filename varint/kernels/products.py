@@ -158,13 +158,34 @@ def stage_pose(table, stage, q, R, p):
     row, x, y = _piece(table, stage, q[0], q[1])
     C, c = _base(table, row)
     R, p = _by(R, p, C, c)
-    wide = table[stage, N2] > 0.0 and table[stage, SIZE] > 1.0
+    wide = table[stage, SIZE] > 1.0
     for k in range(int(table[stage, FACTORS])):
         s = table[row, SCREW + 6 * k : SCREW + 6 * k + 6]
         f = _partial(table[row, POWER + 16 * k :], x, y, 0, 0, wide)
         turn, shift = _exponential((f * s[0], f * s[1], f * s[2]), (f * s[3], f * s[4], f * s[5]))
         R, p = _by(R, p, turn, shift)
     return R, p
+
+
+@njit
+def stage_twist(table, stage, q, z, Y):
+    """The twist S z after a stage, from that before it: `stage_twists` without the derivatives."""
+    if table[stage, BALL] > 0.0:
+        C, c = _base(table, stage + 1)
+        turn, shift = _exponential(q, ZERO3)
+        return _add(_seen_from(turn, shift, _seen_from(C, c, Y)), (right_jacobian_times(q, z), ZERO3))
+    row, x, y = _piece(table, stage, q[0], q[1])
+    C, c = _base(table, row)
+    Y, wide = _seen_from(C, c, Y), table[stage, SIZE] > 1.0
+    for k in range(int(table[stage, FACTORS])):
+        s, powers = table[row, SCREW + 6 * k : SCREW + 6 * k + 6], table[row, POWER + 16 * k :]
+        f, f_z = _partial(powers, x, y, 0, 0, wide), _partial(powers, x, y, 1, 0, wide) * z[0]
+        if wide:
+            f_z += _partial(powers, x, y, 0, 1, True) * z[1]
+        w, o = (s[0], s[1], s[2]), (s[3], s[4], s[5])
+        turn, shift = _exponential(times(f, w), times(f, o))
+        Y = _add(_seen_from(turn, shift, Y), (times(f_z, w), times(f_z, o)))
+    return Y
 
 
 @njit
@@ -268,7 +289,7 @@ def twist_of(table, joint, q, number):
         first, size = int(table[stage, FIRST]), int(table[stage, SIZE])
         n = number - first
         z = (1.0 if n == 0 else 0.0, 1.0 if n == 1 else 0.0, 1.0 if n == 2 else 0.0) if n < size else ZERO3
-        Y, _, _, _ = stage_twists(table, stage, three(q, first, size), z, ZERO3, ZERO3, Y, ZERO6, ZERO6, ZERO6)
+        Y = stage_twist(table, stage, three(q, first, size), z, Y)
         stage = int(table[stage, NEXT])
     return Y
 

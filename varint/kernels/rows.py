@@ -28,7 +28,7 @@ def evaluate_rows(plan, position, rotation, near, aim, g, jacobian):
     """Rows at a pose (nb + 1, 3), (nb + 1, 3, 3): values to ``g`` (nr,), Jacobian to ``jacobian`` (nr, 2, 6).
 
     An AXIS row has no part in x: those entries are left as they are, zero in a fresh workspace.
-    ``near``, ``aim`` (nr,): see `Workspace`. The value of a chain is that of its first row, the others are zero.
+    ``near``, ``aim``: see `Workspace`. The value of a chain is that of its first row, the others are zero.
     """
     for j in range(plan.side.shape[0]):
         start, stop = plan.joint_rows[j], plan.joint_rows[j + 1]
