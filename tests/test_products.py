@@ -267,6 +267,7 @@ WRONG = {
     "with n1, n2 from 4": (vi.SplineSurface, {"controls": np.zeros((4, 3, 6))}),
     "at of splinesurface": (vi.SplineSurface, {"controls": np.zeros((4, 4, 6)), "at": (0.0,)}),
     "part 0 of composite joint 'j' must be a dict": (vi.Composite, {"parts": ["Revolute"]}),
+    "no joint type 'Revolut', did you mean 'Revolute'": (vi.Composite, {"parts": [TURN | {"type": "Revolut"}]}),
     "part 1 of composite joint 'j': .*axis": (vi.Composite, {"parts": [TURN, {"type": "Prismatic"}]}),
     "has 7 coordinates": (vi.Composite, {"parts": [TURN] * 7}),
     "part 0 of .*a PointOnLine cannot be one": (vi.Composite, {"parts": [TURN | {"type": "PointOnLine"}]}),

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.checks import array_of
-from varint.model.structure import suggestion
+from varint.model.checks import array_of, suggestion
 
 NEAR = 0.05  # steps: differences of functions of time
 

@@ -27,7 +27,7 @@ def find_mechanism(name: str, parameters: list):
     ``parameters``: texts ``KEY=VALUE`` for a mechanism of the catalogue.
     """
     from varint import load_mechanism, mechanisms
-    from varint.model.structure import suggestion
+    from varint.model.checks import suggestion
 
     if name in mechanisms.NAMES:
         return _build(name, mechanisms.module(name).build, dict(_parsed(text) for text in parameters))
@@ -77,7 +77,7 @@ def new_table(*columns, title=None):
 def _build(name, build, parameters):
     import inspect
 
-    from varint.model.structure import suggestion
+    from varint.model.checks import suggestion
 
     known = inspect.signature(build).parameters
     for key in parameters:

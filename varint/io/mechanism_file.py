@@ -11,9 +11,9 @@ import numpy as np
 from varint.errors import FileError, MechanismError, VarintError
 from varint.mechanism import Mechanism
 from varint.model.body import Body
+from varint.model.checks import suggestion
 from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
-from varint.model.structure import suggestion
 
 
 def to_data(mechanism: Mechanism) -> dict:

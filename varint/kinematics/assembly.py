@@ -12,11 +12,10 @@ from varint.errors import AssemblyError, StateError
 from varint.kinematics.closure import Closure, Weld, coordinate_units
 from varint.kinematics.frames import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
 from varint.model.body import WORLD
-from varint.model.checks import array_of, freeze, unit_quaternion
+from varint.model.checks import array_of, freeze, suggestion, unit_quaternion
 from varint.model.motion import joint_pose
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
-from varint.model.structure import suggestion
 
 ITERATIONS = 1000
 HEAVY_PASSES = 4  # what is heavy gives way a little, each time less

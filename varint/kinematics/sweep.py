@@ -18,9 +18,10 @@ from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
 from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
+from varint.model.checks import suggestion
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
-from varint.model.structure import Structure, suggestion
+from varint.model.structure import Structure
 
 STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
 SMALLEST_STEP = 1e-7  # rad, or sizes of a part, of the coordinate: where it does not go further it is locked

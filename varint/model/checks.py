@@ -1,5 +1,7 @@
 """Checks that descriptions share. Each returns the value as a read-only float array."""
 
+import difflib
+
 import numpy as np
 
 from varint.errors import MechanismError
@@ -59,6 +61,12 @@ def check_name(name, what: str, error=MechanismError) -> str:
     if not isinstance(name, str) or not name.strip():
         raise error(f"{what} needs a name, got {name!r}")
     return name
+
+
+def suggestion(name: str, known) -> str:
+    """``", did you mean 'x'?"`` where a known name is close."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f", did you mean '{close[0]}'?" if close else ""
 
 
 def _words(shape: tuple) -> str:

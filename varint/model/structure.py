@@ -1,6 +1,5 @@
 """Bodies and joints of a mechanism, checked when they are put together."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +9,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
-from varint.model.checks import array_of
+from varint.model.checks import array_of, suggestion
 from varint.model.forces import Force
 from varint.model.joints import Joint
 from varint.model.joints.base import Along, Distance
@@ -119,12 +118,6 @@ class Structure:
     def force(self, name: str) -> Force:
         """The force of that name."""
         return self.forces[_find(self.force_index, name, "force")]
-
-
-def suggestion(name: str, known) -> str:
-    """``", did you mean 'x'?"`` where a known name is close."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f", did you mean '{close[0]}'?" if close else ""
 
 
 def _find(index, name, what):

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.checks import array_of
-from varint.model.structure import suggestion
+from varint.model.checks import array_of, suggestion
 from varint.redmax.charts import EXPONENTIAL
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.model.checks import suggestion
 from varint.model.joints.base import REGISTRY, ProductJoint, register
 from varint.model.motion import Ball, Shift, Slide
 from varint.model.product import Product, adjoint, along_screw, inverse, pose_matrix
@@ -36,8 +37,10 @@ class Composite(ProductJoint):
 
     def _motions(self, number, part):
         what = f"part {number} of {self.label}"
-        if not isinstance(part, Mapping) or part.get("type") not in REGISTRY:
+        if not isinstance(part, Mapping) or "type" not in part:
             raise MechanismError(f"{what} must be a dict with a joint's type and arguments, got {part!r}")
+        if part["type"] not in REGISTRY:
+            raise MechanismError(f"{what}: no joint type {part['type']!r}{suggestion(part['type'], REGISTRY)}")
         given = {"point": self.point} | {key: value for key, value in part.items() if key != "type"}
         try:
             joint = REGISTRY[part["type"]](f"{self.name}: part {number}", self.body_a, self.body_b, **given)
