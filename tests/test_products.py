@@ -266,6 +266,8 @@ WRONG = {
     "frame 2 of splinecurve joint 'j' is no pose": (vi.SplineCurve, {"frames": SKEW}),
     "with n1, n2 from 4": (vi.SplineSurface, {"controls": np.zeros((4, 3, 6))}),
     "at of splinesurface": (vi.SplineSurface, {"controls": np.zeros((4, 4, 6)), "at": (0.0,)}),
+    "parts of composite joint 'j' must be a list of joints, got 3": (vi.Composite, {"parts": 3}),
+    "parts of composite joint 'j' must be a list of joints, got ..": (vi.Composite, {"parts": []}),
     "part 0 of composite joint 'j' must be a dict": (vi.Composite, {"parts": ["Revolute"]}),
     "no joint type 'Revolut', did you mean 'Revolute'": (vi.Composite, {"parts": [TURN | {"type": "Revolut"}]}),
     "part 1 of composite joint 'j': .*axis": (vi.Composite, {"parts": [TURN, {"type": "Prismatic"}]}),

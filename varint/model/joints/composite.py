@@ -27,6 +27,8 @@ class Composite(ProductJoint):
 
     def __post_init__(self):
         super().__post_init__()
+        if not isinstance(self.parts, list | tuple) or not self.parts:
+            raise MechanismError(f"parts of {self.label} must be a list of joints, got {self.parts!r}")
         self._set("parts", tuple(_plain(part) for part in self.parts))
         if self.dof > 6:
             raise MechanismError(f"{self.label} has {self.dof} coordinates: a body has six")
