@@ -67,3 +67,15 @@ def test_objective_and_its_gradient():
         assert objective(p) == pytest.approx(case["objective"], rel=1e-9)
         gradient = [(objective(p + step) - objective(p - step)) / (2 * h) for step in h * np.eye(2)]
         assert gradient == pytest.approx(case["gradient_reference"], rel=1e-6)
+
+
+@pytest.mark.parametrize("given", CONTINUOUS)
+def test_runge_kutta_is_as_near_as_the_reference(given):
+    """Energies by the pair of the reference's ode45, whose rtol is 1e-4; scipy's steps are longer at the same rtol."""
+    mechanism, start = redmax_scenes.build(given)
+    figures = given["runs"]["continuous"]
+    run = vi.redmax.simulate(
+        mechanism, figures["t1"], state=start, integrator="rk45", rtol=1e-6, atol=1e-8, baumgarte=5.0
+    )
+    theirs = [abs(given["runs"][f"ode45_{kind}"]["H_published"] - figures["H"]) for kind in ("redmax", "recursive")]
+    assert abs(redmax_scenes.energy(run) - figures["H"]) <= max(theirs)
