@@ -1,0 +1,31 @@
+"""Bodies and the tree they are in."""
+
+import numpy as np
+
+from varint.measures.axis import Square
+from varint.model.body import WORLD
+
+
+def body_arrays(structure, order, topology, slot) -> dict:
+    """Of the bodies, by slot."""
+    mass = np.array([structure.bodies[i].mass for i in order])
+    inertia = np.array([structure.bodies[i].inertia for i in order])
+    gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))
+    return {
+        "mass": mass,
+        "inertia": inertia,
+        "gravity": structure.gravity,
+        "body_scale": np.column_stack([1 / mass, 1 / (mass * gyration)]),
+        "parent": np.array([slot[topology.parent[i]] for i in topology.bodies]),
+    }
+
+
+def longest_arm(structure) -> float:
+    """Largest distance of a joint's anchor from the centre of mass of a body that it is on, m."""
+    longest = 0.0
+    for joint in structure.joints:
+        if any(not isinstance(row, Square) for row in joint.forbidden):
+            for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
+                if end != WORLD:  # which has no size
+                    longest = max(longest, float(np.linalg.norm(point - structure.body(end).position)))
+    return longest

@@ -1,0 +1,120 @@
+"""Joints: their sides, the rows that they and the efforts between bodies have, and products of exponentials."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
+from varint.kernels.products import WIDTH
+from varint.model.joints.base import OnMotions
+from varint.model.product import pose_matrix
+from varint.model.rotation import rotation_matrix
+from varint.products import table_of
+
+
+@dataclass(frozen=True, eq=False)
+class JointFrame:
+    """The joints of the kernel and the rows that they have.
+
+    Attributes
+    ----------
+    joints : list of int
+        Joint of the description of each, -1 for the base of a floating group; from the number of joints on the
+        measures with a row that close loops.
+    side, first_body, joint_rows : as of `Plan`
+    rows : list of (int, str, Numbers)
+        Role, kind and `Numbers` of each row; None for those of measures of forces.
+    row_of : dict
+        The row of each measure of a force that has one.
+    ends : list of (int, int)
+        Bodies of each joint of the description.
+    """
+
+    joints: list[int]
+    side: np.ndarray
+    first_body: np.ndarray
+    joint_rows: np.ndarray
+    rows: list
+    row_of: dict[int, int]
+    ends: list[tuple[int, int]]
+
+
+def joint_frame(structure, topology, roles, slot) -> JointFrame:
+    """Number the joints of the kernel and their rows; those of measures come last in their joint."""
+    nb, count = len(structure.bodies), len(structure.joints)
+    number = {**structure.body_index, "world": -1}
+    ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
+    tree = [topology.tree_joint[body] for body in topology.bodies]
+    cut = [j for nodes in topology.nodes for _, cuts in nodes for j in cuts]
+    joints = [-1 if j is None else j for j in tree] + cut
+    attached: dict[int, list[int]] = {}  # to the tree joint of a slot
+    for k, body in topology.attached.items():
+        attached.setdefault(int(slot[body]), []).append(roles.with_row[k])
+    constrained = {m for own in roles.sums[len(set(roles.law_sum)) :] for m in own}
+    R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
+    rows: list = []
+    row_of: dict[int, int] = {}
+    side, first_body, joint_rows = [], [], [0]
+    for k, j in enumerate(joints):
+        measures = attached.get(k, [])
+        if j < 0:
+            side.append((k, nb))
+            first_body.append(0)
+        else:
+            pair = ends[j] if j < count else roles.ends[roles.with_row[j - count]]
+            a, b = (int(slot[i]) for i in pair)
+            child_is_b = k < nb and b == k
+            side.append((b, a) if child_is_b else (a, b))
+            first_body.append(1 if child_is_b else 0)
+            if j < count:
+                frames = [part for frame in joint_frames(structure.joints[j], structure, ends[j], R) for part in frame]
+                rows.extend((JOINT, row.kind, row.numbers(*frames)) for row in structure.joints[j].forbidden)
+            else:
+                measures = [roles.with_row[j - count], *measures]
+        for m in measures:
+            row_of[m] = len(rows)
+            rows.append((CONSTRAINT if m in constrained else EFFORT, roles.measures[m].kind, None))
+        joint_rows.append(len(rows))
+    return JointFrame(joints, np.array(side), np.array(first_body), np.array(joint_rows), rows, row_of, ends)
+
+
+def joint_frames(joint, structure, ends, R):
+    """Axes (3, 3) and anchor (3,) of a joint on each of its bodies, in body axes."""
+    return (
+        (joint.frame, point)
+        if end < 0
+        else (R[end].T @ joint.frame, R[end].T @ (point - structure.bodies[end].position))
+        for end, point in zip(ends, structure.anchors(joint), strict=True)
+    )
+
+
+def joint_arrays(frame: JointFrame) -> dict:
+    """Sides and rows of the joints."""
+    role = np.array([role for role, _, _ in frame.rows], dtype=np.int64)
+    return {
+        "side": frame.side,
+        "first_body": frame.first_body,
+        "joint_rows": frame.joint_rows,
+        "row_role": role,
+        "row_compliance": (role == EFFORT).astype(float),
+    }
+
+
+def product_arrays(structure, frame: JointFrame) -> dict:
+    """Joints whose rows are that they keep to their motions."""
+    R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
+    tables, first, number = [np.zeros((0, WIDTH))], np.full(len(frame.joints), -1), np.full(len(frame.joints), -1)
+    for k, j in enumerate(frame.joints):
+        if not 0 <= j < len(structure.joints) or OnMotions() not in structure.joints[j].forbidden:
+            continue
+        joint = structure.joints[j]
+        first[k], number[k] = sum(map(len, tables)), len(tables) - 1
+        frames = (pose_matrix(*part) for part in joint_frames(joint, structure, frame.ends[j], R))
+        tables.append(table_of(joint.allowed, *frames, first[k]))
+    return {
+        "product": np.concatenate(tables),
+        "product_joint": np.flatnonzero(first >= 0),
+        "joint_product": first,
+        "joint_known": number,
+    }
+
