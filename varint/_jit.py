@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 
 config: Any = numba.config
 
-_COMPILED_PACKAGES = ("algebra", "measures", "model/forces", "kernels", "redmax/kernels")
+_COMPILED_PACKAGES = ("algebra", "kernels", "redmax/kernels")
 
 
 def _source_hash() -> str:
@@ -32,7 +32,7 @@ def _source_hash() -> str:
     for package in _COMPILED_PACKAGES:
         for path in sorted((here / package).glob("*.py")):
             digest.update(path.read_bytes())
-    for name in ("_jit.py", "_record.py", "_dispatch.py"):
+    for name in ("_jit.py", "_record.py"):
         digest.update((here / name).read_bytes())
     return digest.hexdigest()[:16]
 
@@ -72,11 +72,11 @@ def announce_compilation(entry_point) -> None:
         _announce()
 
 
-def njit(function=None, *, inline="never", cache=True):
+def njit(function=None, *, inline="never"):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
     fused multiply-add allowed, no other liberty with floating point."""
     if function is None:
-        return lambda f: njit(f, inline=inline, cache=cache)
+        return lambda f: njit(f, inline=inline)
     saved, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
     options: Any = {
         "error_model": "numpy",
@@ -86,7 +86,7 @@ def njit(function=None, *, inline="never", cache=True):
         "no_cfunc_wrapper": True,
     }
     try:
-        return numba.njit(cache=cache, **options)(function)
+        return numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = saved
 
