@@ -5,7 +5,7 @@ Functions take tuples: one type of argument, one compiled version. `vector` make
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 
 ZERO = (0.0, 0.0, 0.0)
 

@@ -57,6 +57,7 @@ class Trajectory:
     load : (T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity; one for all if constant
     work : (T, forces) J, done by each force since the start
     command : (T, forces) input of each force, zero where it has none
+    law_state_columns : (T, n) states of the laws that have one, in the order of the forces
     newton_iterations, substeps : int
         Newton iterations, and sub-steps beyond one a step, of the whole run.
     steps : int
@@ -78,6 +79,7 @@ class Trajectory:
     load: np.ndarray
     work: np.ndarray
     command: np.ndarray
+    law_state_columns: np.ndarray
     newton_iterations: int
     substeps: int
     steps: int
@@ -207,7 +209,7 @@ class Trajectory:
     @cached_property
     def _forces(self):
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return forces_at(self.mechanism, *arrays, self.command, self.t)
+        return forces_at(self.mechanism, *arrays, self.command, self.law_state_columns)
 
     @property
     def _efforts(self):

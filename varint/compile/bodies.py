@@ -1,4 +1,4 @@
-"""Bodies and the tree they are in."""
+"""The bodies of a plan."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from varint.measures.axis import Square
 from varint.model.body import WORLD
 
 
-def body_arrays(structure, order, topology, slot) -> dict:
+def body_arrays(structure, order) -> dict:
     """Of the bodies, by slot."""
     mass = np.array([structure.bodies[i].mass for i in order])
     inertia = np.array([structure.bodies[i].inertia for i in order])
@@ -15,8 +15,7 @@ def body_arrays(structure, order, topology, slot) -> dict:
         "mass": mass,
         "inertia": inertia,
         "gravity": structure.gravity,
-        "body_scale": np.column_stack([1 / mass, 1 / (mass * gyration)]),
-        "parent": np.array([slot[topology.parent[i]] for i in topology.bodies]),
+        "scale": np.column_stack([1 / mass, 1 / (mass * gyration)]),
     }
 
 

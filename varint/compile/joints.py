@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
-from varint.kernels.products import WIDTH
+from varint.products.stages import WIDTH
 from varint.model.joints.base import OnMotions
 from varint.model.product import pose_matrix
+from varint.model.product_table import table_of
 from varint.model.rotation import rotation_matrix
-from varint.products import table_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,8 @@ class JointFrame:
         The row of each measure of a force that has one.
     ends : list of (int, int)
         Bodies of each joint of the description.
+    products : (n,) int
+        Joints of the kernel that are products of exponentials.
     """
 
     joints: list[int]
@@ -37,6 +39,7 @@ class JointFrame:
     rows: list
     row_of: dict[int, int]
     ends: list[tuple[int, int]]
+    products: np.ndarray
 
 
 def joint_frame(structure, topology, roles, slot) -> JointFrame:
@@ -75,7 +78,10 @@ def joint_frame(structure, topology, roles, slot) -> JointFrame:
             row_of[m] = len(rows)
             rows.append((CONSTRAINT if m in constrained else EFFORT, roles.measures[m].kind, None))
         joint_rows.append(len(rows))
-    return JointFrame(joints, np.array(side), np.array(first_body), np.array(joint_rows), rows, row_of, ends)
+    known = [structure.joints[j] if 0 <= j < count else None for j in joints]
+    products = np.array([k for k, joint in enumerate(known) if joint and OnMotions() in joint.forbidden], dtype=np.int64)
+    arrays = np.reshape(side, (-1, 2)).astype(np.int64), np.array(first_body, dtype=np.int64), np.array(joint_rows)
+    return JointFrame(joints, *arrays, rows, row_of, ends, products)
 
 
 def joint_frames(joint, structure, ends, R):
@@ -90,31 +96,27 @@ def joint_frames(joint, structure, ends, R):
 
 def joint_arrays(frame: JointFrame) -> dict:
     """Sides and rows of the joints."""
-    role = np.array([role for role, _, _ in frame.rows], dtype=np.int64)
-    return {
-        "side": frame.side,
-        "first_body": frame.first_body,
-        "joint_rows": frame.joint_rows,
-        "row_role": role,
-        "row_compliance": (role == EFFORT).astype(float),
-    }
+    product = np.full(len(frame.joints), -1)
+    product[frame.products] = np.arange(len(frame.products))
+    return {"side": frame.side, "first_body": frame.first_body, "rows": frame.joint_rows, "product": product}
 
 
 def product_arrays(structure, frame: JointFrame) -> dict:
     """Joints whose rows are that they keep to their motions."""
     R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
-    tables, first, number = [np.zeros((0, WIDTH))], np.full(len(frame.joints), -1), np.full(len(frame.joints), -1)
-    for k, j in enumerate(frame.joints):
-        if not 0 <= j < len(structure.joints) or OnMotions() not in structure.joints[j].forbidden:
-            continue
-        joint = structure.joints[j]
-        first[k], number[k] = sum(map(len, tables)), len(tables) - 1
-        frames = (pose_matrix(*part) for part in joint_frames(joint, structure, frame.ends[j], R))
-        tables.append(table_of(joint.allowed, *frames, first[k]))
+    tables, start = [np.zeros((0, WIDTH))], []
+    for k in frame.products:
+        joint = structure.joints[frame.joints[k]]
+        start.append(sum(map(len, tables)))
+        frames = (pose_matrix(*part) for part in joint_frames(joint, structure, frame.ends[frame.joints[k]], R))
+        tables.append(table_of(joint.allowed, *frames, start[-1]))
+    side = frame.first_body[frame.products]
+    pairs = frame.side[frame.products]
+    bodies = np.stack([np.take_along_axis(pairs, s[:, None], 1)[:, 0] for s in (side, 1 - side)], axis=1)
     return {
-        "product": np.concatenate(tables),
-        "product_joint": np.flatnonzero(first >= 0),
-        "joint_product": first,
-        "joint_known": number,
+        "table": np.concatenate(tables),
+        "start": np.array(start, dtype=np.int64),
+        "body": bodies,
+        "side": side,
+        "row": frame.joint_rows[frame.products],
     }
-

@@ -12,7 +12,7 @@ def loop_arrays(topology, slot, joint_rows, side, nb) -> dict:
     node_row = joint_rows[joints_of]
     top = np.array([slot[body] for body, _ in nodes], dtype=np.int64)
     fill_cluster = np.full(nb, -1)
-    for body, c in topology.cluster_of.items():
+    for body, c in topology.solved_in.items():
         fill_cluster[slot[body]] = c
     parent = [int(slot[topology.parent[i]]) for i in topology.bodies]
 

@@ -7,10 +7,22 @@ import numpy as np
 from varint.compile import efforts, joints, loops
 from varint.compile.bodies import body_arrays, longest_arm
 from varint.compile.roles import Roles, find_roles
-from varint.kernels.plan import Plan
+from varint.kernels.plan import (
+    Bodies,
+    Constraints,
+    Elements,
+    Joints,
+    Laws,
+    Limits,
+    Loads,
+    Loops,
+    Measures,
+    Plan,
+    Rows,
+)
 from varint.model.body import WORLD
-from varint.model.checks import freeze
 from varint.model.structure import Structure
+from varint.products.records import Products
 from varint.topology import Topology, find_topology
 
 
@@ -31,8 +43,6 @@ class Compiled:
         bodies without a joint.
     length : float
         Size of the mechanism's parts, m.
-    force : (ne,) int
-        Force of the description for each element of the kernel.
     functions : tuple
         Of users' laws, by law; None for others.
     """
@@ -43,8 +53,12 @@ class Compiled:
     slot: np.ndarray
     joints: np.ndarray
     length: float
-    force: np.ndarray
     functions: tuple
+
+    @property
+    def force(self) -> np.ndarray:
+        """(ne,) force of the description of each element."""
+        return self.plan.elements.force
 
     def by_force(self, values) -> np.ndarray:
         """Sums (T, forces) of values (T, ne) over the elements of each force."""
@@ -64,22 +78,32 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
     slot[order], slot[-1] = np.arange(nb), nb
     frame = joints.joint_frame(structure, topology, roles, slot)
-    bodies = body_arrays(structure, order, topology, slot)
+    bodies = body_arrays(structure, order)
     gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
     length = float(max(longest_arm(structure), gyration.max()))
-    arrays = (
-        bodies
-        | {"length": np.array([length])}
-        | joints.joint_arrays(frame)
-        | joints.product_arrays(structure, frame)
-        | efforts.measure_arrays(structure, roles, frame, slot, length)
-        | efforts.role_arrays(structure, roles, frame, slot)
-        | loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)
+    places = efforts.measure_places(roles, frame)
+    rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
+    plan = Plan(
+        bodies=_record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
+        joints=_record(Joints, joints.joint_arrays(frame) | {"parent": [slot[topology.parent[i]] for i in order]}),
+        rows=_record(Rows, rows),
+        measures=_record(Measures, measures),
+        elements=_record(Elements, {"force": roles.force}),
+        laws=_record(Laws, efforts.law_arrays(roles, places)),
+        constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
+        limits=_record(Limits, efforts.limit_arrays(roles, places)),
+        loads=_record(Loads, efforts.load_arrays(structure, roles, places, slot)),
+        products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
+        loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
     )
-    plan = Plan(**{name: freeze(np.ascontiguousarray(array)) for name, array in arrays.items()})
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = tuple(element.function for _, element in roles.laws)
-    return Compiled(plan, topology, order, slot[:nb], numbers, length, roles.force, functions)
+    return Compiled(plan, topology, order, slot[:nb], numbers, length, functions)
+
+
+def _record(kind, arrays):
+    """A record of arrays of the types that its class names."""
+    return kind(**{name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
 def _find_topology(structure, roles: Roles, clustered) -> Topology:

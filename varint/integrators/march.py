@@ -85,7 +85,7 @@ class March:
             self._start_held()
         place_anew(plan, ws, 0)
         measure(plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.gauge_value)
-        set_load(ws.load, plan.mass, plan.gravity, *self.loads, 0, 0, 0.0)
+        set_load(ws.load, plan.bodies.mass, plan.bodies.gravity, *self.loads, 0, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
         if self.scheme.printed and fastest * self.dt >= 2:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
@@ -154,7 +154,7 @@ class March:
             measure_stop(plan, ws, self.pose, s, ws.jacobian[self.pose])
 
     def _outputs(self, records):
-        nb, nf = self.compiled.plan.mass.size, self.compiled.plan.law_kind.size
+        nb, nf = self.compiled.plan.bodies.mass.size, self.compiled.plan.law_kind.size
         return (
             np.empty((records, nb, 3)),
             np.empty((records, nb, 4)),

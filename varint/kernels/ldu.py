@@ -16,7 +16,7 @@ there that share bodies with it; rows found redundant there get no multiplier.
 The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
 """
 
-from varint._jit import late, njit
+from varint._numba import Float1, Float2, indirect, njit
 from varint.kernels.dense import (
     add_product_wide,
     add_scaled6,
@@ -29,13 +29,14 @@ from varint.kernels.dense import (
     rank_lu_factor,
     rank_lu_solve,
 )
+from varint.kernels.plan import Plan, Workspace
 
 
-@njit
-def solve_newton(plan, ws, body, row, upper, lower):
+@indirect
+def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int) -> None:
     """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
 
-    Pivots in ``ws.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H
+    Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H
     ``ws.jacobian[lower]``.
     """
     G, H = ws.jacobian[upper], ws.jacobian[lower]
@@ -43,67 +44,64 @@ def solve_newton(plan, ws, body, row, upper, lower):
     _substitute_all(plan, ws, body, row)
 
 
-call_solver = late(solve_newton)
-
-
 @njit(inline="always")
 def _eliminate_all(plan, ws, G, H, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
-    nb = plan.mass.size
-    if ws.K.size:
-        _place_closures(plan.node_row, plan.row_fill, G, H, ws.fill_lower, ws.fill_upper)
-        _place_compliances(plan.node_row, plan.row_start, ws.compliance, ws.K, ws.closure_scale)
+    nb = plan.bodies.mass.size
+    if ws.ldu.K.size:
+        _place_closures(plan.loops.node_row, plan.loops.row_fill, G, H, ws.ldu.fill_lower, ws.ldu.fill_upper)
+        _place_compliances(plan.loops.node_row, plan.loops.row_start, ws.compliance, ws.ldu.K, ws.ldu.closure_scale)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
-        for k in range(plan.node_first[i], plan.node_first[i + 1]):
-            n = plan.node_order[k]
-            first, last, high = plan.node_row[n], plan.node_row[n + 1], plan.node_high[n]
-            start, stride = plan.row_start[first] + first, high - plan.node_low[n]
-            if plan.gauge_kind.size:
-                low = ws.fill_lower[plan.node_fill[n] :] if i < nb else ws.fill_lower[:0]
+        for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+            n = plan.loops.node_order[k]
+            first, last, high = plan.loops.node_row[n], plan.loops.node_row[n + 1], plan.loops.node_high[n]
+            start, stride = plan.loops.row_start[first] + first, high - plan.loops.node_low[n]
+            if plan.laws.sum_first.size > 1:
+                low = ws.ldu.fill_lower[plan.loops.node_fill[n] :] if i < nb else ws.ldu.fill_lower[:0]
                 _chain_rows(
-                    plan.row_chain[first:last], ws.compliance[first:last], ws.K, start, stride, high - first,
-                    ws.closure_scale[first:last], row[first:last], low,
+                    plan.rows.chain[first:last], ws.compliance[first:last], ws.ldu.K, start, stride, high - first,
+                    ws.ldu.closure_scale[first:last], row[first:last], low,
                 )  # fmt: skip
-            scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
-            ws.rank[n], ws.last_pivot[n] = _eliminate_node(
-                ws.K, plan.row_start, start, stride, first, last, high, scale, rows, columns, row, ws.closure_column
+            scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
+            ws.ldu.rank[n], ws.ldu.last_pivot[n] = _eliminate_node(
+                ws.ldu.K, plan.loops.row_start, start, stride, first, last, high, scale, rows, columns, row, ws.ldu.closure_column
             )
             if i < nb:
                 _fold_node(
-                    ws.K, plan.row_start, start, stride, first, last, high, ws.rank[n], scale, rows, columns,
-                    plan.node_fill[n], plan.fill_first[i + 1], plan.fill_row, ws.fill_lower, ws.fill_upper,
-                    ws.fill_joint_lower, ws.D[i], body[i], row, ws.closure_column,
+                    ws.ldu.K, plan.loops.row_start, start, stride, first, last, high, ws.ldu.rank[n], scale, rows, columns,
+                    plan.loops.node_fill[n], plan.loops.fill_first[i + 1], plan.loops.fill_row, ws.ldu.fill_lower, ws.ldu.fill_upper,
+                    ws.ldu.fill_joint_lower, ws.ldu.D[i], body[i], row, ws.ldu.closure_column,
                 )  # fmt: skip
         if i == nb:
             continue
-        start = plan.joint_rows[i]
-        rows_i = plan.joint_rows[i + 1] - start
-        has_parent = plan.parent[i] != nb
-        up_body = plan.parent[i] if has_parent else i
+        start = plan.joints.rows[i]
+        rows_i = plan.joints.rows[i + 1] - start
+        has_parent = plan.joints.parent[i] != nb
+        up_body = plan.joints.parent[i] if has_parent else i
         G_i, H_i, C_i, row_i = G[start:], H[start:], ws.compliance[start:], row[start:]
         # the joints of most mechanisms have five rows: with that number fixed the loops unroll, a sixth faster
         if rows_i == 5:
             _eliminate(
-                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, C_i, 5, has_parent, ws.D[up_body],
+                ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], G_i, H_i, C_i, 5, has_parent, ws.ldu.D[up_body],
                 body[i], row_i, body[up_body],
             )  # fmt: skip
         elif rows_i == 6:
             _eliminate(
-                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, C_i, 6, has_parent, ws.D[up_body],
+                ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], G_i, H_i, C_i, 6, has_parent, ws.ldu.D[up_body],
                 body[i], row_i, body[up_body],
             )  # fmt: skip
         else:
             _eliminate(
-                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, C_i, rows_i, has_parent, ws.D[up_body],
+                ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], G_i, H_i, C_i, rows_i, has_parent, ws.ldu.D[up_body],
                 body[i], row_i, body[up_body],
             )  # fmt: skip
-        first, last = plan.fill_pass[i], plan.fill_first[i + 1]
+        first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
         if first < last:
             _pass_fills(
-                ws.D[i], ws.X[i], ws.S[i], ws.Y[i], G_i, H_i, rows_i, first, last, plan.fill_row, plan.fill_up,
-                ws.fill_lower, ws.fill_upper, ws.fill_joint_lower, ws.fill_joint_upper,
-                ws.K, plan.row_start, body[i], row_i, row, ws.closure_scale,
+                ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], G_i, H_i, rows_i, first, last, plan.loops.fill_row, plan.loops.fill_up,
+                ws.ldu.fill_lower, ws.ldu.fill_upper, ws.ldu.fill_joint_lower, ws.ldu.fill_joint_upper,
+                ws.ldu.K, plan.loops.row_start, body[i], row_i, row, ws.ldu.closure_scale,
             )  # fmt: skip
 
 
@@ -294,27 +292,27 @@ def _fold_node(
 @njit(inline="always")
 def _substitute_all(plan, ws, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves."""
-    nb = plan.mass.size
-    for k in range(plan.node_first[nb + 1] - 1, plan.node_first[nb] - 1, -1):
-        substitute_node(plan.node_row, plan.node_high, plan.row_start, ws.K, plan.node_order[k], row)
+    nb = plan.bodies.mass.size
+    for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
+        substitute_node(plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row)
     for i in range(nb):
         x = body[i]
-        start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
-        if plan.parent[i] != nb:
+        start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
+        if plan.joints.parent[i] != nb:
             for r in range(start, stop):
-                row[r] -= dot6(ws.Y[i, r - start], body[plan.parent[i]])
-        for e in range(plan.fill_pass[i], plan.fill_first[i + 1]):
-            multiplier = row[plan.fill_row[e]]
-            add_scaled6(x, -multiplier, ws.fill_upper[e])
+                row[r] -= dot6(ws.ldu.Y[i, r - start], body[plan.joints.parent[i]])
+        for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+            multiplier = row[plan.loops.fill_row[e]]
+            add_scaled6(x, -multiplier, ws.ldu.fill_upper[e])
             for r in range(start, stop):
-                row[r] -= ws.fill_joint_upper[e, r - start] * multiplier
+                row[r] -= ws.ldu.fill_joint_upper[e, r - start] * multiplier
         for k in range(6):
             for r in range(start, stop):
-                x[k] += ws.X[i, k, r - start] * row[r]
-        for e in range(plan.fill_first[i], plan.fill_pass[i]):
-            row[plan.fill_row[e]] -= dot6(ws.fill_joint_lower[e], x)
-        for k in range(plan.node_first[i + 1] - 1, plan.node_first[i] - 1, -1):
-            substitute_node(plan.node_row, plan.node_high, plan.row_start, ws.K, plan.node_order[k], row)
+                x[k] += ws.ldu.X[i, k, r - start] * row[r]
+        for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
+            row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
+        for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
+            substitute_node(plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row)
 
 
 @njit

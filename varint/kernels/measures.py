@@ -1,17 +1,19 @@
 """The measures of a plan at a pose: values, gradients and curvature, whatever their kinds (measures/)."""
 
-from varint._dispatch import switch
-from varint._jit import njit
+import numpy as np
+
+from varint._numba import njit, switch
 from varint.algebra.vectors import continued
 from varint.kernels.dense import dot6
 from varint.measures import KINDS, number_of
 
 KIND_NAMES = tuple(sorted(KINDS))
+ANGULAR = np.array([KINDS[name].facts.angular for name in KIND_NAMES])  # whether the unit of a kind is rad
 POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distance")  # of the fused rows, see rows.py
 
 _AT = "plan, ws, m, x_a, A, x_b, B"
 _kinds = [KINDS[name] for name in KIND_NAMES]
-_evaluate = switch("evaluate", f"{_AT}, G_a, G_b", [(k.evaluate, f"function({_AT}, G_a, G_b)") for k in _kinds], "0.0")
+_evaluate = switch("evaluate", f"{_AT}, G_a, G_b", [(k.evaluate, f"function({_AT}, G_a, G_b)") for k in _kinds])
 _ALONG = f"{_AT}, motion_a, motion_b, out_a, out_b"
 _curve = switch("curve", _ALONG, [(k.curve, f"function({_ALONG})") for k in _kinds])
 
@@ -19,10 +21,10 @@ _curve = switch("curve", _ALONG, [(k.curve, f"function({_ALONG})") for k in _kin
 @njit
 def measure_at(plan, ws, m, position, rotation, gradient):
     """Value of measure m at a pose (nb + 1, 3), (nb + 1, 3, 3), an angle in [-pi, pi]; ``gradient`` (2, 6) by side."""
-    first = plan.measure_first[m]
-    a, b = plan.measure_body[m, first], plan.measure_body[m, 1 - first]
+    first = plan.measures.first[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     return _evaluate(
-        plan.measure_kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
+        plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
         gradient[first], gradient[1 - first],
     )  # fmt: skip
 
@@ -30,8 +32,8 @@ def measure_at(plan, ws, m, position, rotation, gradient):
 @njit
 def weighted_measure(plan, ws, m, near, position, rotation, gradient):
     """`measure_at`, an angle with the turns that bring it nearest to ``near``; the gradient times the weight."""
-    value = continued(plan.measure_period[m], near, measure_at(plan, ws, m, position, rotation, gradient))
-    weight = plan.measure_weight[m]
+    value = continued(plan.measures.period[m], near, measure_at(plan, ws, m, position, rotation, gradient))
+    weight = plan.measures.weight[m]
     if weight != 1.0:
         for s in range(2):
             for k in range(6):
@@ -42,15 +44,30 @@ def weighted_measure(plan, ws, m, near, position, rotation, gradient):
 @njit
 def curvature_at(plan, ws, m, position, rotation, motion, out):
     """Change ``out`` (2, 6) of the weighted gradient along motions (2, 6) of the two bodies, by side."""
-    first = plan.measure_first[m]
-    a, b = plan.measure_body[m, first], plan.measure_body[m, 1 - first]
+    first = plan.measures.first[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     _curve(
-        plan.measure_kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
+        plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
         motion[first], motion[1 - first], out[first], out[1 - first],
     )  # fmt: skip
     for s in range(2):
         for k in range(6):
-            out[s, k] *= plan.measure_weight[m]
+            out[s, k] *= plan.measures.weight[m]
+
+
+@njit
+def curve_rows(plan, ws, position, rotation, motion, out):
+    """`curvature_at` of every row (nr, 2, 6) along motions (nb, 6); zero for rows that are no constraints."""
+    ends = ws.efforts.motion
+    for r in range(out.shape[0]):
+        if ws.compliance[r] > 0.0:
+            out[r] = 0.0
+            continue
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            for k in range(6):
+                ends[s, k] = motion[i, k] if i < motion.shape[0] else 0.0
+        curvature_at(plan, ws, r, position, rotation, ends, out[r])
 
 
 @njit

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra.vectors import (
     ZERO,
     add,
@@ -31,8 +31,8 @@ from varint.measures.base import Measure, Numbers, register
 @njit
 def angle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Value and gradient, see measures/base.py."""
-    u, v = vector(plan.measure_u[m]), vector(plan.measure_v[m])
-    d = rotate_back(A, rotate(B, vector(plan.measure_w[m])))
+    u, v = vector(plan.measures.u[m]), vector(plan.measures.v[m])
+    d = rotate_back(A, rotate(B, vector(plan.measures.w[m])))
     s, c = dot(u, d), dot(v, d)
     size = 1.0 / (s * s + c * c)
     near = cross(sub(scale(size * c, u), scale(size * s, v)), d)
@@ -44,7 +44,7 @@ def angle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 @njit
 def curve_angle(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    u, v, w = vector(plan.measure_u[m]), vector(plan.measure_v[m]), vector(plan.measure_w[m])
+    u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
     d = rotate_back(A, rotate(B, w))
     dd = sub(rotate_back(A, rotate(B, cross(turn_b, w))), cross(turn_a, d))

@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra.vectors import ZERO, cross, dot, rotate, rotate_back, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
@@ -19,7 +19,7 @@ class Facts(Measure):
 @njit
 def axis(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Value and gradient, see measures/base.py."""
-    u, w = vector(plan.measure_u[m]), vector(plan.measure_w[m])
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     n, d = rotate(A, u), rotate(B, w)
     write(G_a, ZERO, cross(u, rotate_back(A, d)))
     write(G_b, ZERO, cross(w, rotate_back(B, n)))
@@ -29,7 +29,7 @@ def axis(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 @njit
 def curve_axis(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    u, w = vector(plan.measure_u[m]), vector(plan.measure_w[m])
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
     n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
     d, dd = rotate(B, w), rotate(B, cross(turn_b, w))

@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Numbers, register
 
@@ -13,7 +13,7 @@ from varint.measures.base import Numbers, register
 @njit
 def distance(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Value and gradient, see measures/base.py."""
-    u, w, c = vector(plan.measure_u[m]), vector(plan.measure_w[m]), plan.measure_c[m]
+    u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
     d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
     n = scale(1.0 / c, d)
     write(G_a, scale(-1.0, n), cross(rotate_back(A, n), u))
@@ -24,7 +24,7 @@ def distance(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 @njit
 def curve_distance(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    u, w, c = vector(plan.measure_u[m]), vector(plan.measure_w[m]), plan.measure_c[m]
+    u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
     turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
     d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
     dd = add(sub(vector(motion_b), vector(motion_a)), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))

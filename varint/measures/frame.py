@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.measures.base import Measure, Numbers, register
 from varint.measures.point import curve_point, point
@@ -23,7 +23,7 @@ SMALL = 1e-3  # rad: below, the series of f
 @njit
 def _rotation_vector(plan, m, A, B):
     """The rotation vector rho, f, and the derivative of f by phi over phi."""
-    rest = plan.measure_rest[m]
+    rest = plan.measures.rest[m]
     x = rotate_back(A, rotate(B, vector(rest[0])))  # the columns of R R0^T
     y = rotate_back(A, rotate(B, vector(rest[1])))
     z = rotate_back(A, rotate(B, vector(rest[2])))
@@ -50,7 +50,7 @@ def _by_rotation(v, rho, f):
 def frame(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Value and gradient, see measures/base.py."""
     value = point(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
-    v = vector(plan.measure_v[m])
+    v = vector(plan.measures.v[m])
     rho, f, _ = _rotation_vector(plan, m, A, B)
     near = _by_rotation(v, rho, f)
     far = rotate_back(B, rotate(A, near))
@@ -64,7 +64,7 @@ def frame(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 def curve_frame(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
     curve_point(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b)
-    v, turn_a, turn_b = vector(plan.measure_v[m]), vector(motion_a[3:]), vector(motion_b[3:])
+    v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motion_a[3:]), vector(motion_b[3:])
     rho, f, slope = _rotation_vector(plan, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
     once = cross(rho, delta)

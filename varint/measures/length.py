@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
@@ -16,7 +16,7 @@ from varint.measures.base import Measure, Numbers, register
 @njit
 def length(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Value and gradient, see measures/base.py; no gradient at zero."""
-    u, w = vector(plan.measure_u[m]), vector(plan.measure_w[m])
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     d = sub(add(sub(vector(x_b), vector(x_a)), rotate(B, w)), rotate(A, u))
     g = math.sqrt(dot(d, d))
     n = scale(1.0 / g if g > 0.0 else 0.0, d)
@@ -28,7 +28,7 @@ def length(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 @njit
 def curve_length(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
     """Change of the gradient, see measures/base.py; at zero that of the vector between the points."""
-    u, w = vector(plan.measure_u[m]), vector(plan.measure_w[m])
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
     d = sub(add(sub(vector(x_b), vector(x_a)), rotate(B, w)), rotate(A, u))
     dd = add(sub(vector(motion_b), vector(motion_a)), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
@@ -17,18 +17,18 @@ from varint.measures.base import Measure, Numbers, register
 @njit
 def point(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
     """Value and gradient, see measures/base.py."""
-    u, w = vector(plan.measure_u[m]), vector(plan.measure_w[m])
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     n = rotate(A, u)
     d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
     write(G_a, scale(-1.0, n), cross(u, rotate_back(A, d)))
     write(G_b, n, cross(w, rotate_back(B, n)))
-    return dot(n, d) - plan.measure_c[m]
+    return dot(n, d) - plan.measures.c[m]
 
 
 @njit
 def curve_point(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    u, w = vector(plan.measure_u[m]), vector(plan.measure_w[m])
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
     turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
     n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
     d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))

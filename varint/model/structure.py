@@ -8,11 +8,12 @@ from types import MappingProxyType
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures.distance import Distance
+from varint.measures.point import Along
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, suggestion
 from varint.model.forces import Force
 from varint.model.joints import Joint
-from varint.model.joints.base import Along, Distance
 
 ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
 MOTION_KEYS = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity")

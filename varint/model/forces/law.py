@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from varint._jit import njit
+from varint._numba import njit
 
 GIVEN = ("value", "rate", "input", "state", "table", "function")
 
@@ -50,11 +50,11 @@ class Law:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return tuple(inspect.signature(self.effort.py_func).parameters)
+        return _names(self.effort)
 
     @property
     def potential_arguments(self) -> tuple[str, ...]:
-        return tuple(inspect.signature(self.potential.py_func).parameters) if self.potential else ()
+        return _names(self.potential) if self.potential else ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -69,6 +69,10 @@ class Law:
         if set(given) != set(self.parameters):
             raise TypeError(f"law '{self.name}' has the parameters {self.parameters}, got {tuple(given)}")
         return tuple(given[name] for name in self.parameters)
+
+
+def _names(function):
+    return tuple(inspect.signature(getattr(function, "py_func", function)).parameters)
 
 
 LAWS: dict[str, Law] = {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.errors import MechanismError
 from varint.model.checks import array_of
 from varint.model.forces.base import Effort, Force, register

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint._jit import call_back, callback
+from varint._numba import call_back, compiled_law
 from varint.errors import MechanismError
 from varint.model.forces.base import Effort, Force, register
 from varint.model.forces.joint import AlongCoordinate
@@ -42,7 +42,7 @@ class UserLaw(Force):
             if not callable(given) and (name == "law" or given is not None):
                 raise MechanismError(f"{name} of {self.label} must be a function, got {given!r}")
         try:
-            callback(self.law)
+            compiled_law(self.law)
         except TypeError as problem:
             raise MechanismError(
                 f"law of {self.label} must compile to (effort, by value, by rate): {problem}"
@@ -67,7 +67,7 @@ class UserLaw(Force):
     def _found(self, value, rate):
         """What steps find: no numbers where the law raises an error."""
         try:
-            return callback(self.law)[1](value, rate)
+            return compiled_law(self.law)(value, rate)
         except Exception:
             return np.nan, np.nan, np.nan
 

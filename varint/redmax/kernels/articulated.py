@@ -10,7 +10,7 @@ The inertia of what hangs on a node is [A B; B^T C], angular part first.
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import cross, turned, turned_back
 from varint.redmax.kernels.kinematics import WELD, size_of
 

@@ -1,6 +1,6 @@
 """Rows of the loop closures, pulled back to reduced coordinates."""
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import turned
 from varint.redmax.kernels.articulated import gather, pull_back
 

@@ -9,7 +9,7 @@ node, so its time derivative is w x S, and F S-dot more for nodes with a chart: 
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import cross, turned
 from varint.kernels.products import ZERO3, ZERO6, stage_pose, stage_twists, three
 from varint.kernels.rotation import (

@@ -1,6 +1,6 @@
 """J and J-dot as dense matrices, from the root to the leaves (DIFF Algorithm 5)."""
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import cross
 from varint.redmax.kernels.kinematics import size_of
 

@@ -5,7 +5,7 @@ dS = a x S, and F (dS/dr . u) more for nodes with a chart. `forward` carries the
 from the root to the leaves, `change_needed` makes those of the wrenches, `backward` brings them home.
 """
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import cross, turned, turned_back
 from varint.kernels.products import ZERO3, three
 from varint.kernels.rotation import less, plus
