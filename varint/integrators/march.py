@@ -87,11 +87,11 @@ class March:
         measure(plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.gauge_value)
         set_load(ws.load, plan.mass, plan.gravity, *self.loads, 0, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
-        if self.scheme.printed and fastest * self.dt >= 2:
+        if self.scheme.staggered and fastest * self.dt >= 2:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
-        start_momentum(plan, ws, 0.5 * self.dt if self.scheme.printed else 0.0)
+        start_momentum(plan, ws, 0.5 * self.dt if self.scheme.staggered else 0.0)
         arrays = self._outputs(1)
-        record_node(plan, ws, 0, self.scheme.printed, *(array[0] for array in arrays[:4]))
+        record_node(plan, ws, 0, self.scheme.staggered, *(array[0] for array in arrays[:4]))
         return self._block(np.array([0]), arrays, 1)
 
     def _start_held(self):
@@ -122,7 +122,7 @@ class March:
         arrays = self._outputs(len(nodes))
         status, self.pose, done, records = run(
             self.compiled.plan, self.ws, self.pose, self.node, steps, self.every, self.dt, self.scheme.stages,
-            self.tol, self.scheme.printed,
+            self.tol, self.scheme.staggered,
             (*self.loads, 0, self.commands, self.command_rates, self.first_command), arrays,
         )  # fmt: skip
         self.node += done
@@ -133,7 +133,7 @@ class March:
     def state(self) -> State:
         """The present node."""
         arrays = self._outputs(1)
-        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.printed, *(array[0] for array in arrays[:4]))
+        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, *(array[0] for array in arrays[:4]))
         block = self._block(np.array([self.node]), arrays, 1)
         return State(block.position[0], block.quat_wxyz[0], block.velocity[0], block.angular_velocity[0])
 
