@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -111,7 +111,7 @@ class Order:
     progress: Callable | None = None
 
 
-def checked_times(duration, dt, every, output, resume) -> tuple[float, float | None, int]:
+def checked_times(duration, dt, every, output, resume) -> tuple[float, Any, int]:
     """Duration, s, size of a step, s, and number of steps, 1 where ``dt`` is None; raises ArgumentError."""
     dt = None if dt is None else positive(dt, "dt", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)

@@ -135,9 +135,7 @@ def _check_forces(mechanism, method):
         if force.reduced_only:
             from varint.redmax.integrators import with_contacts
 
-            raise ArgumentError(
-                f"{force.label} acts in varint.redmax.simulate(integrator='{with_contacts()[0]}') only"
-            )
+            raise ArgumentError(f"{force.label} acts in varint.redmax.simulate(integrator='{with_contacts()[0]}') only")
     if not method.single and any(element.stops for f in mechanism.forces for element in f.elements(mechanism)):
         known = [str(order) for order in ORDERS if any(s.single and s.order == order for s in SCHEMES.values())]
         raise ArgumentError(

@@ -13,7 +13,7 @@ def add_parser(commands) -> None:
     from varint.redmax.integrators import DEFAULT, INTEGRATORS
 
     parser = commands.add_parser("compare", help="compare with reduced coordinates", description=__doc__)
-    add_mechanism(parser, "name in the catalogue (varint info lists them), or .json or .py file of a mechanism")
+    add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     parser.add_argument("--duration", type=float, default=1.0, metavar="S", help="s, default %(default)g")
     steps = "steps, s, from the largest to the smallest, default 0.01,0.005,0.0025"
     parser.add_argument("--dt", type=numbers, default=[0.01, 0.005, 0.0025], metavar="S,S,...", help=steps)

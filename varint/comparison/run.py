@@ -49,10 +49,10 @@ def compare(
 ) -> Comparison:
     """Run a mechanism in maximal and in reduced coordinates: how far they agree, and at what cost.
 
-    The reference is REDMAX, by its default integrator, at the tolerance ``rtol``; its own error is taken to be the difference from a run
-    at ten times that. Against it stand VI at each ``dt``, and REDMAX by the ``integrators``: in steps of ``dt``, or
-    with error control at 1e-4, 1e-6 and 1e-8. Mechanisms with loops get one more series of that with nothing that
-    closes the gaps of the loops (VI Fig. 4b).
+    The reference is REDMAX, by its default integrator, at the tolerance ``rtol``; its own error is taken to be the
+    difference from a run at ten times that. Against it stand VI at each ``dt``, and REDMAX by the ``integrators``: in
+    steps of ``dt``, or with error control at 1e-4, 1e-6 and 1e-8. Mechanisms with loops get one more series of the
+    default integrator with nothing that closes the gaps of the loops (VI Fig. 4b).
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class RunWriter:
     def __init__(self, path, mechanism: Mechanism, settings: dict, layout: dict, mark, load, nodes, checkpoint):
         self.path = Path(path)
         rows = max(1, 2**16 // (8 * 4 * len(mechanism.bodies)))
-        shapes = {name: array.shape[1:] for name, array in nodes.items()}
+        shapes = {name: [array.shape[1:], array.dtype.str] for name, array in nodes.items()}
         with _reporting(f"cannot write '{self.path}'"):
             texts = {"settings": settings, "layout": layout, "nodes": shapes}
             attributes = {"format": FORMAT, "fingerprint": mark} | {key: json.dumps(texts[key]) for key in texts}
@@ -90,7 +90,7 @@ class RunWriter:
             if load is not None:
                 self.file.create_dataset("load", data=load, compression="gzip")  # most bodies have none
             for name in _stored(self.file):
-                item, kind = shapes[name], nodes[name].dtype
+                item, kind = shapes[name]
                 self.file.create_dataset(name, (0, *item), chunks=(rows, *item), maxshape=(None, *item), dtype=kind)
             for turn in "01":
                 for name, array in checkpoint.items():
@@ -191,8 +191,8 @@ def load_saved(path) -> Saved:
 def _record(file, path, records):
     mechanism = from_data(json.loads(file["mechanism"][()]), f"'{path}'")
     nodes = {}
-    for name, item in json.loads(file.attrs["nodes"]).items():
-        nodes[name] = file[name][:records] if 0 not in item else np.zeros((records, *item))
+    for name, (item, kind) in json.loads(file.attrs["nodes"]).items():
+        nodes[name] = file[name][:records] if 0 not in item else np.zeros((records, *item), kind)
     if records < 1 or any(len(array) != records for array in nodes.values()) or "checkpoint" not in file:
         raise ValueError("a part of it is missing")
     if not np.allclose(np.linalg.norm(nodes["quat_wxyz"], axis=-1), 1.0, rtol=0.0, atol=1e-6):
@@ -214,7 +214,7 @@ def _record(file, path, records):
 
 def _stored(file):
     """Names of the datasets with one row a node: HDF5 has none without columns."""
-    return [name for name, item in json.loads(file.attrs["nodes"]).items() if 0 not in item]
+    return [name for name, (item, _) in json.loads(file.attrs["nodes"]).items() if 0 not in item]
 
 
 @contextmanager

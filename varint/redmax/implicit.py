@@ -9,10 +9,10 @@ with s, d and c as each scheme says (varint/redmax/integrators). The two stages 
     s = alpha h,    d = q0,                       c = q0 + alpha h v0
     s = alpha h,    d = q0 + (1 - alpha) h va,    c = q0 + (2 alpha - 1) h v0 + 2 (1 - alpha) h va
 
-are a scheme of order 2 and the start of another. gap = G v + b g: loops are held at the level of velocities. Of prescribed joints x, v and a are
-those of their motion at the time of the end, not of the formulas: the other coordinates then obey an equation that
-depends on time, of which the scheme has the order that it has of any. The integrals of deviations are such coordinates
-of first order: d + s times the deviation at the end.
+are a scheme of order 2 and the start of another. gap = G v + b g: loops are held at the level of velocities. Of
+prescribed joints x, v and a are those of their motion at the time of the end, not of the formulas: the other
+coordinates then obey an equation that depends on time, of which the scheme has the order that it has of any. The
+integrals of deviations are such coordinates of first order: d + s times the deviation at the end.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """What is recorded of a reduced run, and the trajectory that is made of it.
 
-Beside what both formulations record, nodes hold ``q``, ``qdot``, ``regulating`` and ``chart`` (the numbers of the charts
-in `CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the
+Beside what both formulations record, nodes hold ``q``, ``qdot``, ``regulating`` and ``chart`` (numbers of charts in
+`CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the
 sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``. The layout names the columns.
 """
 

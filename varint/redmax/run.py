@@ -71,17 +71,20 @@ class ReducedRun:
 
     def start(self) -> Block:
         """Record the start."""
-        block = self._block([self._node(0.0, self.integrator.y)], 0.0)
-        self._none = {name: array[:0] for name, array in block.nodes.items()}
-        return block
+        nodes = self._recorded([self._node(0.0, self.integrator.y)])
+        self._none = {name: array[:0] for name, array in nodes.items()}
+        return Block(nodes)
 
     def advance(self, steps: int) -> Block:
         """``steps`` steps of the integrator, or up to the end or to the one that fails."""
-        rows, seconds = [], 0.0
+        blocks: list[dict] = []
+        rows: list[dict] = []
+        seconds = 0.0
         for _ in range(steps):
             if self.finished:
                 break
             if self._kept is None and self.integrator.ends():
+                blocks, rows = [self._recorded(rows)], []
                 self._kept = self._present()
             began = time.perf_counter()
             self.integrator.step()
@@ -97,7 +100,8 @@ class ReducedRun:
             seconds += time.perf_counter() - began
             if self.dt is None and (self.integrator.steps % self.every == 0 or self.finished):
                 rows.append(self._node(self.integrator.t, self.integrator.y))
-        return self._block(rows, seconds)
+        blocks.append(self._recorded(rows))
+        return Block({name: np.concatenate([block[name] for block in blocks]) for name in self._none}, seconds)
 
     def state(self) -> State:
         """The present one."""
@@ -110,7 +114,8 @@ class ReducedRun:
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
         """Go back to a `checkpoint`."""
-        e, parts = self.equations, {"equations": {}, "integrator": {}}
+        e = self.equations
+        parts: dict[str, dict] = {"equations": {}, "integrator": {}}
         for name, array in saved.items():
             owner, _, own = name.partition(" ")
             if owner in parts:
@@ -187,10 +192,10 @@ class ReducedRun:
             row["driving"] = np.zeros(0)
         return row
 
-    def _block(self, rows, seconds):
+    def _recorded(self, rows):
         """The arrays that are recorded, of the rows."""
         if not rows:
-            return Block(self._none, seconds)
+            return self._none
         e, T = self.equations, len(rows)
         found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         quat, motion = without_jumps(quat_from_matrix(found.pop("rotation")), self.quat), found.pop("motion")
@@ -209,7 +214,7 @@ class ReducedRun:
         }
         if self.contacts:
             found |= self._impulses(found.pop("impulse"))
-        return Block(found, seconds)
+        return found
 
     def _impulses(self, impulse):
         """Sums (T, ...) of the impulses of stops by force, of joint friction, and of drives, drive by drive."""

@@ -1,4 +1,4 @@
-"""Integrators in reduced coordinates, one file each. Importing the package fills the registry with every module here."""
+"""Integrators in reduced coordinates, one file each. Importing the package fills the registry with all of them."""
 
 import importlib
 import pkgutil

@@ -1,6 +1,6 @@
 """Implicit Euler, the first backward differentiation formula (DIFF section 3.4).
 
-    s = h,    d = q0,    c = q0 + h v0        in the stage of varint/redmax/implicit.py
+s = h,    d = q0,    c = q0 + h v0        in the stage of varint/redmax/implicit.py
 """
 
 from varint.redmax.integrators.base import register
