@@ -27,7 +27,10 @@ class Rows(NamedTuple):
 
 
 class Closures:
-    """Evaluates the rows of the cut joints; ``side`` (m, 2): slots of their bodies."""
+    """Evaluates the rows of the cut joints; ``side`` (m, 2): slots of their bodies.
+
+    ``near``: where the coordinates of products were last, from which they are followed.
+    """
 
     def __init__(self, compiled):
         plan = compiled.plan
@@ -37,7 +40,7 @@ class Closures:
             joint_product=plan.joint_product[nb:], joint_known=plan.joint_known[nb:],
             product_joint=plan.product_joint[plan.product_joint >= nb] - nb,
         )  # fmt: skip
-        self._near = near_of(plan)
+        self.near = near_of(plan)
         self.first = int(plan.joint_rows[nb])
         self.scale = plan.row_scale[self.first :]
         self.side = np.repeat(plan.side[nb:], np.diff(plan.joint_rows[nb:]), axis=0)
@@ -53,9 +56,9 @@ class Closures:
     def evaluate(self, position, rotation, velocity) -> Rows:
         """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
         if self.plan.product_joint.size:
-            follow_products(self.plan, position, rotation, self._near)
-        evaluate_rows(self.plan, position, rotation, self._near, self._aim, self._g, self._jacobian)
-        quadratic_terms(self.plan, position, rotation, velocity, self._near, self._second)
+            follow_products(self.plan, position, rotation, self.near)
+        evaluate_rows(self.plan, position, rotation, self.near, self._aim, self._g, self._jacobian)
+        quadratic_terms(self.plan, position, rotation, velocity, self.near, self._second)
         scale = self.scale
         jacobian = scale[:, None, None] * self._jacobian[self.first :]
         motion = np.vstack([velocity, np.zeros(6)])[self.side]

@@ -16,12 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.errors import ArgumentError
 from varint.redmax.friction import JointFrictions
-from varint.redmax.program import Infeasible, NotSolved, load_solver, solve_program
+from varint.redmax.program import Infeasible, NotSolved, solve_program
 from varint.redmax.saddle import solve_saddle
 
-INTEGRATOR = "euler"  # the one that knows them
 SETTLED = 1e-6  # change of the friction limits from pass to pass, relative ...
 ENOUGH = 1e-3  # ... and after so many passes:
 MANY_PASSES = 50
@@ -35,22 +33,6 @@ class Blocked(ArithmeticError):
 def is_contact(mechanism, force) -> bool:
     """Whether a force is a hard stop or joint friction."""
     return force.reduced_only or any(element.stops for element in force.elements(mechanism))
-
-
-def check_integrator(mechanism, integrator) -> bool:
-    """Whether the mechanism has hard stops or joint friction; raises ArgumentError where they cannot be had."""
-    forces = [force for force in mechanism.forces if is_contact(mechanism, force)]
-    if not forces:
-        return False
-    if integrator != INTEGRATOR:
-        remedy = "" if forces[0].reduced_only else ", or give it a stiffness"
-        what = "acts" if forces[0].reduced_only else "is hard, which is known"
-        raise ArgumentError(
-            f"{forces[0].label} {what} in reduced coordinates with integrator='{INTEGRATOR}' only, not"
-            f" '{integrator}': take that one{remedy}"
-        )
-    load_solver()
-    return True
 
 
 class ContactEfforts(NamedTuple):

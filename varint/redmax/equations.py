@@ -238,6 +238,16 @@ class Equations:
         self._margin = max(self._margin, margin)
         return margin > NEAR * self._margin
 
+    def memory(self) -> dict[str, np.ndarray]:
+        """What evaluations to come depend on, beside their arguments and the charts: arrays of fixed shapes."""
+        kept = {"turns": self.turns, "aim": self.aim, "near": self.closures.near}
+        return {name: array.copy() for name, array in kept.items()} | {"rank": np.array([self.rank, self._margin])}
+
+    def recall(self, saved) -> None:
+        """Go back to a `memory`."""
+        self.turns[:], self.aim[:], self.closures.near[:] = saved["turns"], saved["aim"], saved["near"]
+        self.rank, self._margin = int(saved["rank"][0]), float(saved["rank"][1])
+
     def needed(self, load):
         """Wrenches that the nodes need at zero acceleration, into scratch."""
         n = self.nodes

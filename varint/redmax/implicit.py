@@ -1,18 +1,18 @@
-"""BDF1, SDIRK2 and BDF2 (DIFF section 3.4), with analytic Newton matrices.
+"""Stages of implicit schemes (DIFF section 3.4), with analytic Newton matrices.
 
 Every stage is, with s = gamma h, an equation for its end x:
 
     tau(x, v, a, lambda) = 0,    gap(x, v) = 0,    v = (x - d) / s,    a = (x - c) / s^2
 
-    BDF1      s = h                  d = q0                    c = q0 + h v0
-    SDIRK2 a  s = alpha h            d = q0                    c = q0 + alpha h v0
-           b  s = alpha h            d = q0 + (1 - alpha) h va c = q0 + (2 alpha - 1) h v0 + 2 (1 - alpha) h va
-    BDF2      s = 2/3 h              d = 4/3 q1 - 1/3 q0       c = d + 8/9 h v1 - 2/9 h v0
+with s, d and c as each scheme says (varint/redmax/integrators). The two stages with alpha = 1 - sqrt(1/2),
 
-alpha = 1 - sqrt(1/2). gap = G v + b g: loops are held at the level of velocities. Of prescribed joints x, v and a are
-those of their motion at the time of the end, not of the formulas: the other coordinates then obey an equation that
-depends on time, of which the scheme has the order that it has of any. The integrals of deviations are such coordinates
-of first order: d + s times the deviation at the end.
+    s = alpha h,    d = q0,                       c = q0 + alpha h v0
+    s = alpha h,    d = q0 + (1 - alpha) h va,    c = q0 + (2 alpha - 1) h v0 + 2 (1 - alpha) h va
+
+are a scheme of order 2 and the start of another. gap = G v + b g: loops are held at the level of velocities. Of
+prescribed joints x, v and a are those of their motion at the time of the end, not of the formulas: the other
+coordinates then obey an equation that depends on time, of which the scheme has the order that it has of any. The
+integrals of deviations are such coordinates of first order: d + s times the deviation at the end.
 """
 
 import numpy as np
@@ -32,8 +32,8 @@ def check_closures(equations):
     for k in plan.product_joint[plan.product_joint >= nb]:
         joint = equations.mechanism.joints[equations.compiled.joints[k]]
         raise ArgumentError(
-            f"{joint.label} closes a loop, where implicit schemes would need second derivatives of its rows: use"
-            " 'euler' or an integrator with error control"
+            f"{joint.label} closes a loop, where implicit schemes would need second derivatives of its rows: use a"
+            " linearly implicit integrator or one with error control"
         )
 
 
@@ -71,19 +71,9 @@ class Stages:
                 return x, np.where(free, (x - d) / s, given_rates)
         raise NotConverged
 
-    def bdf1(self, t, h, q, v, integral):
-        """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
-        return self.solve(t + h, h, q, q + h * v, q + h * v, integral)
-
-    def sdirk2(self, t, h, q, v, integral):
-        """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
+    def two(self, t, h, q, v, integral):
+        """q (nq,) and rates at t + h after the two stages above; ``integral`` (ns,) of deviations at t."""
         s = ALPHA * h
         va = self.solve(t + s, s, q, q + s * v, q + s * v, integral)[1]
         d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
         return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.deviation)
-
-    def bdf2(self, t, h, q, v, integral, q_before, v_before, integral_before):
-        """q (nq,) and rates at t + h; ``q_before``, ``v_before``, ``integral_before`` at t - h."""
-        d = (4 * q - q_before) / 3
-        c = d + h * (8 * v - 2 * v_before) / 9
-        return self.solve(t + h, 2 / 3 * h, d, c, q + h * v, (4 * integral - integral_before) / 3)

@@ -102,19 +102,14 @@ class InverseDynamics:
         return tau, gap
 
 
-def driving_efforts(equations, trees, t, q, qdot, integral) -> dict:
-    """Joint name to the efforts (T, dof), N, N m, along its coordinates that its prescribed motion takes.
+def driving_efforts(inverse: InverseDynamics, t, q, qdot) -> np.ndarray:
+    """(nd,) efforts, N, N m, along the coordinates of prescribed joints that their motion takes, drive by drive.
 
-    ``integral`` (T, ns): of deviations.
+    Memories of the equations stay as they are.
     """
-    if not equations.drives:
-        return {}
-    inverse, found = InverseDynamics(equations), np.empty_like(q)
-    equations.turns[:] = 0.0
-    for k, time in enumerate(t):
-        equations.use(trees[k])
-        equations.integrate_from(integral[k], 0.0)
-        second = equations.acceleration(time, q[k], qdot[k]).copy()
-        equations.turns[:] = equations.value
-        found[k], _ = inverse.evaluate(time, q[k], qdot[k], second, equations.multiplier)
-    return {drive.name: found[:, drive.columns] for drive in equations.drives}
+    equations = inverse.equations
+    kept = equations.memory()
+    second = equations.acceleration(t, q, qdot).copy()
+    tau, _ = inverse.evaluate(t, q, qdot, second, equations.multiplier)
+    equations.recall(kept)
+    return np.concatenate([tau[drive.columns] for drive in equations.drives])

@@ -7,7 +7,6 @@ import numpy as np
 from varint.errors import StateError
 from varint.kinematics.frames import JointFrames, with_world
 from varint.model.checks import array_of, freeze
-from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
 from varint.redmax.equations import Equations
 from varint.redmax.tree import find_tree
@@ -67,19 +66,9 @@ def checked(equations, reduced) -> ReducedState:
     return ReducedState(*arrays)
 
 
-def maximal_nodes(equations, trees, q, qdot):
-    """Position, quat_wxyz, velocity and angular velocity (T, nb, ...) at ``q``, ``qdot`` (T, nq); no jump of a sign.
-
-    ``trees`` (T,): with their charts.
-    """
-    T, nb, slot = len(q), equations.nb, equations.compiled.slot
-    position, R, velocity = np.empty((T, nb, 3)), np.empty((T, nb, 3, 3)), np.empty((T, nb, 6))
-    for k in range(T):
-        equations.use(trees[k])
-        equations.place(q[k])
-        equations.move(q[k], qdot[k])
-        position[k], R[k], velocity[k] = equations.position[slot], equations.rotation[slot], equations.velocity[slot]
-    quat = quat_from_matrix(R)
-    signs = np.cumprod(np.where(np.sum(quat[1:] * quat[:-1], axis=2) < 0, -1.0, 1.0), axis=0)
-    quat[1:] *= signs[..., None]
-    return position, quat, velocity[..., :3].copy(), velocity[..., 3:].copy()
+def without_jumps(quat_wxyz, before=None) -> np.ndarray:
+    """The quaternions (T, nb, 4) with signs that do not jump, from ``before`` (nb, 4) on where given."""
+    first = quat_wxyz[0] if before is None else before
+    others = np.concatenate([first[None], quat_wxyz[:-1]])
+    signs = np.cumprod(np.where(np.sum(quat_wxyz * others, axis=2) < 0, -1.0, 1.0), axis=0)
+    return quat_wxyz * signs[..., None]

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from varint.analysis.forces import forces_at
+from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
@@ -63,16 +64,21 @@ class ReducedTrajectory(Trajectory):
         """Tree joint name to the columns of ``qdot`` (T, dof), or (T,) where it has one."""
         return {name: _single(self.qdot[:, columns]) for name, columns in self.columns.items()}
 
+    @property
+    def is_driven(self) -> bool:
+        """Whether the motion of a joint is prescribed."""
+        return bool(self.driving)
+
     @cached_property
-    def energy_balance(self) -> np.ndarray:
-        """(T,) as of `Trajectory`, less the work of prescribed joints, J, summed over the recorded nodes."""
+    def work_from_outside(self) -> np.ndarray:
+        """(T,) J, of the loads and of prescribed joints since the start, summed over the recorded nodes."""
         impulsive = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
         work = np.zeros(len(self.t) - 1)
         for name, effort in self.driving.items():
             rates = self.qdot[:, self.columns[name]]
             mean = effort[1:] if impulsive else 0.5 * (effort[1:] + effort[:-1])
             work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
-        return super().energy_balance - np.concatenate([[0.0], np.cumsum(work)])
+        return super().work_from_outside + np.concatenate([[0.0], np.cumsum(work)])
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
@@ -84,15 +90,17 @@ class ReducedTrajectory(Trajectory):
         return self._by_force(self._efforts)
 
     @cached_property
-    def _forces(self):
+    def forces_along(self) -> Forces:
+        """Efforts, powers and potentials of all forces, see `Forces`."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         found = forces_at(self.mechanism, *arrays, self.command + self.stopping)  # inputs are efforts to a stop
-        servos = [k for k, force in enumerate(self.mechanism.forces) if getattr(force, "integral", 0.0)]
+        forces: Any = self.mechanism.forces
+        servos = [k for k, force in enumerate(forces) if getattr(force, "integral", 0.0)]
         if not servos:
             return found
         motors = [
             Motor(force.name, joint=force.joint, coordinate=force.coordinate, effort=0.0)
-            for force in (self.mechanism.forces[k] for k in servos)
+            for force in (forces[k] for k in servos)
         ]
         added = forces_at(replace(self.mechanism, forces=motors), *arrays, self.regulating[:, servos])
         found.effort[:, servos] += added.effort
@@ -106,7 +114,7 @@ class ReducedTrajectory(Trajectory):
         coupled = [k for k, force in enumerate(forces) if force.held and not force.commanded]
         mechanism = replace(self.mechanism, forces=[forces[k] for k in coupled])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        load = self.load + self._forces.load + self._exerted
+        load = self.load + self.forces_along.load + self._exerted
         acceleration, reaction, held = accelerations_and_reactions(mechanism, load, *arrays)
         efforts = np.zeros((len(self.t), len(forces)))
         efforts[:, coupled] = held
@@ -137,7 +145,7 @@ class ReducedTrajectory(Trajectory):
 
     @property
     def _efforts(self):
-        efforts = self._forces.effort.copy()
+        efforts = self.forces_along.effort.copy()
         if any(force.held for force in self.mechanism.forces):
             efforts += self._dynamics[2]
         for name, effort in self.friction.items():
@@ -147,7 +155,7 @@ class ReducedTrajectory(Trajectory):
 
     @property
     def _powers(self):
-        powers = self._forces.power.copy()
+        powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
             if force.held and force.commanded:
                 powers[:, k] = self.driving[force.joint][:, 0] * self.qdot[:, self.columns[force.joint].start]

@@ -15,8 +15,8 @@ from varint.model.forces.joint import AlongCoordinate
 class PrescribedMotion(Commanded, AlongCoordinate):
     """Moves a joint coordinate along ``position``, m or rad; its effort (N or N m, on body b) is what that takes.
 
-    ``position``: a number, one a node (steps + 1,), or a function ``f(t)`` of the time (s) alone. A run must start
-    there; angles may go on past pi. The speed at the start is the position's own.
+    ``position``: a number, one a node (steps + 1,), with a cubic spline in between, or a function ``f(t)`` of the time
+    (s) alone. A run must start there; angles may go on past pi. The speed at the start is the position's own.
     """
 
     position: float | np.ndarray | Callable = field(kw_only=True)
