@@ -6,66 +6,91 @@ Zero on motions that obey the equations (DIFF eq. 2.105) and close their gaps g 
 all analytic, of S, M, Jdot, of every gauge and law of the forces and of the rows: O(n) for each direction.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from varint.redmax.equations import Equations
-from varint.redmax.kernels import articulated, force_tangents, kinematics, tangents
+from varint.redmax.kernels import force_tangents, tangents, wrenches
+from varint.redmax.kernels.records import TangentWorkspace
+from varint.redmax.tree import Tree
+
+
+def _tangent_workspace(nl: int, nq: int) -> TangentWorkspace:
+    return TangentWorkspace(
+        second=np.zeros(nq),
+        joint_velocity=np.zeros((nl, 6)),
+        joint_acceleration=np.zeros((nl, 6)),
+        acceleration=np.zeros((nl + 1, 6)),
+        total_wrench=np.zeros((nl + 1, 6)),
+        pose_change=np.zeros((nl + 1, 6)),
+        joint_velocity_change=np.zeros((nl, 6)),
+        joint_acceleration_change=np.zeros((nl, 6)),
+        twist_change=np.zeros((nl + 1, 6)),
+        acceleration_change=np.zeros((nl + 1, 6)),
+        wrench_change=np.zeros((nl + 1, 6)),
+    )
 
 
 class InverseDynamics:
     """Evaluates tau and gap, and then their derivatives there."""
 
-    def __init__(self, equations: Equations):
+    def __init__(self, equations: Equations) -> None:
         self.equations = equations
-        nodes, plan, nq, rows = equations.nodes, equations.forced.plan, equations.nq, len(equations.closures)
+        nodes, plan, rows = equations.nodes, equations.forced.plan, len(equations.closures)
         nl, ng = nodes.parent.size, plan.gauge_kind.size
+        self.tangent = _tangent_workspace(nl, equations.nq)
         self.node = np.append(nodes.body_node, nl)
-        self._own, self._own_second = np.zeros((nl, 6)), np.zeros((nl, 6))
-        self._acceleration, self._total = np.zeros((nl + 1, 6)), np.zeros((nl + 1, 6))
-        self._pose, self._change, self._change_second = np.zeros((3, nl + 1, 6))
-        self._wrench = np.zeros((nl + 1, 6))
+        self._pose, self._change = self.tangent.pose_change, self.tangent.twist_change
         self._direction, self._turned, self._slope = np.zeros((ng, 2, 6)), np.zeros((ng, 2, 6)), np.zeros((ng, 2))
         self._row, self._turned_row, self._row_slope = np.zeros((rows, 2, 6)), np.zeros((rows, 2, 6)), np.zeros(rows)
         self._law_change = np.zeros(equations.nf)
-        self._tau = np.zeros(nq)
+        self._tau = np.zeros(equations.nq)
 
-    def evaluate(self, t, q, rates, second, multiplier):
+    def evaluate(
+        self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray, multiplier: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """tau (nq,) and gap (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
-        e, n = self.equations, self.equations.nodes
-        self.q, self.rates, self.second, self.multiplier = q, rates, second, multiplier
-        e.place(q)
-        e.move(q, rates)
-        tangents.own_motion(n.kind, n.column, e.S, rates, self._own)
-        tangents.own_motion(n.kind, n.column, e.S, second, self._own_second)
-        kinematics.accelerations(n.parent, e.x, e.bias + self._own_second, self._acceleration)
-        self._total[:] = e.needed(e.load(t))
-        articulated.add_inertia(n.mass, n.inertia, e.F, self._acceleration, self._total)
-        gap, first = np.zeros(0), len(e.closures)
-        if first:
-            rows = e.closures.evaluate(e.position, e.rotation, e.velocity)
-            gap = rows.rate + e.baumgarte * rows.value
-            force_tangents.to_world(e.closures.side, rows.jacobian, e.rotation, self._row)
-            force_tangents.add_directions(e.closures.side, self.node, self._row, multiplier[:first], self._total)
-        articulated.pull_back(n.parent, n.kind, n.column, e.x, e.S, self._total, self._tau)
+        e, tangent = self.equations, self.tangent
+        self.q, self.rates, self.multiplier = q, rates, multiplier
+        e.place_and_move(q, rates)
+        tangent.second[:] = second
+        tangents.accelerate(e.nodes, e.work, tangent)
+        total = tangent.total_wrench
+        total[:] = e.bias_wrenches(e.load(t))
+        wrenches.add_inertial_wrenches(e.nodes, e.work, tangent.acceleration, total)
+        gap = self._closures(multiplier, total)
+        wrenches.transpose_product(e.nodes, e.work, total, self._tau)
         gap = np.concatenate([gap, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.aim])
-        return self._tau - multiplier[first:] @ e.couplings, gap
+        return self._tau - multiplier[len(e.closures) :] @ e.couplings, gap
+
+    def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
+        """Gaps (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
+        e, first = self.equations, len(self.equations.closures)
+        if not first:
+            return np.zeros(0)
+        rows = e.closures.evaluate(e.position, e.rotation, e.velocity)
+        force_tangents.to_world(e.closures.side, rows.jacobian, e.rotation, self._row)
+        force_tangents.add_directions(e.closures.side, self.node, self._row, multiplier[:first], wrench)
+        return rows.rate + e.baumgarte * rows.value
 
     def rows(self) -> np.ndarray:
         """G (m, nq)."""
         return self.equations.gaps(self.q, self.rates)[2]
 
-    def along(self, u, du, ddu):
+    def along(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Changes of tau (nq,) and gap (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
-        e, n = self.equations, self.equations.nodes
-        plan, c, wrench = e.forced.plan, e.closures, self._wrench
-        tangents.forward(
-            n.parent, n.kind, n.sign, n.column, n.arm, n.stage, n.product, self.q, self.rates, self.second,
-            e.F, e.x, e.S, e.twist, self._acceleration, self._own, self._own_second, u, du, ddu,
-            self._pose, self._change, self._change_second,
-        )  # fmt: skip
-        tangents.change_needed(
-            n.mass, n.inertia, e.F, e.twist, self._acceleration, self._pose, self._change, self._change_second, wrench
-        )
+        e, tangent, out = self.equations, self.tangent, np.empty(self.equations.nq)
+        tangents.change_motions(e.nodes, e.work, tangent, u, du, ddu)
+        tangents.change_wrenches(e.nodes, e.work, tangent)
+        self._change_loads(tangent.wrench_change)
+        change = self._change_closures(tangent.wrench_change)
+        tangents.change_efforts(e.nodes, e.work, tangent, u, out)
+        return out, np.concatenate([change, e.couplings @ (du + e.baumgarte * u)])
+
+    def _change_loads(self, wrench: np.ndarray) -> None:
+        """Subtract the changes of the loads of forces from ``wrench`` (nl + 1, 6)."""
+        e, plan = self.equations, self.equations.forced.plan
         if e.nf:
             force_tangents.turn_gauges(
                 plan.gauge_body, self.node, plan.gauge_kind, plan.gauge_vector, e.position, e.rotation, e.twist,
@@ -76,36 +101,37 @@ class InverseDynamics:
                 e.value, e.rate, e.effort, e.slopes, e.law_slopes, self._direction, self._turned, self._slope,
                 self._law_change, wrench,
             )  # fmt: skip
-        change = np.zeros(0)
-        if len(c):
-            force_tangents.turn_rows(
-                c.side, self.node, c.flip, c.kind, c.u, c.w, c.c, c.scale, e.position, e.rotation, e.twist,
-                self._row, self._pose, self._change, self._turned_row, self._row_slope,
-            )  # fmt: skip
-            force_tangents.add_directions(c.side, self.node, self._turned_row, self.multiplier[: len(c)], wrench)
-            moved = np.einsum("rsk,rsk->r", self._row, self._pose[self.node[c.side]])
-            change = self._row_slope + e.baumgarte * moved
-        out = np.empty(e.nq)
-        tangents.backward(
-            n.parent, n.kind, n.sign, n.column, n.arm, n.stage, n.product, self.q, u, e.F, e.x, e.S, self._total,
-            self._pose, wrench, out,
-        )  # fmt: skip
-        return out, np.concatenate([change, e.couplings @ (du + e.baumgarte * u)])
 
-    def derivatives(self, by_q, by_rates, by_second):
+    def _change_closures(self, wrench: np.ndarray) -> np.ndarray:
+        """Changes (m,) of the gaps of closures; those of their forces are subtracted from ``wrench`` (nl + 1, 6)."""
+        e, c = self.equations, self.equations.closures
+        if not len(c):
+            return np.zeros(0)
+        force_tangents.turn_rows(
+            c.side, self.node, c.flip, c.kind, c.u, c.w, c.c, c.scale, e.position, e.rotation, e.twist,
+            self._row, self._pose, self._change, self._turned_row, self._row_slope,
+        )  # fmt: skip
+        force_tangents.add_directions(c.side, self.node, self._turned_row, self.multiplier[: len(c)], wrench)
+        moved = np.einsum("rsk,rsk->r", self._row, self._pose[self.node[c.side]])
+        return self._row_slope + e.baumgarte * moved
+
+    def derivatives(self, by_q: float, by_rates: float, by_second: float) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (nq, nq) of tau and (m, nq) of gap by y, where q, dq, ddq change by y times these numbers."""
         e = self.equations
         if e.nf:
             force_tangents.to_world(e.forced.plan.gauge_body, e.gradient, e.rotation, self._direction)
-        columns = [self.along(by_q * y, by_rates * y, by_second * y) for y in np.eye(e.nq)]
-        tau, gap = (np.reshape(part, (e.nq, -1)).T for part in zip(*columns, strict=True)) if columns else ((), ())
+        tau, gap = np.empty((e.nq, e.nq)), np.empty((e.row_count, e.nq))
+        for k, y in enumerate(np.eye(e.nq)):
+            tau[:, k], gap[:, k] = self.along(by_q * y, by_rates * y, by_second * y)
         return tau, gap
 
 
-def driving_efforts(equations, trees, t, q, qdot, integral) -> dict:
+def driving_efforts(
+    equations: Equations, trees: Sequence[Tree], t: np.ndarray, q: np.ndarray, qdot: np.ndarray, integral: np.ndarray
+) -> dict[str, np.ndarray]:
     """Joint name to the efforts (T, dof), N, N m, along its coordinates that its prescribed motion takes.
 
-    ``integral`` (T, ns): of deviations.
+    ``trees`` (T,): with the charts of ``q``, ``qdot`` (T, nq); ``integral`` (T, ns): of deviations.
     """
     if not equations.drives:
         return {}

@@ -9,7 +9,7 @@ from varint.kinematics.frames import JointFrames, with_world
 from varint.model.checks import array_of, freeze
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
-from varint.redmax.equations import Equations
+from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.tree import find_tree
 
 
@@ -37,7 +37,7 @@ def reduced_state(mechanism, state: State) -> ReducedState:
 
 def maximal_state(mechanism, reduced: ReducedState) -> State:
     """The maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
-    equations = Equations(mechanism)
+    equations = TreeKinematics(mechanism)
     reduced = checked(equations, reduced)
     equations.place(reduced.q)
     equations.move(reduced.q, reduced.qdot)

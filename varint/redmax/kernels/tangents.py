@@ -1,134 +1,181 @@
 """Directional derivatives of the inverse dynamics tau(q, dq, ddq) = J^T (M (J ddq + Jdot dq) - f): exact, O(n) each.
 
-Along (u, du, ddu), the changes of q, dq and ddq, the nodes turn and shift by (a, b) = J u, and S with its node,
-dS = a x S, and F (dS/dr . u) more for nodes with a chart. `forward` carries the changes of twists and accelerations
-from the root to the leaves, `change_needed` makes those of the wrenches, `backward` brings them home.
+Along the changes u, du, ddu of q, dq and ddq, the nodes rotate and shift by (a, b) = J u. S changes with its node,
+dS = a x S, and where it depends on the node's own coordinates by F (dS/dr u) more. `change_motions` finds the changes
+of poses, twists and accelerations from the root to the leaves, `change_wrenches` those of the nodes' own wrenches, and
+`change_efforts` adds these up from the leaves to the root.
 """
+
+from numpy import ndarray
 
 from varint._jit import njit
 from varint.kernels.gauges import cross, turned, turned_back
 from varint.kernels.products import ZERO3, three
 from varint.kernels.rotation import less, plus
-from varint.redmax.kernels.kinematics import BALL, chart_twists, size_of, unit
+from varint.redmax.kernels.kinematics import (
+    accelerations,
+    has_variable_subspace,
+    jacobian_product,
+    subspace_derivatives,
+    unit,
+)
+from varint.redmax.kernels.records import Nodes, ReducedWorkspace, TangentWorkspace
 
 
 @njit
-def own_motion(kind, column, S, rates, own):
-    """``own`` (nl, 6): S rates of each node."""
-    for i in range(kind.size):
-        own[i] = 0.0
-        for n in range(column[i], column[i] + size_of(kind[i])):
+def accelerate(nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorkspace) -> None:
+    """Motions of the joints and accelerations of the nodes at ``tangent.second``, after `kinematics.move`."""
+    _joint_motions(nodes, work.subspace, work.rates, tangent.joint_velocity)
+    _joint_motions(nodes, work.subspace, tangent.second, tangent.joint_acceleration)
+    accelerations(nodes, work, tangent.joint_acceleration, tangent.acceleration)
+
+
+@njit
+def _joint_motions(nodes, S, rates, out):
+    """``out`` (nl, 6): S ``rates`` of each node."""
+    for i in range(nodes.parent.size):
+        out[i] = 0.0
+        for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
             for m in range(6):
-                own[i, m] += S[n, m] * rates[n]
+                out[i, m] += S[n, m] * rates[n]
 
 
 @njit
-def forward(
-    parent, kind, sign, column, arm, stage, product, q, rates, second, F, x, S, twist, acceleration, own, own_second,
-    u, du, ddu, pose, change, change_second,
-):  # fmt: skip
-    """Changes of poses (turn, shift), twists and accelerations of the nodes, (nl + 1, 6) each, the world's zero.
+def change_motions(
+    nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorkspace, u: ndarray, du: ndarray, ddu: ndarray
+) -> None:
+    """Changes of poses, twists and accelerations of the nodes along ``u``, ``du``, ``ddu`` (nq,)."""
+    jacobian_product(nodes, work, u, tangent.pose_change)
+    for i in range(nodes.parent.size):
+        _change_joint_motion(nodes, work, tangent, i, du, ddu)
+        if has_variable_subspace(nodes.motion[i]):
+            _change_subspace(nodes, work, tangent, i, u, du)
+        _change_twist(nodes, work, tangent, i)
+        _change_acceleration(nodes, work, tangent, i)
 
-    ``own``, ``own_second`` (nl, 6): S dq and S ddq of each node.
+
+@njit
+def _change_joint_motion(nodes, work, tangent, i, du, ddu):
+    """Of S dq and S ddq, where S rotates with the node: a x (S dq) + S du, a x (S ddq) + S ddu."""
+    S, a = work.subspace, tangent.pose_change[i]
+    own, own_second = tangent.joint_velocity[i], tangent.joint_acceleration[i]
+    first, second = tangent.joint_velocity_change[i], tangent.joint_acceleration_change[i]
+    first[0], first[1], first[2] = cross(a, own)
+    first[3], first[4], first[5] = cross(a, own[3:])
+    second[0], second[1], second[2] = cross(a, own_second)
+    second[3], second[4], second[5] = cross(a, own_second[3:])
+    for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
+        for m in range(6):
+            first[m] += S[n, m] * du[n]
+            second[m] += S[n, m] * ddu[n]
+
+
+@njit
+def _change_subspace(nodes, work, tangent, i, u, du):
+    """Add what comes from S that depends on the node's own coordinates, to S dq and to S ddq + (dS dq) dq.
+
+    Of the latter: d2S dq u dq + a x (dS dq dq) + dS u ddq + dS du dq + dS dq du.
     """
-    for i in range(parent.size):
-        p, k = parent[i], column[i]
-        r, ap, bp = less(x[i], x[p]), pose[p], pose[p, 3:]
-        w, wp, alpha = twist[i], twist[p], acceleration[p]
-        # pose
-        shift = cross(ap, r)
-        size = size_of(kind[i])
-        for m in range(3):
-            pose[i, m], pose[i, 3 + m] = ap[m], bp[m] + shift[m]
-        for n in range(k, k + size):
-            for m in range(6):
-                pose[i, m] += S[n, m] * u[n]
-        a = (pose[i, 0], pose[i, 1], pose[i, 2])
-        dr = less(pose[i, 3:], bp)
-        # S dq and S ddq + Sdot dq
-        o_w, o_v = (own[i, 0], own[i, 1], own[i, 2]), (own[i, 3], own[i, 4], own[i, 5])
-        do_w, do_v = cross(a, o_w), cross(a, o_v)
-        dp_w, dp_v = cross(a, own_second[i]), cross(a, own_second[i, 3:])
-        for n in range(k, k + size):
-            do_w = (do_w[0] + S[n, 0] * du[n], do_w[1] + S[n, 1] * du[n], do_w[2] + S[n, 2] * du[n])
-            do_v = (do_v[0] + S[n, 3] * du[n], do_v[1] + S[n, 4] * du[n], do_v[2] + S[n, 5] * du[n])
-            dp_w = (dp_w[0] + S[n, 0] * ddu[n], dp_w[1] + S[n, 1] * ddu[n], dp_w[2] + S[n, 2] * ddu[n])
-            dp_v = (dp_v[0] + S[n, 3] * ddu[n], dp_v[1] + S[n, 4] * ddu[n], dp_v[2] + S[n, 5] * ddu[n])
-        if kind[i] >= BALL:
-            here, rate, along = three(q, k, size), three(rates, k, size), three(u, k, size)
-            bent = chart_twists(kind[i], sign[i], product, stage[i], arm[i], F[i], here, rate, rate, along)
-            extra, first, more = bent[1], bent[2], bent[3]
-            pairs = ((three(second, k, size), along), (rate, three(du, k, size)), (three(du, k, size), rate))
-            for pair in pairs:
-                part = chart_twists(kind[i], sign[i], product, stage[i], arm[i], F[i], here, pair[0], pair[1], ZERO3)[1]
-                more = plus(more[0], part[0]), plus(more[1], part[1])
-            do_w, do_v = plus(do_w, first[0]), plus(do_v, first[1])
-            dp_w = plus(dp_w, plus(more[0], cross(a, extra[0])))
-            dp_v = plus(dp_v, plus(more[1], cross(a, extra[1])))
-        # twist
-        dwp, dvp = (change[p, 0], change[p, 1], change[p, 2]), (change[p, 3], change[p, 4], change[p, 5])
-        dw = plus(dwp, do_w)
-        dv = plus(plus(dvp, cross(dwp, r)), plus(cross(wp, dr), do_v))
-        # Sdot dq = w x (S dq), of a slide in its linear part alone; there S dq has no angular part
-        dp_w = plus(dp_w, plus(cross(dw, o_w), cross(w, do_w)))
-        dp_v = plus(dp_v, plus(cross(dw, o_v), cross(w, do_v)))
-        # acceleration
-        dap = (change_second[p, 0], change_second[p, 1], change_second[p, 2])
-        turn = plus(cross(dap, r), cross(alpha, dr))
-        parting = plus(cross(dwp, less(w[3:], wp[3:])), cross(wp, less(dv, dvp)))
-        for m in range(3):
-            change[i, m], change[i, 3 + m] = dw[m], dv[m]
-            change_second[i, m] = dap[m] + dp_w[m]
-            change_second[i, 3 + m] = change_second[p, 3 + m] + turn[m] + parting[m] + dp_v[m]
+    k, dof, a = nodes.column[i], nodes.dof[i], tangent.pose_change[i]
+    along, rate, rate_change = three(u, k, dof), three(work.rates, k, dof), three(du, k, dof)
+    _, by_rate, by_along, twice = subspace_derivatives(nodes, work, i, rate, rate, along)
+    more = twice
+    for z, direction in ((three(tangent.second, k, dof), along), (rate, rate_change), (rate_change, rate)):
+        part = subspace_derivatives(nodes, work, i, z, direction, ZERO3)[1]
+        more = plus(more[0], part[0]), plus(more[1], part[1])
+    more = plus(more[0], cross(a, by_rate[0])), plus(more[1], cross(a, by_rate[1]))
+    first, second = tangent.joint_velocity_change[i], tangent.joint_acceleration_change[i]
+    for m in range(3):
+        first[m] += by_along[0][m]
+        first[3 + m] += by_along[1][m]
+        second[m] += more[0][m]
+        second[3 + m] += more[1][m]
 
 
 @njit
-def change_needed(mass, inertia, F, twist, acceleration, pose, change, change_second, wrench):
-    """Changes of the wrenches (torque, force) that the nodes' motions need, (nl + 1, 6)."""
-    for i in range(mass.size):
-        f = wrench[i]
+def _change_twist(nodes, work, tangent, i):
+    """Of w = w_p + S_w dq, v = v_p + w_p x r + S_v dq."""
+    p = nodes.parent[i]
+    r = less(work.point[i], work.point[p])
+    dr = less(tangent.pose_change[i, 3:], tangent.pose_change[p, 3:])
+    above, out, own = tangent.twist_change[p], tangent.twist_change[i], tangent.joint_velocity_change[i]
+    lever = plus(cross(above, r), cross(work.twist[p], dr))
+    for m in range(3):
+        out[m] = above[m] + own[m]
+        out[3 + m] = above[3 + m] + lever[m] + own[3 + m]
+
+
+@njit
+def _change_acceleration(nodes, work, tangent, i):
+    """Of w' = w'_p + S_w ddq + (dS_w/dt) dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + (dS_v/dt) dq.
+
+    Of the rotating part of dS/dt dq, w x (S dq), the change is taken here. A slide has it in its linear part alone:
+    there S dq has no angular part.
+    """
+    p = nodes.parent[i]
+    twist, above, change, change_above = work.twist[i], work.twist[p], tangent.twist_change[i], tangent.twist_change[p]
+    velocity, velocity_change = tangent.joint_velocity[i], tangent.joint_velocity_change[i]
+    out, acceleration_above = tangent.acceleration_change[i], tangent.acceleration_change[p]
+    own = tangent.joint_acceleration_change[i]
+    r = less(work.point[i], work.point[p])
+    dr = less(tangent.pose_change[i, 3:], tangent.pose_change[p, 3:])
+    angular = plus(cross(change, velocity), cross(twist, velocity_change))
+    linear = plus(cross(change, velocity[3:]), cross(twist, velocity_change[3:]))
+    lever = plus(cross(acceleration_above, r), cross(tangent.acceleration[p], dr))
+    bias = plus(cross(change_above, less(twist[3:], above[3:])), cross(above, less(change[3:], change_above[3:])))
+    for m in range(3):
+        out[m] = acceleration_above[m] + own[m] + angular[m]
+        out[3 + m] = acceleration_above[3 + m] + lever[m] + bias[m] + own[3 + m] + linear[m]
+
+
+@njit
+def change_wrenches(nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorkspace) -> None:
+    """Changes ``tangent.wrench_change`` of the wrenches that the motions of the nodes take, after `change_motions`."""
+    for i in range(nodes.mass.size):
+        f = tangent.wrench_change[i]
         f[:] = 0.0
-        if mass[i] == 0.0:
+        if nodes.mass[i] == 0.0:
             continue
-        R, J, a = F[i], inertia[i], pose[i]
-        w, alpha = turned_back(R, twist[i]), turned_back(R, acceleration[i])
-        dw = turned_back(R, less(change[i], cross(a, twist[i])))
-        dalpha = turned_back(R, less(change_second[i], cross(a, acceleration[i])))
-        Jw = turned(J, w)
-        torque = turned(R, plus(turned(J, alpha), cross(w, Jw)))
-        own = plus(turned(J, dalpha), plus(cross(dw, Jw), cross(w, turned(J, dw))))
-        torque = plus(turned(R, own), cross(a, torque))
+        F, I, a, twist, acceleration = (
+            work.axes[i],
+            nodes.inertia[i],
+            tangent.pose_change[i],
+            work.twist[i],
+            tangent.acceleration[i],
+        )
+        w, alpha = turned_back(F, twist), turned_back(F, acceleration)
+        dw = turned_back(F, less(tangent.twist_change[i], cross(a, twist)))
+        dalpha = turned_back(F, less(tangent.acceleration_change[i], cross(a, acceleration)))
+        Iw = turned(I, w)
+        torque = turned(F, plus(turned(I, alpha), cross(w, Iw)))
+        own = plus(turned(I, dalpha), plus(cross(dw, Iw), cross(w, turned(I, dw))))
+        torque = plus(turned(F, own), cross(a, torque))
         for m in range(3):
             f[m] = torque[m]
-            f[3 + m] = mass[i] * change_second[i, 3 + m]
-    wrench[mass.size] = 0.0
+            f[3 + m] = nodes.mass[i] * tangent.acceleration_change[i, 3 + m]
+    tangent.wrench_change[nodes.mass.size] = 0.0
 
 
 @njit
-def backward(parent, kind, sign, column, arm, stage, product, q, u, F, x, S, total, pose, wrench, out):
-    """Changes ``out`` (nq,) of the efforts S^T total; ``total`` (nl + 1, 6): wrenches of all that hangs on a node.
-
-    ``wrench`` (nl + 1, 6): changes of the nodes' own, which this overwrites.
-    """
-    for i in range(parent.size - 1, -1, -1):
-        p, k, f, t = parent[i], column[i], wrench[i], total[i]
-        a = pose[i]
-        torque, force, size = (t[0], t[1], t[2]), (t[3], t[4], t[5]), size_of(kind[i])
-        for n in range(k, k + size):
-            turn, shift = cross(a, S[n]), cross(a, S[n, 3:])
-            if kind[i] >= BALL:
-                own = chart_twists(
-                    kind[i], sign[i], product, stage[i], arm[i], F[i], three(q, k, size), unit(n - k),
-                    three(u, k, size), ZERO3,
-                )[1]  # fmt: skip
-                turn, shift = plus(turn, own[0]), plus(shift, own[1])
+def change_efforts(
+    nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorkspace, u: ndarray, out: ndarray
+) -> None:
+    """Changes ``out`` (nq,) of the efforts S^T (total wrench); ``tangent.wrench_change`` becomes that of the totals."""
+    S, x, wrench, pose = work.subspace, work.point, tangent.wrench_change, tangent.pose_change
+    for i in range(nodes.parent.size - 1, -1, -1):
+        p, k, dof = nodes.parent[i], nodes.column[i], nodes.dof[i]
+        a, f, total = pose[i], wrench[i], tangent.total_wrench[i]
+        for n in range(k, k + dof):
+            angular, linear = cross(a, S[n]), cross(a, S[n, 3:])
+            if has_variable_subspace(nodes.motion[i]):
+                own = subspace_derivatives(nodes, work, i, unit(n - k), three(u, k, dof), ZERO3)[1]
+                angular, linear = plus(angular, own[0]), plus(linear, own[1])
             out[n] = 0.0
             for m in range(6):
                 out[n] += S[n, m] * f[m]
             for m in range(3):
-                out[n] += turn[m] * torque[m] + shift[m] * force[m]
-        r, dr = less(x[i], x[p]), less(pose[i, 3:], pose[p, 3:])
-        lever = plus(cross(r, f[3:]), cross(dr, t[3:]))
+                out[n] += angular[m] * total[m] + linear[m] * total[3 + m]
+        lever = plus(cross(less(x[i], x[p]), f[3:]), cross(less(pose[i, 3:], pose[p, 3:]), total[3:]))
         for m in range(3):
             wrench[p, m] += f[m] + lever[m]
             wrench[p, 3 + m] += f[3 + m]
