@@ -11,7 +11,7 @@ import pytest
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra import quaternion
 from varint.integrators.march import March
 from varint.integrators.schemes import SCHEMES, scheme

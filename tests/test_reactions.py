@@ -12,9 +12,9 @@ from reference import rows_and_derivatives
 import varint as vi
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.kernels.configuration import follow_products
-from varint.kernels.plan import near_of
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
+from varint.kernels.workspace import near_of
 from varint.kinematics.frames import JointFrames
 from varint.model.joints import REGISTRY
 from varint.model.rotation import rotation_matrix

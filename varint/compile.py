@@ -8,7 +8,6 @@ from scipy.interpolate import PchipInterpolator
 
 from varint.kernels import plan as kinds
 from varint.kernels.plan import AXIS, DISTANCE, EFFORT, HELD, KNOWN, ON_MOTIONS, POINT, Plan
-from varint.kernels.product_coordinates import entries
 from varint.kernels.products import WIDTH
 from varint.model.body import WORLD
 from varint.model.checks import freeze
@@ -205,7 +204,6 @@ def _product_arrays(structure, kernel_joints, ends, joint_rows):
     table = freeze(np.concatenate(tables))
     return {
         "product": table,
-        "entry": entries(table) if len(table) else np.zeros(3, dtype=np.int64),
         "product_joint": np.flatnonzero(first >= 0),
         "joint_product": first,
         "joint_known": known,

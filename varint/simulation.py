@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from varint._jit import announce_compilation
+from varint._numba import announce_compilation
 from varint.analysis.forces import check_laws
 from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory

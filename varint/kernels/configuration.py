@@ -2,11 +2,11 @@
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra.quaternion import rotation_matrix
-from varint.kernels.ldu import call_solver
+from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import HELD
-from varint.kernels.product_coordinates import FOLLOW_ENTRY, call_follow
+from varint.kernels.product_coordinates import follow
 from varint.kernels.rows import evaluate_rows
 
 
@@ -43,15 +43,7 @@ def place(plan, ws, pose):
 def follow_products(plan, position, rotation, near):
     """Take the coordinates of joints with rows ON_MOTIONS at a pose into ``near``."""
     for k in range(plan.product_joint.size):
-        j = plan.product_joint[k]
-        a, b = plan.side[j, plan.first_body[j]], plan.side[j, 1 - plan.first_body[j]]
-        call_follow(
-            plan.entry[FOLLOW_ENTRY],
-            (
-                plan.product, plan.joint_product[j], near[plan.joint_known[j] :], rotation[a], rotation[b],
-                position[a], position[b], plan.length[0],
-            ),
-        )  # fmt: skip
+        follow(plan, plan.product_joint[k], position, rotation, near)
 
 
 @njit
@@ -89,7 +81,7 @@ def margins(plan, ws, position, quat, margin, rank):
                 ws.quat[0, i, k] = quat[node, i, k]
         place_anew(plan, ws, 0)
         mass_pivots(plan, ws.D)
-        call_solver(ws.entry[0], (plan, ws, ws.increment_body, ws.increment_row, 0, 0))
+        solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
         margin[node], rank[node] = 1.0, 0
         for c in range(ws.rank.size):
             margin[node] = min(margin[node], math.sqrt(ws.last_pivot[c]))

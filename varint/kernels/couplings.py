@@ -1,6 +1,6 @@
 """HELD rows: coordinates of joints, or weighted sums of them, kept at an aim (docs/theory.md section 12)."""
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import gauge_at, on_from
 
 

@@ -5,7 +5,7 @@ LU factors keep the reciprocals of U's diagonal, so that solving multiplies.
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 
 RANK_TOLERANCE = 1e-11  # a closure pivot below this share of its terms counts as a redundant row
 

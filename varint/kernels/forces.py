@@ -18,7 +18,7 @@ In Newton's matrix an element is one more row with a compliance, f's change h/2 
 
 import math
 
-from varint._jit import call_back, njit
+from varint._numba import call_back, njit
 from varint.algebra.quaternion import multiply, rotation_matrix
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.gauges import cross, dot, measure, on_from, turned_back

@@ -16,7 +16,7 @@ there that share bodies with it; rows found redundant there get no multiplier.
 The step uses it with D = derivative of the momenta, a projection with D = mass matrix and H = G.
 """
 
-from varint._jit import late, njit
+from varint._numba import Float1, Float2, indirect, njit
 from varint.kernels.dense import (
     add_product_wide,
     add_scaled6,
@@ -29,10 +29,11 @@ from varint.kernels.dense import (
     rank_lu_factor,
     rank_lu_solve,
 )
+from varint.kernels.plan import Plan, Workspace
 
 
-@njit
-def solve_newton(plan, ws, body, row, upper, lower):
+@indirect
+def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int) -> None:
     """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
 
     Pivots in ``ws.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H
@@ -41,9 +42,6 @@ def solve_newton(plan, ws, body, row, upper, lower):
     G, H = ws.jacobian[upper], ws.jacobian[lower]
     _eliminate_all(plan, ws, G, H, body, row)
     _substitute_all(plan, ws, body, row)
-
-
-call_solver = late(solve_newton)
 
 
 @njit(inline="always")

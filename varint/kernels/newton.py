@@ -12,11 +12,11 @@ closures never gather any.
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.kernels.dense import add_scaled6
 from varint.kernels.forces import apply_forces, stiffen
-from varint.kernels.ldu import call_solver
+from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import EFFORT, POINT
 from varint.kernels.rows import evaluate_rows
@@ -135,7 +135,7 @@ def _newton_increment(plan, ws, end, h, upper):
         ws.increment_row[r] = -ws.residual_row[r]
     if plan.gauge_kind.size:
         stiffen(plan, ws, half_step)
-    call_solver(ws.entry[0], (plan, ws, ws.increment_body, ws.increment_row, upper, end))
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     largest = 0.0
     for i in range(plan.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]

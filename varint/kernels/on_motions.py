@@ -8,8 +8,9 @@ and the rows are the other ones, N e. Which are solved for is decided where the 
 pivoting on de/dq, so that it does not change within a step. dg = N de - (N de/dq) (P de/dq)^-1 P de, exactly.
 """
 
-from varint._jit import late, njit
+from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.kernels.gauges import cross, dot, turned, turned_back
+from varint.kernels.plan import Plan
 from varint.kernels.products import back, bracket, count, pose_of, twist_and_rate, twist_of
 from varint.kernels.rotation import less, plus, times
 
@@ -17,7 +18,9 @@ from varint.kernels.rotation import less, plus, times
 ORDER, MATRIX, TRIAL, SPARE = 6, 12, 84, 90
 ENOUGH = 1e-8  # of the coordinates, or one: the next correction, its square, is round-off
 ITERATIONS = 20
-ON_MOTIONS_ENTRY, BEND_ENTRY = 0, 1  # in `Plan.entry`
+
+Vector = tuple[float, float, float]
+Twist = tuple[Vector, Vector]
 
 
 @njit
@@ -132,9 +135,22 @@ def solve(table, joint, known, turn, shift, length):
 
 
 @njit
-def on_motions(table, joint, known, A, B, x_a, x_b, length, start, side_a, g, jacobian):
-    """Values and Jacobian of the rows of a joint, from ``start`` on; ``known`` (KNOWN,): of the last `follow`."""
-    turn, shift = seen_from(A, B, x_a, x_b)
+def joint_arrays(plan, j, near):
+    """Table, its row, and what is known (KNOWN,) of joint j; its first and second body; size of the parts, m."""
+    side_a = plan.first_body[j]
+    a, b = plan.side[j, side_a], plan.side[j, 1 - side_a]
+    return plan.product, plan.joint_product[j], near[plan.joint_known[j] :], a, b, plan.length[0]
+
+
+@indirect
+def on_motions(
+    plan: Plan, j: int, position: Float2, rotation: Float3, near: Float1, g: Float1, jacobian: Float3
+) -> None:
+    """Values ``g`` (nr,) and Jacobian (nr, 2, 6) of the rows of joint j; ``near``: of the last `follow`."""
+    table, joint, known, a, b, length = joint_arrays(plan, j, near)
+    start, side_a = plan.joint_rows[j], plan.first_body[j]
+    A = rotation[a]
+    turn, shift = seen_from(A, rotation[b], position[a], position[b])
     e_w, e_v, X, R = solve(table, joint, known, turn, shift, length)
     k, order, matrix = count(table, joint), known[ORDER:], known[MATRIX:]
     for i in range(6 - k):
@@ -154,11 +170,11 @@ def on_motions(table, joint, known, A, B, x_a, x_b, length, start, side_a, g, ja
         force = (dot(R[0], c_v), dot(R[1], c_v), dot(R[2], c_v))  # axes of the first body
         push = turned(A, force)
         G_a, G_b = jacobian[r, side_a], jacobian[r, 1 - side_a]
-        near = (dot(turn[0], torque), dot(turn[1], torque), dot(turn[2], torque))
+        facing = (dot(turn[0], torque), dot(turn[1], torque), dot(turn[2], torque))
         lever = cross(shift, force)
         for m in range(3):
             G_b[m], G_a[m] = push[m], -push[m]
-            G_b[3 + m], G_a[3 + m] = torque[m], -near[m] - lever[m]
+            G_b[3 + m], G_a[3 + m] = torque[m], -facing[m] - lever[m]
 
 
 @njit
@@ -169,13 +185,19 @@ def _unit(m):
     )
 
 
-@njit
-def bend_of_rows(table, joint, known, A, B, x_a, x_b, v_a, w_a, v_b, w_b, length, start, out):
-    """Second time derivatives of the rows at zero acceleration; world velocities (v, w) of the two bodies.
+@indirect
+def bend_of_rows(
+    plan: Plan, j: int, position: Float2, rotation: Float3, near: Float1, twists: tuple[Twist, Twist], out: Float1
+) -> None:
+    """Second time derivatives ``out`` (nr,) of the rows of joint j at zero acceleration; world twists (v, w) of its
+    two bodies.
 
     For a closed joint: E = T.
     """
-    turn, shift = seen_from(A, B, x_a, x_b)
+    table, joint, known, a, b, length = joint_arrays(plan, j, near)
+    start, B, x_a, x_b = plan.joint_rows[j], rotation[b], position[a], position[b]
+    (v_a, w_a), (v_b, w_b) = twists
+    turn, shift = seen_from(rotation[a], B, x_a, x_b)
     _, _, _, _ = solve(table, joint, known, turn, shift, length)
     k, q, order, matrix = count(table, joint), known[TRIAL:], known[ORDER:], known[MATRIX:]
     # twist of b seen from a, axes of b, and its rate
@@ -205,6 +227,3 @@ def bend_of_rows(table, joint, known, A, B, x_a, x_b, v_a, w_a, v_b, w_b, length
         out[start + i] = component(e_w, e_v, own)
         for c in range(k):
             out[start + i] -= matrix[own * k + c] * component(e_w, e_v, int(order[c]))
-
-
-call_on_motions, call_bend_of_rows = late(on_motions), late(bend_of_rows)

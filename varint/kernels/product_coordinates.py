@@ -2,25 +2,21 @@
 
 import math
 
-import numpy as np
-
-from varint._jit import address_of, late, njit
+from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.kernels.gauges import cross, dot
 from varint.kernels.on_motions import (
-    BEND_ENTRY,
     MATRIX,
-    ON_MOTIONS_ENTRY,
     ORDER,
     SPARE,
     TRIAL,
-    bend_of_rows,
     gap,
-    on_motions,
+    joint_arrays,
     reduce,
     seen_from,
     slopes,
     solve,
 )
+from varint.kernels.plan import Plan
 from varint.kernels.products import (
     BALL,
     CLOSED,
@@ -41,18 +37,15 @@ DESCENTS = 100
 ROUND_OFF, MOST, TINY = 1e-14, 1e6, 1e-30
 TRIES = 4  # seeds in each piece
 MOST_SEARCHED = 243
-FOLLOW_ENTRY = 2
 LONGEST = 1.2 * math.pi  # rad, of a rotation vector to go on from
 
 
-@njit
-def follow(table, joint, known, A, B, x_a, x_b, length):
-    """`follow_pose` of the second of two bodies seen from the first."""
-    turn, shift = seen_from(A, B, x_a, x_b)
+@indirect
+def follow(plan: Plan, j: int, position: Float2, rotation: Float3, near: Float1) -> None:
+    """`follow_pose` of the second body of joint j seen from the first, into ``near``."""
+    table, joint, known, a, b, length = joint_arrays(plan, j, near)
+    turn, shift = seen_from(rotation[a], rotation[b], position[a], position[b])
     follow_pose(table, joint, known, turn, shift, length)
-
-
-call_follow = late(follow)
 
 
 @njit
@@ -263,14 +256,3 @@ def coordinates(table, joint, R, p, length, known, out):
             shorten(table, joint, known, math.pi)
         for n in range(out.shape[1]):
             out[node, n] = known[n]
-
-
-def entries(table):
-    """What `Plan.entry` holds for joints in ``table``: addresses, so that plans without such joints need none."""
-    frame, point, three = np.eye(3), np.zeros(3), (0.0, 0.0, 0.0)
-    pair = table, 0, np.zeros(1), frame, frame, point, point
-    found = np.zeros(3, dtype=np.int64)
-    found[ON_MOTIONS_ENTRY] = address_of(on_motions, *pair, 1.0, 0, 0, np.zeros(1), np.zeros((1, 2, 6)))
-    found[BEND_ENTRY] = address_of(bend_of_rows, *pair, three, three, three, three, 1.0, 0, np.zeros(1))
-    found[FOLLOW_ENTRY] = address_of(follow, *pair, 1.0)
-    return found

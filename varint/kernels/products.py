@@ -16,7 +16,7 @@ Rotations are three rows, twists ((angular), (linear)).
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import cross, dot
 from varint.kernels.rotation import (
     coefficients,

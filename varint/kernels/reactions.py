@@ -7,11 +7,11 @@ Where rows are redundant, only their sum of forces is known: of all multipliers 
 effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 """
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.configuration import mass_pivots, place_anew
 from varint.kernels.gauges import cross, dot, turned
-from varint.kernels.ldu import call_solver, substitute_node
-from varint.kernels.on_motions import BEND_ENTRY, call_bend_of_rows
+from varint.kernels.ldu import solve_newton, substitute_node
+from varint.kernels.on_motions import bend_of_rows
 from varint.kernels.plan import DISTANCE, HELD, ON_MOTIONS, POINT, TURN
 
 NONE = (0.0, 0.0, 0.0)
@@ -39,13 +39,7 @@ def quadratic_terms(plan, position, rotation, velocity, near, out):
         (v_a, w_a), (v_b, w_b) = _twist(rotation, velocity, a), _twist(rotation, velocity, b)
         apart, parting = _difference(position[b], position[a]), _difference(v_b, v_a)
         if plan.joint_product[j] >= 0:
-            call_bend_of_rows(
-                plan.entry[BEND_ENTRY],
-                (
-                    plan.product, plan.joint_product[j], near[plan.joint_known[j] :], rotation[a], rotation[b],
-                    position[a], position[b], v_a, w_a, v_b, w_b, plan.length[0], plan.joint_rows[j], out,
-                ),
-            )  # fmt: skip
+            bend_of_rows(plan, j, position, rotation, near, ((v_a, w_a), (v_b, w_b)), out)
         for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
             if plan.row_kind[r] == ON_MOTIONS:
                 continue
@@ -238,7 +232,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
         for h in range(plan.held_row.size):
             row[plan.held_row[h]] += bend[node, h]
         mass_pivots(plan, ws.D)
-        call_solver(ws.entry[0], (plan, ws, body, row, 0, 0))
+        solve_newton(plan, ws, body, row, 0, 0)
         take_smallest(plan, ws, row_cluster, basis, sums, row)
         for i in range(plan.mass.size):
             for k in range(6):

@@ -10,7 +10,7 @@ are sum (-x)^k / (2 k + 2)! and sum (-x)^k / (2 k + 3)!.
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import cross
 
 SERIES_BELOW = 0.25  # of x: there ten terms are exact to round-off

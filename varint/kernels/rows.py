@@ -17,9 +17,9 @@ and those of DISTANCE are a POINT's with u = d / c. A HELD row is the gauge of a
 chain make up one constraint, that the weighted sum of their gauges is at its aim.
 """
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import gauge_at, on_from
-from varint.kernels.on_motions import ON_MOTIONS_ENTRY, call_on_motions
+from varint.kernels.on_motions import on_motions
 from varint.kernels.plan import AXIS, DISTANCE, HELD, ON_MOTIONS
 
 
@@ -54,13 +54,7 @@ def evaluate_rows(plan, position, rotation, near, aim, g, jacobian):
         R21 = A[0, 2] * B[0, 1] + A[1, 2] * B[1, 1] + A[2, 2] * B[2, 1]
         R22 = A[0, 2] * B[0, 2] + A[1, 2] * B[1, 2] + A[2, 2] * B[2, 2]
         if plan.joint_product[j] >= 0:
-            call_on_motions(
-                plan.entry[ON_MOTIONS_ENTRY],
-                (
-                    plan.product, plan.joint_product[j], near[plan.joint_known[j] :], A, B, position[a], position[b],
-                    plan.length[0], start, side_a, g, jacobian,
-                ),
-            )  # fmt: skip
+            on_motions(plan, j, position, rotation, near, g, jacobian)
         for r in range(start, stop):
             if plan.row_kind[r] == ON_MOTIONS:
                 continue

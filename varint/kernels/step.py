@@ -12,11 +12,11 @@ absorbs it. `project` removes it where velocities are reported.
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.configuration import follow_products, mass_pivots, place
 from varint.kernels.couplings import aim_held, pass_held
 from varint.kernels.forces import clear_rows, finish_forces
-from varint.kernels.ldu import call_solver
+from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, solve_step
 from varint.kernels.stops import (
@@ -225,7 +225,7 @@ def project(plan, ws, pose):
             ws.increment_body[i, k] = ws.momentum[i, k]
     for r in range(plan.row_c.size):
         ws.increment_row[r] = ws.row_rate[r]
-    call_solver(ws.entry[0], (plan, ws, ws.increment_body, ws.increment_row, pose, pose))
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
 
 
 @njit

@@ -7,12 +7,12 @@ law). A stop that is hit again and again in one step, or has e = 0, closes: its 
 constraint, until the multiplier would pull.
 """
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import dot6
 from varint.kernels.forces import clear_rows
 from varint.kernels.gauges import gauge_at, on_from
-from varint.kernels.ldu import call_solver
+from varint.kernels.ldu import solve_newton
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
 SEARCH = 60  # trials for the instant of an impact
@@ -97,7 +97,7 @@ def impact(plan, ws, pose, s, restitution):
         if turn == 1:
             row[r] = -restitution * before
             ws.rest_gap[s] = measure_stop(plan, ws, pose, s, ws.jacobian[pose])
-        call_solver(ws.entry[0], (plan, ws, body, row, pose, pose))
+        solve_newton(plan, ws, body, row, pose, pose)
         if turn == 0:
             measure_stop(plan, ws, pose, s, ws.jacobian[pose])
             for side in range(2):

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from varint._jit import address_of
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import Plan, Workspace, near_of
+from varint.kernels.on_motions import bend_of_rows, on_motions
+from varint.kernels.plan import KNOWN, Plan, Workspace
+from varint.kernels.product_coordinates import follow
 
 
 def workspace(plan: Plan, stages: int) -> Workspace:
-    """Fresh scratch for ``plan`` and a scheme of that many sub-steps."""
+    """Fresh scratch for ``plan`` and a scheme of that many sub-steps; the solver is compiled."""
+    solve_newton.prepare()
     nb, nr, ne, nn = plan.mass.size, plan.row_c.size, plan.fill_row.size, plan.node_row.size - 1
     ng, nf = plan.gauge_kind.size, plan.law_kind.size
     largest = int(np.diff(plan.node_row).max(initial=0))
@@ -16,8 +18,7 @@ def workspace(plan: Plan, stages: int) -> Workspace:
     quat[..., 0] = 1.0
     rotation = np.zeros((2, nb + 1, 3, 3))
     rotation[...] = np.eye(3)
-    ws = Workspace(
-        entry=np.zeros(1, dtype=np.int64),
+    return Workspace(
         position=np.zeros((2, nb + 1, 3)),
         quat=quat,
         rotation=rotation,
@@ -70,5 +71,11 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         fill_joint_lower=np.zeros((ne, 6)),
         fill_joint_upper=np.zeros((ne, 6)),
     )
-    ws.entry[0] = address_of(solve_newton, plan, ws, ws.increment_body, ws.increment_row, 0, 0)
-    return ws
+
+
+def near_of(plan: Plan) -> np.ndarray:
+    """A fresh `Workspace.row_near`; where joints are products of exponentials, what knows them is compiled."""
+    if plan.product_joint.size:
+        for function in (on_motions, bend_of_rows, follow):
+            function.prepare()
+    return np.zeros(plan.row_c.size + KNOWN * plan.product_joint.size)

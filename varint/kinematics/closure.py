@@ -18,8 +18,9 @@ import numpy as np
 
 from varint.kernels.configuration import follow_products
 from varint.kernels.couplings import follow_held
-from varint.kernels.plan import AXIS, HELD, near_of
+from varint.kernels.plan import AXIS, HELD
 from varint.kernels.rows import evaluate_rows
+from varint.kernels.workspace import near_of
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
 from varint.model.motion import Slide, Turn
 from varint.model.rotation import vector_from_matrix

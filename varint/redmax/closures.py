@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.kernels.configuration import follow_products
-from varint.kernels.plan import near_of
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
+from varint.kernels.workspace import near_of
 
 
 class Rows(NamedTuple):

@@ -134,7 +134,7 @@ class Equations(TreeKinematics):
         self.place_and_move(q, rates)
         for drive in self.drives:
             self._accelerate(drive, second)
-        articulated.start_dynamics(self.nodes, self.work, self.gravity, self.load(t), second)
+        articulated.start_dynamics(self.work, self.gravity, self.load(t), second)
         if not self.row_count:
             return self._outward_pass(self.work.bias, second)
         free = self._outward_pass(self.work.bias, second.copy())
@@ -158,22 +158,22 @@ class Equations(TreeKinematics):
 
     def factor(self) -> None:
         """Articulated-body inertias and their factors, after `place`: what `solve` uses."""
-        articulated.factor(self.nodes, self.work)
+        articulated.factor(self.work)
 
     def solve(self, effort: np.ndarray) -> np.ndarray:
         """M_r^-1 effort (nq,) in O(n), after `factor`."""
         u = np.array(effort, dtype=float)
         self.work.wrench[:] = 0.0
-        articulated.inward_pass(self.nodes, self.work, self._no_motion, u)
+        articulated.inward_pass(self.work, self._no_motion, u)
         return self._outward_pass(self._no_motion, u)
 
     def _outward_pass(self, bias: np.ndarray, u: np.ndarray) -> np.ndarray:
-        articulated.outward_pass(self.nodes, self.work, bias, u)
+        articulated.outward_pass(self.work, bias, u)
         return u
 
     def bias_wrenches(self, load: np.ndarray) -> np.ndarray:
         """(nl + 1, 6) that the motions of the nodes take at zero acceleration under ``load``, into ``work.wrench``."""
-        wrenches.bias_wrenches(self.nodes, self.work, self.gravity, load)
+        wrenches.bias_wrenches(self.work, self.gravity, load)
         return self.work.wrench
 
     def mass_matrix(self) -> np.ndarray:
@@ -187,9 +187,9 @@ class Equations(TreeKinematics):
         """J^T (f - M Jdot dq) (nq,) at time ``t``, after `move`, in O(n): the right side where M_r ddq is the left."""
         work, out = self.work, np.empty(self.nq)
         wrench = self.bias_wrenches(self.load(t))
-        kinematics.accelerations(self.nodes, work, self._no_motion, work.acceleration)
-        wrenches.add_inertial_wrenches(self.nodes, work, work.acceleration, wrench)
-        wrenches.transpose_product(self.nodes, work, wrench, out)
+        kinematics.accelerations(work, self._no_motion, work.acceleration)
+        wrenches.add_inertial_wrenches(work, work.acceleration, wrench)
+        wrenches.transpose_product(work, wrench, out)
         return -out
 
     # ------------------------------------------------------------------------------------- loops and couplings
@@ -232,13 +232,13 @@ class Equations(TreeKinematics):
     def _reduced(self, rows: Rows) -> np.ndarray:
         """G (m, nq): the rows of the closures times J, and those of the couplings."""
         G = np.empty((len(rows.jacobian), self.nq))
-        wrenches.reduced_rows(self.nodes, self.work, self.closures.side, rows.jacobian, G)
+        wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
         return np.concatenate([G, self.couplings])
 
     def _scaled(self, rows: Rows) -> np.ndarray:
         """A = G (1 + K)^-T D^-1/2 (m, nq), after `factor`; zero in the columns of prescribed joints."""
         G = self._reduced(rows)
-        articulated.inward_pass_of_rows(self.nodes, self.work, self._no_motion, G)
+        articulated.inward_pass_of_rows(self.work, self._no_motion, G)
         G[:, self.driven_columns] = 0.0
         return G
 
@@ -251,7 +251,7 @@ class Equations(TreeKinematics):
         rows, C = self._rows(), self.couplings
         b = self.baumgarte
         motion = np.zeros((self.nb + 1, 6))
-        kinematics.motion_to_bodies(self.nodes, self.work, self.work.acceleration, motion[: self.nb])
+        kinematics.motion_to_bodies(self.work, self.work.acceleration, motion[: self.nb])
         present = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
         wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - present
         wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * (C @ q - self.aim) - C @ free])

@@ -7,25 +7,26 @@ all analytic, of S, M, Jdot, of every gauge and law of the forces and of the row
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from varint.redmax.equations import Equations
 from varint.redmax.kernels import force_tangents, tangents, wrenches
-from varint.redmax.kernels.records import TangentWorkspace
+from varint.redmax.kernels.records import ReducedWorkspace, TangentWorkspace
 from varint.redmax.tree import Tree
 
 
-def _tangent_workspace(nl: int, nq: int) -> TangentWorkspace:
+def _tangent_workspace(work: ReducedWorkspace) -> TangentWorkspace:
+    nl, nq = work.nodes.parent.size, work.q.size
     return TangentWorkspace(
+        work=work,
         second=np.zeros(nq),
         joint_velocity=np.zeros((nl, 6)),
         joint_acceleration=np.zeros((nl, 6)),
         acceleration=np.zeros((nl + 1, 6)),
         total_wrench=np.zeros((nl + 1, 6)),
         pose_change=np.zeros((nl + 1, 6)),
-        joint_velocity_change=np.zeros((nl, 6)),
-        joint_acceleration_change=np.zeros((nl, 6)),
         twist_change=np.zeros((nl + 1, 6)),
         acceleration_change=np.zeros((nl + 1, 6)),
         wrench_change=np.zeros((nl + 1, 6)),
@@ -39,7 +40,7 @@ class InverseDynamics:
         self.equations = equations
         nodes, plan, rows = equations.nodes, equations.forced.plan, len(equations.closures)
         nl, ng = nodes.parent.size, plan.gauge_kind.size
-        self.tangent = _tangent_workspace(nl, equations.nq)
+        self.tangent = _tangent_workspace(equations.work)
         self.node = np.append(nodes.body_node, nl)
         self._pose, self._change = self.tangent.pose_change, self.tangent.twist_change
         self._direction, self._turned, self._slope = np.zeros((ng, 2, 6)), np.zeros((ng, 2, 6)), np.zeros((ng, 2))
@@ -54,13 +55,15 @@ class InverseDynamics:
         e, tangent = self.equations, self.tangent
         self.q, self.rates, self.multiplier = q, rates, multiplier
         e.place_and_move(q, rates)
+        if tangent.work is not e.work:  # other charts
+            self.tangent = tangent = replace(tangent, work=e.work)
         tangent.second[:] = second
-        tangents.accelerate(e.nodes, e.work, tangent)
+        tangents.accelerate(tangent)
         total = tangent.total_wrench
         total[:] = e.bias_wrenches(e.load(t))
-        wrenches.add_inertial_wrenches(e.nodes, e.work, tangent.acceleration, total)
+        wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
         gap = self._closures(multiplier, total)
-        wrenches.transpose_product(e.nodes, e.work, total, self._tau)
+        wrenches.transpose_product(e.work, total, self._tau)
         gap = np.concatenate([gap, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.aim])
         return self._tau - multiplier[len(e.closures) :] @ e.couplings, gap
 
@@ -80,13 +83,17 @@ class InverseDynamics:
 
     def along(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Changes of tau (nq,) and gap (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
-        e, tangent, out = self.equations, self.tangent, np.empty(self.equations.nq)
-        tangents.change_motions(e.nodes, e.work, tangent, u, du, ddu)
-        tangents.change_wrenches(e.nodes, e.work, tangent)
-        self._change_loads(tangent.wrench_change)
-        change = self._change_closures(tangent.wrench_change)
-        tangents.change_efforts(e.nodes, e.work, tangent, u, out)
-        return out, np.concatenate([change, e.couplings @ (du + e.baumgarte * u)])
+        e, change = self.equations, np.empty(self.equations.nq)
+        closures = self._change_efforts(u, du, ddu, change)
+        return change, np.concatenate([closures, e.couplings @ (du + e.baumgarte * u)])
+
+    def _change_efforts(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """The change of tau into ``out`` (nq,); that of the gaps of closures."""
+        tangents.change_motions(self.tangent, u, du, ddu)
+        self._change_loads(self.tangent.wrench_change)
+        closures = self._change_closures(self.tangent.wrench_change)
+        tangents.change_efforts(self.tangent, u, out)
+        return closures
 
     def _change_loads(self, wrench: np.ndarray) -> None:
         """Subtract the changes of the loads of forces from ``wrench`` (nl + 1, 6)."""
@@ -120,10 +127,13 @@ class InverseDynamics:
         e = self.equations
         if e.nf:
             force_tangents.to_world(e.forced.plan.gauge_body, e.gradient, e.rotation, self._direction)
-        tau, gap = np.empty((e.nq, e.nq)), np.empty((e.row_count, e.nq))
-        for k, y in enumerate(np.eye(e.nq)):
-            tau[:, k], gap[:, k] = self.along(by_q * y, by_rates * y, by_second * y)
-        return tau, gap
+        count = len(e.closures)
+        tau, gap = np.empty((e.nq, e.nq)), np.empty((e.nq, e.row_count))
+        changes = [factor * np.eye(e.nq) for factor in (by_q, by_rates, by_second)]
+        for k, (u, du, ddu) in enumerate(zip(*changes, strict=True)):
+            gap[k, :count] = self._change_efforts(u, du, ddu, tau[k])
+        gap[:, count:] = (by_rates + e.baumgarte * by_q) * e.couplings.T
+        return tau.T, gap.T
 
 
 def driving_efforts(

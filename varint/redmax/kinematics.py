@@ -1,6 +1,7 @@
 """Coordinates, charts, poses and velocities of a mechanism's tree."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from varint.redmax.charts import (
     vector_subspace,
 )
 from varint.redmax.kernels import kinematics, matrices, wrenches
-from varint.redmax.kernels.records import ReducedWorkspace
+from varint.redmax.kernels.records import Nodes, ReducedWorkspace
 from varint.redmax.tree import Tree, find_tree
 
 
@@ -28,6 +29,7 @@ def reduced_workspace(tree: Tree) -> ReducedWorkspace:
     axes, rotation = np.zeros((nl + 1, 3, 3)), np.zeros((nb + 1, 3, 3))
     axes[nl] = rotation[nb] = np.eye(3)
     return ReducedWorkspace(
+        nodes=tree.nodes,
         q=np.zeros(nq),
         rates=np.zeros(nq),
         prescribed=np.zeros(nl, dtype=np.bool_),
@@ -64,17 +66,22 @@ class TreeKinematics:
 
     def __init__(self, mechanism: Mechanism, chart: str = EXPONENTIAL) -> None:
         self.mechanism, self.compiled = mechanism, mechanism.compiled
-        self.use(find_tree(mechanism, chart))
-        self.nq, self.nb = self.tree.nq, self.nodes.body_node.size
+        self.tree = find_tree(mechanism, chart)
         self.work = reduced_workspace(self.tree)
+        self.nq, self.nb = self.tree.nq, self.nodes.body_node.size
         self.position, self.rotation = self.work.position, self.work.rotation
         self.velocity, self.twist = self.work.velocity, self.work.twist
 
     # ------------------------------------------------------------------------------------- charts
 
     def use(self, tree: Tree) -> None:
-        """Work in the charts of ``tree``."""
-        self.tree, self.nodes = tree, tree.nodes
+        """Work in the charts of ``tree``, which are Euler angles where they are now."""
+        if tree is not self.tree:
+            self.tree, self.work = tree, replace(self.work, nodes=tree.nodes)
+
+    @property
+    def nodes(self) -> Nodes:
+        return self.tree.nodes
 
     def in_charts(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """``q``, ``rates`` (nq,) in the charts of the tree, from rotation vectors."""
@@ -115,17 +122,17 @@ class TreeKinematics:
     def place(self, q: np.ndarray) -> None:
         """Poses at coordinates ``q`` (nq,)."""
         self.work.q[:] = q
-        kinematics.place(self.nodes, self.work)
+        kinematics.place(self.work)
 
     def move(self, q: np.ndarray, rates: np.ndarray) -> None:
         """Velocities and bias accelerations at ``q`` of the last `place` and ``rates`` (nq,)."""
         self.work.q[:], self.work.rates[:] = q, rates
-        kinematics.move(self.nodes, self.work)
+        kinematics.move(self.work)
 
     def place_and_move(self, q: np.ndarray, rates: np.ndarray) -> None:
         """`place` and `move`, at less cost."""
         self.work.q[:], self.work.rates[:] = q, rates
-        kinematics.place_and_move(self.nodes, self.work)
+        kinematics.place_and_move(self.work)
 
     def state(self) -> State:
         """The bodies after `place` and `move`, in the order of the description."""
@@ -138,22 +145,22 @@ class TreeKinematics:
     def jacobian(self) -> np.ndarray:
         """J (6 nb, nq): ``velocity`` by the rates, after `place`."""
         J, out = np.zeros((len(self.twist), 6, self.nq)), np.empty((self.nb, 6, self.nq))
-        matrices.jacobian(self.nodes, self.work, J)
-        matrices.jacobian_to_bodies(self.nodes, self.work, J, out)
+        matrices.jacobian(self.work, J)
+        matrices.jacobian_to_bodies(self.work, J, out)
         return out.reshape(6 * self.nb, self.nq)
 
     def jacobian_rate(self) -> np.ndarray:
         """dJ/dt (6 nb, nq), after `move`."""
         J, Jdot, out = (*np.zeros((2, len(self.twist), 6, self.nq)), np.empty((self.nb, 6, self.nq)))
-        matrices.jacobian(self.nodes, self.work, J)
-        matrices.jacobian_rate(self.nodes, self.work, J, Jdot)
-        matrices.jacobian_rate_to_bodies(self.nodes, self.work, J, Jdot, out)
+        matrices.jacobian(self.work, J)
+        matrices.jacobian_rate(self.work, J, Jdot)
+        matrices.jacobian_rate_to_bodies(self.work, J, Jdot, out)
         return out.reshape(6 * self.nb, self.nq)
 
     def generalised(self, load: np.ndarray) -> np.ndarray:
         """J^T load (nq,) in O(n), after `place`; ``load`` (nb, 6): N, world, and N m, body axes."""
         out = np.empty(self.nq)
         self.work.wrench[:] = 0.0
-        wrenches.subtract_loads(self.nodes, self.work, np.zeros(3), -load)
-        wrenches.transpose_product(self.nodes, self.work, self.work.wrench, out)
+        wrenches.subtract_loads(self.work, np.zeros(3), -load)
+        wrenches.transpose_product(self.work, self.work.wrench, out)
         return out

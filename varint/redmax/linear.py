@@ -95,7 +95,7 @@ def _turning_lengths(equations):
     out = np.empty((nq, nq))
     force_tangents.to_world(plan.gauge_body, equations.gradient, equations.rotation, direction)
     for k, u in enumerate(np.eye(nq)):
-        kinematics.jacobian_product(n, equations.work, u, pose)
+        kinematics.jacobian_product(equations.work, u, pose)
         force_tangents.turn_gauges(
             plan.gauge_body, node, plan.gauge_kind, plan.gauge_vector, equations.position, equations.rotation,
             still, equations.value, direction, pose, still, turned, slope,
@@ -104,5 +104,5 @@ def _turning_lengths(equations):
         force_tangents.turn_lengths(
             plan.gauge_body, node, plan.gauge_kind, equations.value, equations.slopes, direction, turned, pose, wrench
         )
-        wrenches.transpose_product(n, equations.work, wrench, out[k])
+        wrenches.transpose_product(equations.work, wrench, out[k])
     return -out.T

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint._jit import callback
+from varint._numba import addresses_of, compiled_law
 from varint.errors import MechanismError
 from varint.model.forces.base import Element, Force, register
 from varint.model.forces.joint import AlongCoordinate
@@ -34,14 +34,14 @@ class UserLaw(Force):
             if not callable(given) and (name == "law" or given is not None):
                 raise MechanismError(f"{name} of {self.label} must be a function, got {given!r}")
         try:
-            callback(self.law)
+            compiled_law(self.law)
         except TypeError as problem:
             raise MechanismError(
                 f"law of {self.label} must compile to (effort, by value, by rate): {problem}"
             ) from problem
 
     def _user(self, gauge):
-        return [Element(gauge, "USER", (callback(self.law)[0],))]
+        return [Element(gauge, "USER", (float(addresses_of([self.law])[0]),))]
 
     def check_law(self, value, rate):
         """Raise MechanismError unless the law is finite there, and its derivatives those of the effort around."""
@@ -59,7 +59,7 @@ class UserLaw(Force):
     def _found(self, value, rate):
         """What steps find: no numbers where the law raises an error."""
         try:
-            return callback(self.law)[1](value, rate)
+            return compiled_law(self.law)(value, rate)
         except Exception:
             return np.nan, np.nan, np.nan
 

@@ -12,27 +12,26 @@ are not eliminated.
 
 import math
 
-from numpy import ndarray
-
-from varint._jit import njit
+from varint._numba import Float1, Float2, njit
 from varint.kernels.gauges import cross
-from varint.redmax.kernels.records import Nodes, ReducedWorkspace
+from varint.redmax.kernels.records import ReducedWorkspace
 from varint.redmax.kernels.wrenches import add_to_parent, bias_wrenches, dot6
 
 A, B, C = range(3)  # blocks of an articulated-body inertia
 
 
 @njit
-def start_dynamics(nodes: Nodes, work: ReducedWorkspace, gravity: ndarray, load: ndarray, u: ndarray) -> None:
+def start_dynamics(work: ReducedWorkspace, gravity: Float1, load: Float2, u: Float1) -> None:
     """Bias wrenches under ``gravity`` and ``load``, `factor`, and the `inward_pass` of the efforts ``u`` (nq,)."""
-    bias_wrenches(nodes, work, gravity, load)
-    factor(nodes, work)
-    inward_pass(nodes, work, work.bias, u)
+    bias_wrenches(work, gravity, load)
+    factor(work)
+    inward_pass(work, work.bias, u)
 
 
 @njit
-def factor(nodes: Nodes, work: ReducedWorkspace) -> None:
+def factor(work: ReducedWorkspace) -> None:
     """Articulated-body inertias, and the factors ``work.U`` and ``work.L``; after `kinematics.place`."""
+    nodes = work.nodes
     nl, x = nodes.parent.size, work.point
     for i in range(nl + 1):
         _write_own_inertia(nodes, work.axes[i], i, work.inertia[i])
@@ -119,12 +118,13 @@ def _add_inertia_to_parent(H, r0, r1, r2, P):
 
 
 @njit
-def inward_pass(nodes: Nodes, work: ReducedWorkspace, bias: ndarray, u: ndarray) -> None:
+def inward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
     """From the leaves to the root: ``u`` (nq,), efforts, N, N m, becomes L^-1 (1 + K)^-1 (u - J^T wrench).
 
     ``work.wrench``: what the motion of each node takes at zero acceleration; it is changed. ``bias`` (nl, 6): the bias
     accelerations, which of prescribed nodes hold S ddq as well.
     """
+    nodes = work.nodes
     S, U, L = work.subspace, work.U, work.L
     for i in range(nodes.parent.size - 1, -1, -1):
         k, f, c, H, dof = nodes.column[i], work.wrench[i], bias[i], work.inertia[i], nodes.dof[i]
@@ -150,19 +150,20 @@ def inward_pass(nodes: Nodes, work: ReducedWorkspace, bias: ndarray, u: ndarray)
 
 
 @njit
-def inward_pass_of_rows(nodes: Nodes, work: ReducedWorkspace, bias: ndarray, G: ndarray) -> None:
+def inward_pass_of_rows(work: ReducedWorkspace, bias: Float2, G: Float2) -> None:
     """L^-1 (1 + K)^-1 of each row of ``G`` (m, nq), in place; ``bias`` (nl, 6) zero."""
     for r in range(G.shape[0]):
         work.wrench[:] = 0.0
-        inward_pass(nodes, work, bias, G[r])
+        inward_pass(work, bias, G[r])
 
 
 @njit
-def outward_pass(nodes: Nodes, work: ReducedWorkspace, bias: ndarray, u: ndarray) -> None:
+def outward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
     """From the root to the leaves: ``u`` (nq,) of `inward_pass` becomes (1 + K)^-T L^-T u: ddq.
 
     Also the accelerations of the nodes, ``work.acceleration``. ``bias``: as of `inward_pass`.
     """
+    nodes = work.nodes
     S, U, L, x = work.subspace, work.U, work.L, work.point
     for i in range(nodes.parent.size):
         p, k, dof = nodes.parent[i], nodes.column[i], nodes.dof[i]

@@ -11,7 +11,7 @@ zero has no direction; its load is taken to grow with the distance in any, as th
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.gauges import cross, dot, turned, turned_back
 from varint.kernels.plan import AXIS, COULOMB, DEAD, DISTANCE, FOLLOWER, FRAME, LENGTH, SLIP, SPEED, SPIN, TURN
 from varint.kernels.rotation import less, plus

@@ -2,7 +2,7 @@
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.forces import law
 from varint.kernels.gauges import gauge
 from varint.kernels.plan import COULOMB, TURN

@@ -10,9 +10,7 @@ curve, a surface) F (dS/dr dr/dt) is added, in axes of the node.
 
 import math
 
-from numpy import ndarray
-
-from varint._jit import njit
+from varint._numba import Float1, Float2, njit
 from varint.kernels.gauges import cross, turned
 from varint.kernels.products import ZERO3, ZERO6, stage_pose, stage_twists, three
 from varint.kernels.rotation import (
@@ -22,7 +20,7 @@ from varint.kernels.rotation import (
     right_jacobian_twice,
     times,
 )
-from varint.redmax.kernels.records import BALL, CURVE, PRISMATIC, REVOLUTE, SURFACE, Nodes, ReducedWorkspace
+from varint.redmax.kernels.records import BALL, CURVE, PRISMATIC, REVOLUTE, SURFACE, ReducedWorkspace
 
 
 @njit
@@ -47,16 +45,17 @@ def unit(n: int) -> tuple:
 
 
 @njit
-def place(nodes: Nodes, work: ReducedWorkspace) -> None:
+def place(work: ReducedWorkspace) -> None:
     """Poses of nodes and bodies, and motion subspaces, at the coordinates ``work.q``."""
-    _place_nodes(nodes, work)
-    _find_subspaces(nodes, work)
-    _place_bodies(nodes, work)
+    _place_nodes(work)
+    _find_subspaces(work)
+    _place_bodies(work)
 
 
 @njit
-def _place_nodes(nodes, work):
+def _place_nodes(work):
     """F = F_p P exp(motion), x = x_p + F_p d + (shift of the motion) + F arm."""
+    nodes = work.nodes
     q, F, x = work.q, work.axes, work.point
     for i in range(nodes.parent.size):
         p, motion, k = nodes.parent[i], nodes.motion[i], nodes.column[i]
@@ -109,7 +108,8 @@ def _apply_product(B, products, stage, q):
 
 
 @njit
-def _find_subspaces(nodes, work):
+def _find_subspaces(work):
+    nodes = work.nodes
     S = work.subspace
     for i in range(nodes.motion.size):
         motion, k, sign, B = nodes.motion[i], nodes.column[i], nodes.sign[i], work.axes[i]
@@ -124,7 +124,7 @@ def _find_subspaces(nodes, work):
                 _write_rotation(S[k + n], turned(B, times(sign, right_jacobian_times(r, unit(n)))), lever)
         elif is_product(motion):
             for n in range(nodes.dof[i]):
-                own = subspace_derivatives(nodes, work, i, unit(n), ZERO3, ZERO3)[0]
+                own = subspace_derivatives(work, i, unit(n), ZERO3, ZERO3)[0]
                 for m in range(3):
                     S[k + n, m], S[k + n, 3 + m] = own[0][m], own[1][m]
 
@@ -137,11 +137,12 @@ def _write_rotation(out, w, lever):
 
 
 @njit
-def subspace_derivatives(nodes: Nodes, work: ReducedWorkspace, i: int, z: tuple, u: tuple, v: tuple) -> tuple:
+def subspace_derivatives(work: ReducedWorkspace, i: int, z: tuple, u: tuple, v: tuple) -> tuple:
     """S z, (dS u) z, (dS v) z and (d2S u v) z of node ``i``, a ball or a product, by its own coordinates.
 
     z, u, v: 3 numbers each. Results are ((angular), (linear)) in world axes; derivatives are taken in axes of the node.
     """
+    nodes = work.nodes
     motion, F, arm = nodes.motion[i], work.axes[i], nodes.arm[i]
     r = three(work.q, nodes.column[i], nodes.dof[i])
     if motion == BALL:
@@ -170,7 +171,8 @@ def _to_reference_point(F, arm, twist):
 
 
 @njit
-def _place_bodies(nodes, work):
+def _place_bodies(work):
+    nodes = work.nodes
     for b in range(nodes.body_node.size):
         A, C, R, x = work.axes[nodes.body_node[b]], nodes.body_axes[b], work.rotation[b], work.point[nodes.body_node[b]]
         for j in range(3):
@@ -183,24 +185,25 @@ def _place_bodies(nodes, work):
 
 
 @njit
-def place_and_move(nodes: Nodes, work: ReducedWorkspace) -> None:
+def place_and_move(work: ReducedWorkspace) -> None:
     """`place` and `move`."""
-    place(nodes, work)
-    move(nodes, work)
+    place(work)
+    move(work)
 
 
 @njit
-def move(nodes: Nodes, work: ReducedWorkspace) -> None:
+def move(work: ReducedWorkspace) -> None:
     """Twists and bias accelerations of the nodes, and velocities of the bodies, at ``work.rates``; after `place`."""
-    jacobian_product(nodes, work, work.rates, work.twist)
-    _find_subspace_rates(nodes, work)
-    _find_biases(nodes, work)
-    motion_to_bodies(nodes, work, work.twist, work.velocity)
+    jacobian_product(work, work.rates, work.twist)
+    _find_subspace_rates(work)
+    _find_biases(work)
+    motion_to_bodies(work, work.twist, work.velocity)
 
 
 @njit
-def jacobian_product(nodes: Nodes, work: ReducedWorkspace, rates: ndarray, out: ndarray) -> None:
+def jacobian_product(work: ReducedWorkspace, rates: Float1, out: Float2) -> None:
     """``out`` (nl + 1, 6) = J ``rates``: twists of the nodes by the rates (nq,), in O(n); the world's must be zero."""
+    nodes = work.nodes
     x, S = work.point, work.subspace
     for i in range(nodes.parent.size):
         p, k = nodes.parent[i], nodes.column[i]
@@ -213,8 +216,9 @@ def jacobian_product(nodes: Nodes, work: ReducedWorkspace, rates: ndarray, out: 
 
 
 @njit
-def _find_subspace_rates(nodes, work):
+def _find_subspace_rates(work):
     """dS/dt = w x S + F (dS/dr dr/dt)."""
+    nodes = work.nodes
     S, Sdot = work.subspace, work.subspace_rate
     for i in range(nodes.motion.size):
         k, w, dof = nodes.column[i], work.twist[i], nodes.dof[i]
@@ -224,15 +228,16 @@ def _find_subspace_rates(nodes, work):
         if has_variable_subspace(nodes.motion[i]):
             rates = three(work.rates, k, dof)
             for n in range(dof):
-                own = subspace_derivatives(nodes, work, i, unit(n), rates, ZERO3)[1]
+                own = subspace_derivatives(work, i, unit(n), rates, ZERO3)[1]
                 for m in range(3):
                     Sdot[k + n, m] += own[0][m]
                     Sdot[k + n, 3 + m] += own[1][m]
 
 
 @njit
-def _find_biases(nodes, work):
+def _find_biases(work):
     """c = (0, w_p x (v - v_p)) + dS/dt dq."""
+    nodes = work.nodes
     Sdot, twist, rates = work.subspace_rate, work.twist, work.rates
     for i in range(nodes.parent.size):
         w, wp, c = twist[i], twist[nodes.parent[i]], work.bias[i]
@@ -244,8 +249,9 @@ def _find_biases(nodes, work):
 
 
 @njit
-def accelerations(nodes: Nodes, work: ReducedWorkspace, joint_acceleration: ndarray, out: ndarray) -> None:
+def accelerations(work: ReducedWorkspace, joint_acceleration: Float2, out: Float2) -> None:
     """``out`` (nl + 1, 6) = J ddq + dJ/dt dq, after `move`; ``joint_acceleration`` (nl, 6): S ddq of each node."""
+    nodes = work.nodes
     x, bias = work.point, work.bias
     for i in range(nodes.parent.size):
         p = nodes.parent[i]
@@ -257,11 +263,12 @@ def accelerations(nodes: Nodes, work: ReducedWorkspace, joint_acceleration: ndar
 
 
 @njit
-def motion_to_bodies(nodes: Nodes, work: ReducedWorkspace, motion: ndarray, out: ndarray) -> None:
+def motion_to_bodies(work: ReducedWorkspace, motion: Float2, out: Float2) -> None:
     """From twists or accelerations ``motion`` (nl + 1, 6) of the nodes to those ``out`` (nb, 6) of the bodies.
 
     ``out``: linear in world axes, angular in body axes, as the maximal kernels have them.
     """
+    nodes = work.nodes
     for b in range(nodes.body_node.size):
         t, R = motion[nodes.body_node[b]], work.rotation[b]
         for k in range(3):

@@ -1,15 +1,14 @@
 """J and dJ/dt as dense matrices, from the root to the leaves (DIFF Algorithm 5)."""
 
-from numpy import ndarray
-
-from varint._jit import njit
+from varint._numba import Float3, njit
 from varint.kernels.gauges import cross
-from varint.redmax.kernels.records import Nodes, ReducedWorkspace
+from varint.redmax.kernels.records import ReducedWorkspace
 
 
 @njit
-def jacobian(nodes: Nodes, work: ReducedWorkspace, J: ndarray) -> None:
+def jacobian(work: ReducedWorkspace, J: Float3) -> None:
     """``J`` (nl + 1, 6, nq): twists of the nodes by the rates, after `kinematics.place`; the world's must be zero."""
+    nodes = work.nodes
     x, S = work.point, work.subspace
     for i in range(nodes.parent.size):
         p, k = nodes.parent[i], nodes.column[i]
@@ -20,8 +19,9 @@ def jacobian(nodes: Nodes, work: ReducedWorkspace, J: ndarray) -> None:
 
 
 @njit
-def jacobian_rate(nodes: Nodes, work: ReducedWorkspace, J: ndarray, Jdot: ndarray) -> None:
+def jacobian_rate(work: ReducedWorkspace, J: Float3, Jdot: Float3) -> None:
     """``Jdot`` (nl + 1, 6, nq), the time derivative of `jacobian`, after `kinematics.move`."""
+    nodes = work.nodes
     x, twist, Sdot = work.point, work.twist, work.subspace_rate
     for i in range(nodes.parent.size):
         p, k = nodes.parent[i], nodes.column[i]
@@ -47,8 +47,9 @@ def _shift_columns(P, r, out):
 
 
 @njit
-def jacobian_to_bodies(nodes: Nodes, work: ReducedWorkspace, J: ndarray, out: ndarray) -> None:
+def jacobian_to_bodies(work: ReducedWorkspace, J: Float3, out: Float3) -> None:
     """``out`` (nb, 6, nq): velocities of the bodies by the rates, linear in world axes, angular in body axes."""
+    nodes = work.nodes
     for b in range(nodes.body_node.size):
         N, R = J[nodes.body_node[b]], work.rotation[b]
         for n in range(J.shape[2]):
@@ -58,10 +59,9 @@ def jacobian_to_bodies(nodes: Nodes, work: ReducedWorkspace, J: ndarray, out: nd
 
 
 @njit
-def jacobian_rate_to_bodies(
-    nodes: Nodes, work: ReducedWorkspace, J: ndarray, Jdot: ndarray, out: ndarray
-) -> None:
+def jacobian_rate_to_bodies(work: ReducedWorkspace, J: Float3, Jdot: Float3, out: Float3) -> None:
     """``out`` (nb, 6, nq): the time derivative of `jacobian_to_bodies`, of angular rows R^T (Jdot - w x J)."""
+    nodes = work.nodes
     for b in range(nodes.body_node.size):
         i, R = nodes.body_node[b], work.rotation[b]
         w = work.twist[i]

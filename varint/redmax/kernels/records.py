@@ -11,9 +11,7 @@ of the maximal kernels; number nb is the world. nq coordinates. Twists are (angu
 
 from dataclasses import dataclass
 
-from numpy import ndarray
-
-from varint._record import Record
+from varint._numba import Bool1, Float1, Float2, Float3, Float4, Int1, Record
 
 WELD, REVOLUTE, PRISMATIC, BALL, CURVE, SURFACE = MOTIONS = range(6)  # CURVE, SURFACE: products of exponentials
 DOF = {WELD: 0, REVOLUTE: 1, PRISMATIC: 1, BALL: 3, CURVE: 1, SURFACE: 2}
@@ -23,69 +21,71 @@ DOF = {WELD: 0, REVOLUTE: 1, PRISMATIC: 1, BALL: 3, CURVE: 1, SURFACE: 2}
 class Nodes(Record):
     """The nodes of a tree (redmax/tree.py); all arrays are frozen."""
 
-    parent: ndarray  # (nl,) node that it moves against; nl for the world
-    motion: ndarray  # (nl,) one of MOTIONS
-    dof: ndarray  # (nl,) number of its coordinates
-    column: ndarray  # (nl,) first of its coordinates in q
-    sign: ndarray  # (nl,) 1, or -1 where the joint is seen from its body b
-    rest_axes: ndarray  # (nl, 3, 3) P: axes of the motion at rest, in axes of the parent
-    offset: ndarray  # (nl, 3) d: origin of the motion from the parent's reference point, axes of the parent, m
-    arm: ndarray  # (nl, 3) reference point from the origin of the motion, own axes, m
-    stage: ndarray  # (nl,) row of a CURVE or SURFACE in `products`, else -1
-    mass: ndarray  # (nl,) kg; zero for nodes without a body
-    inertia: ndarray  # (nl, 3, 3) about the reference point, own axes, kg m^2
-    body_node: ndarray  # (nb,) node of each body
-    body_axes: ndarray  # (nb, 3, 3) C: rotation of the body in axes of its node, R = F C
-    products: ndarray  # (stages and pieces, WIDTH) products of exponentials, see kernels/products.py
+    parent: Int1  # (nl,) node that it moves against; nl for the world
+    motion: Int1  # (nl,) one of MOTIONS
+    dof: Int1  # (nl,) number of its coordinates
+    column: Int1  # (nl,) first of its coordinates in q
+    sign: Float1  # (nl,) 1, or -1 where the joint is seen from its body b
+    rest_axes: Float3  # (nl, 3, 3) P: axes of the motion at rest, in axes of the parent
+    offset: Float2  # (nl, 3) d: origin of the motion from the parent's reference point, axes of the parent, m
+    arm: Float2  # (nl, 3) reference point from the origin of the motion, own axes, m
+    stage: Int1  # (nl,) row of a CURVE or SURFACE in `products`, else -1
+    mass: Float1  # (nl,) kg; zero for nodes without a body
+    inertia: Float3  # (nl, 3, 3) about the reference point, own axes, kg m^2
+    body_node: Int1  # (nb,) node of each body
+    body_axes: Float3  # (nb, 3, 3) C: rotation of the body in axes of its node, R = F C
+    products: Float2  # (stages and pieces, WIDTH) products of exponentials, see kernels/products.py
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedWorkspace(Record):
+class ReducedWorkspace(Record, writable=True):
     """What one run computes, by the function that writes it. The world's rows stay as they were made."""
 
+    nodes: Nodes
+
     # what the kernels are given
-    q: ndarray  # (nq,) coordinates, m, rad
-    rates: ndarray  # (nq,) their time derivatives, m/s, rad/s
-    prescribed: ndarray  # (nl,) bool: whether the motion of the node is given as a function of time
+    q: Float1  # (nq,) coordinates, m, rad
+    rates: Float1  # (nq,) their time derivatives, m/s, rad/s
+    prescribed: Bool1  # (nl,) bool: whether the motion of the node is given as a function of time
 
     # kinematics.place
-    axes: ndarray  # (nl + 1, 3, 3) F
-    point: ndarray  # (nl + 1, 3) x, m, world
-    subspace: ndarray  # (nq, 6) S: a twist for each coordinate, per unit of its rate
-    position: ndarray  # (nb + 1, 3) centres of mass of the bodies, m, world
-    rotation: ndarray  # (nb + 1, 3, 3) R of the bodies
+    axes: Float3  # (nl + 1, 3, 3) F
+    point: Float2  # (nl + 1, 3) x, m, world
+    subspace: Float2  # (nq, 6) S: a twist for each coordinate, per unit of its rate
+    position: Float2  # (nb + 1, 3) centres of mass of the bodies, m, world
+    rotation: Float3  # (nb + 1, 3, 3) R of the bodies
 
     # kinematics.move
-    twist: ndarray  # (nl + 1, 6) of the nodes
-    subspace_rate: ndarray  # (nq, 6) dS/dt
-    bias: ndarray  # (nl, 6) acceleration of a node beyond its parent's at ddq = 0, rad/s^2, m/s^2
-    velocity: ndarray  # (nb, 6) of the bodies: linear, m/s, world, and angular, rad/s, body axes
+    twist: Float2  # (nl + 1, 6) of the nodes
+    subspace_rate: Float2  # (nq, 6) dS/dt
+    bias: Float2  # (nl, 6) acceleration of a node beyond its parent's at ddq = 0, rad/s^2, m/s^2
+    velocity: Float2  # (nb, 6) of the bodies: linear, m/s, world, and angular, rad/s, body axes
 
     # articulated.factor
-    inertia: ndarray  # (nl + 1, 3, 3, 3) articulated-body inertia I = [A B; B^T C] by its blocks, kg m^2, kg m, kg
-    U: ndarray  # (nq, 6) I S L^-T of each node
-    L: ndarray  # (nq, 3) Cholesky factor of S^T I S of each node, its rows by coordinate
+    inertia: Float4  # (nl + 1, 3, 3, 3) articulated-body inertia I = [A B; B^T C] by its blocks, kg m^2, kg m, kg
+    U: Float2  # (nq, 6) I S L^-T of each node
+    L: Float2  # (nq, 3) Cholesky factor of S^T I S of each node, its rows by coordinate
 
     # articulated.inward_pass, articulated.outward_pass, and the products with J^T
-    wrench: ndarray  # (nl + 1, 6) that the motion of a node takes
-    acceleration: ndarray  # (nl + 1, 6) time derivatives of the twists, rad/s^2, m/s^2
+    wrench: Float2  # (nl + 1, 6) that the motion of a node takes
+    acceleration: Float2  # (nl + 1, 6) time derivatives of the twists, rad/s^2, m/s^2
 
 
 @dataclass(frozen=True, eq=False)
-class TangentWorkspace(Record):
+class TangentWorkspace(Record, writable=True):
     """Inverse dynamics at one motion, and its changes along changes of q, dq and ddq (kernels/tangents.py)."""
 
+    work: ReducedWorkspace
+
     # inverse dynamics
-    second: ndarray  # (nq,) ddq, m/s^2, rad/s^2
-    joint_velocity: ndarray  # (nl, 6) S dq of each node: its twist against its parent
-    joint_acceleration: ndarray  # (nl, 6) S ddq
-    acceleration: ndarray  # (nl + 1, 6) of the nodes, rad/s^2, m/s^2
-    total_wrench: ndarray  # (nl + 1, 6) that a node passes to its parent: of all nodes beyond the joint
+    second: Float1  # (nq,) ddq, m/s^2, rad/s^2
+    joint_velocity: Float2  # (nl, 6) S dq of each node: its twist against its parent
+    joint_acceleration: Float2  # (nl, 6) S ddq
+    acceleration: Float2  # (nl + 1, 6) of the nodes, rad/s^2, m/s^2
+    total_wrench: Float2  # (nl + 1, 6) that a node passes to its parent: of all nodes beyond the joint
 
     # changes
-    pose_change: ndarray  # (nl + 1, 6) (rotation, displacement) of the nodes, rad, m
-    joint_velocity_change: ndarray  # (nl, 6) of S dq
-    joint_acceleration_change: ndarray  # (nl, 6) of S ddq + dS/dt dq, without what the node's own rotation adds
-    twist_change: ndarray  # (nl + 1, 6)
-    acceleration_change: ndarray  # (nl + 1, 6)
-    wrench_change: ndarray  # (nl + 1, 6) of the nodes' own wrenches, then of the total ones
+    pose_change: Float2  # (nl + 1, 6) (rotation, displacement) of the nodes, rad, m
+    twist_change: Float2  # (nl + 1, 6)
+    acceleration_change: Float2  # (nl + 1, 6)
+    wrench_change: Float2  # (nl + 1, 6) of the nodes' own wrenches, then of the total ones

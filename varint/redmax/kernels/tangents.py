@@ -2,13 +2,11 @@
 
 Along the changes u, du, ddu of q, dq and ddq, the nodes rotate and shift by (a, b) = J u. S changes with its node,
 dS = a x S, and where it depends on the node's own coordinates by F (dS/dr u) more. `change_motions` finds the changes
-of poses, twists and accelerations from the root to the leaves, `change_wrenches` those of the nodes' own wrenches, and
-`change_efforts` adds these up from the leaves to the root.
+of poses, twists and accelerations from the root to the leaves, and of the wrenches that these take; `change_efforts`
+adds the latter up from the leaves to the root.
 """
 
-from numpy import ndarray
-
-from varint._jit import njit
+from varint._numba import Float1, njit
 from varint.kernels.gauges import cross, turned, turned_back
 from varint.kernels.products import ZERO3, three
 from varint.kernels.rotation import less, plus
@@ -19,15 +17,16 @@ from varint.redmax.kernels.kinematics import (
     subspace_derivatives,
     unit,
 )
-from varint.redmax.kernels.records import Nodes, ReducedWorkspace, TangentWorkspace
+from varint.redmax.kernels.records import TangentWorkspace
 
 
 @njit
-def accelerate(nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorkspace) -> None:
+def accelerate(tangent: TangentWorkspace) -> None:
     """Motions of the joints and accelerations of the nodes at ``tangent.second``, after `kinematics.move`."""
+    work, nodes = tangent.work, tangent.work.nodes
     _joint_motions(nodes, work.subspace, work.rates, tangent.joint_velocity)
     _joint_motions(nodes, work.subspace, tangent.second, tangent.joint_acceleration)
-    accelerations(nodes, work, tangent.joint_acceleration, tangent.acceleration)
+    accelerations(work, tangent.joint_acceleration, tangent.acceleration)
 
 
 @njit
@@ -41,96 +40,92 @@ def _joint_motions(nodes, S, rates, out):
 
 
 @njit
-def change_motions(
-    nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorkspace, u: ndarray, du: ndarray, ddu: ndarray
-) -> None:
-    """Changes of poses, twists and accelerations of the nodes along ``u``, ``du``, ``ddu`` (nq,)."""
-    jacobian_product(nodes, work, u, tangent.pose_change)
-    for i in range(nodes.parent.size):
-        _change_joint_motion(nodes, work, tangent, i, du, ddu)
-        if has_variable_subspace(nodes.motion[i]):
-            _change_subspace(nodes, work, tangent, i, u, du)
-        _change_twist(nodes, work, tangent, i)
-        _change_acceleration(nodes, work, tangent, i)
+def change_motions(tangent: TangentWorkspace, u: Float1, du: Float1, ddu: Float1) -> None:
+    """Changes of poses, twists and accelerations of the nodes, and of the wrenches that these take.
 
-
-@njit
-def _change_joint_motion(nodes, work, tangent, i, du, ddu):
-    """Of S dq and S ddq, where S rotates with the node: a x (S dq) + S du, a x (S ddq) + S ddu."""
-    S, a = work.subspace, tangent.pose_change[i]
-    own, own_second = tangent.joint_velocity[i], tangent.joint_acceleration[i]
-    first, second = tangent.joint_velocity_change[i], tangent.joint_acceleration_change[i]
-    first[0], first[1], first[2] = cross(a, own)
-    first[3], first[4], first[5] = cross(a, own[3:])
-    second[0], second[1], second[2] = cross(a, own_second)
-    second[3], second[4], second[5] = cross(a, own_second[3:])
-    for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
-        for m in range(6):
-            first[m] += S[n, m] * du[n]
-            second[m] += S[n, m] * ddu[n]
-
-
-@njit
-def _change_subspace(nodes, work, tangent, i, u, du):
-    """Add what comes from S that depends on the node's own coordinates, to S dq and to S ddq + (dS dq) dq.
-
-    Of the latter: d2S dq u dq + a x (dS dq dq) + dS u ddq + dS du dq + dS dq du.
+    Along the changes ``u``, ``du``, ``ddu`` (nq,) of q, dq, ddq.
     """
+    jacobian_product(tangent.work, u, tangent.pose_change)
+    for i in range(tangent.work.nodes.parent.size):
+        velocity, acceleration = _change_joint_motion(tangent, i, du, ddu)
+        if has_variable_subspace(tangent.work.nodes.motion[i]):
+            more = _change_subspace(tangent, i, u, du)
+            velocity, acceleration = _add(velocity, more[0]), _add(acceleration, more[1])
+        _change_twist(tangent, i, velocity)
+        _change_acceleration(tangent, i, velocity, acceleration)
+    _change_wrenches(tangent)
+
+
+@njit
+def _add(a, b):
+    return plus(a[0], b[0]), plus(a[1], b[1])
+
+
+@njit(inline="always")
+def _change_joint_motion(tangent, i, du, ddu):
+    """Of S dq and S ddq of node i where S rotates with the node: a x (S dq) + S du, a x (S ddq) + S ddu."""
+    nodes, S, a = tangent.work.nodes, tangent.work.subspace, tangent.pose_change[i]
+    own, own_second = tangent.joint_velocity[i], tangent.joint_acceleration[i]
+    w, v, dw, dv = cross(a, own), cross(a, own[3:]), cross(a, own_second), cross(a, own_second[3:])
+    for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
+        w = (w[0] + S[n, 0] * du[n], w[1] + S[n, 1] * du[n], w[2] + S[n, 2] * du[n])
+        v = (v[0] + S[n, 3] * du[n], v[1] + S[n, 4] * du[n], v[2] + S[n, 5] * du[n])
+        dw = (dw[0] + S[n, 0] * ddu[n], dw[1] + S[n, 1] * ddu[n], dw[2] + S[n, 2] * ddu[n])
+        dv = (dv[0] + S[n, 3] * ddu[n], dv[1] + S[n, 4] * ddu[n], dv[2] + S[n, 5] * ddu[n])
+    return (w, v), (dw, dv)
+
+
+@njit
+def _change_subspace(tangent, i, u, du):
+    """Of S dq and of S ddq + (dS dq) dq, because S depends on the coordinates of node i itself.
+
+    Of the latter: (d2S dq u) dq + a x ((dS dq) dq) + (dS u) ddq + (dS du) dq + (dS dq) du.
+    """
+    work, nodes = tangent.work, tangent.work.nodes
     k, dof, a = nodes.column[i], nodes.dof[i], tangent.pose_change[i]
     along, rate, rate_change = three(u, k, dof), three(work.rates, k, dof), three(du, k, dof)
-    _, by_rate, by_along, twice = subspace_derivatives(nodes, work, i, rate, rate, along)
-    more = twice
+    _, by_rate, by_along, second = subspace_derivatives(work, i, rate, rate, along)
     for z, direction in ((three(tangent.second, k, dof), along), (rate, rate_change), (rate_change, rate)):
-        part = subspace_derivatives(nodes, work, i, z, direction, ZERO3)[1]
-        more = plus(more[0], part[0]), plus(more[1], part[1])
-    more = plus(more[0], cross(a, by_rate[0])), plus(more[1], cross(a, by_rate[1]))
-    first, second = tangent.joint_velocity_change[i], tangent.joint_acceleration_change[i]
+        second = _add(second, subspace_derivatives(work, i, z, direction, ZERO3)[1])
+    return by_along, _add(second, (cross(a, by_rate[0]), cross(a, by_rate[1])))
+
+
+@njit(inline="always")
+def _change_twist(tangent, i, velocity):
+    """Of w = w_p + S_w dq, v = v_p + w_p x r + S_v dq, with the change ``velocity`` of S dq."""
+    x, p, pose = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change
+    change, above = tangent.twist_change[i], tangent.twist_change[p]
+    lever = plus(cross(above, less(x[i], x[p])), cross(tangent.work.twist[p], less(pose[i, 3:], pose[p, 3:])))
     for m in range(3):
-        first[m] += by_along[0][m]
-        first[3 + m] += by_along[1][m]
-        second[m] += more[0][m]
-        second[3 + m] += more[1][m]
+        change[m] = above[m] + velocity[0][m]
+        change[3 + m] = above[3 + m] + lever[m] + velocity[1][m]
 
 
-@njit
-def _change_twist(nodes, work, tangent, i):
-    """Of w = w_p + S_w dq, v = v_p + w_p x r + S_v dq."""
-    p = nodes.parent[i]
-    r = less(work.point[i], work.point[p])
-    dr = less(tangent.pose_change[i, 3:], tangent.pose_change[p, 3:])
-    above, out, own = tangent.twist_change[p], tangent.twist_change[i], tangent.joint_velocity_change[i]
-    lever = plus(cross(above, r), cross(work.twist[p], dr))
-    for m in range(3):
-        out[m] = above[m] + own[m]
-        out[3 + m] = above[3 + m] + lever[m] + own[3 + m]
+@njit(inline="always")
+def _change_acceleration(tangent, i, velocity, acceleration):
+    """Of w' = w'_p + S_w ddq + dS_w/dt dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + dS_v/dt dq.
 
-
-@njit
-def _change_acceleration(nodes, work, tangent, i):
-    """Of w' = w'_p + S_w ddq + (dS_w/dt) dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + (dS_v/dt) dq.
-
-    Of the rotating part of dS/dt dq, w x (S dq), the change is taken here. A slide has it in its linear part alone:
-    there S dq has no angular part.
+    ``velocity``: change of S dq, ``acceleration``: of S ddq + (dS dq) dq. What is left of dS/dt dq is w x (S dq); of a
+    slide in its linear part alone, since its S dq has no angular part.
     """
-    p = nodes.parent[i]
-    twist, above, change, change_above = work.twist[i], work.twist[p], tangent.twist_change[i], tangent.twist_change[p]
-    velocity, velocity_change = tangent.joint_velocity[i], tangent.joint_velocity_change[i]
-    out, acceleration_above = tangent.acceleration_change[i], tangent.acceleration_change[p]
-    own = tangent.joint_acceleration_change[i]
-    r = less(work.point[i], work.point[p])
-    dr = less(tangent.pose_change[i, 3:], tangent.pose_change[p, 3:])
-    angular = plus(cross(change, velocity), cross(twist, velocity_change))
-    linear = plus(cross(change, velocity[3:]), cross(twist, velocity_change[3:]))
-    lever = plus(cross(acceleration_above, r), cross(tangent.acceleration[p], dr))
+    x, p, pose, own = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change, tangent.joint_velocity[i]
+    twist, above = tangent.work.twist[i], tangent.work.twist[p]
+    change, change_above = tangent.twist_change[i], tangent.twist_change[p]
+    out, second_above = tangent.acceleration_change[i], tangent.acceleration_change[p]
+    angular = plus(acceleration[0], plus(cross(change, own), cross(twist, velocity[0])))
+    linear = plus(acceleration[1], plus(cross(change, own[3:]), cross(twist, velocity[1])))
+    lever = cross(tangent.acceleration[p], less(pose[i, 3:], pose[p, 3:]))
+    lever = plus(cross(second_above, less(x[i], x[p])), lever)
     bias = plus(cross(change_above, less(twist[3:], above[3:])), cross(above, less(change[3:], change_above[3:])))
     for m in range(3):
-        out[m] = acceleration_above[m] + own[m] + angular[m]
-        out[3 + m] = acceleration_above[3 + m] + lever[m] + bias[m] + own[3 + m] + linear[m]
+        out[m] = second_above[m] + angular[m]
+        out[3 + m] = second_above[3 + m] + lever[m] + bias[m] + linear[m]
 
 
 @njit
-def change_wrenches(nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorkspace) -> None:
-    """Changes ``tangent.wrench_change`` of the wrenches that the motions of the nodes take, after `change_motions`."""
+def _change_wrenches(tangent):
+    """Of what the motions of the nodes take, (F I F^T w', m v') + (w x F I F^T w, 0)."""
+    work, nodes = tangent.work, tangent.work.nodes
     for i in range(nodes.mass.size):
         f = tangent.wrench_change[i]
         f[:] = 0.0
@@ -157,10 +152,9 @@ def change_wrenches(nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorksp
 
 
 @njit
-def change_efforts(
-    nodes: Nodes, work: ReducedWorkspace, tangent: TangentWorkspace, u: ndarray, out: ndarray
-) -> None:
+def change_efforts(tangent: TangentWorkspace, u: Float1, out: Float1) -> None:
     """Changes ``out`` (nq,) of the efforts S^T (total wrench); ``tangent.wrench_change`` becomes that of the totals."""
+    work, nodes = tangent.work, tangent.work.nodes
     S, x, wrench, pose = work.subspace, work.point, tangent.wrench_change, tangent.pose_change
     for i in range(nodes.parent.size - 1, -1, -1):
         p, k, dof = nodes.parent[i], nodes.column[i], nodes.dof[i]
@@ -168,7 +162,7 @@ def change_efforts(
         for n in range(k, k + dof):
             angular, linear = cross(a, S[n]), cross(a, S[n, 3:])
             if has_variable_subspace(nodes.motion[i]):
-                own = subspace_derivatives(nodes, work, i, unit(n - k), three(u, k, dof), ZERO3)[1]
+                own = subspace_derivatives(work, i, unit(n - k), three(u, k, dof), ZERO3)[1]
                 angular, linear = plus(angular, own[0]), plus(linear, own[1])
             out[n] = 0.0
             for m in range(6):

@@ -3,19 +3,18 @@
 With r = x - x_parent a wrench (torque, force) of a node is (torque + r x force, force) at its parent.
 """
 
-from numpy import ndarray
-
-from varint._jit import njit
+from varint._numba import Float1, Float2, Float3, Int2, njit
 from varint.kernels.gauges import cross, turned, turned_back
-from varint.redmax.kernels.records import Nodes, ReducedWorkspace
+from varint.redmax.kernels.records import ReducedWorkspace
 
 
 @njit
-def bias_wrenches(nodes: Nodes, work: ReducedWorkspace, gravity: ndarray, load: ndarray) -> None:
+def bias_wrenches(work: ReducedWorkspace, gravity: Float1, load: Float2) -> None:
     """``work.wrench``: what the motion of each node takes at zero acceleration, w x I w, less its loads.
 
     ``gravity`` (3,) m/s^2; ``load`` (nb, 6) of the bodies: force, N, world, and torque, N m, body axes.
     """
+    nodes = work.nodes
     for i in range(nodes.mass.size):
         f, w, F, I = work.wrench[i], work.twist[i], work.axes[i], nodes.inertia[i]
         f[:] = 0.0
@@ -25,12 +24,13 @@ def bias_wrenches(nodes: Nodes, work: ReducedWorkspace, gravity: ndarray, load: 
             for m in range(3):
                 f[m] = gyroscopic[m]
     work.wrench[nodes.mass.size] = 0.0
-    subtract_loads(nodes, work, gravity, load)
+    subtract_loads(work, gravity, load)
 
 
 @njit
-def subtract_loads(nodes: Nodes, work: ReducedWorkspace, gravity: ndarray, load: ndarray) -> None:
+def subtract_loads(work: ReducedWorkspace, gravity: Float1, load: Float2) -> None:
     """Subtract gravity and the ``load`` of the bodies, as in `bias_wrenches`, from ``work.wrench``."""
+    nodes = work.nodes
     for b in range(nodes.body_node.size):
         i = nodes.body_node[b]
         f, torque = work.wrench[i], turned(work.rotation[b], load[b, 3:])
@@ -40,8 +40,9 @@ def subtract_loads(nodes: Nodes, work: ReducedWorkspace, gravity: ndarray, load:
 
 
 @njit
-def add_inertial_wrenches(nodes: Nodes, work: ReducedWorkspace, acceleration: ndarray, wrench: ndarray) -> None:
+def add_inertial_wrenches(work: ReducedWorkspace, acceleration: Float2, wrench: Float2) -> None:
     """Add inertia times ``acceleration`` (nl + 1, 6) of the nodes to ``wrench`` (nl + 1, 6)."""
+    nodes = work.nodes
     for i in range(nodes.mass.size):
         if nodes.mass[i] > 0.0:
             F = work.axes[i]
@@ -52,11 +53,12 @@ def add_inertial_wrenches(nodes: Nodes, work: ReducedWorkspace, acceleration: nd
 
 
 @njit
-def transpose_product(nodes: Nodes, work: ReducedWorkspace, wrench: ndarray, out: ndarray) -> None:
+def transpose_product(work: ReducedWorkspace, wrench: Float2, out: Float1) -> None:
     """``out`` (nq,) = J^T ``wrench``, efforts, N, N m, in O(n).
 
     ``wrench`` (nl + 1, 6) of the nodes becomes that of all nodes beyond each joint.
     """
+    nodes = work.nodes
     S = work.subspace
     for i in range(nodes.parent.size - 1, -1, -1):
         for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
@@ -65,13 +67,13 @@ def transpose_product(nodes: Nodes, work: ReducedWorkspace, wrench: ndarray, out
 
 
 @njit
-def dot6(a: ndarray, b: ndarray) -> float:
+def dot6(a: Float1, b: Float1) -> float:
     """a . b of six numbers."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
 @njit
-def add_to_parent(x: ndarray, i: int, p: int, wrench: ndarray) -> None:
+def add_to_parent(x: Float2, i: int, p: int, wrench: Float2) -> None:
     """Add the wrench of node ``i`` to that of its parent ``p``, both in ``wrench`` (nl + 1, 6)."""
     f, out = wrench[i], wrench[p]
     lever = cross((x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2]), (f[3], f[4], f[5]))
@@ -81,11 +83,12 @@ def add_to_parent(x: ndarray, i: int, p: int, wrench: ndarray) -> None:
 
 
 @njit
-def reduced_rows(nodes: Nodes, work: ReducedWorkspace, side: ndarray, jacobian: ndarray, out: ndarray) -> None:
+def reduced_rows(work: ReducedWorkspace, side: Int2, jacobian: Float3, out: Float2) -> None:
     """``out`` (m, nq): rows times J, in O(n) each.
 
     ``side`` (m, 2): numbers of the bodies that a row is about, ``jacobian`` (m, 2, 6): the row by their motions.
     """
+    nodes = work.nodes
     nb, wrench = nodes.body_node.size, work.wrench
     for r in range(side.shape[0]):
         wrench[:] = 0.0
@@ -96,4 +99,4 @@ def reduced_rows(nodes: Nodes, work: ReducedWorkspace, side: ndarray, jacobian: 
                 for m in range(3):
                     f[m] += torque[m]
                     f[3 + m] += jacobian[r, s, m]
-        transpose_product(nodes, work, wrench, out[r])
+        transpose_product(work, wrench, out[r])
