@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.compile import Compiled
 from varint.kernels.configuration import follow_products
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
@@ -29,7 +30,7 @@ class Rows(NamedTuple):
 class Closures:
     """Evaluates the rows of the cut joints; ``side`` (m, 2): slots of their bodies."""
 
-    def __init__(self, compiled):
+    def __init__(self, compiled: Compiled) -> None:
         plan = compiled.plan
         nb, total = plan.mass.size, plan.row_c.size
         self.plan = replace(
@@ -47,10 +48,10 @@ class Closures:
         self._g, self._second, self._aim = np.zeros((3, total))
         self._jacobian = np.zeros((total, 2, 6))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.scale.size
 
-    def evaluate(self, position, rotation, velocity) -> Rows:
+    def evaluate(self, position: np.ndarray, rotation: np.ndarray, velocity: np.ndarray) -> Rows:
         """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
         if self.plan.product_joint.size:
             follow_products(self.plan, position, rotation, self._near)

@@ -17,8 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.mechanism import Mechanism
+from varint.model.forces.base import Force
+from varint.redmax.equations import Equations
 from varint.redmax.friction import JointFrictions
-from varint.redmax.program import Infeasible, NotSolved, load_solver, solve_program
+from varint.redmax.program import Infeasible, NotSolved, Solution, load_solver, solve_program
 from varint.redmax.saddle import solve_saddle
 
 INTEGRATOR = "euler"  # the one that knows them
@@ -32,12 +35,12 @@ class Blocked(ArithmeticError):
     """The stops or the friction leave no motion; the message names them."""
 
 
-def is_contact(mechanism, force) -> bool:
+def is_contact(mechanism: Mechanism, force: Force) -> bool:
     """Whether a force is a hard stop or joint friction."""
     return force.reduced_only or any(element.stops for element in force.elements(mechanism))
 
 
-def check_integrator(mechanism, integrator) -> bool:
+def check_integrator(mechanism: Mechanism, integrator: str) -> bool:
     """Whether the mechanism has hard stops or joint friction; raises ArgumentError where they cannot be had."""
     forces = [force for force in mechanism.forces if is_contact(mechanism, force)]
     if not forces:
@@ -72,7 +75,7 @@ class Contacts:
     Of the last step, ``work`` (nf,) of the laws, J, and ``impulse`` (nc,), see `parts`.
     """
 
-    def __init__(self, equations):
+    def __init__(self, equations: Equations) -> None:
         self.equations = equations
         plan, forces = equations.forced.plan, equations.mechanism.forces
         self.gauge, self.sign = plan.stop_gauge, plan.stop_sign
@@ -85,12 +88,15 @@ class Contacts:
         self.sizes = [equations.nf, *(bearing.free.shape[1] for bearing in self.frictions.bearings), self.driven]
         self.impulse = np.zeros(sum(self.sizes))
 
-    def parts(self, impulse) -> ContactEfforts:
+    def parts(self, impulse: np.ndarray) -> ContactEfforts:
         """``impulse`` (..., nc), or efforts in its place, taken apart."""
         stops, *frictions, drives = np.split(impulse, np.cumsum(self.sizes)[:-1], axis=-1)
         return ContactEfforts(stops, dict(zip(self.frictions.names, frictions, strict=True)), drives)
 
-    def solve(self, h, rates, A, b, G, g, offset) -> np.ndarray:
+    def solve(
+        self, h: float, rates: np.ndarray, A: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray,
+        offset: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
         """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`.
 
         ``offset`` (nq,): by how much the coordinates change faster than at v.
@@ -119,23 +125,26 @@ class Contacts:
         np.add.at(self.work, self.law, found.alpha * (N @ middle))
         frictions.add_work(found.beta, middle, self.work)
         np.subtract.at(parts.stops, self.law, self.sign * found.alpha)
-        for name, along in zip(frictions.names, frictions.along(found.beta), strict=True):
+        for name, along in zip(frictions.names, frictions.joint_impulses(found.beta), strict=True):
             parts.frictions[name][:] = along
         parts.drives[:] = self._multiplier(A, b, G, N, found)[len(G) - self.driven :]
         return found.v
 
-    def _stagger(self, h, rates, A, b, G, g, N, n):
+    def _stagger(
+        self, h: float, rates: np.ndarray, A: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray,
+        N: np.ndarray, n: np.ndarray,
+    ) -> Solution:  # fmt: skip
         """Bilateral staggered projections: friction limits by the joints' pressures, these by the motion, in turn."""
         frictions = self.frictions
         if not len(frictions):
             return solve_program(A, b, G, g, N, n, [])
         frictions.place()
-        share, last = 1.0, np.zeros(len(frictions.limits))
+        share, last = 1.0, np.zeros(len(frictions.limits))  # of a change that is taken over; the last change
         for number in range(2 * MANY_PASSES):
             limits = frictions.limits
             found = solve_program(A, b, G, g, N, n, list(zip(h * limits, frictions.rows, strict=True)))
             multiplier = self._multiplier(A, b, G, N, found) / h
-            frictions.press(
+            frictions.update_limits(
                 h, rates, found.v, multiplier[: len(self.equations.closures)], found.beta, self._loads(found.alpha / h)
             )
             change = frictions.limits - limits
@@ -144,20 +153,22 @@ class Contacts:
             if number:  # Aitken's relaxation: the secant of the last two changes, where they turn back
                 turn = change - last
                 secant = -share * (last @ turn)
-                share = min(max(secant / (turn @ turn), LEAST_SHARE), 1.0) if secant > 0.0 else 1.0
+                share = float(np.clip(secant / (turn @ turn), LEAST_SHARE, 1.0)) if secant > 0.0 else 1.0
             frictions.limits, last = limits + share * change, change
         raise Blocked(
             f"the friction of {', '.join(frictions.labels)} and the pressures do not settle. A smaller dt may help"
         )
 
-    def _multiplier(self, A, b, G, N, found):
+    def _multiplier(self, A: np.ndarray, b: np.ndarray, G: np.ndarray, N: np.ndarray, found: Solution) -> np.ndarray:
         """(k,) impulses along the rows of G."""
         left = A @ found.v - b - N.T @ found.alpha
         if len(self.frictions):
-            left -= self.frictions.pulled_back(found.beta)
+            left -= self.frictions.reduced(found.beta)
         return np.linalg.lstsq(G.T, left, rcond=None)[0] if len(G) else np.zeros(0)
 
-    def _rows(self, h, rates, free, offset):
+    def _rows(
+        self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """N (m, nq) and n (m,) of the stops: N v >= n, and the rebound (m,); ``free`` (nq,): rates without them."""
         e = self.equations
         N = np.empty((self.gauge.size, e.nq))
@@ -176,7 +187,7 @@ class Contacts:
         )
         return N, n, np.where(hit, -self.restitution * before, n)
 
-    def _loads(self, force):
+    def _loads(self, force: np.ndarray) -> np.ndarray:
         """(nb, 6) of forces (m,) along the gaps of the stops."""
         e = self.equations
         load = np.zeros((e.nb + 1, 6))
@@ -185,9 +196,9 @@ class Contacts:
         return load[:-1]
 
     @property
-    def _motions(self):
+    def _motions(self) -> list[str]:
         return [f"the motion prescribed for {drive.label}" for drive in self.equations.drives]
 
-    def _label(self, s):
+    def _label(self, s: int) -> str:
         force = self.equations.mechanism.forces[self.equations.forced.force[self.law[s]]]
         return f"{force.label} on joint '{force.joint}'" if hasattr(force, "joint") else force.label

@@ -120,9 +120,9 @@ class Equations(TreeKinematics):
         gain = self.forced.plan.law_parameter[f, 1]
         self.deviation = self.value[e] - command[f]
         self.integral = self._integral_start + self._span * self.deviation
-        for slopes, row, column in ((self.slopes, e, 1), (self.law_slopes, f, 0)):
-            np.subtract.at(slopes, (row, column), gain * self._span)
-        np.subtract.at(self.slopes, (e, 0), gain * self.integral)
+        for slopes, row in ((self.slopes[:, 1], e), (self.law_slopes[:, 0], f)):
+            np.subtract.at(slopes, row, gain * self._span)
+        np.subtract.at(self.slopes[:, 0], e, gain * self.integral)
         self.effort[f] -= gain * self.integral
         self.power[f] = self.effort[f] * self.rate[e]
 

@@ -18,15 +18,17 @@ of first order: d + s times the deviation at the end.
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.redmax.equations import Equations
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.saddle import solve_saddle
 
+Motion = tuple[np.ndarray, np.ndarray]  # coordinates and rates (nq,)
 ALPHA = 1.0 - np.sqrt(0.5)
 ITERATIONS = 50
 CONVERGED = 1e-9  # largest increment, relative to the coordinates or one: the next, its square, is round-off
 
 
-def check_closures(equations):
+def check_closures(equations: Equations) -> None:
     """Raise ArgumentError where a loop is closed by a joint whose rows' second derivatives are not known."""
     plan, nb = equations.compiled.plan, equations.nb
     for k in plan.product_joint[plan.product_joint >= nb]:
@@ -44,13 +46,15 @@ class NotConverged(ArithmeticError):
 class Stages:
     """Solves stages; ``iterations`` counts Newton's."""
 
-    def __init__(self, equations):
+    def __init__(self, equations: Equations) -> None:
         self.equations, self.inverse = equations, InverseDynamics(equations)
         self.multiplier = np.zeros(equations.row_count)
         self.iterations = 0
 
-    def solve(self, t, s, d, c, guess, integral):
-        """The end x (nq,) of a stage at time ``t``, from a guess, and its rates; ``integral`` (ns,): d of integrals."""
+    def solve(
+        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray
+    ) -> Motion:
+        """The end x (nq,) of a stage at time ``t``, and its rates, from a guess; ``integral`` (ns,): d of integrals."""
         inverse, free = self.inverse, ~self.equations.driven_columns
         given, given_rates, given_second = self.equations.imposed(t, guess, guess)
         self.equations.integrate_from(integral, s)
@@ -71,18 +75,21 @@ class Stages:
                 return x, np.where(free, (x - d) / s, given_rates)
         raise NotConverged
 
-    def bdf1(self, t, h, q, v, integral):
+    def bdf1(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
         """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
         return self.solve(t + h, h, q, q + h * v, q + h * v, integral)
 
-    def sdirk2(self, t, h, q, v, integral):
+    def sdirk2(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
         """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
         s = ALPHA * h
         va = self.solve(t + s, s, q, q + s * v, q + s * v, integral)[1]
         d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
         return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.deviation)
 
-    def bdf2(self, t, h, q, v, integral, q_before, v_before, integral_before):
+    def bdf2(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray,
+        q_before: np.ndarray, v_before: np.ndarray, integral_before: np.ndarray,
+    ) -> Motion:  # fmt: skip
         """q (nq,) and rates at t + h; ``q_before``, ``v_before``, ``integral_before`` at t - h."""
         d = (4 * q - q_before) / 3
         c = d + h * (8 * v - 2 * v_before) / 9

@@ -21,7 +21,10 @@ from varint.redmax.kernels import force_tangents, kinematics, wrenches
 from varint.redmax.saddle import solve_saddle
 
 
-def euler_step(equations: Equations, t, h, q, rates, integral, contacts: Contacts | None = None):
+def euler_step(
+    equations: Equations, t: float, h: float, q: np.ndarray, rates: np.ndarray, integral: np.ndarray,
+    contacts: Contacts | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations; ``contacts``: hard stops and joint friction."""
     equations.integrate_from(integral, h)
     equations.place(q)
@@ -42,7 +45,7 @@ def euler_step(equations: Equations, t, h, q, rates, integral, contacts: Contact
     return np.where(driven, end, q + h * after), np.where(driven, given, after)
 
 
-def reduced_damping_and_stiffness(equations):
+def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.ndarray]:
     """D, K (nq, nq) of the forces after `Equations.load`, see above."""
     nq, plan = equations.nq, equations.forced.plan
     D, K = np.zeros((nq, nq)), np.zeros((nq, nq))
@@ -66,7 +69,7 @@ def reduced_damping_and_stiffness(equations):
     return D, K + 0.5 * (turning + turning.T)
 
 
-def _pulled_back(equations, e):
+def _pulled_back(equations: Equations, e: int) -> np.ndarray:
     """J^T of the gradient of gauge e, (nq,)."""
     load = np.zeros((equations.nb + 1, 6))
     for s in range(2):
@@ -74,7 +77,7 @@ def _pulled_back(equations, e):
     return equations.generalised(load[:-1])
 
 
-def _moving(equations, e, J):
+def _moving(equations: Equations, e: np.integer, J: np.ndarray) -> np.ndarray:
     """The rows (3, nq) of the velocity that SPEED, SPIN or SLIP sees, of the body with rows J (6, nq)."""
     plan = equations.forced.plan
     if plan.gauge_kind[e] != SLIP:
@@ -85,7 +88,7 @@ def _moving(equations, e, J):
     return rows - np.outer(normal, normal @ rows)
 
 
-def _turning_lengths(equations):
+def _turning_lengths(equations: Equations) -> np.ndarray:
     """(nq, nq) change of the reduced forces of LENGTHs with their directions, at constant effort."""
     n, plan, nq = equations.nodes, equations.forced.plan, equations.nq
     nl, ng = n.parent.size, plan.gauge_kind.size

@@ -13,7 +13,7 @@ Where the parent is on body b of the joint, the motions come in reverse, each wi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -104,10 +104,11 @@ class _Node:
     column: int
     rest_axes: np.ndarray
     offset: np.ndarray
-    stage: int
-    arm: np.ndarray
-    mass: float
-    inertia: np.ndarray
+    stage: int = -1
+    # without a body
+    arm: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    mass: float = 0.0
+    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
     @property
     def dof(self) -> int:
@@ -144,20 +145,18 @@ class _Builder:
             elif isinstance(motion, Turn | Slide):
                 kind = PRISMATIC if isinstance(motion, Slide) else REVOLUTE
                 axes = np.roll(axes, -(motion.axis + 1), axis=1)  # columns: the two axes after it, then its own
-            last, moved = self._add_node(last, kind, sign, start, P @ axes, d, stage), True
+            last, moved = self._add_node(_Node(last, kind, sign, start, P @ axes, d, stage)), True
             P, d = axes.T, np.zeros(3)
         if not moved:
-            last = self._add_node(last, WELD, sign, column, P, d)
+            last = self._add_node(_Node(last, WELD, sign, column, P, d))
             P, d = np.eye(3), np.zeros(3)
         C, end = P @ far_axes.T, self.nodes[last]
         end.arm, end.mass, end.inertia = d - C @ far, body.mass, C @ body.inertia @ C.T
         self.node_of[number], self.axes_of[number] = last, C
 
-    def _add_node(self, parent, kind, sign, column, rest_axes, offset, stage=-1) -> int:
-        """Add a massless node; its number."""
-        self.nodes.append(
-            _Node(parent, kind, sign, column, rest_axes, offset, stage, np.zeros(3), 0.0, np.zeros((3, 3)))
-        )
+    def _add_node(self, node: _Node) -> int:
+        """Add a node; its number."""
+        self.nodes.append(node)
         return len(self.nodes) - 1
 
     def _add_table(self, motion: Product, ahead: bool) -> int:
@@ -168,8 +167,8 @@ class _Builder:
 
     def nodes_of(self, order: np.ndarray) -> Nodes:
         """The nodes, of the bodies in ``order``."""
-        own = [field.name for field in fields(_Node)] + ["dof"]
-        arrays = {name: np.array([getattr(node, name) for node in self.nodes]) for name in own}
+        names = [entry.name for entry in fields(_Node)] + ["dof"]
+        arrays = {name: np.array([getattr(node, name) for node in self.nodes]) for name in names}
         arrays["parent"][arrays["parent"] < 0] = len(self.nodes)
         arrays["body_node"] = np.array([self.node_of[body] for body in order])
         arrays["body_axes"] = np.array([self.axes_of[body] for body in order])

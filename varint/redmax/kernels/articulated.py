@@ -12,9 +12,9 @@ are not eliminated.
 
 import math
 
-from varint._numba import Float1, Float2, njit
+from varint._numba import Float1, Float2, Float3, njit
 from varint.kernels.gauges import cross
-from varint.redmax.kernels.records import ReducedWorkspace
+from varint.redmax.kernels.records import Nodes, ReducedWorkspace
 from varint.redmax.kernels.wrenches import add_to_parent, bias_wrenches, dot6
 
 A, B, C = range(3)  # blocks of an articulated-body inertia
@@ -44,7 +44,7 @@ def factor(work: ReducedWorkspace) -> None:
 
 
 @njit
-def _write_own_inertia(nodes, F, i, H):
+def _write_own_inertia(nodes: Nodes, F: Float2, i: int, H: Float3) -> None:
     """H = the inertia of node i alone, in world axes."""
     if i == nodes.mass.size or nodes.mass[i] == 0.0:
         H[:] = 0.0
@@ -62,7 +62,7 @@ def _write_own_inertia(nodes, F, i, H):
 
 
 @njit
-def _eliminate_joint(S, k, dof, H, U, L):
+def _eliminate_joint(S: Float2, k: int, dof: int, H: Float3, U: Float2, L: Float2) -> None:
     """H -= H S D^-1 S^T H with D = S^T H S = L L^T; rows k : k + dof of U become H S L^-T."""
     for n in range(k, k + dof):
         s, u = S[n], U[n]
@@ -87,7 +87,7 @@ def _eliminate_joint(S, k, dof, H, U, L):
 
 
 @njit
-def _cholesky(S, U, k, dof, L):
+def _cholesky(S: Float2, U: Float2, k: int, dof: int, L: Float2) -> None:
     """L L^T = S^T U, lower triangle in rows k : k + dof."""
     for i in range(dof):
         for j in range(i + 1):
@@ -98,7 +98,7 @@ def _cholesky(S, U, k, dof, L):
 
 
 @njit
-def _add_inertia_to_parent(H, r0, r1, r2, P):
+def _add_inertia_to_parent(H: Float3, r0: float, r1: float, r2: float, P: Float3) -> None:
     """P += X^T H X: C, B' = B + [r] C, A + [r] B^T - B' [r]."""
     r = (r0, r1, r2)
     for m in range(3):

@@ -53,7 +53,7 @@ def place(work: ReducedWorkspace) -> None:
 
 
 @njit
-def _place_nodes(work):
+def _place_nodes(work: ReducedWorkspace) -> None:
     """F = F_p P exp(motion), x = x_p + F_p d + (shift of the motion) + F arm."""
     nodes = work.nodes
     q, F, x = work.q, work.axes, work.point
@@ -81,7 +81,7 @@ def _place_nodes(work):
 
 
 @njit
-def _rotate_by_vector(B, sign, q, k):
+def _rotate_by_vector(B: Float2, sign: float, q: Float1, k: int) -> None:
     """B exp[r] in place, with the rotation vector r = ``sign`` q[k : k + 3]."""
     r = (sign * q[k], sign * q[k + 1], sign * q[k + 2])
     square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
@@ -98,7 +98,7 @@ def _rotate_by_vector(B, sign, q, k):
 
 
 @njit
-def _apply_product(B, products, stage, q):
+def _apply_product(B: Float2, products: Float2, stage: int, q: tuple) -> tuple:
     """B times the rotation of a product of exponentials, in place; returns B times its shift, m."""
     rows = ((B[0, 0], B[0, 1], B[0, 2]), (B[1, 0], B[1, 1], B[1, 2]), (B[2, 0], B[2, 1], B[2, 2]))
     rows, shift = stage_pose(products, stage, q, rows, ZERO3)
@@ -108,7 +108,7 @@ def _apply_product(B, products, stage, q):
 
 
 @njit
-def _find_subspaces(work):
+def _find_subspaces(work: ReducedWorkspace) -> None:
     nodes = work.nodes
     S = work.subspace
     for i in range(nodes.motion.size):
@@ -130,7 +130,7 @@ def _find_subspaces(work):
 
 
 @njit
-def _write_rotation(out, w, lever):
+def _write_rotation(out: Float1, w: tuple, lever: tuple) -> None:
     """``out`` = (w, w x lever): the twist of a rotation about an axis that the reference point is ``lever`` from."""
     out[0], out[1], out[2] = w
     out[3], out[4], out[5] = cross(w, lever)
@@ -165,13 +165,13 @@ def subspace_derivatives(work: ReducedWorkspace, i: int, z: tuple, u: tuple, v: 
 
 
 @njit
-def _to_reference_point(F, arm, twist):
+def _to_reference_point(F: Float2, arm: Float1, twist: tuple) -> tuple:
     """A twist at the origin of a motion in own axes, taken to the reference point in world axes."""
     return turned(F, twist[0]), turned(F, plus(twist[1], cross(twist[0], arm)))
 
 
 @njit
-def _place_bodies(work):
+def _place_bodies(work: ReducedWorkspace) -> None:
     nodes = work.nodes
     for b in range(nodes.body_node.size):
         A, C, R, x = work.axes[nodes.body_node[b]], nodes.body_axes[b], work.rotation[b], work.point[nodes.body_node[b]]
@@ -216,7 +216,7 @@ def jacobian_product(work: ReducedWorkspace, rates: Float1, out: Float2) -> None
 
 
 @njit
-def _find_subspace_rates(work):
+def _find_subspace_rates(work: ReducedWorkspace) -> None:
     """dS/dt = w x S + F (dS/dr dr/dt)."""
     nodes = work.nodes
     S, Sdot = work.subspace, work.subspace_rate
@@ -235,7 +235,7 @@ def _find_subspace_rates(work):
 
 
 @njit
-def _find_biases(work):
+def _find_biases(work: ReducedWorkspace) -> None:
     """c = (0, w_p x (v - v_p)) + dS/dt dq."""
     nodes = work.nodes
     Sdot, twist, rates = work.subspace_rate, work.twist, work.rates

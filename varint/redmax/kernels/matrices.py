@@ -1,6 +1,6 @@
 """J and dJ/dt as dense matrices, from the root to the leaves (DIFF Algorithm 5)."""
 
-from varint._numba import Float3, njit
+from varint._numba import Float2, Float3, njit
 from varint.kernels.gauges import cross
 from varint.redmax.kernels.records import ReducedWorkspace
 
@@ -37,7 +37,7 @@ def jacobian_rate(work: ReducedWorkspace, J: Float3, Jdot: Float3) -> None:
 
 
 @njit
-def _shift_columns(P, r, out):
+def _shift_columns(P: Float2, r: tuple, out: Float2) -> None:
     """``out`` (6, nq) = the twists in the columns of P, taken from the parent to the point ``r`` beyond."""
     for n in range(P.shape[1]):
         lever = cross((P[0, n], P[1, n], P[2, n]), r)

@@ -6,7 +6,7 @@ of poses, twists and accelerations from the root to the leaves, and of the wrenc
 adds the latter up from the leaves to the root.
 """
 
-from varint._numba import Float1, njit
+from varint._numba import Float1, Float2, njit
 from varint.kernels.gauges import cross, turned, turned_back
 from varint.kernels.products import ZERO3, three
 from varint.kernels.rotation import less, plus
@@ -17,7 +17,7 @@ from varint.redmax.kernels.kinematics import (
     subspace_derivatives,
     unit,
 )
-from varint.redmax.kernels.records import TangentWorkspace
+from varint.redmax.kernels.records import Nodes, TangentWorkspace
 
 
 @njit
@@ -30,7 +30,7 @@ def accelerate(tangent: TangentWorkspace) -> None:
 
 
 @njit
-def _joint_motions(nodes, S, rates, out):
+def _joint_motions(nodes: Nodes, S: Float2, rates: Float1, out: Float2) -> None:
     """``out`` (nl, 6): S ``rates`` of each node."""
     for i in range(nodes.parent.size):
         out[i] = 0.0
@@ -57,12 +57,12 @@ def change_motions(tangent: TangentWorkspace, u: Float1, du: Float1, ddu: Float1
 
 
 @njit
-def _add(a, b):
+def _add(a: tuple, b: tuple) -> tuple:
     return plus(a[0], b[0]), plus(a[1], b[1])
 
 
 @njit(inline="always")
-def _change_joint_motion(tangent, i, du, ddu):
+def _change_joint_motion(tangent: TangentWorkspace, i: int, du: Float1, ddu: Float1) -> tuple:
     """Of S dq and S ddq of node i where S rotates with the node: a x (S dq) + S du, a x (S ddq) + S ddu."""
     nodes, S, a = tangent.work.nodes, tangent.work.subspace, tangent.pose_change[i]
     own, own_second = tangent.joint_velocity[i], tangent.joint_acceleration[i]
@@ -76,7 +76,7 @@ def _change_joint_motion(tangent, i, du, ddu):
 
 
 @njit
-def _change_subspace(tangent, i, u, du):
+def _change_subspace(tangent: TangentWorkspace, i: int, u: Float1, du: Float1) -> tuple:
     """Of S dq and of S ddq + (dS dq) dq, because S depends on the coordinates of node i itself.
 
     Of the latter: (d2S dq u) dq + a x ((dS dq) dq) + (dS u) ddq + (dS du) dq + (dS dq) du.
@@ -91,7 +91,7 @@ def _change_subspace(tangent, i, u, du):
 
 
 @njit(inline="always")
-def _change_twist(tangent, i, velocity):
+def _change_twist(tangent: TangentWorkspace, i: int, velocity: tuple) -> None:
     """Of w = w_p + S_w dq, v = v_p + w_p x r + S_v dq, with the change ``velocity`` of S dq."""
     x, p, pose = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change
     change, above = tangent.twist_change[i], tangent.twist_change[p]
@@ -102,7 +102,7 @@ def _change_twist(tangent, i, velocity):
 
 
 @njit(inline="always")
-def _change_acceleration(tangent, i, velocity, acceleration):
+def _change_acceleration(tangent: TangentWorkspace, i: int, velocity: tuple, acceleration: tuple) -> None:
     """Of w' = w'_p + S_w ddq + dS_w/dt dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + dS_v/dt dq.
 
     ``velocity``: change of S dq, ``acceleration``: of S ddq + (dS dq) dq. What is left of dS/dt dq is w x (S dq); of a
@@ -123,7 +123,7 @@ def _change_acceleration(tangent, i, velocity, acceleration):
 
 
 @njit
-def _change_wrenches(tangent):
+def _change_wrenches(tangent: TangentWorkspace) -> None:
     """Of what the motions of the nodes take, (F I F^T w', m v') + (w x F I F^T w, 0)."""
     work, nodes = tangent.work, tangent.work.nodes
     for i in range(nodes.mass.size):
