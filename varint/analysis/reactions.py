@@ -33,7 +33,12 @@ def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, 
     clusters = np.diff(plan.loops.node_row[plan.loops.cluster_node])
     tree_rows = np.repeat(plan.loops.fill_cluster, np.diff(plan.joints.rows[: plan.bodies.mass.size + 1]))
     row_cluster = np.concatenate([tree_rows, np.repeat(np.arange(clusters.size), clusters)])
-    scratch = row_cluster, np.empty((int(clusters.max(initial=0)), row_cluster.size)), np.empty(clusters.size)
+    scratch = (
+        row_cluster,
+        np.empty((int(clusters.max(initial=0)), row_cluster.size)),
+        np.empty(clusters.size),
+        np.arange(row_cluster.size),
+    )
     anchor = np.array(
         [JointFrames(mechanism, mechanism.joints[j]).origin_b if j >= 0 else np.zeros(3) for j in compiled.joints]
     )

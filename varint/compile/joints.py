@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
-from varint.products.stages import WIDTH
 from varint.model.joints.base import OnMotions
 from varint.model.product import pose_matrix
 from varint.model.product_table import table_of
 from varint.model.rotation import rotation_matrix
+from varint.products.stages import WIDTH
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,9 @@ def joint_frame(structure, topology, roles, slot) -> JointFrame:
             rows.append((CONSTRAINT if m in constrained else EFFORT, roles.measures[m].kind, None))
         joint_rows.append(len(rows))
     known = [structure.joints[j] if 0 <= j < count else None for j in joints]
-    products = np.array([k for k, joint in enumerate(known) if joint and OnMotions() in joint.forbidden], dtype=np.int64)
+    products = np.array(
+        [k for k, joint in enumerate(known) if joint and OnMotions() in joint.forbidden], dtype=np.int64
+    )
     arrays = np.reshape(side, (-1, 2)).astype(np.int64), np.array(first_body, dtype=np.int64), np.array(joint_rows)
     return JointFrame(joints, *arrays, rows, row_of, ends, products)
 

@@ -63,9 +63,24 @@ def _eliminate_all(plan, ws, G, H, body, row):
                     plan.rows.chain[first:last], ws.compliance[first:last], ws.ldu.K, start, stride, high - first,
                     ws.ldu.closure_scale[first:last], row[first:last], low,
                 )  # fmt: skip
-            scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
+            scale, rows, columns = (
+                ws.ldu.closure_scale[first:last],
+                ws.ldu.pivot[0, first:last],
+                ws.ldu.pivot[1, first:last],
+            )
             ws.ldu.rank[n], ws.ldu.last_pivot[n] = _eliminate_node(
-                ws.ldu.K, plan.loops.row_start, start, stride, first, last, high, scale, rows, columns, row, ws.ldu.closure_column
+                ws.ldu.K,
+                plan.loops.row_start,
+                start,
+                stride,
+                first,
+                last,
+                high,
+                scale,
+                rows,
+                columns,
+                row,
+                ws.ldu.closure_column,
             )
             if i < nb:
                 _fold_node(
@@ -294,7 +309,9 @@ def _substitute_all(plan, ws, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves."""
     nb = plan.bodies.mass.size
     for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
-        substitute_node(plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row)
+        substitute_node(
+            plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
+        )
     for i in range(nb):
         x = body[i]
         start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
@@ -312,7 +329,9 @@ def _substitute_all(plan, ws, body, row):
         for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
             row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
         for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
-            substitute_node(plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row)
+            substitute_node(
+                plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
+            )
 
 
 @njit

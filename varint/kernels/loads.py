@@ -50,9 +50,7 @@ def evaluate_loads(plan, ws, rotation, velocity):
             turned = add(rotate_back(R, torque), cross(point, rotate_back(R, force)))
             write(work.wrench[n], scale(given, force), scale(given, turned))
         elif kind == FOLLOWER:
-            write(
-                work.wrench[n], scale(given, rotate(R, force)), scale(given, add(torque, cross(point, force)))
-            )
+            write(work.wrench[n], scale(given, rotate(R, force)), scale(given, add(torque, cross(point, force))))
         elif kind == RESISTANCE:
             line, turn = vector(v), vector(v[3:])
             along, about = loads.linear[n], loads.angular[n]
@@ -150,14 +148,6 @@ def _sliding(plan, ws, n, position, rotation, velocity, by_pose, by_velocity):
             torque = cross(point, cross(rotate_back(R, scale(-bound * share, along)), axis))
             for a in range(3):
                 by_pose[3 + a, k] += torque[a]
-
-
-@njit
-def add_wrenches(plan, work, load):
-    """Add the wrenches to ``load`` (nb, 6)."""
-    for n in range(plan.loads.kind.size):
-        for k in range(6):
-            load[plan.loads.body[n], k] += work.wrench[n, k]
 
 
 @njit

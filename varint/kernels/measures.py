@@ -56,18 +56,19 @@ def curvature_at(plan, ws, m, position, rotation, motion, out):
 
 
 @njit
-def curve_rows(plan, ws, position, rotation, motion, out):
-    """`curvature_at` of every row (nr, 2, 6) along motions (nb, 6); zero for rows that are no constraints."""
+def curve_rows(plan, ws, rows, position, rotation, motion, out):
+    """`curvature_at` of ``rows`` (m,), (m, 2, 6), along motions (nb, 6); zero for rows that are no constraints."""
     ends = ws.efforts.motion
-    for r in range(out.shape[0]):
+    for n in range(rows.size):
+        r = rows[n]
         if ws.compliance[r] > 0.0:
-            out[r] = 0.0
+            out[n] = 0.0
             continue
         for s in range(2):
             i = plan.measures.body[r, s]
             for k in range(6):
                 ends[s, k] = motion[i, k] if i < motion.shape[0] else 0.0
-        curvature_at(plan, ws, r, position, rotation, ends, out[r])
+        curvature_at(plan, ws, r, position, rotation, ends, out[n])
 
 
 @njit

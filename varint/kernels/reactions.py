@@ -17,19 +17,14 @@ from varint.kernels.plan import JOINT
 
 
 @njit
-def quadratic_terms(plan, ws, position, rotation, velocity, change, out):
-    """Second time derivative of the rows (nr,) at zero acceleration; velocity (nb, 6), ``change`` (nr, 2, 6): scratch.
+def quadratic_terms(plan, ws, rows, position, rotation, velocity, change, out):
+    """Second time derivative ``out`` (m,) of ``rows`` (m,) at zero acceleration; ``change`` (m, 2, 6): scratch.
 
-    With constant (v, w), w in body axes, it is the curvature applied to the velocity, twice.
+    With constant velocities (nb, 6), the angular ones in body axes, it is the curvature applied to the velocity, twice.
     """
-    curve_rows(plan, ws, position, rotation, velocity, change)
-    for r in range(plan.rows.role.size):
-        out[r] = rate_of(plan.measures.body[r], change[r], velocity)
-    for c in range(plan.constraints.row.size):
-        first = plan.constraints.row[c]
-        for part in range(first + 1, first + plan.constraints.size[c]):
-            out[first] += out[part]
-            out[part] = 0.0
+    curve_rows(plan, ws, rows, position, rotation, velocity, change)
+    for n in range(rows.size):
+        out[n] = rate_of(plan.measures.body[rows[n]], change[n], velocity)
 
 
 @njit
@@ -59,7 +54,10 @@ def _null_vector(plan, ws, k, row):
     row[:] = 0.0
     for c in range(plan.loops.cluster_node.size - 1):
         n, left = plan.loops.cluster_node[c], k
-        while n < plan.loops.cluster_node[c + 1] and left >= plan.loops.node_row[n + 1] - plan.loops.node_row[n] - ws.ldu.rank[n]:
+        while (
+            n < plan.loops.cluster_node[c + 1]
+            and left >= plan.loops.node_row[n + 1] - plan.loops.node_row[n] - ws.ldu.rank[n]
+        ):
             left -= plan.loops.node_row[n + 1] - plan.loops.node_row[n] - ws.ldu.rank[n]
             n += 1
         if n == plan.loops.cluster_node[c + 1]:
@@ -146,13 +144,13 @@ def _wrench(plan, ws, j, anchor, row, out):
 def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, held):
     """Accelerations and reactions at T nodes; everything in kernel order.
 
-    ``scratch``: row_cluster, basis, sums of `take_smallest`. ``anchor`` (nj, 3): of each joint on its
+    ``scratch``: row_cluster, basis, sums of `take_smallest`, and the numbers of all rows. ``anchor`` (nj, 3): of each joint on its
     second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
     second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
     (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
     torque about the anchor; ``held`` (T, nh), their efforts.
     """
-    row_cluster, basis, sums = scratch
+    row_cluster, basis, sums, every_row = scratch
     position, quat, velocity = nodes
     body, row = ws.increment_body, ws.increment_row
     for node in range(position.shape[0]):
@@ -169,7 +167,12 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
                 body[i, 3 + k] = external[i, 3 + k] - gyroscopic[k]
         place_anew(plan, ws, 0)
         clear_rows(plan, ws.compliance, ws.jacobian[0])
-        quadratic_terms(plan, ws, ws.position[0], ws.rotation[0], velocity[node], ws.jacobian[1], row)
+        quadratic_terms(plan, ws, every_row, ws.position[0], ws.rotation[0], velocity[node], ws.jacobian[1], row)
+        for c in range(plan.constraints.row.size):
+            first = plan.constraints.row[c]
+            for part in range(first + 1, first + plan.constraints.size[c]):
+                row[first] += row[part]
+                row[part] = 0.0
         for r in range(row.size):
             row[r] = -row[r]
         for c in range(plan.constraints.row.size):

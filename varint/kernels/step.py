@@ -117,9 +117,7 @@ def advance_stage(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     restart_search(ws)
     while done < 1.0:
         piece = (node, share + width * done, share + width * (done + part), h / width)
-        status, count = _try_part(
-            plan, ws, inputs, pose, h * part, tol, stage, extrapolate and part == 1.0, piece
-        )
+        status, count = _try_part(plan, ws, inputs, pose, h * part, tol, stage, extrapolate and part == 1.0, piece)
         iterations += count
         if status != CONVERGED:
             size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # a trial may be as short as it likes

@@ -111,9 +111,7 @@ class Closure:
         Whether the couplings of coordinates take part.
     """
 
-    def __init__(
-        self, structure, compiled, *, asked=(), still=(), heavy_x=(), heavy_R=(), alike=False, couplings=True
-    ):
+    def __init__(self, structure, compiled, *, asked=(), still=(), heavy_x=(), heavy_R=(), alike=False, couplings=True):
         plan, nb = compiled.plan, len(structure.bodies)
         self.plan, self.asked, self.length = plan, tuple(asked), compiled.length
         self.ws, self.order = coupled_workspace(plan), np.append(compiled.order, nb)

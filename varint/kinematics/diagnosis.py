@@ -280,7 +280,7 @@ class _Loops:
         plan, ws = self.compiled.plan, _placed(self.compiled, x, R)
         along = motion.reshape(-1, 6) * np.array([self.compiled.length] * 3 + [1.0] * 3)
         change = np.zeros_like(ws.jacobian[0])
-        curve_rows(plan, ws, ws.position[0], ws.rotation[0], along[self.compiled.order], change)
+        curve_rows(plan, ws, np.arange(len(change)), ws.position[0], ws.rotation[0], along[self.compiled.order], change)
         return self._in_sizes(_jacobian(self.compiled, change))
 
     def _in_sizes(self, G):

@@ -1,6 +1,6 @@
 """AXIS: the cosine of the angle between a direction of a and one of b, zero where they are at right angles.
 
-    g = u . R w,    R = A^T B
+g = u . R w,    R = A^T B
 """
 
 from dataclasses import dataclass

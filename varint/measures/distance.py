@@ -1,6 +1,6 @@
 """DISTANCE: by how much two points are not c apart, m, without the square root of a length.
 
-    g = (|d|^2 - c^2) / (2 c),    d = x_b + B w - x_a - A u
+g = (|d|^2 - c^2) / (2 c),    d = x_b + B w - x_a - A u
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """LENGTH: the distance between a point of a and a point of b, m.
 
-    g = |d|,    d = x_b + B w - x_a - A u
+g = |d|,    d = x_b + B w - x_a - A u
 """
 
 import math

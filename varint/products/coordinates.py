@@ -2,7 +2,7 @@
 
 import math
 
-from varint._numba import Float1, Float2, Float3, indirect, njit
+from varint._numba import Float2, Float3, indirect, njit
 from varint.algebra.vectors import cross, dot
 from varint.products.records import Products, ProductWork
 from varint.products.rows import error_of, reduce, relative_pose, slopes, solve

@@ -198,7 +198,9 @@ def product_rows(
     solution = solve(products, work, n, turn, shift)
     for i in range(6 - count(products.table, products.start[n])):
         r = products.row[n] + i
-        g[r] = _write_row(products, work, n, i, rotation[a], turn, shift, solution, jacobian[r, side], jacobian[r, 1 - side])
+        g[r] = _write_row(
+            products, work, n, i, rotation[a], turn, shift, solution, jacobian[r, side], jacobian[r, 1 - side]
+        )
 
 
 @indirect

@@ -17,13 +17,13 @@ Rotations are three rows, twists ((angular), (linear)).
 import math
 
 from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, scale, sub
 from varint.algebra.rotation_vector import (
     coefficients,
     right_jacobian_along,
     right_jacobian_times,
     right_jacobian_twice,
 )
+from varint.algebra.vectors import add, cross, dot, scale, sub
 
 # columns of a head row; PERIOD: of the first coordinate, 0 for none
 HEAD = BALL, SIZE, N1, N2, CLOSED, FACTORS, FIRST, PERIOD, NEXT = range(9)

@@ -155,7 +155,7 @@ class ReducedRun:
     def _split(self, y):
         """q, qdot, work, integrals and impulses: copies."""
         e = self.equations
-        return (part.copy() for part in np.split(y, np.cumsum([e.nq, e.nq, e.nf, e.servos.size])))
+        return (part.copy() for part in np.split(y, np.cumsum([e.nq, e.nq, e.ne, e.law_state.size])))
 
     def _place(self, t, y):
         q, qdot, *others = self._split(y)
@@ -178,7 +178,7 @@ class ReducedRun:
             "command": inputs.command(t, e.state),
             "q": q,
             "qdot": qdot,
-            "integral": integral,
+            "law_state": integral,
             "chart": self._charts(),
         }
         if len(inputs.series):
@@ -201,16 +201,13 @@ class ReducedRun:
         quat, motion = without_jumps(quat_from_matrix(found.pop("rotation")), self.quat), found.pop("motion")
         self.quat = quat[-1].copy()
         self.recorded += T
-        by_force, integral = e.forced.by_force, found.pop("integral")
-        regulating = np.zeros((T, e.nf))
-        regulating[:, e.servos] = -e.forced.plan.law_parameter[e.servos, 1] * integral
+        by_force = e.compiled.by_force
         found |= {
             "quat_wxyz": quat,
             "velocity": motion[..., :3].copy(),
             "angular_velocity": motion[..., 3:].copy(),
             "work": by_force(found["work"]),
             "command": by_force(found["command"]),
-            "regulating": by_force(regulating),
         }
         if self.contacts:
             found |= self._impulses(found.pop("impulse"))
@@ -223,7 +220,7 @@ class ReducedRun:
         columns = np.zeros((T, e.nq))
         columns[:, e.driven_columns] = drives
         return {
-            "stopping_impulse": e.forced.by_force(stops),
+            "stopping_impulse": e.compiled.by_force(stops),
             "friction_impulse": np.concatenate([np.zeros((T, 0)), *friction.values()], axis=1),
             "driving_impulse": np.concatenate(
                 [np.zeros((T, 0)), *(columns[:, drive.columns] for drive in e.drives)], axis=1
