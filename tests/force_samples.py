@@ -8,7 +8,7 @@ from random_mechanisms import random_closed
 import varint as vi
 from varint.analysis.forces import forces_at
 from varint.model.forces import FORCES
-from varint.model.forces.base import coordinate_gauge
+from varint.model.forces.base import coordinate_measure
 from varint.model.forces.spring import BetweenPoints
 
 PARAMETERS = {
@@ -37,7 +37,7 @@ def gauged(mechanism):
         (joint.name, k)
         for joint in mechanism.joints
         for k in range(joint.dof)
-        if coordinate_gauge(joint, k, *mechanism.anchors(joint))
+        if coordinate_measure(joint, k, *mechanism.anchors(joint))
     ]
 
 

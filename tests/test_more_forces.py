@@ -6,9 +6,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.compile import GAUGES, compile_structure
-from varint.kernels.forces import apply_forces, stiffen
-from varint.kernels.gauges import arctangent, gauge
+from varint.compile import compile_structure
 from varint.kernels.workspace import workspace
 
 MOVING = {"velocity": {"m": (1, 0.5, -0.2)}, "angular_velocity": {"m": (1, -2, 3)}}
