@@ -1,7 +1,7 @@
 """The catalogue: one file a mechanism, found by its name.
 
-``varint.mechanisms.NAME(...)`` is ``build`` of ``NAME.py``. Files whose names start with ``_`` are no mechanisms. A file
-has
+``varint.mechanisms.NAME(...)`` is ``build`` of ``NAME.py``. Files whose names start with ``_`` are no mechanisms. A
+file has
 
 * a docstring, whose first line ``varint info`` prints;
 * ``build(**parameters)``, which returns the `varint.Mechanism`;
