@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from force_samples import sample_mechanism, samples
-from random_mechanisms import random_closed, random_tree
+from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree
 
 import varint as vi
 from varint.model.forces.base import FORCES
@@ -63,6 +63,40 @@ def test_random_trees_and_loops(rng):
         check(rng, random_tree(rng, 8))
         mechanism = random_closed(rng, 5, 2)
         check(rng, mechanism, around=vi.redmax.reduced_state(mechanism, mechanism.state()))
+
+
+def closed_by(rng, kind, reverse, tree="Revolute"):
+    """A loop of seven bodies: six joints of type ``tree``, then two of type ``kind``, one of which closes it."""
+    bodies = [random_body(rng, f"b{i}") for i in range(7)]
+    names = ["world", *(body.name for body in bodies)]
+    joints = [
+        random_joint(rng, kind if i == 6 else tree, f"j{i}", names[i], names[i + 1], rng.standard_normal(3))
+        for i in range(7)
+    ]
+    ends = ("b6", "world") if reverse else ("world", "b6")
+    return vi.Mechanism("loop", bodies, [*joints, random_joint(rng, kind, "cut", *ends, rng.standard_normal(3))])
+
+
+CLOSING = sorted(set(LOWER) - {"Free", "Fixed"})  # the one has no rows; the other is never the joint that is cut
+
+
+@pytest.mark.parametrize("kind", CLOSING)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_every_joint_that_closes_a_loop(rng, kind, reverse):
+    for _ in range(3):
+        mechanism = closed_by(rng, kind, reverse)
+        (((_, (cut,)),),) = mechanism.compiled.topology.nodes
+        assert type(mechanism.joints[cut]) is REGISTRY[kind]
+        check(rng, mechanism)
+
+
+@pytest.mark.parametrize("kind", sorted(set(REGISTRY) - set(LOWER)))
+def test_products_of_exponentials_in_a_loop(rng, kind):
+    for _ in range(3):
+        mechanism = closed_by(rng, "Rod", False, kind)
+        (((_, (cut,)),),) = mechanism.compiled.topology.nodes
+        assert isinstance(mechanism.joints[cut], vi.Rod)
+        check(rng, mechanism)
 
 
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
