@@ -1,5 +1,6 @@
 """The examples of the README run, and what it says of the package is so."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -79,3 +80,15 @@ def test_table_of_the_catalogue_is_of_today():
         facts = vi.mechanisms.module(name).EXPECTED
         fixed = [facts[key] for key in ("bodies", "loops", "rows", "mobility", "redundant")] + [1e3 * facts["dt"]]
         assert [float(cell) for cell in figures[:6]] == pytest.approx(fixed), f"{name}: run make docs"
+
+
+@pytest.mark.parametrize("name", ["Revolute", "Helical"])
+def test_joints_in_the_contributing_guide_are_those_of_the_package(name):
+    """Each line of the example stands in the source, in the same order."""
+    page = (ROOT / "docs" / "contributing.md").read_text()
+    (block,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.S) if f"class {name}(" in block]
+    source = iter(Path(inspect.getsourcefile(REGISTRY[name])).read_text().splitlines())
+    code = [line for line in block.splitlines() if line and '"""' not in line]
+    assert len(code) > 5
+    for line in code:
+        assert line in source, line
