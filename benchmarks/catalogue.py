@@ -9,11 +9,10 @@ import varint as vi
 DURATION, DRIFT_LIMIT = 10.0, 1e-10  # s, m
 HEAD = """# The catalogue
 
-Each mechanism from its own start, written with the joints it is built with, for 10 s at its documented step, order 2
-(the squeezer, which its motor drives ever faster, for 0.05 s). Mobility: degrees of freedom at a generic pose.
-Redundant: constraint rows that could be left out. Energy error: the largest of the energy balance, and its share
-of the largest kinetic energy. Closure: largest violation of a joint. Made by
-`python benchmarks/catalogue.py`.
+Each mechanism is simulated from its documented start for 10 s with its documented step and order 2 (the squeezer, which
+its motor accelerates all the time, for 0.05 s). Mobility: degrees of freedom at a generic pose. Redundant: rows of
+constraints that could be left out. Energy error: the largest absolute value of the energy balance, and its ratio to the largest
+kinetic energy. Closure: the largest violation of a joint. Made by `make docs`.
 
 | mechanism | bodies | loops | rows | mobility | redundant | step (ms) | energy error (J) | of kinetic | closure (m)\
  | sub-steps | iterations a step |

@@ -92,3 +92,12 @@ def test_joints_in_the_contributing_guide_are_those_of_the_package(name):
     assert len(code) > 5
     for line in code:
         assert line in source, line
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/theory.md", "docs/redmax.md", "docs/compare.md", "docs/architecture.md"]
+)
+def test_files_that_pages_name_exist(name):
+    files = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("[a-z]*/**/*.py")}
+    for named in re.findall(r"`([\w/]+\.py)`", (ROOT / name).read_text()):
+        assert any(f"/{path}".endswith(f"/{named}") for path in files), named
