@@ -11,8 +11,8 @@ HEAD = """# The catalogue
 
 Each mechanism is simulated from its documented start for 10 s with its documented step and order 2 (the squeezer, which
 its motor accelerates all the time, for 0.05 s). Mobility: degrees of freedom at a generic pose. Redundant: rows of
-constraints that could be left out. Energy error: the largest absolute value of the energy balance, and its ratio to the largest
-kinetic energy. Closure: the largest violation of a joint. Made by `make docs`.
+constraints that could be left out. Energy error: the largest absolute value of the energy balance, and its ratio to the
+largest kinetic energy. Closure: the largest violation of a joint. Made by `make docs`.
 
 | mechanism | bodies | loops | rows | mobility | redundant | step (ms) | energy error (J) | of kinetic | closure (m)\
  | sub-steps | iterations a step |

@@ -150,7 +150,7 @@ def document(first, second, third, fourth, fifth, _):
         "",
         "## A04, Bricard's mechanism, 10 s",
         "",
-        f"| order | step (s) | distance from the start after one period of {A04_PERIOD} s (m) | energy error (J) | wall (s) |",
+        f"| order | step (s) | distance from the start after {A04_PERIOD} s (m) | energy error (J) | wall (s) |",
         "|---|---|---|---|---|",
         *(f"| {o} | {dt:g} | {off:.1e} | {e:.1e} | {wall:.3f} |" for o, dt, off, e, wall in fourth),
         "",
