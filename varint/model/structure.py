@@ -154,5 +154,5 @@ def _gap(joint, row, apart) -> float:
     if isinstance(row, Along):
         return abs(joint.frame[:, row.axis] @ apart)
     if isinstance(row, Distance):
-        return abs(np.linalg.norm(apart) - row.length)
-    return np.linalg.norm(apart) if isinstance(row, OnMotions) else 0.0
+        return abs(float(np.linalg.norm(apart)) - row.length)
+    return float(np.linalg.norm(apart)) if isinstance(row, OnMotions) else 0.0
