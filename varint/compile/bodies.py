@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from varint.measures.axis import Square
+from varint.measures import KINDS
 from varint.model.body import WORLD
 
 
@@ -23,7 +23,7 @@ def longest_arm(structure) -> float:
     """Largest distance of a joint's anchor from the centre of mass of a body that it is on, m."""
     longest = 0.0
     for joint in structure.joints:
-        if any(not isinstance(row, Square) for row in joint.forbidden):
+        if any(KINDS[row.kind].facts.anchored for row in joint.forbidden):
             for end, point in zip((joint.body_a, joint.body_b), structure.anchors(joint), strict=True):
                 if end != WORLD:  # which has no size
                     longest = max(longest, float(np.linalg.norm(point - structure.body(end).position)))

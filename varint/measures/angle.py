@@ -70,6 +70,7 @@ class Angle(Measure):
 
     kind = "angle"
     angular = True
+    anchored = False
     period = 2.0 * math.pi
     stiffening = False  # small beside what its law adds, and most measures are angles
 

@@ -14,6 +14,7 @@ class Facts(Measure):
     """Facts of the kind."""
 
     angular = True
+    anchored = False
 
 
 @njit
@@ -48,6 +49,10 @@ class Square:
     axis_b: int
 
     kind = "axis"
+
+    def gap(self, frame, apart) -> float:
+        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        return 0.0
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
         """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""

@@ -52,6 +52,8 @@ class Measure:
     radial : bool
         Whether it has no direction where its value is zero; `curve` then gives the change of the vector between its
         points, to be taken times the derivative of the effort by the value.
+    anchored : bool
+        Whether the places of its points count, not directions alone.
     stiffening : bool
         Whether Newton's matrix of a step takes its curvature at the two bodies themselves.
     """
@@ -63,6 +65,7 @@ class Measure:
     angular: ClassVar[bool] = False
     period: ClassVar[float] = 0.0
     radial: ClassVar[bool] = False
+    anchored: ClassVar[bool] = True
     stiffening: ClassVar[bool] = True
 
     def numbers(self, A, x_a, B, x_b) -> Numbers:

@@ -5,6 +5,8 @@ g = (|d|^2 - c^2) / (2 c),    d = x_b + B w - x_a - A u
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Numbers, register
@@ -43,6 +45,10 @@ class Distance:
     length: float
 
     kind = "distance"
+
+    def gap(self, frame, apart) -> float:
+        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        return float(np.linalg.norm(apart)) - self.length
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
         """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""

@@ -50,6 +50,10 @@ class Along:
 
     kind = "point"
 
+    def gap(self, frame, apart) -> float:
+        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        return float(frame[:, self.axis] @ apart)
+
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
         """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
         u = frame_a[:, self.axis]

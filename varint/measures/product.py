@@ -30,6 +30,10 @@ class OnMotions:
 
     kind = "product"
 
+    def gap(self, frame, apart) -> float:
+        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        return float(np.linalg.norm(apart))
+
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
         """None: the motions stand in the table of products."""
         return Numbers()

@@ -8,8 +8,6 @@ from types import MappingProxyType
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.measures.distance import Distance
-from varint.measures.point import Along
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, suggestion
 from varint.model.forces import Force
@@ -138,14 +136,11 @@ def _check_names(items, kind, what):
 
 
 def _is_closed(joint):
-    """Whether the anchors satisfy the joint in the reference configuration."""
-    if joint.point is joint.point_b and not any(isinstance(row, Distance) for row in joint.forbidden):
-        return True
+    """Whether the anchors satisfy the joint in the reference configuration.
+
+    Rows of products of exponentials count as open where the anchors differ at all: closing them moves nothing where the
+    motions of the joint lead from one anchor to the other.
+    """
     apart = joint.point_b - joint.point
     tolerance = ANCHOR_TOLERANCE * max(np.abs(joint.point).max(), np.abs(joint.point_b).max())
-    return all(
-        abs(joint.frame[:, row.axis] @ apart if isinstance(row, Along) else np.linalg.norm(apart) - row.length)
-        <= tolerance
-        for row in joint.forbidden
-        if isinstance(row, Along | Distance)
-    )
+    return all(abs(row.gap(joint.frame, apart)) <= tolerance for row in joint.forbidden)
