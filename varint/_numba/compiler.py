@@ -6,11 +6,12 @@ to LLVM's language and no more. An *entry*, a function that Python or a pointer 
 library, and that one is optimised and kept in the cache folder.
 """
 
-from typing import Any
+import gc
+from typing import Any, ClassVar
 
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import PassManager
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher
@@ -51,13 +52,37 @@ class EntryLibrary(JITCodeLibrary):
         super()._optimize_final_module()
 
 
+class PartFlags(Flags):
+    """numba's options of parts. numba asks for their hash at each operation that it types; these know it."""
+
+    known: ClassVar[dict] = {}
+
+    @classmethod
+    def of(cls, flags):
+        """The one object with the values of ``flags``."""
+        flags.no_compile = True
+        key = flags.summary()
+        if key not in cls.known:
+            cls.known[key] = cls(flags)
+            cls.known[key].number = hash(key)
+        return cls.known[key]
+
+    def copy(self):
+        return self
+
+    def __hash__(self):
+        return self.number
+
+    def __eq__(self, other):
+        return self is other
+
+
 class PartCompiler(CompilerBase):
     """numba's own passes but for the rewriting of array expressions, which kernels have not, into a `PartLibrary`."""
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
         library = PartLibrary(targetctx.codegen(), "part")
-        flags.no_compile = True
-        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+        super().__init__(typingctx, targetctx, library, args, return_type, PartFlags.of(flags), locals)
 
     def define_pipelines(self):
         whole = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -91,6 +116,14 @@ class EntryCompiler(_FunctionCompiler):
     part: PartDispatcher
 
     def _compile_core(self, args, return_type):
+        usual = gc.get_threshold()
+        gc.set_threshold(50_000, 20, 100)  # the objects of a compilation live long: looking for dead ones takes a tenth
+        try:
+            return self._entry(args)
+        finally:
+            gc.set_threshold(*usual)
+
+    def _entry(self, args):
         self.part.compile(tuple(args))
         found = self.part.overloads[tuple(args)]
         context = found.target_context
