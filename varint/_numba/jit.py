@@ -16,6 +16,8 @@ from typing import Any
 
 import numba
 
+from varint._numba.compiler import Entry
+
 config: Any = numba.config
 
 PACKAGE = Path(__file__).parents[1]
@@ -68,19 +70,28 @@ def announce_compilation(entry_point) -> None:
 
 def njit(function=None, *, inline="never", cache=True):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
-    fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock."""
+    fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock. ``cache``: whether to keep it, not for
+    functions without a source file."""
     if function is None:
         return lambda f: njit(f, inline=inline, cache=cache)
-    saved, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
+    if config.DISABLE_JIT:
+        return function
     options: Any = {
+        "nopython": True,
+        "boundscheck": None,
         "error_model": "numpy",
         "fastmath": {"contract"},
-        "inline": inline,
+        "forceinline": inline == "always",
         "nogil": True,
         "_nrt": False,
         "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": True,
     }
-    try:
-        return numba.njit(cache=cache, **options)(function)
-    finally:
-        config.CACHE_DIR = saved
+    entry = Entry(function, targetoptions=options)
+    if cache:
+        saved, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
+        try:
+            entry.enable_caching()
+        finally:
+            config.CACHE_DIR = saved
+    return entry

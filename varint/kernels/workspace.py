@@ -3,6 +3,7 @@
 import numpy as np
 
 from varint._numba import addresses_of
+from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
@@ -97,12 +98,12 @@ def _effort_work(plan, functions):
 def _factors(plan):
     nb, nr, loops = plan.bodies.mass.size, plan.rows.role.size, plan.loops
     nodes, fills, largest = loops.node_row.size - 1, loops.fill_row.size, int(np.diff(loops.node_row).max(initial=0))
-    blocks, fill = np.zeros((4, nb, 6, 6)), np.zeros((4, fills, 6))
+    wide, fill = np.zeros((3, nb, 6, WIDE)), np.zeros((4, fills, 6))
     return Factors(
-        D=blocks[0],
-        X=blocks[1],
-        S=blocks[2],
-        Y=blocks[3],
+        D=np.zeros((nb, 6, 6)),
+        X=wide[0],
+        S=wide[1],
+        Y=wide[2],
         K=np.zeros(loops.row_start[-1]),
         pivot=np.zeros((2, nr), dtype=np.int64),
         rank=np.zeros(nodes, dtype=np.int64),
