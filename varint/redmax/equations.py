@@ -4,8 +4,8 @@
 
 M: masses of the bodies, f: their loads less the gyroscopic terms, G: rows of the cut joints times J, c: their second
 derivative at ddq = 0 and, with Baumgarte's rates, 2 b g' + b^2 g. Trees are solved by the articulated-body algorithm
-in O(n). With loops the same factors give M_r = (1 + K) D (1 + K)^T, and the least change of D^(1/2) (1 + K)^T ddq, in
-the sense of least squares where rows are redundant (constraints.py).
+in O(n). With loops the same factors give M_r = (1 + K) L L^T (1 + K)^T (kernels/articulated.py), and constraints.py the
+least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows are redundant.
 """
 
 from collections.abc import Callable, Mapping
@@ -134,7 +134,7 @@ class Equations(TreeKinematics):
         self.place_and_move(q, rates)
         for drive in self.drives:
             self._accelerate(drive, second)
-        articulated.start_dynamics(self.work, self.gravity, self.load(t), second)
+        articulated.inward_dynamics(self.work, self.gravity, self.load(t), second)
         if not self.row_count:
             return self._outward_pass(self.work.bias, second)
         free = self._outward_pass(self.work.bias, second.copy())
@@ -231,15 +231,21 @@ class Equations(TreeKinematics):
 
     def _reduced(self, rows: Rows) -> np.ndarray:
         """G (m, nq): the rows of the closures times J, and those of the couplings."""
-        G = np.empty((len(rows.jacobian), self.nq))
+        G = self._coupling_rows()
         wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
-        return np.concatenate([G, self.couplings])
+        return G
 
     def _scaled(self, rows: Rows) -> np.ndarray:
-        """A = G (1 + K)^-T D^-1/2 (m, nq), after `factor`; zero in the columns of prescribed joints."""
-        G = self._reduced(rows)
-        articulated.inward_pass_of_rows(self.work, self._no_motion, G)
+        """A = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
+        G = self._coupling_rows()
+        articulated.scaled_rows(self.work, self.closures.side, rows.jacobian, self._no_motion, G)
         G[:, self.driven_columns] = 0.0
+        return G
+
+    def _coupling_rows(self) -> np.ndarray:
+        """(m, nq) with the rows of the couplings, which come last."""
+        G = np.empty((self.row_count, self.nq))
+        G[len(self.closures) :] = self.couplings
         return G
 
     def _least_motion(self, rows: Rows, change: np.ndarray) -> np.ndarray:
