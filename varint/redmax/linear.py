@@ -18,7 +18,7 @@ from varint.kernels.plan import SLIP, SPEED, SPIN
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.kernels import force_tangents, kinematics, wrenches
-from varint.redmax.saddle import solve_saddle
+from varint.redmax.saddle import LinearStep, solve_saddle
 
 
 def euler_step(
@@ -41,7 +41,10 @@ def euler_step(
     if driven.any():
         b += h * h * K @ offset
         G, g = np.concatenate([G, np.eye(equations.nq)[driven]]), np.concatenate([g, given[driven]])
-    after = contacts.solve(h, rates, A, b, G, g, offset) if contacts else solve_saddle(A, G, G, b, g)[0]
+    if contacts:
+        after = contacts.solve(h, rates, LinearStep(A, b, G, g), offset)
+    else:
+        after, _ = solve_saddle(A, G, G, b, g)
     return np.where(driven, end, q + h * after), np.where(driven, given, after)
 
 
