@@ -12,7 +12,7 @@ TINY = 1e-300
 REDUNDANT = 1e-6  # up to here a row is redundant, at a state that a run has reached
 NO_PIVOT = 1e-9  # up to here it is left out, at any state
 # the last singular value of the rank, relative to the largest that it had so far
-NEAR = 0.05  # below, a singular pose is near: gaps are closed after each step, or the motion could leave its branch
+NEAR = 0.05  # below, a singular pose is near: loops are closed after each step, or the motion could leave its branch
 RELEASED = 1e-3  # below, a row that comes to depend on the others is released, gradually
 
 
@@ -38,7 +38,7 @@ class ConstraintSolver:
         """The least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
 
         At a singular pose rows that come to depend on the others are released smoothly: the effort that they transmit
-        is finite, and so is the gap that opens in passing.
+        is finite, and so is the violation in passing.
         """
         if not A.any():  # loops that nothing moves, or that only prescribed joints move
             self._relative_sizes, self.multiplier = np.zeros(1), np.zeros(len(b))

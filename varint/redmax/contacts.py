@@ -89,7 +89,7 @@ class Contacts:
         self.impulse = np.zeros(sum(self.sizes))
 
     def parts(self, impulse: np.ndarray) -> ContactEfforts:
-        """``impulse`` (..., nc), or efforts in its place, taken apart."""
+        """``impulse`` (..., nc), or efforts in its place, by what exerts them."""
         stops, *frictions, drives = np.split(impulse, np.cumsum(self.sizes)[:-1], axis=-1)
         return ContactEfforts(stops, dict(zip(self.frictions.names, frictions, strict=True)), drives)
 

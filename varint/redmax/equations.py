@@ -24,7 +24,7 @@ from varint.redmax.kernels import articulated, forces, kinematics, wrenches
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.prescribed import Drive, find_drives
 
-CLOSINGS = 3  # Newton steps; gaps are small to begin with
+CLOSINGS = 3  # Newton steps; violations are small to begin with
 
 
 class Equations(TreeKinematics):
@@ -204,17 +204,17 @@ class Equations(TreeKinematics):
         return self.constraints.reach() if self.row_count else True
 
     def close(self, q: np.ndarray, rates: np.ndarray) -> None:
-        """Take the gaps of the rows and their rates off ``q`` and ``rates``, in place, by the least motions."""
+        """Take ``q`` and ``rates``, in place, to where no row is violated, nor at the level of rates, by the least motions."""
         for _ in range(CLOSINGS):
             rows = self._rows_at(q, rates)
-            q += self._least_motion(rows, -self._gaps_of(rows, q, rates)[0])
+            q += self._least_motion(rows, -self._violations_of(rows, q, rates)[0])
         rows = self._rows_at(q, rates)
-        rates += self._least_motion(rows, -self._gaps_of(rows, q, rates)[1])
+        rates += self._least_motion(rows, -self._violations_of(rows, q, rates)[1])
 
-    def gaps(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def violations(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
         rows = self._rows()
-        return *self._gaps_of(rows, q, rates), self._reduced(rows)
+        return *self._violations_of(rows, q, rates), self._reduced(rows)
 
     def _rows(self) -> Rows:
         """Of the closures, after `place` and `move`."""
@@ -225,7 +225,7 @@ class Equations(TreeKinematics):
         self.factor()
         return self._rows()
 
-    def _gaps_of(self, rows: Rows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _violations_of(self, rows: Rows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         C = self.couplings
         return np.concatenate([rows.value, C @ q - self.aim]), np.concatenate([rows.rate, C @ rates])
 

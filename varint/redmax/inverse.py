@@ -1,9 +1,10 @@
 """Inverse dynamics of a mechanism and its exact derivatives: residuals and Newton matrices of the implicit schemes.
 
-    tau(q, dq, ddq, lambda) = J^T (M (J ddq + Jdot dq) - f) - G^T lambda,    gap(q, dq) = G dq + b g
+    tau(q, dq, ddq, lambda) = J^T (M (J ddq + Jdot dq) - f) - G^T lambda,    sigma(q, dq) = G dq + b g
 
-Zero on motions that obey the equations (DIFF eq. 2.105) and close their gaps g at the rate b. The derivatives are
-all analytic, of S, M, Jdot, of every gauge and law of the forces and of the rows: O(n) for each direction.
+Both vanish on motions that obey the equations (DIFF eq. 2.105) and whose violations g of closures and couplings decay
+at the rate b. The derivatives are all analytic, of S, M, Jdot, of every gauge and law of the forces and of the rows:
+O(n) for each direction.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ def _tangent_workspace(work: ReducedWorkspace) -> TangentWorkspace:
 
 
 class InverseDynamics:
-    """Evaluates tau and gap, and then their derivatives there."""
+    """Evaluates tau and sigma, and then their derivatives there."""
 
     def __init__(self, equations: Equations) -> None:
         self.equations = equations
@@ -51,7 +52,7 @@ class InverseDynamics:
     def evaluate(
         self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray, multiplier: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """tau (nq,) and gap (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
+        """tau (nq,) and sigma (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
         e, tangent = self.equations, self.tangent
         self.q, self.rates, self.multiplier = q, rates, multiplier
         e.place_and_move(q, rates)
@@ -62,13 +63,13 @@ class InverseDynamics:
         total = tangent.total_wrench
         total[:] = e.bias_wrenches(e.load(t))
         wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
-        gap = self._closures(multiplier, total)
+        sigma = self._closures(multiplier, total)
         wrenches.transpose_product(e.work, total, self._tau)
-        gap = np.concatenate([gap, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.aim])
-        return self._tau - multiplier[len(e.closures) :] @ e.couplings, gap
+        sigma = np.concatenate([sigma, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.aim])
+        return self._tau - multiplier[len(e.closures) :] @ e.couplings, sigma
 
     def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-        """Gaps (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
+        """sigma (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
         e, first = self.equations, len(self.equations.closures)
         if not first:
             return np.zeros(0)
@@ -79,16 +80,16 @@ class InverseDynamics:
 
     def rows(self) -> np.ndarray:
         """G (m, nq)."""
-        return self.equations.gaps(self.q, self.rates)[2]
+        return self.equations.violations(self.q, self.rates)[2]
 
     def along(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Changes of tau (nq,) and gap (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
+        """Changes of tau (nq,) and sigma (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
         e, change = self.equations, np.empty(self.equations.nq)
         closures = self._change_efforts(u, du, ddu, change)
         return change, np.concatenate([closures, e.couplings @ (du + e.baumgarte * u)])
 
     def _change_efforts(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """The change of tau into ``out`` (nq,); that of the gaps of closures."""
+        """The change of tau into ``out`` (nq,); that of sigma of the closures as result."""
         tangents.change_motions(self.tangent, u, du, ddu)
         self._change_loads(self.tangent.wrench_change)
         closures = self._change_closures(self.tangent.wrench_change)
@@ -110,7 +111,7 @@ class InverseDynamics:
             )  # fmt: skip
 
     def _change_closures(self, wrench: np.ndarray) -> np.ndarray:
-        """Changes (m,) of the gaps of closures; those of their forces are subtracted from ``wrench`` (nl + 1, 6)."""
+        """Changes (m,) of sigma of the closures; those of their forces are subtracted from ``wrench`` (nl + 1, 6)."""
         e, c = self.equations, self.equations.closures
         if not len(c):
             return np.zeros(0)
@@ -123,17 +124,17 @@ class InverseDynamics:
         return self._row_slope + e.baumgarte * moved
 
     def derivatives(self, by_q: float, by_rates: float, by_second: float) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (nq, nq) of tau and (m, nq) of gap by y, where q, dq, ddq change by y times these numbers."""
+        """Derivatives (nq, nq) of tau and (m, nq) of sigma by y, where q, dq, ddq change by y times these numbers."""
         e = self.equations
         if e.nf:
             force_tangents.to_world(e.forced.plan.gauge_body, e.gradient, e.rotation, self._direction)
         count = len(e.closures)
-        tau, gap = np.empty((e.nq, e.nq)), np.empty((e.nq, e.row_count))
+        tau, sigma = np.empty((e.nq, e.nq)), np.empty((e.nq, e.row_count))
         changes = [factor * np.eye(e.nq) for factor in (by_q, by_rates, by_second)]
         for k, (u, du, ddu) in enumerate(zip(*changes, strict=True)):
-            gap[k, :count] = self._change_efforts(u, du, ddu, tau[k])
-        gap[:, count:] = (by_rates + e.baumgarte * by_q) * e.couplings.T
-        return tau.T, gap.T
+            sigma[k, :count] = self._change_efforts(u, du, ddu, tau[k])
+        sigma[:, count:] = (by_rates + e.baumgarte * by_q) * e.couplings.T
+        return tau.T, sigma.T
 
 
 def driving_efforts(

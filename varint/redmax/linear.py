@@ -5,7 +5,7 @@
 all at (q0, v0), inputs at the end of the step. D and K are the derivatives of the reduced forces by rates and
 coordinates: of laws those along their gauge, and across the motion of dampers; of the directions in which
 forces act those of a length, as its bodies see them, symmetrised. Gravity, constant pushes, gyroscopic terms
-and the change of J give none. Dampers do not enter the explicit force, since D v0 is taken off it.
+and the change of J give none. Dampers do not enter the explicit force: D v0 is subtracted.
 
 Of prescribed joints v1 and q1 are those of their motion at the end of the step, by rows v1 = given with multipliers of
 their own; where q1 differs from q0 + h v1, K and the gaps of stops take q1 - q0. Integrals of deviations grow by h
@@ -31,10 +31,10 @@ def euler_step(
     equations.move(q, rates)
     f, M = equations.reduced_force(t + h), equations.mass_matrix()
     D, K = reduced_damping_and_stiffness(equations)
-    G, gap = np.zeros((0, equations.nq)), np.zeros(0)
+    G, violation = np.zeros((0, equations.nq)), np.zeros(0)
     if equations.row_count:
-        gap, _, G = equations.gaps(q, rates)
-    A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap
+        violation, _, G = equations.violations(q, rates)
+    A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * violation
     driven = equations.driven_columns
     end, given, _ = equations.imposed(t + h, q, rates)
     offset = np.where(driven, (end - q) / h - given, 0.0)
