@@ -204,7 +204,7 @@ class Equations(TreeKinematics):
         return self.constraints.reach() if self.row_count else True
 
     def close(self, q: np.ndarray, rates: np.ndarray) -> None:
-        """Take ``q`` and ``rates``, in place, to where no row is violated, nor at the level of rates, by the least motions."""
+        """Correct ``q`` and ``rates``, in place, by the least motions that take all violations and their rates away."""
         for _ in range(CLOSINGS):
             rows = self._rows_at(q, rates)
             q += self._least_motion(rows, -self._violations_of(rows, q, rates)[0])
