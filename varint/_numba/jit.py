@@ -16,6 +16,8 @@ from typing import Any
 
 import numba
 
+from varint._numba.compiler import Entry
+
 config: Any = numba.config
 
 PACKAGE = Path(__file__).parents[1]
@@ -71,16 +73,23 @@ def njit(function=None, *, inline="never"):
     fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock."""
     if function is None:
         return lambda f: njit(f, inline=inline)
-    saved, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
+    if config.DISABLE_JIT:
+        return function
     options: Any = {
+        "nopython": True,
+        "boundscheck": None,
         "error_model": "numpy",
         "fastmath": {"contract"},
-        "inline": inline,
+        "forceinline": inline == "always",
         "nogil": True,
         "_nrt": False,
         "no_cfunc_wrapper": True,
+        "no_cpython_wrapper": True,
     }
+    entry = Entry(function, targetoptions=options)
+    saved, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
     try:
-        return numba.njit(cache=True, **options)(function)
+        entry.enable_caching()
     finally:
         config.CACHE_DIR = saved
+    return entry

@@ -150,9 +150,9 @@ class Workspace(Record, writable=True):
     gauge_lower: Float3  # (ng, 2, 6)
     # LDU
     D: Float3  # (nb, 6, 6) body pivots, then their LU factors
-    X: Float3  # (nb, 6, 6) D^-1 G^T, a column for each row of the joint
-    S: Float3  # (nb, 6, 6) joint pivots, then their LU factors
-    Y: Float3  # (nb, 6, 6) S^-1 H at the parent, a row for each row of the joint
+    X: Float3  # (nb, 6, 8) D^-1 G^T, a column for each row of the joint; right-hand side, see dense.py
+    S: Float3  # (nb, 6, 8) joint pivots, then their LU factors
+    Y: Float3  # (nb, 6, 8) S^-1 H at the parent, a row for each row of the joint
     K: Float1  # matrix of the closures; then LU factors of the nodes K_nn, K_nn^-1 K_nm for later rows m
     pivot: Int2  # (2, nr) row and column order of the closure factors
     rank: Int1  # (nn,) numerical rank of each closure node

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from varint.kernels.dense import WIDE
 from varint.kernels.ldu import solve_newton
 from varint.kernels.on_motions import bend_of_rows, on_motions
 from varint.kernels.plan import KNOWN, Plan, Workspace
@@ -57,9 +58,9 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         gauge_upper=np.zeros((ng, 2, 6)),
         gauge_lower=np.zeros((ng, 2, 6)),
         D=np.zeros((nb, 6, 6)),
-        X=np.zeros((nb, 6, 6)),
-        S=np.zeros((nb, 6, 6)),
-        Y=np.zeros((nb, 6, 6)),
+        X=np.zeros((nb, 6, WIDE)),
+        S=np.zeros((nb, 6, WIDE)),
+        Y=np.zeros((nb, 6, WIDE)),
         K=np.zeros(plan.row_start[-1]),
         pivot=np.zeros((2, nr), dtype=np.int64),
         rank=np.zeros(nn, dtype=np.int64),
