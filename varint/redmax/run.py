@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 
+from varint.errors import FileError
 from varint.io.record import Counts
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
@@ -125,6 +126,7 @@ class ReducedRun:
         e.recall(parts["equations"])
         self.integrator.recall(parts["integrator"])
         e.recall(parts["equations"])  # making a solver evaluates the equations
+        self._check_drives(saved["driven"])
         self.quat = saved["quat"].copy()
         self.node, self.recorded = int(saved["node"][0]), int(saved["recorded"][0])
         self._kept = None
@@ -133,10 +135,21 @@ class ReducedRun:
         memories = {"equations": self.equations.memory(), "integrator": self.integrator.memory()}
         return {f"{owner} {name}": array for owner, memory in memories.items() for name, array in memory.items()} | {
             "charts": self._charts(),
+            "driven": self._driven(),
             "quat": self.quat.copy(),
             "node": np.array([self.node]),
             "recorded": np.array([self.recorded]),
         }
+
+    def _driven(self):
+        """(3, nd) where the prescribed joints are now, drive by drive."""
+        return np.concatenate([np.zeros((3, 0)), *(d.at(self.integrator.t) for d in self.equations.drives)], axis=1)
+
+    def _check_drives(self, before):
+        """That the prescribed motions go on as they did."""
+        if not np.array_equal(self._driven(), before):
+            labels = ", ".join(drive.label for drive in self.equations.drives)
+            raise FileError(f"the motion prescribed for {labels} is another one than that of the run to go on with")
 
     def _charts(self):
         return np.array([CHARTS.index(chart) for chart in self.equations.tree.charts.values()], dtype=np.int8)
