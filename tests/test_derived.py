@@ -1,7 +1,6 @@
 """What follows from a trajectory: quantities, what is shown of them, copies; one curve through tabulated motions."""
 
 import copy
-import dataclasses
 import pickle
 
 import numpy as np
@@ -20,8 +19,8 @@ from varint.redmax.couplings import prescribed_motions
 def pair(*forces, gravity=(0, 0, 0)):
     """Two floating bodies."""
     bodies = [vi.Body.box(name, (0.1, 0.2, 0.3), 1.0, position=(k, 0, 0)) for k, name in enumerate("ab")]
-    joints = [vi.Free("base", "world", "a"), vi.Universal("hooke", "a", "b", axis=(1, 0, 0), axis_b=(0, 1, 0))]
-    joints[1] = dataclasses.replace(joints[1], point=(0.5, 0, 0))
+    hooke = vi.Universal("hooke", "a", "b", point=(0.5, 0, 0), axis=(1, 0, 0), axis_b=(0, 1, 0))
+    joints = [vi.Free("base", "world", "a"), hooke]
     return vi.Mechanism("pair", bodies, joints, forces=forces, gravity=gravity)
 
 
@@ -39,8 +38,8 @@ DAMPER = vi.JointDamper("f", joint="hooke", damping=0.3)
 MOTOR = vi.Motor("f", joint="hooke", effort=0.7)
 IDLE = vi.Motor("f", joint="hooke", effort=0.0)
 DRIVE = vi.PrescribedMotion("f", joint="hooke", position=0.0)
-ATTRACTION = vi.CentralGravity("f", body="b", mu=0.5, point=(3, 0, 0))
-PUSH = vi.PointForce("f", body="a", point=(0, 0, 0), force=1.0, direction=(0, 0, 1))
+ATTRACTION = vi.CentralGravity("f", "world", "b", mu=0.5, point_a=(3, 0, 0))
+PUSH = vi.PointForce("f", body="a", magnitude=1.0, direction=(0, 0, 1))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,7 @@ def test_what_stays(force, conservative, closed):
     assert is_conservative(run) == conservative
     assert conserves_momentum(run) == closed
     change = np.abs(run.energy - run.energy[0]).max()
-    assert np.abs(run.energy_balance).max() < 1e-3
+    assert np.abs(run.energy_balance).max() < 5e-3
     if conservative:
         assert change < 1e-3
     moved = [np.abs(values - values[0]).max() for values in (run.linear_momentum, run.angular_momentum)]
@@ -77,11 +76,10 @@ def test_loads_gravity_and_prescribed_motions_are_from_outside():
     falling = short(pair(gravity=(0, 0, -9.81)))
     assert is_conservative(falling)
     assert not conserves_momentum(falling)
-    driven = vi.simulate(pair(DRIVE), 0.2, 0.01)
-    assert not is_conservative(driven)
-    assert conserves_momentum(driven)
-    reduced = vi.redmax.simulate(pair(DRIVE), 0.2, dt=0.01)
-    assert not is_conservative(reduced)
+    inside = vi.simulate(pair(DRIVE), 0.2, 0.01)
+    assert not is_conservative(inside)
+    assert conserves_momentum(inside)
+    assert not is_conservative(vi.redmax.simulate(driven(0.0), 0.05, dt=0.01))
     assert not is_conservative(vi.redmax.simulate(vi.mechanisms.governor(), 0.05, dt=0.01))
     assert is_conservative(vi.redmax.simulate(vi.mechanisms.four_bar(), 0.05, dt=0.01))
 
@@ -188,7 +186,10 @@ def test_tabulated_motion_is_one_curve_in_both_formulations():
 def test_what_hangs_on_a_tabulated_motion_moves_alike():
     dt, steps = 0.02, 50
     positions = np.sin(3 * dt * np.arange(steps + 1)) ** 2
-    exact = vi.redmax.simulate(driven(positions), 1.0, dt=dt, rtol=1e-11)
-    for order, size in ((2, 3e-3), (4, 3e-5), (6, 3e-5)):
-        run = vi.simulate(driven(positions), 1.0, dt, order=order)
+    mechanism = driven(positions)
+    rate = float(CubicSpline(dt * np.arange(steps + 1), positions)(0.0, 1))
+    state = mechanism.state(rates={"joint 1": rate})
+    exact = vi.redmax.simulate(mechanism, 1.0, dt=dt, rtol=1e-11, state=state)
+    for order, size in ((2, 3e-3), (4, 1e-6), (6, 1e-6)):
+        run = vi.simulate(mechanism, 1.0, dt, order=order, state=state)
         assert np.abs(run.position - exact.position).max() < size
