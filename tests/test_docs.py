@@ -1,6 +1,7 @@
 """The examples of the README run, and what it says of the package is so."""
 
 import re
+import runpy
 from pathlib import Path
 
 import varint as vi
@@ -38,3 +39,10 @@ def test_links_lead_somewhere():
 def test_every_public_name_is_documented():
     for name in vi.__all__:
         assert getattr(vi, name).__doc__, name
+
+
+def test_tables_of_runs_are_those_of_the_registries():
+    """``make docs`` writes them."""
+    filled = runpy.run_path(str(ROOT / "docs" / "tables.py"))["filled"]
+    page = (ROOT / "docs" / "runs.md").read_text()
+    assert filled(page) == page

@@ -5,9 +5,10 @@ import pytest
 from random_mechanisms import LOWER, random_closed, random_tree, random_velocity_state
 
 import varint as vi
+from varint.redmax.integrators import INTEGRATORS
 from varint.redmax.equations import Equations
 
-ORDERS = {"euler": 1, "bdf1": 1, "bdf2": 2, "sdirk2": 2}
+ORDERS = {name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed}
 
 
 def swing(rng, dof):

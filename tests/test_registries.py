@@ -121,7 +121,7 @@ def test_a_format_more_is_one_entry(monkeypatch):
 
     mechanism = vi.mechanisms.four_bar()
     assert main(["info", "m.literal"]) == 2  # not known yet
-    monkeypatch.setitem(formats.FORMATS, ".literal", formats.Format(".literal", load, save))
+    monkeypatch.setitem(formats.FORMATS, ".literal", formats.Format(".literal", "a Python literal", load, save))
     vi.save_mechanism(mechanism, "m.literal")
     assert vi.load_mechanism("m.literal").compiled.plan.mass.tobytes() == mechanism.compiled.plan.mass.tobytes()
     assert main(["run", "m.literal", "--duration", "0.1"]) == 0
