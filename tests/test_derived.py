@@ -9,7 +9,7 @@ from force_samples import with_forces
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 import varint as vi
-from varint.analysis.derived import QUANTITIES, conserves_momentum, is_conservative
+from varint.analysis.derived import QUANTITIES, conserves_momentum
 from varint.cli import main
 from varint.compile import compile_structure
 from varint.loads import command_array
@@ -60,7 +60,7 @@ PUSH = vi.PointForce("f", body="a", magnitude=1.0, direction=(0, 0, 1))
 )
 def test_what_stays(force, conservative, closed):
     run = short(pair(*([force] if force else [])))
-    assert is_conservative(run) == conservative
+    assert run.is_conservative == conservative
     assert conserves_momentum(run) == closed
     change = np.abs(run.energy - run.energy[0]).max()
     assert np.abs(run.energy_balance).max() < 5e-3
@@ -71,17 +71,17 @@ def test_what_stays(force, conservative, closed):
 
 
 def test_loads_gravity_and_prescribed_motions_are_from_outside():
-    assert not is_conservative(short(pair(), force={"a": (1.0, 0, 0)}))
+    assert not short(pair(), force={"a": (1.0, 0, 0)}).is_conservative
     assert not conserves_momentum(short(pair(), torque={"a": (0, 0, 1.0)}))
     falling = short(pair(gravity=(0, 0, -9.81)))
-    assert is_conservative(falling)
+    assert falling.is_conservative
     assert not conserves_momentum(falling)
     inside = vi.simulate(pair(DRIVE), 0.2, 0.01)
-    assert not is_conservative(inside)
+    assert not inside.is_conservative
     assert conserves_momentum(inside)
-    assert not is_conservative(vi.redmax.simulate(driven(0.0), 0.05, dt=0.01))
-    assert not is_conservative(vi.redmax.simulate(vi.mechanisms.governor(), 0.05, dt=0.01))
-    assert is_conservative(vi.redmax.simulate(vi.mechanisms.four_bar(), 0.05, dt=0.01))
+    assert not vi.redmax.simulate(driven(0.0), 0.05, dt=0.01).is_conservative
+    assert not vi.redmax.simulate(vi.mechanisms.governor(), 0.05, dt=0.01).is_conservative
+    assert vi.redmax.simulate(vi.mechanisms.four_bar(), 0.05, dt=0.01).is_conservative
 
 
 @pytest.mark.parametrize("options", [(), ("--integrator", "bdf2")])

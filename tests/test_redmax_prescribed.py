@@ -5,8 +5,8 @@ import pytest
 from random_mechanisms import LOWER, random_closed, random_tree, random_velocity_state
 
 import varint as vi
-from varint.redmax.integrators import INTEGRATORS
 from varint.redmax.equations import Equations
+from varint.redmax.integrators import INTEGRATORS
 
 ORDERS = {name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed}
 

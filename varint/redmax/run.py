@@ -18,7 +18,7 @@ from varint.running import Block, Failure
 
 
 class ReducedRun:
-    """See `varint.running.March`.
+    """See `varint.running.Run`.
 
     Parameters
     ----------

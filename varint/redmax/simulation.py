@@ -20,7 +20,7 @@ from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
 from varint.redmax.states import ReducedState, checked, reduce
 from varint.redmax.trajectory import ReducedTrajectory
-from varint.running import Order, answer, carry_out, checked_times
+from varint.running import Job, answer, carry_out, checked_times
 
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 
@@ -123,8 +123,8 @@ def simulate(
     }
     inputs = equations.inputs
     load = None if len(inputs.series) else inputs.constant[None, equations.compiled.slot]
-    order = Order(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress)
-    return answer(trajectory(carry_out(run, order)), run.failure)
+    job = Job(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress)
+    return answer(trajectory(carry_out(run, job)), run.failure)
 
 
 def _check_contacts(mechanism, kind):
