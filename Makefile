@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
-.PHONY: demo test test-slow lint format docs bench clean
+.PHONY: demo test test-slow lint format bench docs clean
 
 demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -26,11 +26,13 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY)  ## the tables of docs/runs.md, from the registries
-	$(BIN)/python docs/tables.py
-
 bench: $(READY)  ## every target of speed and memory, as a table
 	cd benchmarks && ../$(BIN)/python run.py
+
+docs: $(READY)  ## the pages that are generated: reference, catalogue, benchmark problems; some minutes
+	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/tables.py
+	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py
 
 $(READY): pyproject.toml
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

@@ -5,7 +5,7 @@ from common import chain, fastest, march_of
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
-from varint._jit import njit
+from varint._numba import njit
 from varint.kernels.ldu import solve_newton
 
 LIMIT = 30.0

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from varint._jit import is_compiled
+from varint._numba import is_compiled
 from varint.kernels.step import run
 
 # side by side, so that no two workers compile the same

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from varint.kernels.configuration import follow_products
-from varint.kernels.plan import near_of
 from varint.kernels.rows import evaluate_rows
+from varint.kernels.workspace import near_of
 from varint.kinematics.frames import JointFrames
 from varint.model.motion import joint_pose
 from varint.model.rotation import rotation_matrix

@@ -11,7 +11,7 @@ import pytest
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
-from varint._jit import njit
+from varint._numba import njit
 from varint.algebra import quaternion
 from varint.integrators.march import March
 from varint.integrators.schemes import SCHEMES, scheme
@@ -104,13 +104,31 @@ def test_lu_equals_numpy(variant, rng):
     for n in range(1, 7):
         A = np.zeros((6, 6))
         A[:n, :n] = rng.standard_normal((n, n)) + 4 * np.eye(n)
-        B, b = rng.standard_normal((n, 6)), rng.standard_normal(n)
-        F, X, x = A.copy(), B.copy(), b.copy()
+        b, F = rng.standard_normal(n), A.copy()
+        x = b.copy()
         variant(dense.lu_factor)(F, n)
         variant(dense.lu_solve)(F, n, x)
-        variant(dense.lu_solve_wide)(F, n, X)
         assert np.abs(x - np.linalg.solve(A[:n, :n], b)).max() < 1e-12
-        assert np.abs(X - np.linalg.solve(A[:n, :n], B)).max() < 1e-12
+
+
+def test_wide_solves_equal_numpy(variant, rng):
+    """With the right-hand side in a column of its own, and zeros where nothing is."""
+    A = rng.standard_normal((6, 6)) + 4 * np.eye(6)
+    for n in range(7):
+        G, x, y = rng.standard_normal((n, 2, 6)), rng.standard_normal(6), rng.standard_normal(n)
+        F, S, X, Y = A.copy(), A.copy(), np.full((6, dense.WIDE), np.nan), np.full((6, dense.WIDE), np.nan)
+        variant(dense.lu_factor)(F, 6)
+        variant(dense.lower_solve_columns)(F, G, n, x, X)
+        variant(dense.upper_solve_wide)(F, 6, X)
+        columns = np.zeros((6, dense.WIDE))
+        columns[:, :n], columns[:, dense.RIGHT] = G[:, 0].T, x
+        assert np.abs(X - np.linalg.solve(A, columns)).max() < 1e-12
+        variant(dense.lu_factor)(S, n)
+        variant(dense.lower_solve_rows)(S, G, n, y, Y)
+        variant(dense.upper_solve_wide)(S, n, Y)
+        rows = np.column_stack([G[:, 1], y, np.zeros(n)])
+        assert np.isnan(Y[n:]).all()
+        assert n == 0 or np.abs(Y[:n] - np.linalg.solve(A[:n, :n], rows)).max() < 1e-12
 
 
 @pytest.mark.parametrize("rank", [0, 1, 3, 5, 7])

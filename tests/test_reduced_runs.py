@@ -19,7 +19,7 @@ from varint.io.run_file import load_settings
 from varint.redmax.integrators import INTEGRATORS
 
 ARRAYS = (
-    "t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "load", "q", "qdot", "regulating",
+    "t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "load", "q", "qdot", "law_states",
     "stopping",
 )  # fmt: skip
 NAMED = ("driving", "friction", "charts")

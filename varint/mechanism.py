@@ -25,19 +25,6 @@ class Mechanism(Structure):
         """Arrays for the kernels and the spanning tree behind them; made at first use."""
         return compile_structure(self)
 
-    @cached_property
-    def coupled(self) -> Compiled:
-        """The same with the couplings of joint coordinates."""
-        return self._with([force for force in self.forces if force.held and not force.commanded])
-
-    @cached_property
-    def driven(self) -> Compiled:
-        """The same with prescribed motions as well."""
-        return self._with([force for force in self.forces if force.held])
-
-    def _with(self, held):
-        return compile_structure(self, held=held) if held else self.compiled
-
     def state(
         self, *, coordinates=None, rates=None, position=None, quat_wxyz=None, velocity=None, angular_velocity=None
     ) -> State:
@@ -74,7 +61,7 @@ class Mechanism(Structure):
         }
         if all(value is None for value in given.values()):
             given |= self.start
-        return make_state(self, lambda: self.coupled, **given)
+        return make_state(self, lambda: self.compiled, **given)
 
     def assemble(self, guess: State, hold=(), *, coordinates=None, rates=None) -> State:
         """The state that satisfies all joints near a guess that need not, on the guess's branch.
@@ -98,7 +85,7 @@ class Mechanism(Structure):
         AssemblyError
             The joints cannot be closed; names the loop, and the joints that stay open by how much.
         """
-        return assemble(self, self.coupled, guess, hold, coordinates, rates)
+        return assemble(self, self.compiled, guess, hold, coordinates, rates)
 
     def sweep(self, joint, values, state: State | None = None) -> Sweep:
         """Drive a coordinate of a joint through ``values``: the configurations of a linkage, without dynamics.
@@ -123,7 +110,7 @@ class Mechanism(Structure):
         AssemblyError
             The joints cannot be closed at ``state``.
         """
-        return sweep(self, self.coupled, joint, values, self.state() if state is None else state)
+        return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
@@ -131,12 +118,12 @@ class Mechanism(Structure):
         ``state``: ``state()`` where not given. Each cluster of loops is analysed dense: the cost grows with the
         cube of the bodies in it.
         """
-        return diagnose(self, self.compiled, self.coupled, self.state() if state is None else state)
+        return diagnose(self, self.compiled, self.state() if state is None else state)
 
     @property
     def rows(self) -> int:
-        """Number of scalar constraints, redundant ones included."""
-        return self.compiled.plan.row_c.size
+        """Number of scalar constraints of the joints, redundant ones included."""
+        return sum(len(joint.forbidden) for joint in self.joints)
 
 
 def _made_again(kind, parts):

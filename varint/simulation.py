@@ -124,9 +124,7 @@ def _trajectory(record: Record) -> Trajectory:
 def _compiled(mechanism, closures):
     if closures not in CLOSURES:
         raise ArgumentError(f"closures must be one of {', '.join(CLOSURES)}, got {closures!r}")
-    if closures == "single" or mechanism.forces:
-        return compile_structure(mechanism, clustered=closures == "clusters", forced=True)
-    return mechanism.compiled
+    return compile_structure(mechanism, clustered=False) if closures == "single" else mechanism.compiled
 
 
 def _check_forces(mechanism, method):
@@ -136,7 +134,7 @@ def _check_forces(mechanism, method):
             from varint.redmax.integrators import with_contacts
 
             raise ArgumentError(f"{force.label} acts in varint.redmax.simulate(integrator='{with_contacts()[0]}') only")
-    if not method.single and any(element.stops for f in mechanism.forces for element in f.elements(mechanism)):
+    if not method.single and mechanism.compiled.plan.limits.measure.size:
         known = [str(order) for order in ORDERS if any(s.single and s.order == order for s in SCHEMES.values())]
         raise ArgumentError(
             f"hard stops need order {' or '.join(known)}, got {method.order}: give the stops a stiffness, or lower the"

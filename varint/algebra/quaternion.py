@@ -2,7 +2,7 @@
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 
 
 @njit

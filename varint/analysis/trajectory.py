@@ -61,6 +61,7 @@ class Trajectory:
     load : (T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity; one for all if constant
     work : (T, forces) J, done by each force since the start
     command : (T, forces) input of each force, zero where it has none
+    law_states : (T, n) states of the laws that have one, in the order of the forces
     newton_iterations, substeps : int
         Newton iterations, and sub-steps beyond one a step, of the whole run.
     steps : int
@@ -82,6 +83,7 @@ class Trajectory:
     load: np.ndarray
     work: np.ndarray
     command: np.ndarray
+    law_states: np.ndarray
     newton_iterations: int
     substeps: int
     steps: int
@@ -120,6 +122,15 @@ class Trajectory:
     def power(self) -> Mapping[str, np.ndarray]:
         """Force name to its power (T,), W."""
         return self._by_force(self._powers)
+
+    @cached_property
+    def law_state(self) -> Mapping[str, np.ndarray]:
+        """Force name to the state (T,) of its law: an integral of a deviation, an activation; (T, 0) without one."""
+        plan, force = self.mechanism.compiled.plan, self.mechanism.compiled.force
+        owners = force[plan.laws.element[plan.laws.state >= 0]]
+        index = self.mechanism.force_index
+        columns = {name: self.law_states[:, owners == number] for name, number in index.items()}
+        return {name: own[:, 0] if own.shape[1] == 1 else own for name, own in columns.items()}
 
     @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:
@@ -172,11 +183,13 @@ class Trajectory:
     def is_conservative(self) -> bool:
         """Whether the energy stays but for the step: no load, and no force without a potential does work."""
         mechanism = self.mechanism
-        lossy = any(force.reduced_only or any(e.stops for e in force.elements(mechanism)) for force in mechanism.forces)
-        if lossy or self.is_driven or self.load.any():
+        for force in mechanism.forces:
+            if force.reduced_only or any(getattr(element, "limits", ()) for element in force.elements(mechanism)):
+                return False
+        if self.is_driven or self.load.any():
             return False
         still, found = np.zeros_like(self.velocity), self.forces_along
-        at_rest = forces_at(mechanism, self.position, self.quat_wxyz, still, still, self.command)
+        at_rest = forces_at(mechanism, self.position, self.quat_wxyz, still, still, self.command, self.law_states)
         without_potential = found.effort[:, ~found.potential.any(axis=0)]
         return not without_potential.any() and np.array_equal(found.effort, at_rest.effort)
 
@@ -197,7 +210,7 @@ class Trajectory:
     def forces_along(self) -> Forces:
         """Efforts, powers and potentials of all forces, see `Forces`."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return forces_at(self.mechanism, *arrays, self.command, self.t)
+        return forces_at(self.mechanism, *arrays, self.command, self.law_states)
 
     @property
     def _efforts(self):

@@ -4,11 +4,12 @@ import time
 
 import numpy as np
 
-from varint._jit import announce_compilation
+from varint._numba import announce_compilation
 from varint.errors import StateError
 from varint.integrators.march import March, join_blocks
 from varint.io.record import Counts
-from varint.kernels.step import DEEPEST_SUBSTEP, run
+from varint.kernels.impacts import DEEPEST_SUBSTEP
+from varint.kernels.step import run
 from varint.loads import called, is_controlled
 from varint.mechanism import Mechanism
 from varint.model.state import State
@@ -34,8 +35,8 @@ class MaximalRun:
     def __init__(self, mechanism: Mechanism, march: March, state: State, steps: int):
         self.mechanism, self.march, self.total, self.start_state = mechanism, march, steps, state
         self.commands = np.stack([march.commands, march.command_rates])
-        of_laws = enumerate(march.compiled.force)
-        self.controllers = [(f, int(k)) for f, k in of_laws if is_controlled(mechanism.forces[k])]
+        of_elements = enumerate(march.compiled.force)
+        self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
         self.end = steps * march.dt
         self.layout: dict = {}
         self.failure: Failure | None = None
@@ -99,17 +100,17 @@ class MaximalRun:
             self._call()
 
     def _block(self, block, seconds):
-        names = ("position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
+        names = ("position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state")
         return Block({"t": self.march.dt * block.node} | {name: getattr(block, name) for name in names}, seconds)
 
     def _controlled(self, steps):
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
         march, blocks = self.march, []
-        laws, forces = (list(numbers) for numbers in zip(*self.controllers, strict=True))
+        elements, forces = (list(numbers) for numbers in zip(*self.controllers, strict=True))
         for _ in range(steps):
             nodes = [0, 0] if self.commands.shape[1] == 1 else [march.node, march.node + 1]
             march.commands, march.command_rates = self.commands[:, nodes]
-            march.commands[:, laws], march.first_command = march.inputs, march.node
+            march.commands[:, elements], march.first_command = march.inputs, march.node
             block = march.advance(1)
             blocks.append(block)
             if march.failure:
@@ -124,11 +125,11 @@ class MaximalRun:
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
 
     def _check_driven(self):
-        for f, here, aim in self.march.off_aim():
-            if not abs(here - aim) <= LARGEST_GAP * max(1.0, self.march.compiled.length):
-                force = self.mechanism.forces[self.march.compiled.force[f]]
+        for e, here, target in self.march.off_target():
+            if not abs(here - target) <= LARGEST_GAP * max(1.0, self.march.compiled.length):
+                force = self.mechanism.forces[self.march.compiled.force[e]]
                 raise StateError(
-                    f"{force.label} starts at {aim:g}, but coordinate {force.coordinate} of joint '{force.joint}' is"
+                    f"{force.label} starts at {target:g}, but coordinate {force.coordinate} of joint '{force.joint}' is"
                     f" at {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
                 )
 

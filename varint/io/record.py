@@ -54,6 +54,7 @@ class Record:
         """The fields that trajectories of both formulations have."""
         names = ("t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
         return {name: self.nodes[name] for name in names} | {
+            "law_states": self.nodes["law_state"],
             "mechanism": self.mechanism,
             "load": self.load,
             "steps": self.counts.steps,

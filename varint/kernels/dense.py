@@ -5,9 +5,10 @@ LU factors keep the reciprocals of U's diagonal, so that solving multiplies.
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 
 RANK_TOLERANCE = 1e-11  # a closure pivot below this share of its terms counts as a redundant row
+WIDE, RIGHT = 8, 6  # columns of wide blocks: what vectors of four take at once; that of the right-hand side
 
 
 @njit
@@ -38,22 +39,60 @@ def lu_solve(A, n, b):
         b[i] = total * A[i, i]
 
 
-@njit
-def lu_solve_wide(A, n, B):
-    """`lu_solve` for the six columns of ``B`` (n, 6) at once; each row stays in registers while it changes."""
-    for i in range(n):
-        b0, b1, b2, b3, b4, b5 = B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5]
+@njit(inline="always")
+def lower_solve_columns(A, G, n, x, X):
+    """X (6, 8) = L^-1 [G_0^T, x], L that of ``A`` (6, 6) factored by `lu_factor`; G (n, 2, 6), n up to 6, x (6,).
+
+    A row is made in registers: writing it number by number and reading it back as a vector would stall.
+    """
+    for i in range(6):
+        b0 = G[0, 0, i] if n > 0 else 0.0
+        b1 = G[1, 0, i] if n > 1 else 0.0
+        b2 = G[2, 0, i] if n > 2 else 0.0
+        b3 = G[3, 0, i] if n > 3 else 0.0
+        b4 = G[4, 0, i] if n > 4 else 0.0
+        b5 = G[5, 0, i] if n > 5 else 0.0
+        b6, b7 = x[i], 0.0
         for j in range(i):
             f = A[i, j]
-            b0 -= f * B[j, 0]
-            b1 -= f * B[j, 1]
-            b2 -= f * B[j, 2]
-            b3 -= f * B[j, 3]
-            b4 -= f * B[j, 4]
-            b5 -= f * B[j, 5]
-        B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5] = b0, b1, b2, b3, b4, b5
+            b0 -= f * X[j, 0]
+            b1 -= f * X[j, 1]
+            b2 -= f * X[j, 2]
+            b3 -= f * X[j, 3]
+            b4 -= f * X[j, 4]
+            b5 -= f * X[j, 5]
+            b6 -= f * X[j, 6]
+            b7 -= f * X[j, 7]
+        X[i, 0], X[i, 1], X[i, 2], X[i, 3] = b0, b1, b2, b3
+        X[i, 4], X[i, 5], X[i, 6], X[i, 7] = b4, b5, b6, b7
+
+
+@njit(inline="always")
+def lower_solve_rows(A, H, n, y, Y):
+    """Y (n, 8) = L^-1 [H_1, y], L that of ``A`` factored by `lu_factor`; H (n, 2, 6), y (n,)."""
+    for i in range(n):
+        b0, b1, b2, b3 = H[i, 1, 0], H[i, 1, 1], H[i, 1, 2], H[i, 1, 3]
+        b4, b5, b6, b7 = H[i, 1, 4], H[i, 1, 5], y[i], 0.0
+        for j in range(i):
+            f = A[i, j]
+            b0 -= f * Y[j, 0]
+            b1 -= f * Y[j, 1]
+            b2 -= f * Y[j, 2]
+            b3 -= f * Y[j, 3]
+            b4 -= f * Y[j, 4]
+            b5 -= f * Y[j, 5]
+            b6 -= f * Y[j, 6]
+            b7 -= f * Y[j, 7]
+        Y[i, 0], Y[i, 1], Y[i, 2], Y[i, 3] = b0, b1, b2, b3
+        Y[i, 4], Y[i, 5], Y[i, 6], Y[i, 7] = b4, b5, b6, b7
+
+
+@njit(inline="always")
+def upper_solve_wide(A, n, B):
+    """Overwrite the eight columns of ``B`` (n, 8) with U^-1 B, U that of ``A`` factored by `lu_factor`."""
     for i in range(n - 1, -1, -1):
-        b0, b1, b2, b3, b4, b5 = B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5]
+        b0, b1, b2, b3 = B[i, 0], B[i, 1], B[i, 2], B[i, 3]
+        b4, b5, b6, b7 = B[i, 4], B[i, 5], B[i, 6], B[i, 7]
         for j in range(i + 1, n):
             f = A[i, j]
             b0 -= f * B[j, 0]
@@ -62,46 +101,18 @@ def lu_solve_wide(A, n, B):
             b3 -= f * B[j, 3]
             b4 -= f * B[j, 4]
             b5 -= f * B[j, 5]
+            b6 -= f * B[j, 6]
+            b7 -= f * B[j, 7]
         f = A[i, i]
-        B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5] = f * b0, f * b1, f * b2, f * b3, f * b4, f * b5
-
-
-@njit
-def lu_solve_wider(A, n, B, c):
-    """`lu_solve_wide` with the vector ``c`` (n,) as a seventh column."""
-    for i in range(n):
-        b0, b1, b2, b3, b4, b5, b6 = B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5], c[i]
-        for j in range(i):
-            f = A[i, j]
-            b0 -= f * B[j, 0]
-            b1 -= f * B[j, 1]
-            b2 -= f * B[j, 2]
-            b3 -= f * B[j, 3]
-            b4 -= f * B[j, 4]
-            b5 -= f * B[j, 5]
-            b6 -= f * c[j]
-        B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5], c[i] = b0, b1, b2, b3, b4, b5, b6
-    for i in range(n - 1, -1, -1):
-        b0, b1, b2, b3, b4, b5, b6 = B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5], c[i]
-        for j in range(i + 1, n):
-            f = A[i, j]
-            b0 -= f * B[j, 0]
-            b1 -= f * B[j, 1]
-            b2 -= f * B[j, 2]
-            b3 -= f * B[j, 3]
-            b4 -= f * B[j, 4]
-            b5 -= f * B[j, 5]
-            b6 -= f * c[j]
-        f = A[i, i]
-        B[i, 0], B[i, 1], B[i, 2], B[i, 3], B[i, 4], B[i, 5] = f * b0, f * b1, f * b2, f * b3, f * b4, f * b5
-        c[i] = f * b6
+        B[i, 0], B[i, 1], B[i, 2], B[i, 3] = f * b0, f * b1, f * b2, f * b3
+        B[i, 4], B[i, 5], B[i, 6], B[i, 7] = f * b4, f * b5, f * b6, f * b7
 
 
 @njit
 def multiply_wide(H, side, X, n, S):
-    """S (n, 6) = H_side X with H (n, 2, 6), X (6, 6)."""
+    """S (n, 8) = H_side X with H (n, 2, 6), X (6, 8)."""
     for a in range(n):
-        s0 = s1 = s2 = s3 = s4 = s5 = 0.0
+        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
         for k in range(6):
             f = H[a, side, k]
             s0 += f * X[k, 0]
@@ -110,12 +121,15 @@ def multiply_wide(H, side, X, n, S):
             s3 += f * X[k, 3]
             s4 += f * X[k, 4]
             s5 += f * X[k, 5]
-        S[a, 0], S[a, 1], S[a, 2], S[a, 3], S[a, 4], S[a, 5] = s0, s1, s2, s3, s4, s5
+            s6 += f * X[k, 6]
+            s7 += f * X[k, 7]
+        S[a, 0], S[a, 1], S[a, 2], S[a, 3] = s0, s1, s2, s3
+        S[a, 4], S[a, 5], S[a, 6], S[a, 7] = s4, s5, s6, s7
 
 
 @njit
 def add_product_wide(G, side, Y, n, P):
-    """P (6, 6) += G_side^T Y with G (n, 2, 6), Y (n, 6)."""
+    """P (6, 6) += G_side^T Y with G (n, 2, 6), Y (n, 8), of which two columns are left out."""
     for a in range(6):
         p0, p1, p2, p3, p4, p5 = P[a, 0], P[a, 1], P[a, 2], P[a, 3], P[a, 4], P[a, 5]
         for r in range(n):

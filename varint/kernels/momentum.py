@@ -10,7 +10,7 @@ and the linear momentum m v at both.
 
 import math
 
-from varint._jit import njit
+from varint._numba import njit
 
 
 @njit

@@ -17,24 +17,14 @@ integrals of deviations are such coordinates of first order: d + s times the dev
 
 import numpy as np
 
-from varint.errors import ArgumentError
+from varint.redmax.equations import Equations
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.saddle import solve_saddle
 
+Motion = tuple[np.ndarray, np.ndarray]  # coordinates and rates (nq,)
 ALPHA = 1.0 - np.sqrt(0.5)
 ITERATIONS = 50
 CONVERGED = 1e-9  # largest increment, relative to the coordinates or one: the next, its square, is round-off
-
-
-def check_closures(equations):
-    """Raise ArgumentError where a loop is closed by a joint whose rows' second derivatives are not known."""
-    plan, nb = equations.compiled.plan, equations.nb
-    for k in plan.product_joint[plan.product_joint >= nb]:
-        joint = equations.mechanism.joints[equations.compiled.joints[k]]
-        raise ArgumentError(
-            f"{joint.label} closes a loop, where implicit schemes would need second derivatives of its rows: use a"
-            " linearly implicit integrator or one with error control"
-        )
 
 
 class NotConverged(ArithmeticError):
@@ -44,13 +34,15 @@ class NotConverged(ArithmeticError):
 class Stages:
     """Solves stages; ``iterations`` counts Newton's."""
 
-    def __init__(self, equations):
+    def __init__(self, equations: Equations) -> None:
         self.equations, self.inverse = equations, InverseDynamics(equations)
         self.multiplier = np.zeros(equations.row_count)
         self.iterations = 0
 
-    def solve(self, t, s, d, c, guess, integral):
-        """The end x (nq,) of a stage at time ``t``, from a guess, and its rates; ``integral`` (ns,): d of integrals."""
+    def solve(
+        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray
+    ) -> Motion:
+        """The end x (nq,) of a stage at time ``t``, and its rates, from a guess; ``integral`` (ns,): d of integrals."""
         inverse, free = self.inverse, ~self.equations.driven_columns
         given, given_rates, given_second = self.equations.imposed(t, guess, guess)
         self.equations.integrate_from(integral, s)
@@ -71,9 +63,9 @@ class Stages:
                 return x, np.where(free, (x - d) / s, given_rates)
         raise NotConverged
 
-    def two(self, t, h, q, v, integral):
+    def two(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
         """q (nq,) and rates at t + h after the two stages above; ``integral`` (ns,) of deviations at t."""
         s = ALPHA * h
         va = self.solve(t + s, s, q, q + s * v, q + s * v, integral)[1]
         d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
-        return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.deviation)
+        return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow)

@@ -1,6 +1,6 @@
 """What is recorded of a reduced run, and the trajectory that is made of it.
 
-Beside what both formulations record, nodes hold ``q``, ``qdot``, ``regulating`` and ``chart`` (numbers of charts in
+Beside what both formulations record, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in
 `CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the
 sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``. The layout names the columns.
 """
@@ -46,7 +46,6 @@ def trajectory(record: Record) -> ReducedTrajectory:
         charts={name: charts[:, k] for k, name in enumerate(layout["charts"])},
         stopping=stopping,
         friction=_parts(friction, layout["friction"]),
-        regulating=nodes["regulating"],
     )
 
 

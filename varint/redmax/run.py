@@ -43,7 +43,7 @@ class ReducedRun:
         self.quat: np.ndarray | None = None  # of the last recorded node
         self.inverse = InverseDynamics(equations) if equations.drives and self.contacts is None else None
         self._tree, self._numbers = None, np.zeros(0, dtype=np.int8)
-        self.parts = np.cumsum([equations.nq, equations.nq, equations.nf, equations.servos.size])  # of the state
+        self.parts = np.cumsum([equations.nq, equations.nq, equations.ne, equations.law_state.size])  # of the state
         self._kept: dict[str, np.ndarray] | None = None  # checkpoint before the first step that depends on the end
 
     @property
@@ -202,9 +202,8 @@ class ReducedRun:
         quat, motion = without_jumps(quat_from_matrix(found.pop("rotation")), self.quat), found.pop("motion")
         self.quat = quat[-1].copy()
         self.recorded += T
-        q, qdot, work, integral, impulse = np.split(found.pop("y"), self.parts, axis=1)
-        by_force, regulating = e.forced.by_force, np.zeros((T, e.nf))
-        regulating[:, e.servos] = -e.forced.plan.law_parameter[e.servos, 1] * integral
+        q, qdot, work, law_state, impulse = np.split(found.pop("y"), self.parts, axis=1)
+        by_force = e.compiled.by_force
         found |= {
             "quat_wxyz": quat,
             "velocity": motion[..., :3].copy(),
@@ -212,8 +211,8 @@ class ReducedRun:
             "q": q.copy(),
             "qdot": qdot.copy(),
             "work": by_force(work),
+            "law_state": law_state.copy(),
             "command": by_force(found["command"]),
-            "regulating": by_force(regulating),
         }
         if self.contacts:
             return found | self._impulses(impulse)
@@ -226,7 +225,7 @@ class ReducedRun:
         columns = np.zeros((T, e.nq))
         columns[:, e.driven_columns] = drives
         return {
-            "stopping_impulse": e.forced.by_force(stops),
+            "stopping_impulse": e.compiled.by_force(stops),
             "friction_impulse": np.concatenate([np.zeros((T, 0)), *friction.values()], axis=1),
             "driving_impulse": np.concatenate(
                 [np.zeros((T, 0)), *(columns[:, drive.columns] for drive in e.drives)], axis=1

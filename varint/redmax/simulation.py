@@ -1,6 +1,7 @@
 """`simulate`: run a mechanism in reduced coordinates."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -121,7 +122,7 @@ def simulate(
         "chart": chart,
         "prescribed": [drive.name for drive in equations.drives],
     }
-    inputs = equations.inputs
+    inputs: Any = equations.inputs
     load = None if len(inputs.series) else inputs.constant[None, equations.compiled.slot]
     job = Job(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress)
     return answer(trajectory(carry_out(run, job)), run.failure)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
-from varint.model.forces.joint import Motor
 from varint.model.motion import motion_subspace
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.contacts import is_contact
@@ -33,7 +31,6 @@ class ReducedTrajectory(Trajectory):
     stopping : (T, forces) efforts of hard stops, N, N m
     friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its
         joint allows, turns first
-    regulating : (T, forces) parts of the efforts that integral gains have, N, N m
 
     With hard stops or joint friction, efforts of these and of prescribed joints are the impulses since the last
     recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those of the
@@ -48,7 +45,6 @@ class ReducedTrajectory(Trajectory):
     charts: Mapping[str, np.ndarray]
     stopping: np.ndarray
     friction: Mapping[str, np.ndarray]
-    regulating: np.ndarray
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
@@ -93,19 +89,7 @@ class ReducedTrajectory(Trajectory):
     def forces_along(self) -> Forces:
         """Efforts, powers and potentials of all forces, see `Forces`."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        found = forces_at(self.mechanism, *arrays, self.command + self.stopping)  # inputs are efforts to a stop
-        forces: Any = self.mechanism.forces
-        servos = [k for k, force in enumerate(forces) if getattr(force, "integral", 0.0)]
-        if not servos:
-            return found
-        motors = [
-            Motor(force.name, joint=force.joint, coordinate=force.coordinate, effort=0.0)
-            for force in (forces[k] for k in servos)
-        ]
-        added = forces_at(replace(self.mechanism, forces=motors), *arrays, self.regulating[:, servos])
-        found.effort[:, servos] += added.effort
-        found.power[:, servos] += added.power
-        return found._replace(load=found.load + added.load)
+        return forces_at(self.mechanism, *arrays, self.command + self.stopping, self.law_states)  # a stop's input
 
     @cached_property
     def _dynamics(self):

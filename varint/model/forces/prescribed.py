@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint.model.forces.base import Element, register
+from varint.model.forces.base import Constraint, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.joint import AlongCoordinate
 
@@ -26,4 +26,4 @@ class PrescribedMotion(Commanded, AlongCoordinate):
     command_name = "position"
 
     def elements(self, structure):
-        return [Element(self._joint(structure, self.joint, self.coordinate), "HOLD", weights=(1.0,), driven=True)]
+        return [Constraint((self._measure(structure),), (1.0,), driven=True)]

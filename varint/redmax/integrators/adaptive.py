@@ -12,7 +12,7 @@ class NotFinite(ArithmeticError):
 
 
 class Adaptive(Integrator):
-    """A solver of scipy; the work of the laws and the deviations of servos are integrated along.
+    """A solver of scipy; the work of the elements and the states of laws are integrated along.
 
     The solver starts anew where a chart is left and where loops are closed near a singular pose.
     """
@@ -23,7 +23,7 @@ class Adaptive(Integrator):
 
     def __init__(self, equations, q, qdot, task):
         super().__init__(equations, q, qdot, task)
-        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf + equations.servos.size)])
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size)])
         self.options: dict[str, Any] = {"rtol": task.rtol, "atol": task.atol}
         self.evaluations = 0
         self.configure()
@@ -47,7 +47,7 @@ class Adaptive(Integrator):
         return self.y[:nq], self.y[nq : 2 * nq]
 
     def _integral(self, y):
-        return y[2 * self.equations.nq + self.equations.nf :]
+        return y[2 * self.equations.nq + self.equations.ne :]
 
     def _reach(self):
         """Whether the state was changed: near singular poses its loops are closed."""
@@ -62,7 +62,7 @@ class Adaptive(Integrator):
         self.equations.integrate_from(self._integral(y), 0.0)
         slope[:nq] = self.equations.imposed(t, y[:nq], y[nq : 2 * nq])[1]
         slope[nq : 2 * nq] = self.equations.acceleration(t, y[:nq], y[nq : 2 * nq])
-        slope[2 * nq :] = np.concatenate([self.equations.power, self.equations.deviation])
+        slope[2 * nq :] = np.concatenate([self.equations.power, self.equations.flow])
         self.evaluations += 1
         if not np.isfinite(slope).all():
             raise NotFinite

@@ -35,7 +35,7 @@ class Integrator:
     ----------
     t : float
         s
-    y : (n,) q, qdot, the work of each law, J, the integrals of deviations, m s, rad s, and sums of impulses
+    y : (n,) q, qdot, the work of each element, J, the states of laws, and sums of impulses
     steps, evaluations, newton_iterations : int
     failure : str or None
     """

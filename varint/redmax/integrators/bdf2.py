@@ -36,7 +36,7 @@ class BDF2(Implicit):
 
     def memory(self):
         e = self.equations
-        before = np.zeros(2 * e.nq + e.servos.size) if self.before is None else np.concatenate(self.before)
+        before = np.zeros(2 * e.nq + e.law_state.size) if self.before is None else np.concatenate(self.before)
         return super().memory() | {"before": before, "known": np.array([self.before is not None])}
 
     def recall(self, saved):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from varint.redmax.contacts import Blocked, Contacts, is_contact
-from varint.redmax.implicit import NotConverged, Stages, check_closures
+from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.integrators.base import Integrator
 
 
@@ -23,7 +23,7 @@ class Fixed(Integrator):
         self.touching = Contacts(equations) if touching else None
         q, qdot, _ = equations.imposed(0.0, q, qdot)
         impulses = self.touching.impulse.size if self.touching else 0
-        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.nf + equations.servos.size + impulses)])
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size + impulses)])
         self.stages = Stages(equations)
         self.power = self._place()
 
@@ -45,7 +45,7 @@ class Fixed(Integrator):
     def _split(self):
         """q, qdot, the work of the laws, the integrals and the impulses: views of y."""
         e = self.equations
-        return np.split(self.y, np.cumsum([e.nq, e.nq, e.nf, e.servos.size]))
+        return np.split(self.y, np.cumsum([e.nq, e.nq, e.ne, e.law_state.size]))
 
     def _place(self):
         """Powers (nf,) at the node; angles of forces count their turns from here, integrals end there."""
@@ -54,8 +54,8 @@ class Fixed(Integrator):
         equations.place(q)
         equations.move(q, qdot)
         equations.load(self.t)
-        integral[:] = equations.integral
-        equations.turns[:] = equations.value
+        integral[:] = equations.law_state
+        equations.keep_turns()
         return equations.power.copy()
 
     def step(self):
@@ -109,10 +109,6 @@ class Fixed(Integrator):
 
 
 class Implicit(Fixed):
-    """Stages solved by Newton's iteration, with second derivatives of the rows that close loops."""
+    """Stages solved by Newton's iteration."""
 
     stiff = True
-
-    @classmethod
-    def check(cls, equations):
-        check_closures(equations)

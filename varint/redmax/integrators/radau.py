@@ -20,7 +20,7 @@ class RadauIIA(Adaptive):
 
     def configure(self):
         equations = self.equations
-        if not (equations.row_count or equations.drives or equations.servos.size):
+        if not (equations.row_count or equations.drives or equations.law_state.size):
             self.inverse = InverseDynamics(equations)
             self.options["jac"] = self._jacobian
 

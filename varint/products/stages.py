@@ -16,17 +16,14 @@ Rotations are three rows, twists ((angular), (linear)).
 
 import math
 
-from varint._jit import njit
-from varint.kernels.gauges import cross, dot
-from varint.kernels.rotation import (
+from varint._numba import njit
+from varint.algebra.rotation_vector import (
     coefficients,
-    less,
-    plus,
     right_jacobian_along,
     right_jacobian_times,
     right_jacobian_twice,
-    times,
 )
+from varint.algebra.vectors import add, cross, dot, scale, sub
 
 # columns of a head row; PERIOD: of the first coordinate, 0 for none
 HEAD = BALL, SIZE, N1, N2, CLOSED, FACTORS, FIRST, PERIOD, NEXT = range(9)
@@ -86,28 +83,28 @@ def _rotate(r, a, b, c):
 @njit
 def bracket(a, b):
     """ad(a) b of twists ((angular), (linear))."""
-    return cross(a[0], b[0]), plus(cross(a[0], b[1]), cross(a[1], b[0]))
+    return cross(a[0], b[0]), add(cross(a[0], b[1]), cross(a[1], b[0]))
 
 
 @njit
-def _add(a, b):
-    return plus(a[0], b[0]), plus(a[1], b[1])
+def _add_twists(a, b):
+    return add(a[0], b[0]), add(a[1], b[1])
 
 
 @njit
-def _less(a, b):
-    return less(a[0], b[0]), less(a[1], b[1])
+def _sub_twists(a, b):
+    return sub(a[0], b[0]), sub(a[1], b[1])
 
 
 @njit
 def _seen_from(R, p, Y):
     """Ad(T^-1) Y for the pose T of rows R (three tuples) and origin p."""
-    moved = less(Y[1], cross(p, Y[0]))
-    return back(R, Y[0]), back(R, moved)
+    moved = sub(Y[1], cross(p, Y[0]))
+    return rows_back(R, Y[0]), rows_back(R, moved)
 
 
 @njit
-def back(R, c):
+def rows_back(R, c):
     """R^T c for three rows."""
     return (
         R[0][0] * c[0] + R[1][0] * c[1] + R[2][0] * c[2],
@@ -126,7 +123,7 @@ def _base(table, row):
 @njit
 def _by(R, p, turn, shift):
     """The pose (R, p) times (turn, shift); rotations as three rows."""
-    rows = (back(turn, R[0]), back(turn, R[1]), back(turn, R[2]))
+    rows = (rows_back(turn, R[0]), rows_back(turn, R[1]), rows_back(turn, R[2]))
     return rows, (p[0] + dot(R[0], shift), p[1] + dot(R[1], shift), p[2] + dot(R[2], shift))
 
 
@@ -173,7 +170,7 @@ def stage_twist(table, stage, q, z, Y):
     if table[stage, BALL] > 0.0:
         C, c = _base(table, stage + 1)
         turn, shift = _exponential(q, ZERO3)
-        return _add(_seen_from(turn, shift, _seen_from(C, c, Y)), (right_jacobian_times(q, z), ZERO3))
+        return _add_twists(_seen_from(turn, shift, _seen_from(C, c, Y)), (right_jacobian_times(q, z), ZERO3))
     row, x, y = _piece(table, stage, q[0], q[1])
     C, c = _base(table, row)
     Y, wide = _seen_from(C, c, Y), table[stage, SIZE] > 1.0
@@ -183,8 +180,8 @@ def stage_twist(table, stage, q, z, Y):
         if wide:
             f_z += _partial(powers, x, y, 0, 1, True) * z[1]
         w, o = (s[0], s[1], s[2]), (s[3], s[4], s[5])
-        turn, shift = _exponential(times(f, w), times(f, o))
-        Y = _add(_seen_from(turn, shift, Y), (times(f_z, w), times(f_z, o)))
+        turn, shift = _exponential(scale(f, w), scale(f, o))
+        Y = _add_twists(_seen_from(turn, shift, Y), (scale(f_z, w), scale(f_z, o)))
     return Y
 
 
@@ -236,12 +233,12 @@ def stage_twists(table, stage, q, z, u, v, Y, Y_u, Y_v, Y_uv):
             f_zuv += dxyy * (z[0] * u[1] * v[1] + z[1] * u[0] * v[1] + z[1] * u[1] * v[0])
             f_zuv += dyyy * z[1] * u[1] * v[1]
         w, o = (s[0], s[1], s[2]), (s[3], s[4], s[5])
-        turn, shift = _exponential(times(f, w), times(f, o))
+        turn, shift = _exponential(scale(f, w), scale(f, o))
         Y, Y_u, Y_v, Y_uv = _carried(
             turn, shift, Y, Y_u, Y_v, Y_uv,
-            (times(f_z, w), times(f_z, o)), (times(f_u, w), times(f_u, o)), (times(f_v, w), times(f_v, o)),
-            (times(f_zu, w), times(f_zu, o)), (times(f_zv, w), times(f_zv, o)),
-            (times(f_uv, w), times(f_uv, o)), (times(f_zuv, w), times(f_zuv, o)),
+            (scale(f_z, w), scale(f_z, o)), (scale(f_u, w), scale(f_u, o)), (scale(f_v, w), scale(f_v, o)),
+            (scale(f_zu, w), scale(f_zu, o)), (scale(f_zv, w), scale(f_zv, o)),
+            (scale(f_uv, w), scale(f_uv, o)), (scale(f_zuv, w), scale(f_zuv, o)),
         )  # fmt: skip
     return Y, Y_u, Y_v, Y_uv
 
@@ -256,10 +253,10 @@ def _carried(turn, shift, Y, Y_u, Y_v, Y_uv, t_z, t_u, t_v, t_zu, t_zv, t_uv, t_
         _seen_from(turn, shift, Y_uv),
     )
     by_v = bracket(t_v, X)
-    X_uv = _less(_less(X_uv, bracket(t_v, X_u)), bracket(t_u, X_v))
-    X_uv = _add(_less(_add(X_uv, bracket(t_u, by_v)), bracket(t_uv, X)), t_zuv)
-    X_u, X_v = _add(_less(X_u, bracket(t_u, X)), t_zu), _add(_less(X_v, by_v), t_zv)
-    return _add(X, t_z), X_u, X_v, X_uv
+    X_uv = _sub_twists(_sub_twists(X_uv, bracket(t_v, X_u)), bracket(t_u, X_v))
+    X_uv = _add_twists(_sub_twists(_add_twists(X_uv, bracket(t_u, by_v)), bracket(t_uv, X)), t_zuv)
+    X_u, X_v = _add_twists(_sub_twists(X_u, bracket(t_u, X)), t_zu), _add_twists(_sub_twists(X_v, by_v), t_zv)
+    return _add_twists(X, t_z), X_u, X_v, X_uv
 
 
 @njit
@@ -295,13 +292,15 @@ def twist_of(table, joint, q, number):
 
 
 @njit
-def twist_and_rate(table, joint, q, rates):
-    """(S, dS rates) rates: the twist and its own rate."""
+def twist_and_change(table, joint, q, number, change):
+    """S of one coordinate, and its change along a ``change`` of all of them."""
     Y, Y_u, stage = ZERO6, ZERO6, joint
     while stage >= 0:
         first, size = int(table[stage, FIRST]), int(table[stage, SIZE])
-        here, along = three(q, first, size), three(rates, first, size)
-        Y, Y_u, _, _ = stage_twists(table, stage, here, along, along, ZERO3, Y, Y_u, ZERO6, ZERO6)
+        n = number - first
+        z = (1.0 if n == 0 else 0.0, 1.0 if n == 1 else 0.0, 1.0 if n == 2 else 0.0) if 0 <= n < size else ZERO3
+        here, along = three(q, first, size), three(change, first, size)
+        Y, Y_u, _, _ = stage_twists(table, stage, here, z, along, ZERO3, Y, Y_u, ZERO6, ZERO6)
         stage = int(table[stage, NEXT])
     return Y, Y_u
 

@@ -2,26 +2,11 @@
 
 import math
 
-import numpy as np
-
-from varint._jit import address_of, late, njit
-from varint.kernels.gauges import cross, dot
-from varint.kernels.on_motions import (
-    BEND_ENTRY,
-    MATRIX,
-    ON_MOTIONS_ENTRY,
-    ORDER,
-    SPARE,
-    TRIAL,
-    bend_of_rows,
-    gap,
-    on_motions,
-    reduce,
-    seen_from,
-    slopes,
-    solve,
-)
-from varint.kernels.products import (
+from varint._numba import Float2, Float3, indirect, njit
+from varint.algebra.vectors import cross, dot
+from varint.products.records import Products, ProductWork
+from varint.products.rows import error_of, reduce, relative_pose, slopes, solve
+from varint.products.stages import (
     BALL,
     CLOSED,
     FACTORS,
@@ -30,9 +15,9 @@ from varint.kernels.products import (
     NEXT,
     PERIOD,
     SIZE,
-    back,
     count,
     pose_of,
+    rows_back,
     twist_of,
 )
 
@@ -41,49 +26,47 @@ DESCENTS = 100
 ROUND_OFF, MOST, TINY = 1e-14, 1e6, 1e-30
 TRIES = 4  # seeds in each piece
 MOST_SEARCHED = 243
-FOLLOW_ENTRY = 2
 LONGEST = 1.2 * math.pi  # rad, of a rotation vector to go on from
 
 
-@njit
-def follow(table, joint, known, A, B, x_a, x_b, length):
-    """`follow_pose` of the second of two bodies seen from the first."""
-    turn, shift = seen_from(A, B, x_a, x_b)
-    follow_pose(table, joint, known, turn, shift, length)
-
-
-call_follow = late(follow)
+@indirect
+def follow(products: Products, work: ProductWork, n: int, position: Float2, rotation: Float3) -> None:
+    """Take the coordinates of joint n at a pose (nb + 1, 3), (nb + 1, 3, 3) into ``work``."""
+    a, b = products.body[n, 0], products.body[n, 1]
+    turn, shift = relative_pose(rotation[a], rotation[b], position[a], position[b])
+    follow_pose(products, work, n, turn, shift)
 
 
 @njit
-def follow_pose(table, joint, known, turn, shift, length):
-    """Take the coordinates of a pose, rows of its rotation and its origin, into ``known``; search if they are far."""
-    k = count(table, joint)
-    q, matrix = known[:6], known[MATRIX:]
+def follow_pose(products, work, n, turn, shift):
+    """`follow` of a relative pose, rows of its rotation and its origin; searched for if it is far."""
+    table, joint, length = products.table, products.start[n], products.length[0]
+    k, q = count(table, joint), work.q[n]
     shorten(table, joint, q, LONGEST)
-    exact = _solved(table, joint, k, q, known, turn, shift, length)
+    exact = _solved(products, work, n, turn, shift)
     if not exact:
-        left = _descend(table, joint, k, q, known, turn, shift, length)
+        left = _descend(products, work, n, turn, shift)
         if not left < NEARLY * length:
-            _search(table, joint, k, q, known, turn, shift, length, left)
+            _search(products, work, n, turn, shift, left)
     R, p = pose_of(table, joint, q)
-    _, e_v, X = gap(R, p, turn, shift, length)
-    slopes(table, joint, q, k, e_v, X, length, matrix)
-    reduce(matrix, k, known[ORDER:], True)
+    _, e_v, X = error_of(R, p, turn, shift, length)
+    slopes(table, joint, q, k, e_v, X, length, work.matrix[n])
+    reduce(work.matrix[n], k, work.order[n], True)
     if not exact:  # squares leave half of the digits
-        _solved(table, joint, k, q, known, turn, shift, length)
+        _solved(products, work, n, turn, shift)
 
 
 @njit
-def _solved(table, joint, k, q, known, turn, shift, length):
+def _solved(products, work, n, turn, shift):
     """Take what `solve` finds, if there is an order of components to solve for and the joint is then closed."""
-    if known[ORDER] == known[ORDER + 1]:
+    table, joint, length = products.table, products.start[n], products.length[0]
+    if work.order[n, 0] == work.order[n, 1]:
         return False
-    solve(table, joint, known, turn, shift, length)
-    if not _size(table, joint, known[TRIAL:], turn, shift, length) < NEARLY * length:
+    solve(products, work, n, turn, shift)
+    if not _size(table, joint, work.trial[n], turn, shift, length) < NEARLY * length:
         return False
-    for n in range(k):
-        q[n] = known[TRIAL + n]
+    for c in range(count(table, joint)):
+        work.q[n, c] = work.trial[n, c]
     return True
 
 
@@ -91,46 +74,48 @@ def _solved(table, joint, k, q, known, turn, shift, length):
 def _size(table, joint, q, turn, shift, length):
     """A distance of the pose from that of the coordinates, m; grows up to half a turn."""
     R, p = pose_of(table, joint, q)
-    _, e_v, X = gap(R, p, turn, shift, length)
+    _, e_v, X = error_of(R, p, turn, shift, length)
     apart = max(0.0, 3.0 - X[0][0] - X[1][1] - X[2][2])  # 4 sin^2 of half the angle
     return math.sqrt(dot(e_v, e_v) + length * length * apart)
 
 
 @njit
-def _descend(table, joint, k, q, known, turn, shift, length):
+def _descend(products, work, n, turn, shift):
     """Levenberg's iteration for the coordinates nearest to a pose; the distance that is left, m."""
-    trial, right, M, A = known[TRIAL:], known[ORDER:], known[MATRIX:], known[MATRIX + 36 :]
+    table, joint, length = products.table, products.start[n], products.length[0]
+    k, q, trial, right = count(table, joint), work.q[n], work.trial[n], work.right[n]
+    M, A = work.matrix[n], work.matrix[n, 36:]
     left, factor = _size(table, joint, q, turn, shift, length), 1.0
     for _ in range(DESCENTS):
         R, p = pose_of(table, joint, q)
-        e_w, e_v, X = gap(R, p, turn, shift, length)
+        e_w, e_v, X = error_of(R, p, turn, shift, length)
         trace = 0.0
-        for n in range(k):
-            w, v = twist_of(table, joint, q, n)
-            c, lever = back(X, w), cross(w, e_v)
-            right[n] = 0.0
+        for i in range(k):
+            w, v = twist_of(table, joint, q, i)
+            c, lever = rows_back(X, w), cross(w, e_v)
+            right[i] = 0.0
             for m in range(3):
-                M[m * k + n], M[(3 + m) * k + n] = -length * c[m], -v[m] - lever[m]
-                right[n] -= M[m * k + n] * e_w[m] + M[(3 + m) * k + n] * e_v[m]
-        for n in range(k):
+                M[m * k + i], M[(3 + m) * k + i] = -length * c[m], -v[m] - lever[m]
+                right[i] -= M[m * k + i] * e_w[m] + M[(3 + m) * k + i] * e_v[m]
+        for i in range(k):
             for c in range(k):
-                A[n * k + c] = 0.0
+                A[i * k + c] = 0.0
                 for m in range(6):
-                    A[n * k + c] += M[m * k + n] * M[m * k + c]
-            trace += A[n * k + n]
+                    A[i * k + c] += M[m * k + i] * M[m * k + c]
+            trace += A[i * k + i]
         damping = factor * min(1.0, left / length) * trace
-        for n in range(k):
-            A[n * k + n] += damping + TINY
+        for i in range(k):
+            A[i * k + i] += damping + TINY
         _solve_positive(A, k, right)
         longest = 0.0
-        for n in range(k):
-            trial[n] = q[n] + right[n]
-            longest = max(longest, abs(right[n]) / (1.0 + abs(q[n])))
+        for i in range(k):
+            trial[i] = q[i] + right[i]
+            longest = max(longest, abs(right[i]) / (1.0 + abs(q[i])))
         size = _size(table, joint, trial, turn, shift, length)
         better = size < left
         if better:
-            for n in range(k):
-                q[n] = trial[n]
+            for i in range(k):
+                q[i] = trial[i]
             left, factor = size, 0.25 * factor
         else:
             factor *= 8.0
@@ -177,9 +162,11 @@ def _decode(table, joint, number, q):
 
 
 @njit
-def _search(table, joint, k, q, known, turn, shift, length, left):
+def _search(products, work, n, turn, shift, left):
     """`_descend` from coordinates spread over the whole motion, the best of them first: 0, 2, -2, or some a piece."""
-    total, stage, trial, best_q = 1, joint, known[TRIAL:], known[SPARE:]
+    table, joint, length = products.table, products.start[n], products.length[0]
+    k, q, trial, best_q = count(table, joint), work.q[n], work.trial[n], work.best[n]
+    total, stage = 1, joint
     while stage >= 0:
         for d in range(int(table[stage, SIZE])):
             total *= _seed_values(table, stage, d)
@@ -191,20 +178,20 @@ def _search(table, joint, k, q, known, turn, shift, length, left):
         size = _size(table, joint, trial, turn, shift, length)
         if size < best:
             best, found = size, number
-    for n in range(k):
-        best_q[n] = q[n]
+    for i in range(k):
+        best_q[i] = q[i]
     for number in range(-1, min(total, MOST_SEARCHED)):
         _decode(table, joint, found if number < 0 else number, q)
         _advance(table, joint, q, turn, shift, length)
-        size = _descend(table, joint, k, q, known, turn, shift, length)
+        size = _descend(products, work, n, turn, shift)
         if size < left:
             left = size
-            for n in range(k):
-                best_q[n] = q[n]
+            for i in range(k):
+                best_q[i] = q[i]
         if left < NEARLY * length:
             break
-    for n in range(k):
-        q[n] = best_q[n]
+    for i in range(k):
+        q[i] = best_q[i]
     return left
 
 
@@ -218,7 +205,7 @@ def _advance(table, joint, q, turn, shift, length):
             w, v = twist_of(table, joint, q, first)
             if dot(w, w) > 0.0:
                 R, p = pose_of(table, joint, q)
-                _, along, _ = gap(R, p, turn, shift, length)
+                _, along, _ = error_of(R, p, turn, shift, length)
                 q[first] += 2.0 * math.pi * round(dot(along, w) / dot(v, w) / (2.0 * math.pi))
         stage = int(table[stage, NEXT])
 
@@ -252,25 +239,15 @@ def _in_first_period(table, joint, q):
 
 
 @njit
-def coordinates(table, joint, R, p, length, known, out):
-    """Coordinates ``out`` (T, k) of poses (T, 3, 3), (T, 3), each found from those before it; ``known`` (KNOWN,)."""
+def coordinates(products, work, R, p, out):
+    """Coordinates ``out`` (T, k) of the joint of `one_product` at poses (T, 3, 3), (T, 3), each from those before."""
+    table, known = products.table, work.q[0]
     for node in range(out.shape[0]):
         A = R[node]
         turn = ((A[0, 0], A[0, 1], A[0, 2]), (A[1, 0], A[1, 1], A[1, 2]), (A[2, 0], A[2, 1], A[2, 2]))
-        follow_pose(table, joint, known, turn, (p[node, 0], p[node, 1], p[node, 2]), length)
+        follow_pose(products, work, 0, turn, (p[node, 0], p[node, 1], p[node, 2]))
         if node == 0:
-            _in_first_period(table, joint, known)
-            shorten(table, joint, known, math.pi)
+            _in_first_period(table, 0, known)
+            shorten(table, 0, known, math.pi)
         for n in range(out.shape[1]):
             out[node, n] = known[n]
-
-
-def entries(table):
-    """What `Plan.entry` holds for joints in ``table``: addresses, so that plans without such joints need none."""
-    frame, point, three = np.eye(3), np.zeros(3), (0.0, 0.0, 0.0)
-    pair = table, 0, np.zeros(1), frame, frame, point, point
-    found = np.zeros(3, dtype=np.int64)
-    found[ON_MOTIONS_ENTRY] = address_of(on_motions, *pair, 1.0, 0, 0, np.zeros(1), np.zeros((1, 2, 6)))
-    found[BEND_ENTRY] = address_of(bend_of_rows, *pair, three, three, three, three, 1.0, 0, np.zeros(1))
-    found[FOLLOW_ENTRY] = address_of(follow, *pair, 1.0)
-    return found

@@ -1,13 +1,13 @@
-"""The motions of joints as the tables that kernels/products.py works on."""
+"""The motions of joints as the tables that products/stages.py works on."""
 
 from functools import lru_cache
 
 import numpy as np
 
-from varint.kernels import products as columns
 from varint.model.checks import freeze
 from varint.model.motion import Ball, Shift, Slide
 from varint.model.product import Product, along_screw, inverse, pose_matrix
+from varint.products import stages as columns
 
 
 def as_product(motion) -> Product:

@@ -10,25 +10,10 @@ are sum (-x)^k / (2 k + 2)! and sum (-x)^k / (2 k + 3)!.
 
 import math
 
-from varint._jit import njit
-from varint.kernels.gauges import cross
+from varint._numba import njit
+from varint.algebra.vectors import cross
 
 SERIES_BELOW = 0.25  # of x: there ten terms are exact to round-off
-
-
-@njit
-def plus(a, b):
-    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-
-
-@njit
-def less(a, b):
-    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
-
-
-@njit
-def times(s, a):
-    return s * a[0], s * a[1], s * a[2]
 
 
 @njit

@@ -1,0 +1,154 @@
+"""How kernels are compiled: each function typed once, and made into machine code only where Python enters.
+
+By itself numba optimises a function and makes machine code and a wrapper for Python of it for each of its signatures,
+also where other compiled functions call it and nobody else. Here such a function is a *part*: typed, translated
+to LLVM's language and no more. An *entry*, a function that Python or a pointer calls, takes all of its parts into one
+library, and that one is optimised and kept in the cache folder.
+"""
+
+import gc
+from typing import Any, ClassVar
+
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler_machinery import PassManager
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NopythonRewrites
+
+
+class PartLibrary(JITCodeLibrary):
+    """The code of one part, for other libraries."""
+
+    def add_linking_library(self, library):
+        self._linking_libraries.append(library)
+
+    def finalize(self):
+        self._finalized = True
+
+    def closure(self):
+        """This library, then those that it needs, each once."""
+        found: dict[Any, None] = {}
+        left = [self]
+        while left:
+            library = left.pop()
+            if library not in found:
+                found[library] = None
+                if isinstance(library, PartLibrary):
+                    left.extend(library._linking_libraries)
+        return list(found)
+
+
+class EntryLibrary(JITCodeLibrary):
+    """All code of an entry; of the functions in it only ``visible`` keep their names, which frees the optimiser."""
+
+    visible: frozenset = frozenset()
+
+    def _optimize_final_module(self):
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage.name.startswith("linkonce"):
+                function.linkage = "external" if function.name in self.visible else "internal"
+        # numba runs its passes twice, for reference counts, which kernels have not; and leaves rows of
+        # scalars as they are, where vectors make the solver a quarter faster
+        manager, builder = self._codegen._module_pass_manager(slp_vectorize=True)
+        manager.run(self._final_module, builder)
+
+
+class PartFlags(Flags):
+    """numba's options of parts. numba asks for their hash at each operation that it types; these know it."""
+
+    known: ClassVar[dict] = {}
+
+    @classmethod
+    def of(cls, flags):
+        """The one object with the values of ``flags``."""
+        flags.no_compile = True
+        key = flags.summary()
+        if key not in cls.known:
+            cls.known[key] = cls(flags)
+            cls.known[key].number = hash(key)
+        return cls.known[key]
+
+    def copy(self):
+        return self
+
+    def __hash__(self):
+        return self.number
+
+    def __eq__(self, other):
+        return self is other
+
+
+class PartCompiler(CompilerBase):
+    """numba's own passes but for the rewriting of array expressions, which kernels have not, into a `PartLibrary`."""
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+        library = PartLibrary(targetctx.codegen(), "part")
+        super().__init__(typingctx, targetctx, library, args, return_type, PartFlags.of(flags), locals)
+
+    def define_pipelines(self):
+        whole = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        manager = PassManager("part")
+        manager.passes.extend(step for step in whole.passes if step[0] is not NopythonRewrites)
+        manager.finalize()
+        return [manager]
+
+
+class PartDispatcher(CPUDispatcher):
+    """The compiled forms of a function that other compiled functions call."""
+
+    def __init__(self, py_func, locals=None, targetoptions=None):
+        super().__init__(py_func, locals, targetoptions, pipeline_class=PartCompiler)
+
+    def get_call_template(self, args, kws):
+        # one form for all constants: the optimiser finds them without types of their own
+        args = tuple(types.unliteral(kind) for kind in args)
+        kws = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(args, kws)
+
+    def add_overload(self, cres):
+        """As numba, but without a function for Python: callers find the code by its description."""
+        self.targetctx.insert_user_function(cres.fndesc, cres.fndesc, [cres.library])
+        self.overloads[tuple(cres.signature.args)] = cres._replace(entry_point=cres.fndesc)
+
+
+class EntryCompiler(_FunctionCompiler):
+    """Makes the part of a function and all that it calls into one library, with a wrapper for Python."""
+
+    part: PartDispatcher
+
+    def _compile_core(self, args, return_type):
+        usual = gc.get_threshold()
+        gc.set_threshold(50_000, 20, 100)  # the objects of a compilation live long: looking for dead ones takes a tenth
+        try:
+            return self._entry(args)
+        finally:
+            gc.set_threshold(*usual)
+
+    def _entry(self, args):
+        self.part.compile(tuple(args))
+        found = self.part.overloads[tuple(args)]
+        context = found.target_context
+        library = EntryLibrary(context.codegen(), found.fndesc.qualname)
+        library.enable_object_caching()
+        library.visible = frozenset([found.fndesc.llvm_func_name])
+        for part in found.library.closure():
+            library.add_linking_library(part)
+        context.create_cpython_wrapper(library, found.fndesc, found.environment, found.call_helper, release_gil=True)
+        function = context.get_executable(library, found.fndesc, found.environment)
+        return found._replace(library=library, entry_point=function, metadata={})
+
+
+class Entry(CPUDispatcher):
+    """A compiled function: called from Python it is an entry, in compiled functions a part of theirs."""
+
+    def __init__(self, py_func, locals=None, targetoptions=None):
+        super().__init__(py_func, locals, targetoptions)
+        self.part = PartDispatcher(py_func, locals, targetoptions)
+        self._compiler = EntryCompiler(py_func, self.targetdescr, targetoptions, locals, PartCompiler)
+        self._compiler.part = self.part
+
+    @property
+    def _numba_type_(self):
+        return types.Dispatcher(self.part)
