@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from varint._numba import njit
 from varint.measures.base import Numbers, register
 from varint.products.rows import curve_product_row, product_row

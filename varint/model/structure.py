@@ -141,6 +141,8 @@ def _is_closed(joint):
     Rows of products of exponentials count as open where the anchors differ at all: closing them moves nothing where the
     motions of the joint lead from one anchor to the other.
     """
+    if joint.point is None:
+        return True
     apart = joint.point_b - joint.point
     tolerance = ANCHOR_TOLERANCE * max(np.abs(joint.point).max(), np.abs(joint.point_b).max())
     return all(abs(row.gap(joint.frame, apart)) <= tolerance for row in joint.forbidden)
