@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.checks import array_of, check_name
+from varint.model.checks import Frozen, array_of, check_name
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
 from varint.model.product import Product
@@ -76,7 +76,7 @@ class Element:
 
 
 @dataclass(frozen=True, eq=False)
-class Force:
+class Force(Frozen):
     """A force; ``name`` unique among the forces of a mechanism."""
 
     name: str

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.checks import array_of, check_name, freeze, unit_axis
+from varint.model.checks import Frozen, array_of, check_name, freeze, unit_axis
 from varint.model.motion import Motion
 
 X, Y, Z = 0, 1, 2
@@ -65,7 +65,7 @@ def register(cls):
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(Frozen):
     """A joint between ``body_a`` and ``body_b``, either of which may be ``"world"``.
 
     Parameters
