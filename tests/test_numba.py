@@ -295,6 +295,13 @@ def test_a_caller_from_the_cache_finds_its_cell_in_a_new_process(tmp_path):
 # module named in it is to be mended.
 
 
+def uncached(function):
+    """`njit`, compiled at each run of the tests."""
+    entry = njit(function)
+    entry._cache.disable()
+    return entry
+
+
 @compiled_only
 def test_insides_record_layout_of_arrays():
     """record.py: `_descriptor` writes the words of this structure."""
@@ -312,7 +319,7 @@ def test_insides_compiler_a_part_is_typed_once_and_not_made_into_machine_code():
     def part(x):
         return 3.0 * x
 
-    @njit
+    @uncached
     def entry(x):
         return part(x) + part(2.0)
 
@@ -340,7 +347,7 @@ def test_insides_compiler_passes_and_flags():
     assert PartFlags.of(flags) is PartFlags.of(flags.copy())
     assert PartFlags.of(flags).copy() is PartFlags.of(flags)
 
-    @njit
+    @uncached
     def function(x):
         return x
 
@@ -357,7 +364,7 @@ def test_insides_compiler_passes_and_flags():
 def test_insides_compiler_vectors():
     """compiler.py: rows of scalars become vectors; without, the solver takes a quarter more."""
 
-    @njit
+    @uncached
     def add(a, b):
         a[0], a[1], a[2], a[3] = a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
 
@@ -365,7 +372,7 @@ def test_insides_compiler_vectors():
     add(a, np.arange(4.0))
     assert a.tolist() == [1.0, 2.0, 3.0, 4.0]
     (found,) = add.overloads.values()
-    found.library._disable_inspection = False
+    found.library._disable_inspection = False  # says that it may be outdated, which it is not
     assert "x double>" in found.library.get_llvm_str()
 
 
