@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow lint format bench docs clean
 
 demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -28,6 +28,10 @@ format: $(READY)
 
 bench: $(READY)  ## every target of speed and memory, as a table
 	cd benchmarks && ../$(BIN)/python run.py
+
+docs: $(READY)  ## the pages that are generated: reference, catalogue, benchmark problems; some minutes
+	$(BIN)/python docs/generate.py
+	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py
 
 $(READY): pyproject.toml
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

@@ -93,7 +93,7 @@ def tables():
         ("A03, order 4 at 50 us: angles at 0.03 s", third[3][2], 1e-5, "rad"),
         ("A03, order 4 at 50 us: crank at 0.05 s", third[3][3], 1e-5, "rad"),
         ("A04, order 4 at 1 ms: energy error", fourth[1][3], 1e-6, "J"),
-        ("A04, order 4 at 1 ms: off its start after one period", fourth[1][2], 1e-6, "m"),
+        ("A04, order 4 at 1 ms: distance from the start after one period", fourth[1][2], 1e-6, "m"),
         ("A05, order 2 at 0.5 ms: slider at 0.5 s", fifth[1][2], 1e-5, "m"),
         ("A05, order 2 at 0.5 ms: slider at 10 s, against half the step", abs(fifth[2][3] - fifth[1][3]), 1e-5, "m"),
     ]
@@ -112,12 +112,12 @@ def document(first, second, third, fourth, fifth, _):
     lines = [
         "# IFToMM benchmark problems",
         "",
-        "Against reference values from minimal coordinates at a tolerance of 1e-11. Wall: stepping, one core.",
-        "Made by `python benchmarks/iftomm.py`.",
+        "Errors against reference values from minimal coordinates at a tolerance of 1e-11. Wall: stepping, one core.",
+        "Made by `make docs`.",
         "",
         "## A01, simple pendulum, 10 s",
         "",
-        "| order | step (s) | place at the end, off by (m) | energy error (J) | wall (s) |",
+        "| order | step (s) | position error at the end (m) | energy error (J) | wall (s) |",
         "|---|---|---|---|---|",
         *(f"| {o} | {dt:g} | {place:.1e} | {e:.1e} | {wall:.3f} |" for o, dt, place, e, wall in first),
         "",
@@ -125,9 +125,9 @@ def document(first, second, third, fourth, fifth, _):
         "",
         "## A02, N four-bars in a row",
         "",
-        "Every time the rods lie level the pose is singular: the degrees of freedom jump from 1 to N + 1.",
+        "The pose is singular whenever the rods are horizontal: the degrees of freedom jump from 1 to N + 1.",
         "",
-        "| N | time (s) | order | step (s) | place off by (m) | velocity off by (m/s)"
+        "| N | time (s) | order | step (s) | position error (m) | velocity error (m/s)"
         " | energy error (J) | published (J) | wall (s) |",
         "|---|---|---|---|---|---|---|---|---|",
         *(
@@ -141,7 +141,7 @@ def document(first, second, third, fourth, fifth, _):
         "",
         "From rest, with its spring and motor: the crank reaches 1300 rad/s.",
         "",
-        "| order | step (us) | angles at 0.03 s off by (rad) | crank at 0.05 s off by (rad)"
+        "| order | step (us) | error of the angles at 0.03 s (rad) | error of the crank at 0.05 s (rad)"
         " | energy balance (J) | wall (s) |",
         "|---|---|---|---|---|---|",
         *(f"| {o} | {1e6 * dt:g} | {q:.1e} | {b:.1e} | {e:.1e} | {wall:.3f} |" for o, dt, q, b, e, wall in third),
@@ -150,7 +150,7 @@ def document(first, second, third, fourth, fifth, _):
         "",
         "## A04, Bricard's mechanism, 10 s",
         "",
-        f"| order | step (s) | off its start after one period of {A04_PERIOD} s (m) | energy error (J) | wall (s) |",
+        f"| order | step (s) | distance from the start after {A04_PERIOD} s (m) | energy error (J) | wall (s) |",
         "|---|---|---|---|---|",
         *(f"| {o} | {dt:g} | {off:.1e} | {e:.1e} | {wall:.3f} |" for o, dt, off, e, wall in fourth),
         "",
@@ -158,7 +158,7 @@ def document(first, second, third, fourth, fifth, _):
         "",
         "## A05, stiff flyball governor, 10 s",
         "",
-        "| order | step (ms) | slider at 0.5 s off by (m) | slider at 10 s (m) | energy balance (J) | wall (s) |",
+        "| order | step (ms) | error of the slider at 0.5 s (m) | slider at 10 s (m) | energy balance (J) | wall (s) |",
         "|---|---|---|---|---|---|",
         *(f"| {o} | {1e3 * dt:g} | {s:.1e} | {end:.7f} | {e:.1e} | {wall:.2f} |" for o, dt, s, end, e, wall in fifth),
         "",

@@ -36,8 +36,6 @@ def measure():
     solve = seconds(equations, lambda q, rates: equations.solve(q))
     rows.append((f"M^-1 times a vector, n = {n}", f"{solve / n * 1e6:.2f} us a link", "", None))
     equations = Equations(chain(DENSE))
-    dense = seconds(equations, lambda q, rates: equations.acceleration_by_matrices(0.0, q, rates))
-    rows.append((f"the same by matrices, n = {DENSE}", f"{dense * 1e3:.2f} ms", "", None))
     inverse = InverseDynamics(equations)
 
     def newton_matrix(q, rates):

@@ -1,6 +1,20 @@
-"""The catalogue: one file a mechanism, each with ``build(**parameters)`` and the facts its test checks.
+"""The catalogue: one file a mechanism, found by its name.
 
-``varint.mechanisms.NAME(...)`` is ``build`` of ``NAME.py``. Files whose names start with ``_`` are no mechanisms.
+``varint.mechanisms.NAME(...)`` is ``build`` of ``NAME.py``. Files whose names start with ``_`` are no mechanisms. A
+file has
+
+* a docstring, whose first line ``varint info`` prints;
+* ``build(**parameters)``, which returns the `varint.Mechanism`;
+* ``EXPECTED``, a dictionary of facts that tests, benchmarks and ``docs/catalogue.md`` read.
+
+Every mechanism states ``bodies``, ``rows``, ``mobility`` (degrees of freedom at a generic pose), ``redundant`` (rows),
+``loops`` and ``dt`` (s, the documented step). Where they apply:
+
+* ``duration``: of the run in the table of the catalogue, s;
+* ``variants``: parameters with which it runs as well, a list of dictionaries;
+* ``impossible``: parameters that ``build`` refuses, a list of dictionaries;
+* ``order``: cases for ``tests/test_order.py``, a list of dictionaries; their keys and defaults stand there;
+* ``period``, ``precession``: values in closed form, for tests of that one mechanism.
 """
 
 import importlib

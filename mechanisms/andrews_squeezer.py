@@ -71,4 +71,20 @@ def build(torque: float = 0.033, stiffness: float = 4530.0, rate: float = 0.0) -
     return vi.Mechanism("Andrews' squeezer", bodies, joints, gravity=(0, 0, 0), forces=forces, start=start)
 
 
-EXPECTED = {"bodies": 7, "rows": 50, "mobility": 1, "redundant": 9, "loops": 3, "dt": 1e-4, "duration": 0.05}
+EXPECTED = {
+    "bodies": 7,
+    "rows": 50,
+    "mobility": 1,
+    "redundant": 9,
+    "loops": 3,
+    "dt": 1e-4,
+    "duration": 0.05,
+    "order": [
+        {
+            "parameters": {"torque": 0.0, "stiffness": 0.0, "rate": 100.0},
+            "duration": 0.2,
+            "exact_first_order_start": True,
+            "slow": True,
+        }
+    ],
+}

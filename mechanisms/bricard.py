@@ -23,4 +23,13 @@ def build() -> vi.Mechanism:
     return vi.Mechanism("Bricard's linkage", bodies, joints, gravity=(0, -9.81, 0))
 
 
-EXPECTED = {"bodies": 5, "rows": 30, "mobility": 1, "redundant": 1, "loops": 1, "dt": 0.01, "period": 4.9917115137}
+EXPECTED = {
+    "bodies": 5,
+    "rows": 30,
+    "mobility": 1,
+    "redundant": 1,
+    "loops": 1,
+    "dt": 0.01,
+    "period": 4.9917115137,
+    "order": [{"duration": 0.35}],
+}

@@ -25,4 +25,12 @@ def build(effort=0.0, angle: float = 1.0, mass: float = 1.0, length: float = 1.0
     return vi.Mechanism("cart-pole", bodies, joints, forces=forces, start={"coordinates": {"pivot": angle}})
 
 
-EXPECTED = {"bodies": 2, "rows": 10, "mobility": 2, "redundant": 0, "loops": 0, "dt": 0.005}
+EXPECTED = {
+    "bodies": 2,
+    "rows": 10,
+    "mobility": 2,
+    "redundant": 0,
+    "loops": 0,
+    "dt": 0.005,
+    "order": [{"exact_first_order_start": True}],
+}

@@ -61,4 +61,12 @@ def elbow_of(radius, arm, rod, position, radial):
     return x * radial + (0, 0, z)
 
 
-EXPECTED = {"bodies": 10, "rows": 51, "mobility": 9, "redundant": 0, "loops": 5, "dt": 0.01}
+EXPECTED = {
+    "bodies": 10,
+    "rows": 51,
+    "mobility": 9,
+    "redundant": 0,
+    "loops": 5,
+    "dt": 0.01,
+    "order": [{"parameters": {"rods": "universal"}, "duration": 0.12, "speed": 0.3, "slow": True}],
+}

@@ -10,4 +10,12 @@ def build(joint: str = "revolute", angle: float = np.pi / 4) -> vi.Mechanism:
     return vi.mechanisms.n_pendulum(2, joint=joint, angle=angle)
 
 
-EXPECTED = {"bodies": 2, "rows": 10, "mobility": 2, "redundant": 0, "loops": 0, "dt": 0.01}
+EXPECTED = {
+    "bodies": 2,
+    "rows": 10,
+    "mobility": 2,
+    "redundant": 0,
+    "loops": 0,
+    "dt": 0.01,
+    "variants": [{"joint": "spherical"}],
+}

@@ -27,4 +27,12 @@ def build(effort=0.0, bank: float = 0.2, angle: float = 0.15, rate: float = 1.0)
     return vi.Mechanism("escapement", bodies, joints, forces=forces, start=start)
 
 
-EXPECTED = {"bodies": 1, "rows": 5, "mobility": 1, "redundant": 0, "loops": 0, "dt": 1e-3}
+EXPECTED = {
+    "bodies": 1,
+    "rows": 5,
+    "mobility": 1,
+    "redundant": 0,
+    "loops": 0,
+    "dt": 1e-3,
+    "order": [{"parameters": {"bank": 3.0}, "exact_first_order_start": True}],
+}

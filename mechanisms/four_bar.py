@@ -51,4 +51,13 @@ def build(
     return vi.Mechanism("four-bar", bodies, joints, start={"rates": {"crank pivot": rate}})
 
 
-EXPECTED = {"bodies": 3, "rows": 20, "mobility": 1, "redundant": 3, "loops": 1, "dt": 0.01}
+EXPECTED = {
+    "bodies": 3,
+    "rows": 20,
+    "mobility": 1,
+    "redundant": 3,
+    "loops": 1,
+    "dt": 0.01,
+    "variants": [{"case": "double-crank", "ground": 0.3, "rate": -4.0}],
+    "impossible": [{"ground": 3.0}, {"case": "crank"}],
+}

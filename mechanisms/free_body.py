@@ -39,4 +39,6 @@ EXPECTED = {
     "loops": 0,
     "dt": 0.01,
     "period": period(np.array([0.05, 0.17, 0.20]) / 12, np.array([PERTURBATION, SPIN, 0.0])),
+    "variants": [{"spin": 3.0, "perturbation": 1.0}],
+    "order": [{"duration": 1.0, "speed": 3.0}],
 }

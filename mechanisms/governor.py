@@ -40,4 +40,12 @@ def build(stiffness: float = 8e5, damping: float = 4e4, rate: float = 2 * np.pi)
     return vi.Mechanism("governor", bodies, joints, forces=forces, start=start)
 
 
-EXPECTED = {"bodies": 4, "rows": 20, "mobility": 4, "redundant": 0, "loops": 0, "dt": 1e-3}
+EXPECTED = {
+    "bodies": 4,
+    "rows": 20,
+    "mobility": 4,
+    "redundant": 0,
+    "loops": 0,
+    "dt": 1e-3,
+    "order": [{"parameters": {"stiffness": 0.0, "damping": 0.0}}],
+}

@@ -46,4 +46,13 @@ def build(angle: float = 0.0, rate: float = 4 * np.pi) -> vi.Mechanism:
     return vi.Mechanism("Jansen's leg", bodies, joints, start={"rates": {"crank pivot": rate}})
 
 
-EXPECTED = {"bodies": 7, "rows": 50, "mobility": 1, "redundant": 9, "loops": 3, "dt": 0.01}
+EXPECTED = {
+    "bodies": 7,
+    "rows": 50,
+    "mobility": 1,
+    "redundant": 9,
+    "loops": 3,
+    "dt": 0.01,
+    "variants": [{"angle": 2.0, "rate": -10.0}],
+    "order": [{"duration": 0.15}],
+}

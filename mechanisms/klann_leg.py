@@ -43,4 +43,12 @@ def build(rate: float = 4 * np.pi) -> vi.Mechanism:
     return vi.Mechanism("Klann's leg", bodies, joints, start={"rates": {"shaft": rate}})
 
 
-EXPECTED = {"bodies": 5, "rows": 35, "mobility": 1, "redundant": 6, "loops": 2, "dt": 0.002}
+EXPECTED = {
+    "bodies": 5,
+    "rows": 35,
+    "mobility": 1,
+    "redundant": 6,
+    "loops": 2,
+    "dt": 0.002,
+    "order": [{"duration": 0.03}],
+}

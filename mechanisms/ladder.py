@@ -54,4 +54,14 @@ def _bridge(k, angle):
 
 # Planar degrees of freedom, 3 a body less 2 a hinge: 3 (3 k) - 2 (4 k) = k open; closed, with the last rung in the
 # ground, 3 (3 k - 1) - 2 (4 k) = k - 3. 3 rows of each of the k, closed k + 1, loops are redundant.
-EXPECTED = {"bodies": 12, "rows": 80, "mobility": 4, "redundant": 12, "loops": 4, "dt": 0.005}
+EXPECTED = {
+    "bodies": 12,
+    "rows": 80,
+    "mobility": 4,
+    "redundant": 12,
+    "loops": 4,
+    "dt": 0.005,
+    "variants": [{"k": 5, "closed": True, "angle": 0.1}],
+    "impossible": [{"k": 0}, {"k": 3, "closed": True}],
+    "order": [{"parameters": {"k": 2}, "speed": 0.3}],
+}

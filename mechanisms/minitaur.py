@@ -30,4 +30,14 @@ def build(
 
 
 # 6 of the trunk and 2 a leg
-EXPECTED = {"bodies": 17, "rows": 100, "mobility": 14, "redundant": 12, "loops": 4, "dt": 0.01}
+EXPECTED = {
+    "bodies": 17,
+    "rows": 100,
+    "mobility": 14,
+    "redundant": 12,
+    "loops": 4,
+    "dt": 0.01,
+    "variants": [{"legs": 2, "spin": (1.0, 0.0, 0.0), "opening": 2.0, "gravity": (0, 0, -9.81)}],
+    "impossible": [{"legs": 5}],
+    "order": [{"parameters": {"legs": 1}, "duration": 0.15, "speed": 0.5}],
+}

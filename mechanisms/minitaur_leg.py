@@ -52,4 +52,13 @@ def hip_angles(foot, opening: float = np.pi / 2) -> np.ndarray:
     return np.stack([swing - spread, swing + spread], axis=-1)
 
 
-EXPECTED = {"bodies": 4, "rows": 25, "mobility": 2, "redundant": 3, "loops": 1, "dt": 0.005}
+EXPECTED = {
+    "bodies": 4,
+    "rows": 25,
+    "mobility": 2,
+    "redundant": 3,
+    "loops": 1,
+    "dt": 0.005,
+    "variants": [{"opening": 2.0, "rate": -1.0}],
+    "order": [{"duration": 0.1, "speed": 0.1}],
+}

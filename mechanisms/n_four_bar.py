@@ -32,4 +32,14 @@ def _rod(name, centre, along):
 
 
 # the hinges are parallel: 3 of the 5 rows that close a loop are redundant
-EXPECTED = {"bodies": 5, "rows": 35, "mobility": 1, "redundant": 6, "loops": 2, "dt": 0.01}
+EXPECTED = {
+    "bodies": 5,
+    "rows": 35,
+    "mobility": 1,
+    "redundant": 6,
+    "loops": 2,
+    "dt": 0.01,
+    "variants": [{"N": 3, "speed": -2.0}],
+    "impossible": [{"N": 0}],
+    "order": [{"parameters": {"N": 1}, "exact_first_order_start": True}],
+}

@@ -30,4 +30,14 @@ def build(n: int = 3, joint: str = "revolute", angle: float = np.pi / 4) -> vi.M
     return vi.Mechanism(f"{n}-link pendulum", bodies, joints)
 
 
-EXPECTED = {"bodies": 3, "rows": 15, "mobility": 3, "redundant": 0, "loops": 0, "dt": 0.01}
+EXPECTED = {
+    "bodies": 3,
+    "rows": 15,
+    "mobility": 3,
+    "redundant": 0,
+    "loops": 0,
+    "dt": 0.01,
+    "variants": [{"n": 5, "joint": "spherical"}],
+    "impossible": [{"joint": "fixed"}],
+    "order": [{"parameters": {"n": 3}}, {"parameters": {"n": 2, "joint": "spherical"}}],
+}

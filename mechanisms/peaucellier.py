@@ -47,4 +47,14 @@ def line_depth(arm: float, side: float, crank: float) -> float:
     return (arm**2 - side**2) / (2 * crank)
 
 
-EXPECTED = {"bodies": 7, "rows": 50, "mobility": 1, "redundant": 9, "loops": 3, "dt": 0.01}
+EXPECTED = {
+    "bodies": 7,
+    "rows": 50,
+    "mobility": 1,
+    "redundant": 9,
+    "loops": 3,
+    "dt": 0.01,
+    "variants": [{"arm": 0.8, "side": 0.3, "crank": 0.4, "angle": -0.5}],
+    "impossible": [{"angle": 3.0}],
+    "order": [{"duration": 0.4, "slow": True}],
+}

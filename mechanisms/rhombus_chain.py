@@ -40,4 +40,13 @@ def build(m: int = 4, opening: float = np.pi / 2, tilt: float = np.pi / 6) -> vi
 
 
 # each rhombus opens and turns; its hinges are parallel, so 3 of the 25 rows of its loop are redundant
-EXPECTED = {"bodies": 16, "rows": 100, "mobility": 8, "redundant": 12, "loops": 4, "dt": 0.01, "clusters": 4}
+EXPECTED = {
+    "bodies": 16,
+    "rows": 100,
+    "mobility": 8,
+    "redundant": 12,
+    "loops": 4,
+    "dt": 0.01,
+    "variants": [{"m": 2, "opening": 1.0, "tilt": -0.5}],
+    "order": [{"parameters": {"m": 1}}],
+}

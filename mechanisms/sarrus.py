@@ -31,4 +31,12 @@ def build(short: float = 0.8, long: float = 1.0, drop: float = 1.3) -> vi.Mechan
     return vi.Mechanism("Sarrus' linkage", bodies, joints)
 
 
-EXPECTED = {"bodies": 5, "rows": 30, "mobility": 1, "redundant": 1, "loops": 1, "dt": 0.01}
+EXPECTED = {
+    "bodies": 5,
+    "rows": 30,
+    "mobility": 1,
+    "redundant": 1,
+    "loops": 1,
+    "dt": 0.01,
+    "order": [{"parameters": {"drop": 1.5}, "duration": 0.1, "slow": True}],
+}

@@ -45,4 +45,14 @@ def build(k: int = 3, length: float = 1.0, angle: float = 0.3, rate: float = 0.0
 
 
 # k + 1 loops in one plane: 3 of the 5 rows that close each are redundant
-EXPECTED = {"bodies": 9, "rows": 65, "mobility": 1, "redundant": 12, "loops": 4, "dt": 0.01}
+EXPECTED = {
+    "bodies": 9,
+    "rows": 65,
+    "mobility": 1,
+    "redundant": 12,
+    "loops": 4,
+    "dt": 0.01,
+    "variants": [{"k": 2, "length": 0.7, "angle": 0.7, "rate": 0.5, "gravity": (0, 0, -9.81)}],
+    "impossible": [{"k": 0}],
+    "order": [{"parameters": {"k": 1, "angle": 0.8, "gravity": (0, 0, -9.81)}}],
+}

@@ -31,4 +31,13 @@ def build(crank: float = 0.3, rod: float = 1.0, angle: float = np.pi / 3, rate: 
     return vi.Mechanism("slider-crank", bodies, joints, start={"rates": {"crank pivot": rate}})
 
 
-EXPECTED = {"bodies": 3, "rows": 20, "mobility": 1, "redundant": 3, "loops": 1, "dt": 0.01}
+EXPECTED = {
+    "bodies": 3,
+    "rows": 20,
+    "mobility": 1,
+    "redundant": 3,
+    "loops": 1,
+    "dt": 0.01,
+    "variants": [{"crank": 0.2, "rod": 0.5, "angle": 3.0, "rate": -4.0}],
+    "impossible": [{"crank": 2.0}],
+}

@@ -28,4 +28,14 @@ def build(n: int = 10, joint: str = "universal") -> vi.Mechanism:
     return vi.Mechanism(f"{n}-link snake", bodies, joints, gravity=(0, 0, 0), start={"rates": rates})
 
 
-EXPECTED = {"bodies": 10, "rows": 36, "mobility": 24, "redundant": 0, "loops": 0, "dt": 0.01}
+EXPECTED = {
+    "bodies": 10,
+    "rows": 36,
+    "mobility": 24,
+    "redundant": 0,
+    "loops": 0,
+    "dt": 0.01,
+    "variants": [{"n": 4, "joint": "revolute"}],
+    "impossible": [{"joint": "fixed"}],
+    "order": [{"parameters": {"n": 3}, "speed": 1.0}],
+}

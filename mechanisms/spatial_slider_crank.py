@@ -51,4 +51,12 @@ def build(angle: float = 0.0, rate: float = 6.0, wrist: str = "universal") -> vi
     return vi.Mechanism("spatial slider-crank", bodies, joints, start={"rates": {"crank pivot": rate}})
 
 
-EXPECTED = {"bodies": 3, "rows": 17, "mobility": 1, "redundant": 0, "loops": 1, "dt": 0.005}
+EXPECTED = {
+    "bodies": 3,
+    "rows": 17,
+    "mobility": 1,
+    "redundant": 0,
+    "loops": 1,
+    "dt": 0.005,
+    "order": [{"parameters": {"angle": 1.0}, "duration": 0.15, "speed": 0.1}],
+}

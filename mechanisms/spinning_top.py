@@ -44,4 +44,6 @@ EXPECTED = {
     "loops": 0,
     "dt": 0.01,
     "precession": steady_precession(SPIN, TILT),
+    "variants": [{"spin": -30.0, "tilt": 2.0}],
+    "impossible": [{"spin": 1.0}],
 }

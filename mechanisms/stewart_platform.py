@@ -62,4 +62,12 @@ def feet_and_heads(base: float, platform: float, spread: float) -> np.ndarray:
     )
 
 
-EXPECTED = {"bodies": 13, "rows": 72, "mobility": 6, "redundant": 0, "loops": 5, "dt": 0.01}
+EXPECTED = {
+    "bodies": 13,
+    "rows": 72,
+    "mobility": 6,
+    "redundant": 0,
+    "loops": 5,
+    "dt": 0.01,
+    "order": [{"speed": 1.2, "slow": True}],
+}

@@ -30,4 +30,13 @@ def build(joint: str = "revolute", span: float = 1.5, angle: float = np.pi / 4) 
     return vi.Mechanism("three-link loop", bodies, joints)
 
 
-EXPECTED = {"bodies": 3, "rows": 20, "mobility": 1, "redundant": 3, "loops": 1, "dt": 0.01}
+EXPECTED = {
+    "bodies": 3,
+    "rows": 20,
+    "mobility": 1,
+    "redundant": 3,
+    "loops": 1,
+    "dt": 0.01,
+    "variants": [{"joint": "spherical"}],
+    "impossible": [{"joint": "fixed"}, {"span": 4.0}],
+}

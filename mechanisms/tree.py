@@ -32,4 +32,13 @@ def build(depth: int = 3, branching: int = 2, angle: float = np.pi / 4) -> vi.Me
     return vi.Mechanism(f"tree of {len(bodies)} links", bodies, joints)
 
 
-EXPECTED = {"bodies": 7, "rows": 30, "mobility": 12, "redundant": 0, "loops": 0, "dt": 0.01}
+EXPECTED = {
+    "bodies": 7,
+    "rows": 30,
+    "mobility": 12,
+    "redundant": 0,
+    "loops": 0,
+    "dt": 0.01,
+    "variants": [{"depth": 2, "branching": 3}],
+    "order": [{"parameters": {"depth": 2}}],
+}

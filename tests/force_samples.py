@@ -3,12 +3,12 @@
 import dataclasses
 
 import numpy as np
-from random_mechanisms import random_closed
+from random_mechanisms import random_closed, random_joint, random_tree, unit
 
 import varint as vi
 from varint.analysis.forces import forces_at
 from varint.model.forces import FORCES
-from varint.model.forces.base import coordinate_gauge
+from varint.model.forces.base import coordinate_measure
 from varint.model.forces.spring import BetweenPoints
 
 PARAMETERS = {
@@ -37,7 +37,7 @@ def gauged(mechanism):
         (joint.name, k)
         for joint in mechanism.joints
         for k in range(joint.dof)
-        if coordinate_gauge(joint, k, *mechanism.anchors(joint))
+        if coordinate_measure(joint, k, *mechanism.anchors(joint))
     ]
 
 
@@ -75,3 +75,88 @@ def coupled_everywhere(rng, **parameters):
     ends = {"point_a": tree[0], "point_b": tree[1] + 1.0}
     world = vi.Spring("to the world", "b0", "world", **ends, **PARAMETERS["Spring"] | parameters)
     return with_forces(mechanism, *mechanism.forces, world)
+
+
+def cubic(value, rate):
+    return -(value**3) - 0.5 * rate, -3.0 * value**2, -0.5
+
+
+def swing(t):
+    return 0.2 * np.sin(3.0 * t)
+
+
+def samples(rng):
+    """Name to forces for `sample_mechanism`: every force of the registry, and of some of them more than one use."""
+    p, n = (lambda: rng.standard_normal(3)), lambda: unit(rng)
+    points = {"point_a": p(), "point_b": p()}
+    return {
+        "Spring": [vi.Spring("f", "b0", "b2", stiffness=7.0, damping=2.0, rest_length=1.0, **points)],
+        "Spring to the world": [vi.Spring("f", "world", "b2", stiffness=7.0, damping=2.0, rest_length=1.0, **points)],
+        "Cable": [vi.Cable("f", "b0", "b1", stiffness=7.0, damping=2.0, rest_length=0.1, **points)],
+        "TorsionSpring": [vi.TorsionSpring("f", joint="hinge", stiffness=5.0, damping=1.0, rest_angle=0.3)],
+        "second angle": [vi.TorsionSpring("f", joint="hooke", coordinate=1, stiffness=5.0, damping=1.0)],
+        "JointDamper on a slide": [vi.JointDamper("f", joint="slider", damping=3.0)],
+        "JointFriction": [vi.JointFriction("f", joint="hinge", effort=2.0, smoothing=1.0)],
+        "Motor and JointServo": [
+            vi.Motor("f", joint="hinge", effort=2.0),
+            vi.JointServo("g", joint="slider", target=1.0, stiffness=3.0),
+        ],
+        "PointForce": [
+            vi.PointForce("f", "b1", direction=n(), magnitude=2.0, point=p()),
+            vi.PointForce("g", "b2", direction=n(), magnitude=3.0, point=p(), fixed_in="body"),
+        ],
+        "PointTorque": [vi.PointTorque("f", "b1", direction=n(), magnitude=2.0)],
+        "BodyDamper": [vi.BodyDamper("f", "b2", linear=2.0, angular=0.5)],
+        "Drag": [vi.Drag("f", "b2", linear=2.0, angular=0.5)],
+        "CentralGravity": [vi.CentralGravity("f", "b0", "b2", mu=4.0)],
+        "Bushing": [
+            vi.Bushing("f", "b0", "b2", point=p(), stiffness=rng.uniform(1, 2, 6), damping=rng.uniform(1, 2, 6))
+        ],
+        "GroundContact": [
+            vi.GroundContact(
+                "f", "b2", point=p(), ground=(0, 0, 50.0), stiffness=2.0, damping=0.3, friction=0.2, smoothing=1.0
+            )
+        ],
+        "JointStop": [vi.JointStop("f", joint="hinge", upper=-9.0, stiffness=3.0, damping=0.1)],
+        "StrainSpring": [vi.StrainSpring("f", "b0", "b2", stiffness=2.0, damping=2.0, **points)],
+        "TabulatedSpring": [
+            vi.TabulatedSpring("f", "b0", "b2", values=np.arange(9.0), efforts=-(np.arange(9.0) ** 2), **points)
+        ],
+        "TabulatedTorsionSpring": [
+            vi.TabulatedTorsionSpring("f", joint="hinge", values=np.array([-9.0, 9.0]), efforts=np.array([3.0, -4.0]))
+        ],
+        "LengthStop": [vi.LengthStop("f", "b0", "b2", upper=0.1, stiffness=2.0, damping=0.1, **points)],
+        "MultiPointSpring": [
+            vi.MultiPointSpring(
+                "f", ["world", "b0", "b1", "b3"], points=rng.standard_normal((4, 3)), stiffness=2.0, damping=1.0
+            )
+        ],
+        "MultiPointCable": [
+            vi.MultiPointCable(
+                "f", ["b0", "b1", "b3"], points=rng.standard_normal((3, 3)), stiffness=2.0, rest_length=0.1
+            )
+        ],
+        "VelocityMotor": [vi.VelocityMotor("f", joint="hinge", speed=0.5, max_effort=2.0, smoothing=1.0)],
+        "UserSpring": [vi.UserSpring("f", "b0", "b2", law=cubic, **points)],
+        "UserJointForce": [vi.UserJointForce("f", joint="slider", law=cubic)],
+        "Gear": [vi.Gear("f", joint_a="hinge", joint_b="hooke", radius_a=0.3, radius_b=0.7)],
+        "RackAndPinion": [vi.RackAndPinion("f", joint_a="hinge", joint_b="slider", radius=0.2)],
+        "Screw": [vi.Screw("f", joint="slider", pitch=0.5)],
+        "Belt": [vi.Belt("f", joints=["hinge", "hooke"], radii=[0.3, -0.1])],
+        "Equality": [vi.Equality("f", joint_a="hinge", joint_b="hooke", coordinate_b=1, factor=0.5)],
+        "Coupling": [vi.Coupling("f", terms=[("hinge", 0, 1.0), ("slider", 0, 2.0), ("hooke", 1, -0.5)])],
+        "PrescribedMotion": [vi.PrescribedMotion("f", joint="hinge", position=swing)],
+        "JointCoulombFriction": [vi.JointCoulombFriction("f", joint="hinge", coefficient=0.2, radius=0.05)],
+    }
+
+
+def sample_mechanism(rng, forces=()):
+    """Four bodies b0 to b3 in a chain, on a hinge, a sliding and turning joint, a Hooke joint and a ball."""
+    tree = random_tree(rng, 4, kinds=("Spherical",))
+    bodies = tree.bodies
+    kinds = {"hinge": "Revolute", "slider": "Cylindrical", "hooke": "Universal", "ball": "Spherical"}
+    joints = [
+        random_joint(rng, kind, name, f"b{i - 1}" if i else "world", f"b{i}", bodies[i].position + 0.3)
+        for i, (name, kind) in enumerate(kinds.items())
+    ]
+    return vi.Mechanism("forced", bodies, joints, forces=forces)

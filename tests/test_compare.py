@@ -149,9 +149,10 @@ def test_page_states_what_was_run(loop):
     page = str(loop)
     for words in ("four-bar", "0.2 s", "order 2", "rtol = 1e-12", "b = 5 1/s", "numpy", "varint"):
         assert words in page
-    for block in page.split("\n\n"):
-        if block.startswith("|"):
-            assert len({line.count("|") for line in block.splitlines()}) == 1
+    tables = [block for block in page.split("\n\n") if block.startswith("|")]
+    assert len(tables) == 2
+    for table in tables:
+        assert len({line.count("|") for line in table.splitlines()}) == 1
     assert f"{loop.vi.error.position[0]:.2e}" in page
     assert f"{loop.vi.order.orientation:.2f}" in page
 

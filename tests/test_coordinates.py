@@ -46,7 +46,8 @@ def test_coordinates_lead_to_the_poses_without_jumps(kind, rng):
                 np.testing.assert_allclose(one, other, atol=1e-8)
         slopes = (q[14:16] - q[12:14]) / 0.02
         rates = [measured_rates(mechanism, joint.name, state_at(run, node)) for node in (13, 14)]
-        np.testing.assert_allclose(slopes, rates, atol=0.02 * (1 + np.abs(slopes).max(initial=0.0)) ** 3)
+        # of second order in the step, by the third derivative, which grows with the cube of the rates
+        np.testing.assert_allclose(slopes, rates, atol=2e-4 * (1 + np.abs(slopes).max(initial=0.0)) ** 3)
 
 
 def test_angles_go_on_past_pi():

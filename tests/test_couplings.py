@@ -323,8 +323,9 @@ def test_wrong_prescribed_motions_are_named():
         vi.simulate(driven(np.zeros(7)), 1.0, 0.01)
 
 
-def test_couplings_are_in_the_registry():
-    assert {"Coupling", "Gear", "RackAndPinion", "Screw", "Equality", "Belt", "PrescribedMotion"} <= set(FORCES)
+def test_cases_cover_the_registry():
+    tested = {type(force).__name__ for force, _ in CASES.values()} | {type(gear()).__name__}
+    assert tested == {name for name, force in FORCES.items() if force.held} - {"PrescribedMotion"}
 
 
 def test_gear_trains_take_linear_memory():

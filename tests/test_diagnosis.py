@@ -68,7 +68,7 @@ def test_catalogue(name):
     diagnosis = mechanism.diagnose(state)
     assert diagnosis.mobility == diagnosis.generic_mobility == facts["mobility"]
     assert diagnosis.redundancy == mechanism.rows - 6 * len(mechanism.bodies) + facts["mobility"]
-    assert diagnosis.redundancy == len(diagnosis.redundant) == facts.get("redundant", diagnosis.redundancy)
+    assert diagnosis.redundancy == len(diagnosis.redundant) == facts["redundant"]
     assert diagnosis.unique_multipliers == (diagnosis.redundancy == 0)
     assert diagnosis.gap < 1e-8 < 1e-3 < diagnosis.rank_margin
     check_motions(mechanism, state)

@@ -1,9 +1,13 @@
 """The examples of the README run, and what it says of the package is so."""
 
+import inspect
 import re
 from pathlib import Path
 
+import pytest
+
 import varint as vi
+from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 
 ROOT = Path(__file__).parent.parent
@@ -24,9 +28,36 @@ def test_python_examples_run():
             assert hasattr(traj, attribute), attribute
 
 
-def test_names_every_joint():
-    listed = README.split("**Joints:**")[1].split("* **")[0]
-    assert set(re.findall(r"`(\w+)`", listed)) == set(REGISTRY)
+def test_reference_is_of_today(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import generate
+
+    assert generate.page() == generate.PAGE.read_text(), "run make docs"
+    for name in (*REGISTRY, *FORCES):
+        assert f"| `{name}` |" in generate.page()
+
+
+def test_readme_names_what_there_is():
+    for section, registry in (("Joints", REGISTRY), ("Forces", FORCES)):
+        listed = README.split(f"**{section}:**")[1].split("\n* **")[0]
+        named = set(re.findall(r"`([A-Z]\w+)`", listed))
+        assert len(named) > 10
+        assert named <= set(registry), section
+
+
+def test_citations_are_in_the_bibliography():
+    """Whatever is cited by equation, section or algorithm, and each entry is cited somewhere."""
+    page = (ROOT / "docs" / "bibliography.md").read_text()
+    entries = set(re.findall(r"^\* \*\*(.+?)\*\*:", page, re.M))
+    folders = ("varint", "mechanisms", "tests", "benchmarks", "examples")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    pages = [ROOT / "README.md", *(p for p in (ROOT / "docs").glob("*.md") if p.name != "bibliography.md")]
+    text = "\n".join(path.read_text() for path in (*sources, *pages))
+    cited = set(re.findall(r"\b([A-Z]{2,}) (?:eqs?\.|sections?|Alg|Fig|supplement)", text))
+    assert len(cited) >= 2
+    assert cited <= entries
+    for entry in entries:
+        assert all(re.search(rf"\b{re.escape(word)}", text) for word in entry.split()), f"{entry} is cited nowhere"
 
 
 def test_links_lead_somewhere():
@@ -38,3 +69,35 @@ def test_links_lead_somewhere():
 def test_every_public_name_is_documented():
     for name in vi.__all__:
         assert getattr(vi, name).__doc__, name
+
+
+def test_table_of_the_catalogue_is_of_today():
+    """Each mechanism and the facts in its file; the figures are those of the run of `make docs`."""
+    table = [line for line in (ROOT / "docs" / "catalogue.md").read_text().splitlines() if line.startswith("| ")][1:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    assert [row[0] for row in rows] == list(vi.mechanisms.NAMES), "run make docs"
+    for name, *figures in rows:
+        facts = vi.mechanisms.module(name).EXPECTED
+        fixed = [facts[key] for key in ("bodies", "loops", "rows", "mobility", "redundant")] + [1e3 * facts["dt"]]
+        assert [float(cell) for cell in figures[:6]] == pytest.approx(fixed), f"{name}: run make docs"
+
+
+@pytest.mark.parametrize("name", ["Revolute", "Helical"])
+def test_joints_in_the_contributing_guide_are_those_of_the_package(name):
+    """Each line of the example stands in the source, in the same order."""
+    page = (ROOT / "docs" / "contributing.md").read_text()
+    (block,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.S) if f"class {name}(" in block]
+    source = iter(Path(inspect.getsourcefile(REGISTRY[name])).read_text().splitlines())
+    code = [line for line in block.splitlines() if line and '"""' not in line]
+    assert len(code) > 5
+    for line in code:
+        assert line in source, line
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/theory.md", "docs/redmax.md", "docs/compare.md", "docs/architecture.md"]
+)
+def test_files_that_pages_name_exist(name):
+    files = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("[a-z]*/**/*.py")}
+    for named in re.findall(r"`([\w/]+\.py)`", (ROOT / name).read_text()):
+        assert any(f"/{path}".endswith(f"/{named}") for path in files), named

@@ -1,7 +1,6 @@
 """Forces along coordinates and between points: derivatives, Newton's matrix, action and reaction."""
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,12 +8,13 @@ from force_samples import (
     CONSERVATIVE,
     KINDS,
     NO_TABLE,
-    PARAMETERS,
     coupled_everywhere,
     forces_of,
     gauged,
     one_of_each,
     random_force,
+    sample_mechanism,
+    samples,
     with_forces,
 )
 from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
@@ -32,15 +32,49 @@ from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames, moved, reference_pose
 from varint.model.checks import freeze
 from varint.model.forces import FORCES
+from varint.model.forces.coupling import Coupled
 from varint.model.forces.spring import BetweenPoints
 from varint.model.joints import REGISTRY
 from varint.model.rotation import rotation_matrix
 
+SAMPLES = samples(np.random.default_rng(0))
+IN_STEPS = [name for name, given in SAMPLES.items() if not any(force.reduced_only for force in given)]
 
-def test_parameters_and_readme_cover_the_registry():
-    assert set(PARAMETERS) <= set(FORCES)
-    readme = (Path(__file__).parent.parent / "README.md").read_text().split("**Forces:**")[1].split("* **")[0]
-    assert all(f"`{kind}`" in readme for kind in FORCES)
+
+def test_samples_cover_the_registry():
+    """A force that no sample uses is tested by nothing below."""
+    assert {type(force).__name__ for given in SAMPLES.values() for force in given} == set(FORCES)
+    assert {type(force).__name__ for name in IN_STEPS for force in SAMPLES[name]} == {
+        kind for kind, force in FORCES.items() if not force.reduced_only
+    }
+
+
+@pytest.mark.parametrize("name", IN_STEPS)
+def test_every_force_acts_and_its_work_is_in_the_balance(name, rng):
+    """Each changes the motion; energy, work and what is dissipated agree to second order."""
+    mechanism = sample_mechanism(rng, samples(rng)[name])
+    state = random_velocity_state(rng, mechanism, 0.5)
+    runs = [vi.simulate(mechanism, 0.1, dt, state=state, tol=1e-12) for dt in (0.002, 0.001)]
+    free = vi.simulate(with_forces(mechanism), 0.1, 0.002, state=state)
+    assert np.abs(runs[0].position - free.position).max() > 1e-6
+    for force in mechanism.forces:
+        assert np.abs(runs[0].force[force.name]).max() > 1e-3
+        work = np.abs(runs[0].work[:, mechanism.force_index[force.name]]).max()
+        assert work == 0.0 if isinstance(force, Coupled) else work > 1e-6
+    coarse, fine = (np.abs(run.energy_balance).max() for run in runs)
+    assert coarse > 1e-9
+    assert coarse / fine == pytest.approx(4.0, rel=0.2)
+
+
+def test_friction_by_what_a_joint_transmits_takes_energy(rng):
+    """The force that only reduced coordinates know."""
+    (name,) = set(SAMPLES) - set(IN_STEPS)
+    mechanism = sample_mechanism(rng, samples(rng)[name])
+    state = random_velocity_state(rng, mechanism, 0.5)
+    run = vi.redmax.simulate(mechanism, 0.1, dt=0.002, integrator="euler", state=state)
+    power = run.power["f"]  # where the motion reverses, the rate at the end of a step is not that over the step
+    assert power.max() < 0.01 * np.abs(power).max()
+    assert run.dissipated["f"][-1] > 1e-4
 
 
 # derivatives

@@ -149,9 +149,9 @@ def test_rank_revealing_lu(variant, rng, rank):
     assert K[0] == 9.0
 
 
-@pytest.mark.parametrize("order", SCHEMES)
-def test_stages_add_up_and_are_symmetric(order):
-    stages = scheme(order).stages
+@pytest.mark.parametrize("name", SCHEMES)
+def test_stages_add_up_and_are_symmetric(name):
+    stages, order = SCHEMES[name].stages, SCHEMES[name].order
     assert stages.sum() == pytest.approx(1.0, abs=1e-15)
     assert np.array_equal(stages, stages[::-1])
     for power in range(3, order, 2):  # the order conditions of a composition that sums of odd powers express

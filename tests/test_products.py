@@ -7,9 +7,10 @@ from scipy.interpolate import BSpline
 from scipy.spatial.transform import Rotation
 
 import varint as vi
+from varint.model.joints import REGISTRY
 from varint.model.joints.base import ProductJoint
 
-KINDS = ("Helical", "SplineCurve", "SplineSurface", "Composite")
+KINDS = tuple(kind for kind, joint in REGISTRY.items() if issubclass(joint, ProductJoint))
 
 
 def box(name="b", **pose):
@@ -211,8 +212,29 @@ def test_order_two_on_loops(kind, rng):
     assert exact.drift.max() < 1e-9
 
 
-def test_reduced_efforts_pass_through_products():
-    """A prescribed screw and a prescribed spline: the drives' work is the change of energy."""
+def test_drive_of_a_prescribed_screw():
+    """The torque (J + m c^2) angle'' + m g c with c = lead / 2 pi, whose work is the change of energy."""
+    body, c = box(), 0.3 / (2 * np.pi)
+    screw = vi.Helical("screw", "world", "b", point=(0, 0, 0), axis=(0, 0, 1), lead=0.3)
+    mechanism = vi.Mechanism("jack", [body], [screw])
+
+    def turn(t):
+        return np.sin(3.0 * t), 3.0 * np.cos(3.0 * t), -9.0 * np.sin(3.0 * t)
+
+    state = mechanism.state(rates={"screw": 3.0})
+    run = vi.redmax.simulate(mechanism, 2.0, dt=0.002, prescribed={"screw": turn}, state=state, rtol=1e-9)
+    angle, rate, second = (np.array([turn(t)[k] for t in run.t]) for k in range(3))
+    assert run.coordinates["screw"] == pytest.approx(angle, abs=1e-9)
+    assert run.position[:, 0, 2] == pytest.approx(c * angle, abs=1e-9)
+    torque = (body.inertia[2, 2] + 2.0 * c * c) * second + 2.0 * 9.81 * c
+    assert run.driving["screw"].ravel() == pytest.approx(torque, abs=1e-7)
+    power = torque * rate
+    work = np.append(0.0, np.cumsum(0.001 * (power[1:] + power[:-1])))
+    assert run.energy - run.energy[0] == pytest.approx(work, abs=1e-5)
+
+
+def test_reduced_efforts_pass_through_a_spline():
+    """A prescribed ride: the drive's work is the change of energy."""
     mechanism = vi.mechanisms.roller_coaster()
 
     def ride(t):

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from random_mechanisms import random_closed, random_joint, random_tree, unit
+from force_samples import sample_mechanism, samples
+from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree
 
 import varint as vi
 from varint.model.forces.base import FORCES
@@ -12,6 +13,12 @@ from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.linear import reduced_damping_and_stiffness
+
+SMOOTH = {
+    name: given
+    for name, given in samples(np.random.default_rng(0)).items()
+    if not any(force.held or force.reduced_only for force in given)
+}
 
 
 def check(rng, mechanism, size=0.5, baumgarte=2.0, tolerance=1e-7, around=None):
@@ -58,93 +65,55 @@ def test_random_trees_and_loops(rng):
         check(rng, mechanism, around=vi.redmax.reduced_state(mechanism, mechanism.state()))
 
 
+def closed_by(rng, kind, reverse, tree="Revolute"):
+    """A loop of seven bodies: six joints of type ``tree``, then two of type ``kind``, one of which closes it."""
+    bodies = [random_body(rng, f"b{i}") for i in range(7)]
+    names = ["world", *(body.name for body in bodies)]
+    joints = [
+        random_joint(rng, kind if i == 6 else tree, f"j{i}", names[i], names[i + 1], rng.standard_normal(3))
+        for i in range(7)
+    ]
+    ends = ("b6", "world") if reverse else ("world", "b6")
+    return vi.Mechanism("loop", bodies, [*joints, random_joint(rng, kind, "cut", *ends, rng.standard_normal(3))])
+
+
+CLOSING = sorted(set(LOWER) - {"Free", "Fixed"})  # the one has no rows; the other is never the joint that is cut
+
+
+@pytest.mark.parametrize("kind", CLOSING)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_every_joint_that_closes_a_loop(rng, kind, reverse):
+    for _ in range(3):
+        mechanism = closed_by(rng, kind, reverse)
+        (((_, (cut,)),),) = mechanism.compiled.topology.nodes
+        assert type(mechanism.joints[cut]) is REGISTRY[kind]
+        check(rng, mechanism)
+
+
+@pytest.mark.parametrize("kind", sorted(set(REGISTRY) - set(LOWER)))
+def test_products_of_exponentials_in_a_loop(rng, kind):
+    for _ in range(3):
+        mechanism = closed_by(rng, "Rod", False, kind)
+        (((_, (cut,)),),) = mechanism.compiled.topology.nodes
+        assert isinstance(mechanism.joints[cut], vi.Rod)
+        check(rng, mechanism)
+
+
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_the_catalogue(rng, name):
     mechanism = getattr(vi.mechanisms, name)()
     check(rng, mechanism, around=vi.redmax.reduced_state(mechanism, mechanism.state()))
 
 
-def cubic(value, rate):
-    return -(value**3) - 0.5 * rate, -3.0 * value**2, -0.5
-
-
-def forces(rng):
-    """One of each kind of gauge and law, on bodies b0, b1, b2 and the joint "hinge"."""
-    p, n = (lambda: rng.standard_normal(3)), lambda: unit(rng)
-    points = {"point_a": p(), "point_b": p()}
-    return {
-        "Spring": [vi.Spring("f", "b0", "b2", stiffness=7.0, damping=2.0, rest_length=1.0, **points)],
-        "Spring to the world": [vi.Spring("f", "world", "b2", stiffness=7.0, damping=2.0, rest_length=1.0, **points)],
-        "Cable": [vi.Cable("f", "b0", "b1", stiffness=7.0, damping=2.0, rest_length=0.1, **points)],
-        "TorsionSpring": [vi.TorsionSpring("f", joint="hinge", stiffness=5.0, damping=1.0, rest_angle=0.3)],
-        "second angle": [vi.TorsionSpring("f", joint="hooke", coordinate=1, stiffness=5.0, damping=1.0)],
-        "JointDamper on a slide": [vi.JointDamper("f", joint="slider", damping=3.0)],
-        "JointFriction": [vi.JointFriction("f", joint="hinge", effort=2.0, smoothing=1.0)],
-        "Motor and JointServo": [
-            vi.Motor("f", joint="hinge", effort=2.0),
-            vi.JointServo("g", joint="slider", target=1.0, stiffness=3.0),
-        ],
-        "PointForce": [
-            vi.PointForce("f", "b1", direction=n(), magnitude=2.0, point=p()),
-            vi.PointForce("g", "b2", direction=n(), magnitude=3.0, point=p(), fixed_in="body"),
-        ],
-        "PointTorque": [vi.PointTorque("f", "b1", direction=n(), magnitude=2.0)],
-        "BodyDamper": [vi.BodyDamper("f", "b2", linear=2.0, angular=0.5)],
-        "Drag": [vi.Drag("f", "b2", linear=2.0, angular=0.5)],
-        "CentralGravity": [vi.CentralGravity("f", "b0", "b2", mu=4.0)],
-        "Bushing": [
-            vi.Bushing("f", "b0", "b2", point=p(), stiffness=rng.uniform(1, 2, 6), damping=rng.uniform(1, 2, 6))
-        ],
-        "GroundContact": [
-            vi.GroundContact(
-                "f", "b2", point=p(), ground=(0, 0, 50.0), stiffness=2.0, damping=0.3, friction=0.2, smoothing=1.0
-            )
-        ],
-        "JointStop": [vi.JointStop("f", joint="hinge", upper=-9.0, stiffness=3.0, damping=0.1)],
-        "StrainSpring": [vi.StrainSpring("f", "b0", "b2", stiffness=2.0, damping=2.0, **points)],
-        "TabulatedSpring": [
-            vi.TabulatedSpring("f", "b0", "b2", values=np.arange(9.0), efforts=-(np.arange(9.0) ** 2), **points)
-        ],
-        "TabulatedTorsionSpring": [
-            vi.TabulatedTorsionSpring("f", joint="hinge", values=np.array([-9.0, 9.0]), efforts=np.array([3.0, -4.0]))
-        ],
-        "LengthStop": [vi.LengthStop("f", "b0", "b2", upper=0.1, stiffness=2.0, damping=0.1, **points)],
-        "MultiPointSpring": [
-            vi.MultiPointSpring(
-                "f", ["world", "b0", "b1", "b3"], points=rng.standard_normal((4, 3)), stiffness=2.0, damping=1.0
-            )
-        ],
-        "MultiPointCable": [
-            vi.MultiPointCable(
-                "f", ["b0", "b1", "b3"], points=rng.standard_normal((3, 3)), stiffness=2.0, rest_length=0.1
-            )
-        ],
-        "VelocityMotor": [vi.VelocityMotor("f", joint="hinge", speed=0.5, max_effort=2.0, smoothing=1.0)],
-        "UserSpring": [vi.UserSpring("f", "b0", "b2", law=cubic, **points)],
-        "UserJointForce": [vi.UserJointForce("f", joint="slider", law=cubic)],
-    }
-
-
-def a_mechanism(rng, forces=()):
-    tree = random_tree(rng, 4, kinds=("Spherical",))
-    bodies = tree.bodies
-    kinds = {"hinge": "Revolute", "slider": "Cylindrical", "hooke": "Universal", "ball": "Spherical"}
-    joints = [
-        random_joint(rng, kind, name, f"b{i - 1}" if i else "world", f"b{i}", bodies[i].position + 0.3)
-        for i, (name, kind) in enumerate(kinds.items())
-    ]
-    return vi.Mechanism("forced", bodies, joints, forces=forces)
-
-
 def test_covers_the_forces():
-    kinds = {type(force).__name__ for given in forces(np.random.default_rng(0)).values() for force in given}
-    # constraints: test_redmax_couplings.py
+    kinds = {type(force).__name__ for given in SMOOTH.values() for force in given}
+    # constraints: test_redmax_couplings.py; friction by what a joint transmits: test_redmax_friction.py
     assert kinds == {name for name, force in FORCES.items() if not (force.held or force.reduced_only)}
 
 
-@pytest.mark.parametrize("name", forces(np.random.default_rng(0)))
+@pytest.mark.parametrize("name", SMOOTH)
 def test_every_force(rng, name):
-    check(rng, a_mechanism(rng, forces(rng)[name]))
+    check(rng, sample_mechanism(rng, samples(rng)[name]))
 
 
 # ---------------------------------------------------------------------------------------- linearly implicit Euler
@@ -171,10 +140,10 @@ def slope_of(function, x, h=1e-3):
     return np.stack(columns, axis=-1)
 
 
-@pytest.mark.parametrize("name", sorted(set(forces(np.random.default_rng(0))) - {"GroundContact"}))
+@pytest.mark.parametrize("name", sorted(set(SMOOTH) - {"GroundContact"}))
 def test_reduced_damping(rng, name):
     """D is the derivative of the reduced forces by the rates; of dry friction on a normal force, but for that force."""
-    equations, q, rates = placed(rng, a_mechanism(rng, forces(rng)[name]))
+    equations, q, rates = placed(rng, sample_mechanism(rng, samples(rng)[name]))
 
     def reduced(rates):
         equations.move(q, rates)
@@ -189,7 +158,7 @@ def test_reduced_damping(rng, name):
 @pytest.mark.parametrize("name", ["Spring", "Spring to the world", "Cable", "StrainSpring", "MultiPointSpring"])
 def test_reduced_stiffness_of_springs(rng, name):
     """K is J^T times the symmetric part of the derivative of body wrenches by motions of the bodies, in body axes."""
-    equations, _, _ = placed(rng, a_mechanism(rng, forces(rng)[name]))
+    equations, _, _ = placed(rng, sample_mechanism(rng, samples(rng)[name]))
     nb = equations.nb
     x, R = equations.position.copy(), equations.rotation.copy()
     equations.velocity[:] = 0.0

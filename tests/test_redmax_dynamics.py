@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import reference
 from random_mechanisms import LOWER, random_closed, random_tree, random_velocity_state
+from redmax_matrices import acceleration_by_matrices
 
 import varint as vi
 from varint.model.rotation import rotation_matrix
@@ -56,7 +57,7 @@ def check_accelerations(rng, equations, start):
         equations.reach(0.0, q, qdot)
         recursive = equations.acceleration(0.0, q, qdot).copy()
         size = np.abs(recursive).max(initial=1e-3)
-        dense = equations.acceleration_by_matrices(0.0, q, qdot)
+        dense = acceleration_by_matrices(equations, 0.0, q, qdot)
         assert recursive == pytest.approx(dense, abs=1e-10 * size)
         equations.place(q)
         equations.move(q, qdot)

@@ -7,8 +7,6 @@ from random_mechanisms import random_tree, random_velocity_state
 import varint as vi
 from varint.model.joints import REGISTRY
 
-pytest.importorskip("clarabel")
-
 GRAVITY, PIN = 9.81, 4.0 / np.pi  # the pressures on a pin add up to 4 / pi times the load across it
 
 

@@ -7,11 +7,9 @@ from random_mechanisms import random_joint, random_tree, random_velocity_state
 import varint as vi
 from varint.kernels.rotation import right_jacobian, right_jacobian_along, right_jacobian_twice
 from varint.model.joints import REGISTRY
-from varint.model.motion import joint_pose
+from varint.model.motion import joint_pose, motion_subspace
 from varint.redmax.charts import LONGEST, ORDERS, determinant, euler_angles, euler_matrix, euler_subspace, shorten
 from varint.redmax.equations import Equations
-from varint.redmax.joints import joint_motion
-from varint.redmax.states import maximal_nodes
 
 every_joint = pytest.mark.parametrize("kind", REGISTRY)
 
@@ -38,24 +36,18 @@ def twist_of(W):
 
 
 @every_joint
-def test_motion_subspace_and_its_derivatives(rng, kind):
+def test_motion_subspace(rng, kind):
     joint = a_joint(rng, kind)
 
     def pose(q):
         R, p = joint_pose(joint, q)
         return np.block([[R, p[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
 
-    def check(q, qdot):
-        motion = joint_motion(joint, q, qdot)
+    for _ in range(5):
+        q = 0.8 * rng.standard_normal(joint.dof)
         slopes = np.linalg.inv(pose(q)) @ np.moveaxis(derivative(pose, q), -1, 0)
         subspace = np.reshape([twist_of(slope) for slope in slopes], (-1, 6)).T
-        assert motion.S == pytest.approx(subspace, abs=1e-9)  # noqa: SIM300
-        assert motion.dS == pytest.approx(derivative(lambda x: joint_motion(joint, x, qdot).S, q), abs=1e-9)
-        Sdot = derivative(lambda t: joint_motion(joint, q + t * qdot, qdot).S, np.zeros(1))[..., 0]
-        assert motion.Sdot == pytest.approx(Sdot, abs=1e-9)
-
-    for _ in range(5):
-        check(*0.8 * rng.standard_normal((2, joint.dof)))
+        assert motion_subspace(joint, q) == pytest.approx(subspace, abs=1e-9)
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-6, 0.3, 0.499, 0.501, 2.0, 4.5])
@@ -86,7 +78,7 @@ def test_shorter_rotation_vector_is_the_same_motion(rng):
         motions = []
         for _ in range(2):
             acceleration = equations.acceleration(0.0, q, rates)
-            body = np.concatenate([equations.twist[0], equations._acceleration[0]])
+            body = np.concatenate([equations.twist[0], equations.work.acceleration[0]])
             motions.append(np.concatenate([equations.rotation[0].ravel(), body]))
             assert np.isfinite(acceleration).all()
             shorten(equations.tree.balls, q, rates)
@@ -121,7 +113,7 @@ def test_charts_are_the_same_motion(rng, kind, order):
         for equations in (plain, euler):
             q, rates = equations.in_charts(q, rates)
             equations.acceleration(0.0, q, rates)
-            body = equations._acceleration[equations.nodes.body_node[0]]
+            body = equations.work.acceleration[equations.nodes.body_node[0]]
             motions.append(np.concatenate([equations.rotation[0].ravel(), equations.velocity[0], body]))
         assert motions[1] == pytest.approx(motions[0], abs=1e-10 * np.abs(motions[0]).max())
 
@@ -133,11 +125,11 @@ def test_orders_change_near_their_singularity(rng, order):
     q, rates = rng.standard_normal((2, 3))
     q[1] = 0.1 if order[0] == order[2] else 1.4
     equations.acceleration(0.0, q, rates)
-    motion = np.concatenate([equations.rotation[0].ravel(), equations.velocity[0], equations._acceleration[2]])
+    motion = np.concatenate([equations.rotation[0].ravel(), equations.velocity[0], equations.work.acceleration[2]])
     assert equations.change_charts(q, rates)
     assert equations.tree.charts["j"] != order
     equations.acceleration(0.0, q, rates)
-    again = np.concatenate([equations.rotation[0].ravel(), equations.velocity[0], equations._acceleration[2]])
+    again = np.concatenate([equations.rotation[0].ravel(), equations.velocity[0], equations.work.acceleration[2]])
     assert again == pytest.approx(motion, abs=1e-10 * np.abs(motion).max())
     assert not equations.change_charts(q, rates)
 
@@ -235,11 +227,12 @@ def test_states_of_the_catalogue_both_ways(name):
 def test_angles_count_their_turns():
     mechanism = vi.mechanisms.double_pendulum()
     equations = Equations(mechanism)
-    trees = 3 * [equations.tree]
     turned = np.array([[0.0, 0.3], [5.0, 9.0], [10.0, 18.0]])
-    position, _, _, _ = maximal_nodes(equations, trees, turned, 0 * turned)
-    same = maximal_nodes(equations, trees, turned + 2 * np.pi, 0 * turned)
-    assert same[0] == pytest.approx(position, abs=1e-12)
+    for q in turned:
+        equations.place(q)
+        position = equations.position.copy()
+        equations.place(q + 2 * np.pi)
+        assert equations.position == pytest.approx(position, abs=1e-12)
     state = vi.redmax.ReducedState(np.array([20.0, -15.0]), np.zeros(2))
     run = vi.redmax.simulate(mechanism, 0.1, dt=0.05, state=state)
     joints = [joint.name for joint in mechanism.joints]

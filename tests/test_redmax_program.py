@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 import varint as vi
-
-pytest.importorskip("clarabel")
-
 from varint.redmax.program import Infeasible, solve_program
 
 

@@ -6,9 +6,6 @@ from random_mechanisms import random_tree
 from test_stops import GRAVITY, ball, pendulum
 
 import varint as vi
-
-pytest.importorskip("clarabel")
-
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 

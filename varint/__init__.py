@@ -14,7 +14,6 @@ from varint.errors import (
     VarintError,
 )
 from varint.io.mechanism_file import load_mechanism, save_mechanism
-from varint.io.run_file import load
 from varint.kinematics.sweep import Sweep
 from varint.mechanism import Mechanism
 from varint.model.body import Body
@@ -24,7 +23,7 @@ from varint.model.forces import __all__ as _forces
 from varint.model.joints import *  # noqa: F403  every joint in the registry, see there
 from varint.model.joints import __all__ as _joints
 from varint.model.state import State
-from varint.simulation import simulate
+from varint.simulation import load, simulate
 
 __all__ = [
     "ArgumentError",

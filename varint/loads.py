@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from varint.errors import ArgumentError
 from varint.model.checks import array_of, suggestion
@@ -56,6 +57,21 @@ def is_controlled(force) -> bool:
     return force.commanded and callable(force.command) and not force.of_time
 
 
+def called(force, t, state) -> float:
+    """What the function that commands ``force`` gives at time ``t`` and ``state``; raises ArgumentError."""
+    what = f"{force.command_name} of {force.label} at t = {t:g} s"
+    return float(array_of(force.command(t, state), (), what, ArgumentError))
+
+
+def motion_through(positions, dt) -> CubicSpline:
+    """The motion that goes through ``positions`` (T,), m or rad, at the nodes t = 0, dt, ...: a cubic spline.
+
+    It is the one of both formulations: the maximal one has its values and rates at the nodes and the cubics between
+    them, which are the spline's own.
+    """
+    return CubicSpline(dt * np.arange(len(positions)), positions)
+
+
 def command_array(structure, compiled, steps, dt):
     """Inputs of the laws at the nodes and their rates, (2, T, nf), T = 1 where all are constant.
 
@@ -73,7 +89,7 @@ def command_array(structure, compiled, steps, dt):
             command = near[0]
             rates = (8 * (near[NEAR] - near[-NEAR]) - (near[2 * NEAR] - near[-2 * NEAR])) / (12 * NEAR * dt)
         elif command.shape == (steps + 1,):
-            rates = np.gradient(command, dt, edge_order=min(2, steps))
+            rates = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.held else 0.0
         elif command.shape:
             raise ArgumentError(
                 f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"

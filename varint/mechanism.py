@@ -1,6 +1,6 @@
 """The `Mechanism` that users write: a description, and what can be asked of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from varint.compile import Compiled, compile_structure
@@ -15,23 +15,15 @@ from varint.model.structure import Structure
 class Mechanism(Structure):
     __doc__ = f"""A mechanism. {Structure.__doc__}"""
 
+    def __reduce__(self):
+        """Copies and pickles hold the description alone; it is checked and made read-only anew."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return _made_again, (type(self), parts | {"start": dict(self.start)})
+
     @cached_property
     def compiled(self) -> Compiled:
         """Arrays for the kernels and the spanning tree behind them; made at first use."""
         return compile_structure(self)
-
-    @cached_property
-    def coupled(self) -> Compiled:
-        """The same with the couplings of joint coordinates."""
-        return self._with([force for force in self.forces if force.held and not force.commanded])
-
-    @cached_property
-    def driven(self) -> Compiled:
-        """The same with prescribed motions as well."""
-        return self._with([force for force in self.forces if force.held])
-
-    def _with(self, held):
-        return compile_structure(self, held=held) if held else self.compiled
 
     def state(
         self, *, coordinates=None, rates=None, position=None, quat_wxyz=None, velocity=None, angular_velocity=None
@@ -69,7 +61,7 @@ class Mechanism(Structure):
         }
         if all(value is None for value in given.values()):
             given |= self.start
-        return make_state(self, lambda: self.coupled, **given)
+        return make_state(self, lambda: self.compiled, **given)
 
     def assemble(self, guess: State, hold=(), *, coordinates=None, rates=None) -> State:
         """The state that satisfies all joints near a guess that need not, on the guess's branch.
@@ -93,7 +85,7 @@ class Mechanism(Structure):
         AssemblyError
             The joints cannot be closed; names the loop, and the joints that stay open by how much.
         """
-        return assemble(self, self.coupled, guess, hold, coordinates, rates)
+        return assemble(self, self.compiled, guess, hold, coordinates, rates)
 
     def sweep(self, joint, values, state: State | None = None) -> Sweep:
         """Drive a coordinate of a joint through ``values``: the configurations of a linkage, without dynamics.
@@ -118,7 +110,7 @@ class Mechanism(Structure):
         AssemblyError
             The joints cannot be closed at ``state``.
         """
-        return sweep(self, self.coupled, joint, values, self.state() if state is None else state)
+        return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
@@ -126,9 +118,15 @@ class Mechanism(Structure):
         ``state``: ``state()`` where not given. Each cluster of loops is analysed dense: the cost grows with the
         cube of the bodies in it.
         """
-        return diagnose(self, self.compiled, self.coupled, self.state() if state is None else state)
+        return diagnose(self, self.compiled, self.state() if state is None else state)
 
     @property
     def rows(self) -> int:
-        """Number of scalar constraints, redundant ones included."""
-        return self.compiled.plan.row_c.size
+        """Number of scalar constraints of the joints, redundant ones included."""
+        return sum(len(joint.forbidden) for joint in self.joints)
+
+
+def _made_again(kind, parts):
+    """The mechanism of a pickle's ``parts``, whose arrays are not read-only any more."""
+    again = {name: tuple(replace(item) for item in parts[name]) for name in ("bodies", "joints", "forces")}
+    return kind(**parts | again)

@@ -3,6 +3,7 @@
 jit        the compile decorator and its cache
 record     dataclasses of arrays, which compiled functions take by pointer
 indirect   functions that compiled callers call through a pointer
+switch     functions chosen by a number
 callback   users' functions, compiled, and called by their addresses
 """
 
@@ -10,6 +11,7 @@ from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.indirect import indirect
 from varint._numba.jit import announce_compilation, is_compiled, njit
 from varint._numba.record import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, ReadOnly, Record
+from varint._numba.switch import switch
 
 __all__ = [
     "Bool1",
@@ -28,4 +30,5 @@ __all__ = [
     "indirect",
     "is_compiled",
     "njit",
+    "switch",
 ]

@@ -68,11 +68,12 @@ def announce_compilation(entry_point) -> None:
         _announce()
 
 
-def njit(function=None, *, inline="never"):
+def njit(function=None, *, inline="never", cache=True):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
-    fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock."""
+    fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock. ``cache``: whether to keep it, not for
+    functions without a source file."""
     if function is None:
-        return lambda f: njit(f, inline=inline)
+        return lambda f: njit(f, inline=inline, cache=cache)
     if config.DISABLE_JIT:
         return function
     options: Any = {
@@ -87,9 +88,10 @@ def njit(function=None, *, inline="never"):
         "no_cpython_wrapper": True,
     }
     entry = Entry(function, targetoptions=options)
-    saved, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
-    try:
-        entry.enable_caching()
-    finally:
-        config.CACHE_DIR = saved
+    if cache:
+        saved, config.CACHE_DIR = config.CACHE_DIR, str(CACHE_FOLDER)
+        try:
+            entry.enable_caching()
+        finally:
+            config.CACHE_DIR = saved
     return entry

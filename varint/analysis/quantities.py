@@ -4,7 +4,7 @@ import numpy as np
 
 from varint.compile import Compiled
 from varint.kernels.configuration import drift, margins
-from varint.kernels.workspace import workspace
+from varint.kernels.workspace import joint_workspace
 from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 
@@ -38,7 +38,7 @@ def angular_momentum(structure: Structure, position, quat_wxyz, velocity, angula
 def joint_drift(compiled: Compiled, position, quat_wxyz) -> np.ndarray:
     """(T,) m: largest violation of a constraint row at each node; angles count times the mechanism's part size."""
     out = np.empty(len(position))
-    drift(compiled.plan, workspace(compiled.plan, 1), *_poses(compiled, position, quat_wxyz), out)
+    drift(compiled.plan, joint_workspace(compiled.plan), *_poses(compiled, position, quat_wxyz), out)
     return out
 
 
@@ -50,7 +50,7 @@ def rank_margin(compiled: Compiled, position, quat_wxyz) -> np.ndarray:
     """
     margin, rank = np.ones(len(position)), np.zeros(len(position), dtype=np.int64)
     if compiled.topology.clusters:
-        margins(compiled.plan, workspace(compiled.plan, 1), *_poses(compiled, position, quat_wxyz), margin, rank)
+        margins(compiled.plan, joint_workspace(compiled.plan), *_poses(compiled, position, quat_wxyz), margin, rank)
     return np.where(rank < rank.max(initial=0), 0.0, margin)
 
 

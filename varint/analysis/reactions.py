@@ -28,12 +28,17 @@ def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, 
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity.
     """
-    compiled = mechanism.driven
+    compiled = mechanism.compiled
     plan, order = compiled.plan, compiled.order
-    clusters = np.diff(plan.node_row[plan.cluster_node])
-    tree_rows = np.repeat(plan.fill_cluster, np.diff(plan.joint_rows[: plan.mass.size + 1]))
+    clusters = np.diff(plan.loops.node_row[plan.loops.cluster_node])
+    tree_rows = np.repeat(plan.loops.fill_cluster, np.diff(plan.joints.rows[: plan.bodies.mass.size + 1]))
     row_cluster = np.concatenate([tree_rows, np.repeat(np.arange(clusters.size), clusters)])
-    scratch = row_cluster, np.empty((int(clusters.max(initial=0)), row_cluster.size)), np.empty(clusters.size)
+    scratch = (
+        row_cluster,
+        np.empty((int(clusters.max(initial=0)), row_cluster.size)),
+        np.empty(clusters.size),
+        np.arange(row_cluster.size),
+    )
     anchor = np.array(
         [JointFrames(mechanism, mechanism.joints[j]).origin_b if j >= 0 else np.zeros(3) for j in compiled.joints]
     )
@@ -41,13 +46,14 @@ def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, 
         np.ascontiguousarray(array[:, order])
         for array in (position, quat_wxyz, np.concatenate([velocity, angular_velocity], axis=2))
     ]
-    acceleration = np.empty((len(position), plan.mass.size, 6))
+    acceleration = np.empty((len(position), plan.bodies.mass.size, 6))
     reaction = np.empty((len(position), len(anchor), 6))
     load = np.ascontiguousarray(load[:, order])
-    held = np.zeros((len(position), plan.held_row.size))
-    of_force = compiled.force[plan.held_law]
-    bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, of_force] * plan.held_driven)
-    solve_nodes(plan, workspace(plan, 1), scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, held)
+    held = np.zeros((len(position), plan.constraints.row.size))
+    of_force = compiled.force[plan.constraints.element]
+    driven = plan.constraints.driven
+    bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, of_force] * driven)
+    solve_nodes(plan, workspace(plan), scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, held)
     effort = np.zeros((len(position), len(mechanism.forces)))
     np.add.at(effort.T, of_force, held.T)
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]

@@ -1,13 +1,14 @@
 """A recorded motion."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.analysis import quantities
-from varint.analysis.forces import forces_at
+from varint.analysis.derived import QUANTITIES
+from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
 from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
@@ -46,6 +47,9 @@ class ByName(Mapping):
 class Trajectory:
     """Poses and velocities at T recorded nodes, and what follows from them.
 
+    Quantities such as ``energy`` and ``drift`` are attributes too, see `varint.analysis.derived`. What was worked out
+    is left behind when a trajectory is pickled or copied.
+
     Attributes
     ----------
     mechanism : Mechanism
@@ -57,6 +61,7 @@ class Trajectory:
     load : (T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity; one for all if constant
     work : (T, forces) J, done by each force since the start
     command : (T, forces) input of each force, zero where it has none
+    law_states : (T, n) states of the laws that have one, in the order of the forces
     newton_iterations, substeps : int
         Newton iterations, and sub-steps beyond one a step, of the whole run.
     steps : int
@@ -78,6 +83,7 @@ class Trajectory:
     load: np.ndarray
     work: np.ndarray
     command: np.ndarray
+    law_states: np.ndarray
     newton_iterations: int
     substeps: int
     steps: int
@@ -86,27 +92,22 @@ class Trajectory:
     message: str
     wall_time: float
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> np.ndarray: ...  # the quantities
+
+    def __getstate__(self):
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
     @cached_property
     def orientation(self) -> np.ndarray:
         """(T, nb) numpy-quaternion array, a view of ``quat_wxyz``."""
         import quaternion  # slow to import, so only when asked for
 
         return quaternion.as_quat_array(self.quat_wxyz)
-
-    @cached_property
-    def kinetic(self) -> np.ndarray:
-        """(T,) kinetic energy, J."""
-        return quantities.kinetic_energy(self.mechanism, self.velocity, self.angular_velocity)
-
-    @cached_property
-    def potential(self) -> np.ndarray:
-        """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
-        return quantities.potential_energy(self.mechanism, self.position) + self._forces.potential.sum(axis=1)
-
-    @cached_property
-    def energy(self) -> np.ndarray:
-        """(T,) kinetic + potential energy, J."""
-        return self.kinetic + self.potential
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
@@ -123,49 +124,24 @@ class Trajectory:
         return self._by_force(self._powers)
 
     @cached_property
+    def law_state(self) -> Mapping[str, np.ndarray]:
+        """Force name to the state (T,) of its law: an integral of a deviation, an activation; (T, 0) without one."""
+        plan, force = self.mechanism.compiled.plan, self.mechanism.compiled.force
+        owners = force[plan.laws.element[plan.laws.state >= 0]]
+        index = self.mechanism.force_index
+        columns = {name: self.law_states[:, owners == number] for name, number in index.items()}
+        return {name: own[:, 0] if own.shape[1] == 1 else own for name, own in columns.items()}
+
+    @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:
         """Force name to its potential energy (T,), J; zero for those without one."""
-        return self._by_force(self._forces.potential)
+        return self._by_force(self.forces_along.potential)
 
     @cached_property
     def dissipated(self) -> Mapping[str, np.ndarray]:
         """Force name to the energy (T,), J, that it took out since the start, its potential not counted."""
-        potential = self._forces.potential
+        potential = self.forces_along.potential
         return self._by_force(potential[0] - potential - self.work)
-
-    @cached_property
-    def energy_balance(self) -> np.ndarray:
-        """(T,) energy - that at the start + dissipated - work of the loads, J: zero but for the step.
-
-        The work of loads is summed over the recorded nodes.
-        """
-        potential = self._forces.potential
-        velocity = np.concatenate([self.velocity, self.angular_velocity], axis=2)
-        power = np.einsum("tni,tni->t", np.broadcast_to(self.load, velocity.shape), velocity)
-        loads = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
-        dissipated = (potential[0] - potential - self.work).sum(axis=1)
-        return self.energy - self.energy[0] + dissipated - loads
-
-    @cached_property
-    def linear_momentum(self) -> np.ndarray:
-        """(T, 3) N s, world."""
-        return quantities.linear_momentum(self.mechanism, self.velocity)
-
-    @cached_property
-    def angular_momentum(self) -> np.ndarray:
-        """(T, 3) about the world's origin, N m s, world."""
-        arrays = (self.position, self.quat_wxyz, self.velocity, self.angular_velocity)
-        return quantities.angular_momentum(self.mechanism, *arrays)
-
-    @cached_property
-    def drift(self) -> np.ndarray:
-        """(T,) largest violation of a joint at each node, m; an angle counts times the mechanism's part size."""
-        return quantities.joint_drift(self.mechanism.compiled, self.position, self.quat_wxyz)
-
-    @cached_property
-    def rank_margin(self) -> np.ndarray:
-        """(T,) how far from a singular pose the loops are, from 1 to 0, see `quantities.rank_margin`."""
-        return quantities.rank_margin(self.mechanism.compiled, self.position, self.quat_wxyz)
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
@@ -198,26 +174,39 @@ class Trajectory:
         """(T, nb, 3) rad/s^2, body."""
         return self._dynamics[0][..., 3:]
 
+    @property
+    def is_driven(self) -> bool:
+        """Whether the motion of a joint is prescribed."""
+        return any(force.held and force.commanded for force in self.mechanism.forces)
+
+    @cached_property
+    def work_from_outside(self) -> np.ndarray:
+        """(T,) J, of the loads since the start, summed over the recorded nodes."""
+        velocity = np.concatenate([self.velocity, self.angular_velocity], axis=2)
+        power = np.einsum("tni,tni->t", np.broadcast_to(self.load, velocity.shape), velocity)
+        return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
+
     @cached_property
     def _dynamics(self):
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        load = self.load + self._forces.load
+        load = self.load + self.forces_along.load
         return accelerations_and_reactions(self.mechanism, load, *arrays, second_derivative(self.command, self.t))
 
     @cached_property
-    def _forces(self):
+    def forces_along(self) -> Forces:
+        """Efforts, powers and potentials of all forces, see `Forces`."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return forces_at(self.mechanism, *arrays, self.command, self.t)
+        return forces_at(self.mechanism, *arrays, self.command, self.law_states)
 
     @property
     def _efforts(self):
         if not any(force.held for force in self.mechanism.forces):
-            return self._forces.effort
-        return self._forces.effort + self._dynamics[2]
+            return self.forces_along.effort
+        return self.forces_along.effort + self._dynamics[2]
 
     @property
     def _powers(self):
-        powers = self._forces.power.copy()
+        powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
             if force.held and force.commanded:
                 rate = np.gradient(self.command[:, k], self.t, edge_order=min(2, len(self.t) - 1))
@@ -230,3 +219,9 @@ class Trajectory:
     def _by_force(self, columns):
         index = self.mechanism.force_index
         return ByName(index, self.mechanism.force, lambda force: columns[:, index[force.name]])
+
+
+for _quantity in QUANTITIES.values():
+    _attribute = cached_property(_quantity.evaluate)
+    setattr(Trajectory, _quantity.name, _attribute)
+    _attribute.__set_name__(Trajectory, _quantity.name)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from varint.errors import ArgumentError, FileError, VarintError
 
-MECHANISM_FILES = (".json", ".py")
 RUN_FILES = (".h5", ".hdf5")
 
 
@@ -27,19 +26,20 @@ def find_mechanism(name: str, parameters: list):
     ``parameters``: texts ``KEY=VALUE`` for a mechanism of the catalogue.
     """
     from varint import load_mechanism, mechanisms
+    from varint.io.formats import FORMATS
     from varint.model.checks import suggestion
 
     if name in mechanisms.NAMES:
         return _build(name, mechanisms.module(name).build, dict(_parsed(text) for text in parameters))
-    if Path(name).suffix in MECHANISM_FILES:
+    if Path(name).suffix in FORMATS:
         if parameters:
             raise ArgumentError(f"parameters are for mechanisms of the catalogue, '{name}' is a file: change it there")
         return load_mechanism(name)
     if Path(name).exists():
-        raise ArgumentError(f"'{name}' is no mechanism: files of mechanisms end in {' or '.join(MECHANISM_FILES)}")
+        raise ArgumentError(f"'{name}' is no mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
     raise ArgumentError(
         f"no mechanism '{name}' in the catalogue{suggestion(name, mechanisms.NAMES) or ':'}"
-        f" 'varint info' lists it; files of mechanisms end in {' or '.join(MECHANISM_FILES)}"
+        f" 'varint info' lists it; files of mechanisms end in {' or '.join(FORMATS)}"
     )
 
 

@@ -9,15 +9,18 @@ from varint.cli.common import add_mechanism
 
 def add_parser(commands) -> None:
     """Declare the subcommand."""
+    from varint.integrators.schemes import ORDERS
+    from varint.redmax.integrators import DEFAULT, INTEGRATORS
+
     parser = commands.add_parser("compare", help="compare with reduced coordinates", description=__doc__)
-    add_mechanism(parser, "name in the catalogue (varint info lists them), or .json or .py file of a mechanism")
+    add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     parser.add_argument("--duration", type=float, default=1.0, metavar="S", help="s, default %(default)g")
     steps = "steps, s, from the largest to the smallest, default 0.01,0.005,0.0025"
     parser.add_argument("--dt", type=numbers, default=[0.01, 0.005, 0.0025], metavar="S,S,...", help=steps)
-    orders = "of the variational integrator: 1, 2, 4, 6; default 2"
+    orders = f"of the variational integrator: {', '.join(map(str, ORDERS))}; default 2"
     parser.add_argument("--order", type=whole_numbers, default=[2], metavar="N,N,...", help=orders)
-    integrators = "of reduced coordinates: rk45, dop853, radau, euler, bdf1, bdf2, sdirk2; default dop853"
-    parser.add_argument("--integrators", type=_words, default=["dop853"], metavar="NAME,...", help=integrators)
+    integrators = f"of reduced coordinates: {', '.join(INTEGRATORS)}; default {DEFAULT}"
+    parser.add_argument("--integrators", type=_words, default=[DEFAULT], metavar="NAME,...", help=integrators)
     parser.add_argument("--rtol", type=float, default=1e-12, help="tolerance of the reference, default %(default)g")
     output = "folder for page, numbers and figure, or one file: .md, .json, .png, .pdf; replaced if it exists"
     parser.add_argument("-o", "--output", type=Path, metavar="PATH", help=output)

@@ -45,14 +45,17 @@ def _catalogue(console):
 
 
 def _run(console, path):
+    from varint import load
     from varint.cli.summary import summary
-    from varint.io.run_file import load, load_settings
+    from varint.io.run_file import load_settings
 
     trajectory, settings = load(path), load_settings(path)
-    table = summary(trajectory, settings["dt"])
+    table = summary(trajectory, settings)
     table.add_row("recorded nodes", f"{len(trajectory.t)}, every {settings['every']}")
-    table.add_row("order, tol, dt", f"{settings['order']}, {settings['tol']:g}, {settings['dt']:g} s")
-    table.add_row("asked for", f"{settings['duration']:g} s, {settings['steps']} steps")
+    given = {name: settings[name] for name in ("tol", "rtol", "atol", "dt") if settings.get(name) is not None}
+    table.add_row(", ".join(given), ", ".join(f"{value:g}" for value in given.values()))
+    steps = f", {settings['steps']} steps" if settings["dt"] else ""
+    table.add_row("asked for", f"{settings['duration']:g} s{steps}")
     table.add_row("status", trajectory.message)
     console.print(table)
 

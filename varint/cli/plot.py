@@ -5,7 +5,7 @@ from pathlib import Path
 
 def add_parser(commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("plot", help="draw energy error and drift of a run", description=__doc__)
+    parser = commands.add_parser("plot", help="draw energy and drift of a run", description=__doc__)
     parser.add_argument("run", metavar="RUN.h5", type=Path)
     parser.add_argument("-o", "--output", metavar="FILE.png", type=Path, help="default: next to the run")
     parser.set_defaults(execute=execute)
@@ -13,13 +13,15 @@ def add_parser(commands) -> None:
 
 def execute(args) -> None:
     """Draw it."""
+    from varint import load
     from varint.cli.common import check_picture
-    from varint.io.run_file import load, load_settings
+    from varint.cli.summary import method
+    from varint.io.run_file import load_settings
 
     picture = check_picture(args.output or args.run.with_suffix(".png"), args.run)
     trajectory, settings = load(args.run), load_settings(args.run)
 
     from varint.viz.plots import plot_run
 
-    plot_run(trajectory, picture, order=settings["order"])
+    plot_run(trajectory, picture, method=method(settings))
     print(picture)

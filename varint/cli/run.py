@@ -9,11 +9,19 @@ from varint.cli.common import add_mechanism
 
 def add_parser(commands) -> None:
     """Declare the subcommand."""
+    from varint.integrators.schemes import ORDERS, SCHEMES
+    from varint.redmax.integrators import INTEGRATORS
+
     parser = commands.add_parser("run", help="simulate a mechanism", description=__doc__)
-    add_mechanism(parser, "name in the catalogue (varint info lists them), or .json or .py file of a mechanism")
+    add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     parser.add_argument("--duration", type=float, default=10.0, metavar="S", help="s, default %(default)g")
     parser.add_argument("--dt", type=float, default=0.01, metavar="S", help="step, s, default %(default)g")
-    parser.add_argument("--order", type=int, choices=(1, 2, 4, 6), default=2, help="of the scheme, default %(default)d")
+    parser.add_argument("--order", type=int, choices=ORDERS, default=2, help="of the scheme, default %(default)d")
+    parser.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
+    parser.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
+    parser.add_argument(
+        "--rtol", type=float, default=1e-8, help="of integrators with error control, default %(default)g"
+    )
     parser.add_argument("--tol", type=float, default=1e-10, metavar="M_S", help="of a step, m/s, default %(default)g")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")
@@ -26,42 +34,55 @@ def add_parser(commands) -> None:
 
 def execute(args) -> None:
     """Simulate, then print a summary and draw."""
-    from varint import ConvergenceError, simulate
+    from varint import ConvergenceError
     from varint.cli.common import find_mechanism, stdout_console
-    from varint.cli.summary import summary
+    from varint.cli.summary import method, summary
 
     picture = _check_paths(args)
     mechanism = find_mechanism(args.mechanism, args.param)
     failure = None
     try:
         with _progress(args.dt) as progress:
-            trajectory = simulate(
-                mechanism,
-                args.duration,
-                args.dt,
-                order=args.order,
-                tol=args.tol,
-                every=args.every,
-                output=args.output,
-                resume=args.resume,
-                progress=progress,
-            )
+            trajectory = _simulate(args, mechanism, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_resume(args)) from None
     except ConvergenceError as problem:
         trajectory, failure = problem.trajectory, problem
 
-    table = summary(trajectory, args.dt)
+    settings = _settings(args)
+    table = summary(trajectory, settings)
     if args.output:
         table.add_row("run", str(args.output))
     if picture:
         from varint.viz.plots import plot_run
 
-        plot_run(trajectory, picture, order=args.order)
+        plot_run(trajectory, picture, method=method(settings))
         table.add_row("picture", str(picture))
     stdout_console().print(table)
     if failure:
         raise failure
+
+
+def _simulate(args, mechanism, progress):
+    """The trajectory, in maximal coordinates or by the integrator of reduced ones."""
+    import varint
+
+    common = {"every": args.every, "output": args.output, "resume": args.resume, "progress": progress}
+    if args.integrator is None:
+        scheme = {"order": args.order, "scheme": args.scheme, "tol": args.tol}
+        return varint.simulate(mechanism, args.duration, args.dt, **scheme, **common)
+    chosen = {"integrator": args.integrator, "rtol": args.rtol, "dt": args.dt}
+    return varint.redmax.simulate(mechanism, args.duration, **chosen, **common)
+
+
+def _settings(args):
+    """What `summary` needs of the settings that a file of the run has."""
+    from varint.integrators.schemes import scheme
+
+    if args.integrator is not None:
+        return {"formulation": "reduced", "integrator": args.integrator, "dt": args.dt}
+    chosen = scheme(args.order, args.scheme)
+    return {"formulation": "maximal", "scheme": chosen.name, "order": chosen.order, "dt": args.dt}
 
 
 def _check_paths(args):

@@ -6,7 +6,7 @@ import platform
 from dataclasses import asdict
 
 from varint.errors import MechanismError
-from varint.io.mechanism_file import to_data
+from varint.io.mechanism_data import to_data
 
 PACKAGES = ("varint", "numpy", "scipy", "numba")
 STATE = ("position", "quat_wxyz", "velocity", "angular_velocity")

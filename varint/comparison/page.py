@@ -7,6 +7,7 @@ import numpy as np
 from varint.comparison.differences import UNITS, time_apart
 from varint.comparison.numbers import versions
 from varint.comparison.series import fitted_order
+from varint.redmax.integrators import DEFAULT
 
 FIRST = ("method", ">dt (s), rtol")
 BELOW, APART, STOPPED = "<", ">", "stopped"  # behind, or instead of, errors that are not fitted
@@ -38,7 +39,7 @@ def facts(comparison) -> dict[str, str]:
         "duration": f"{settings.duration:g} s, compared at {len(reference.t)} nodes, {settings.dt[0]:g} s apart",
         "VI": f"order {', '.join(map(str, settings.orders))}, in steps solved to {settings.tol:g} m/s",
         "REDMAX": f"{', '.join(settings.integrators)}; atol = rtol / 100{stabilised}",
-        "reference": f"REDMAX dop853 at rtol = {settings.rtol:g}",
+        "reference": f"REDMAX {DEFAULT} at rtol = {settings.rtol:g}",
         "error of the reference": ", ".join(f"{value:.1e} {unit}" for value, unit in error)
         + f": its difference from a run at rtol = {settings.check:g}",
         "energy": f"largest kinetic {reference.kinetic.max():.4g} J;"

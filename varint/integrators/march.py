@@ -8,19 +8,21 @@ from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
 from varint.kernels.configuration import place, place_anew
-from varint.kernels.couplings import aim_held, begin_held
-from varint.kernels.gauges import measure
+from varint.kernels.constraints import set_targets, start_constraints
+from varint.kernels.inputs import Inputs, set_inputs, set_load
+from varint.kernels.laws import evaluate_laws
+from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.newton import CONVERGED
-from varint.kernels.step import record_node, run, set_load, start_momentum, worst_residual
-from varint.kernels.stops import measure_stop, set_closed
+from varint.kernels.step import record_node, run, start_momentum, worst_residual
 from varint.kernels.workspace import workspace
 from varint.model.state import State
 
-RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
-CHECKPOINT = (
-    "position", "quat", "momentum", "velocity", "history", "gauge_value", "work", "closed", "rest_gap",
-    "row_near", "row_aim", "row_rate", "integral",
-)  # fmt: skip
+RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state")
+CHECKPOINT = {  # fields of the workspace and of its parts
+    "": ("position", "quat", "momentum", "velocity", "history"),
+    "efforts": ("value_near", "work", "state", "target", "target_rate", "closed", "rest_gap"),
+    "products": ("q", "order"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,7 @@ class Block:
     angular_velocity: np.ndarray  # (T, nb, 3)
     work: np.ndarray  # (T, forces) J
     command: np.ndarray  # (T, forces)
+    law_state: np.ndarray  # (T, n) of the laws that have one
     newton_iterations: int
     substeps: int
 
@@ -60,60 +63,65 @@ class March:
         Record each ``every``-th node.
     loads : (constant, series)
         From `load_arrays`.
-    commands : (2, T, nf), optional
-        Inputs of the laws at the nodes and their rates, T = 1 where constant.
+    commands : (2, T, ne), optional
+        Inputs of the elements at the nodes and their rates, T = 1 where constant.
     """
 
     def __init__(self, compiled: Compiled, scheme: Scheme, dt, tol, every, loads, commands=None):
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
-        commands = np.zeros((2, 1, compiled.plan.law_kind.size)) if commands is None else commands
+        commands = np.zeros((2, 1, compiled.force.size)) if commands is None else commands
         (self.commands, self.command_rates), self.loads, self.first_command = commands, loads, 0
         self.inputs = np.zeros(0)  # of functions, at the present node
-        self.ws = workspace(compiled.plan, scheme.stages.size)
-        self.node = 0
+        self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions)
+        self.node = self.pose = 0
         self.failure: tuple | None = None
 
     def start(self, state: State) -> Block:
         """Place the mechanism at node 0, and record it."""
-        plan, ws, order = self.compiled.plan, self.ws, self.compiled.order
+        plan, ws, order, given = self.compiled.plan, self.ws, self.compiled.order, self._inputs()
         ws.position[:, :-1] = state.position[order]
         ws.quat[:, :-1] = state.quat_wxyz[order]
         ws.velocity[:, :3], ws.velocity[:, 3:] = state.velocity[order], state.angular_velocity[order]
         ws.history[:] = ws.velocity
-        self.pose = 0
-        if plan.held_row.size:
-            self._start_held()
+        if plan.constraints.row.size:
+            self._start_constraints(given)
         place_anew(plan, ws, 0)
-        measure(plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.gauge_value)
-        set_load(ws.load, plan.mass, plan.gravity, *self.loads, 0, 0, 0.0)
+        set_inputs(ws, given, 0, 0.0)
+        evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
+        counted = plan.laws.sum_measure[: plan.laws.sum_first[plan.laws.sum_law.size - 1]]
+        ws.efforts.value_near[counted] = ws.efforts.value[counted]
+        set_load(plan, ws, given, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
-        if self.scheme.printed and fastest * self.dt >= 2:
+        if self.scheme.staggered and fastest * self.dt >= 2:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
-        start_momentum(plan, ws, 0.5 * self.dt if self.scheme.printed else 0.0)
+        start_momentum(plan, ws, 0.5 * self.dt if self.scheme.staggered else 0.0)
         arrays = self._outputs(1)
-        record_node(plan, ws, 0, self.scheme.printed, *(array[0] for array in arrays[:4]))
+        record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:-1]))
         return self._block(np.array([0]), arrays, 1)
 
-    def _start_held(self):
-        """Aims at node 0, and the velocities that keep to them."""
+    def _start_constraints(self, given):
+        """Targets at node 0, and the velocities that keep to them."""
         plan, ws = self.compiled.plan, self.ws
         place_anew(plan, ws, 0)
-        aim_held(plan, ws, self.commands, self.command_rates, 0, 0, 0.0, self.dt)
-        rates = ws.increment_row.copy()
-        begin_held(plan, ws, 0)
-        driven = plan.held_row[plan.held_driven == 1]
-        ws.row_rate[driven] = rates[driven]
+        set_targets(plan, ws, given, 0, 0.0, self.dt)
+        start_constraints(plan, ws, 0)
+        driven = plan.constraints.row[plan.constraints.driven]
+        ws.efforts.target_rate[driven] = ws.efforts.target_rate_next[driven]
         place(plan, ws, 0)
         start_momentum(plan, ws, 0.0)
-        record_node(plan, ws, 0, False, *(array[0] for array in self._outputs(1)[:4]))
+        record_node(plan, ws, 0, False, tuple(array[0] for array in self._outputs(1)[:-1]))
         ws.velocity[:] = ws.increment_body
         ws.history[:] = ws.velocity
 
-    def off_aim(self):
-        """Of each driven HELD row at node 0: its law, its coordinate (m or rad), and the aim where that should be."""
-        plan, ws = self.compiled.plan, self.ws
-        pairs = zip(plan.held_law, plan.held_row, plan.held_driven, strict=True)
-        return [(int(f), float(ws.row_near[r]), float(ws.row_aim[r])) for f, r, driven in pairs if driven]
+    def off_target(self):
+        """Of each driven constraint at node 0: its element, its coordinate (m or rad), and the target."""
+        constraints, work = self.compiled.plan.constraints, self.ws.efforts
+        rows = zip(constraints.element, constraints.row, constraints.driven, strict=True)
+        return [(int(e), float(work.value_near[r]), float(work.target[r])) for e, r, driven in rows if driven]
+
+    def _inputs(self):
+        commands = (np.ascontiguousarray(part) for part in (self.commands, self.command_rates))
+        return Inputs(*self.loads, *commands, np.array([self.first_command]))
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
@@ -121,9 +129,8 @@ class March:
         nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
         arrays = self._outputs(len(nodes))
         status, self.pose, done, records = run(
-            self.compiled.plan, self.ws, self.pose, self.node, steps, self.every, self.dt, self.scheme.stages,
-            self.tol, self.scheme.printed,
-            (*self.loads, 0, self.commands, self.command_rates, self.first_command), arrays,
+            self.compiled.plan, self.ws, self._inputs(), self.pose, (self.node, steps, self.every, self.dt),
+            self.scheme.stages, self.tol, self.scheme.staggered, arrays,
         )  # fmt: skip
         self.node += done
         if status != CONVERGED:
@@ -133,42 +140,49 @@ class March:
     def state(self) -> State:
         """The present node."""
         arrays = self._outputs(1)
-        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.printed, *(array[0] for array in arrays[:4]))
+        out = tuple(array[0] for array in arrays[:-1])
+        record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
         block = self._block(np.array([self.node]), arrays, 1)
         return State(block.position[0], block.quat_wxyz[0], block.velocity[0], block.angular_velocity[0])
 
     def checkpoint(self) -> dict:
         """Everything that the steps to come depend on, as arrays."""
-        ws = self.ws
-        return {name: getattr(ws, name).copy() for name in CHECKPOINT} | {"place": np.array([self.node, self.pose])}
+        return {name: array.copy() for name, array in self._kept()} | {"place": np.array([self.node, self.pose])}
+
+    def _kept(self):
+        """Names and arrays of `CHECKPOINT`."""
+        for part, names in CHECKPOINT.items():
+            owner = getattr(self.ws, part) if part else self.ws
+            yield from ((f"{part} {name}".strip(), getattr(owner, name)) for name in names)
 
     def restore(self, saved: dict) -> None:
         """Go back to a `checkpoint` of the same run."""
-        for name in CHECKPOINT:
-            getattr(self.ws, name)[:] = saved[name]
+        for name, array in self._kept():
+            array[:] = saved[name]
         self.node, self.pose = (int(number) for number in saved["place"])
         plan, ws = self.compiled.plan, self.ws
         place(plan, ws, self.pose)
-        for s, closed in enumerate(ws.closed):
-            set_closed(plan, ws, s, bool(closed))
-            measure_stop(plan, ws, self.pose, s, ws.jacobian[self.pose])
+        for n, closed in enumerate(ws.efforts.closed):
+            set_closed(plan, ws, n, bool(closed))
+            limit_gap(plan, ws, self.pose, n)
 
     def _outputs(self, records):
-        nb, nf = self.compiled.plan.mass.size, self.compiled.plan.law_kind.size
+        nb, ne, states = self.compiled.plan.bodies.mass.size, self.compiled.force.size, self.ws.efforts.state.size
         return (
             np.empty((records, nb, 3)),
             np.empty((records, nb, 4)),
             np.empty((records, nb, 6)),
-            np.empty((records, nf)),
+            np.empty((records, ne)),
+            np.empty((records, states)),
             np.zeros(2, dtype=np.int64),
         )
 
     def _block(self, nodes, arrays, records):
-        position, quat, velocity, work, counts = arrays
+        position, quat, velocity, work, state, counts = arrays
         slot = self.compiled.slot
         rows = nodes - self.first_command if len(self.commands) > 1 else np.zeros_like(nodes)
         parts = position, quat, velocity[..., :3], velocity[..., 3:]
         # contiguous, as they come back from a file: sums over them then have the same bits
         arrays = (np.ascontiguousarray(part[:records, slot]) for part in parts)
         of_forces = (self.compiled.by_force(values) for values in (work[:records], self.commands[rows]))
-        return Block(nodes, *arrays, *of_forces, int(counts[0]), int(counts[1]))
+        return Block(nodes, *arrays, *of_forces, state[:records].copy(), int(counts[0]), int(counts[1]))

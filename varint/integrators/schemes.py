@@ -1,19 +1,36 @@
-"""The schemes, as compositions of the node-momentum step with scaled, partly negative sizes."""
+"""The schemes, as compositions of the node-momentum step with scaled, partly negative sizes: one entry each."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.model.checks import suggestion
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scheme:
-    """Sizes of the composition stages over one step, and whether the paper's start and outputs are used."""
+    """A scheme of the variational integrator.
 
+    name : str
+    order : int
+    what : str
+        In a few words.
+    stages : (n,) sizes of the composition's stages, over the step
+    staggered : bool
+        Whether velocities are those of the intervals, from the start on.
+    """
+
+    name: str
     order: int
+    what: str
     stages: np.ndarray
-    printed: bool = False
+    staggered: bool = False
+
+    @property
+    def single(self) -> bool:
+        """Whether a step is one stage, as hard stops need it."""
+        return self.stages.size == 1
 
 
 def _suzuki():
@@ -31,23 +48,33 @@ def _kahan_li():
     return [*half, 1 - 2 * sum(half), *half[::-1]]
 
 
+# the first of an order is the one that `order=` takes
 SCHEMES = {
-    # VI as printed: first step from v_1 = v(0), velocities of the intervals reported (docs/theory.md)
-    1: Scheme(1, np.array([1.0]), printed=True),
-    # the same recursion from node momenta, velocities projected at the nodes (RATTLE)
-    2: Scheme(2, np.array([1.0])),
-    # Suzuki, Phys. Lett. A 146 (1990) 319
-    4: Scheme(4, np.array(_suzuki())),
-    # Kahan & Li, Math. Comp. 66 (1997) 1089, nine stages of order six
-    6: Scheme(6, np.array(_kahan_li())),
+    scheme.name: scheme
+    for scheme in (
+        # first step from v_1 = v(0), velocities of the intervals reported (docs/theory.md)
+        Scheme("printed", 1, "start and outputs of VI as printed", np.array([1.0]), staggered=True),
+        # the same recursion from node momenta, velocities projected at the nodes: RATTLE
+        Scheme("rattle", 2, "node-momentum form, velocities at the nodes", np.array([1.0])),
+        # Suzuki, Phys. Lett. A 146 (1990) 319
+        Scheme("suzuki", 4, "composition of 5 stages", np.array(_suzuki())),
+        # Kahan & Li, Math. Comp. 66 (1997) 1089
+        Scheme("kahan-li", 6, "composition of 9 stages", np.array(_kahan_li())),
+    )
 }
+ORDERS = tuple(dict.fromkeys(scheme.order for scheme in SCHEMES.values()))
 
 
-def scheme(order: int) -> Scheme:
-    """The scheme of that order.
+def scheme(order: int = 2, name: str | None = None) -> Scheme:
+    """The scheme called ``name``, or where none is given the default one of ``order``.
 
-    Raises ArgumentError for an order that there is none of.
+    Raises ArgumentError where there is none.
     """
-    if not isinstance(order, (int, np.integer)) or order not in SCHEMES:
-        raise ArgumentError(f"order must be one of {', '.join(map(str, SCHEMES))}, got {order!r}")
-    return SCHEMES[order]
+    if name is not None:
+        if name not in SCHEMES:
+            hint = suggestion(str(name), SCHEMES)
+            raise ArgumentError(f"scheme must be one of {', '.join(SCHEMES)}, got {name!r}{hint}")
+        return SCHEMES[name]
+    if not isinstance(order, (int, np.integer)) or order not in ORDERS:
+        raise ArgumentError(f"order must be one of {', '.join(map(str, ORDERS))}, got {order!r}")
+    return next(found for found in SCHEMES.values() if found.order == order)

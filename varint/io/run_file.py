@@ -1,16 +1,16 @@
-"""Runs in HDF5, written as they go and readable at any moment, even after a kill.
+"""Runs in HDF5, written as they go and readable at any moment, even after a kill. One format for both formulations.
 
-    /            attributes: format, settings (JSON), fingerprint of run and inputs
+    /            attributes: format, settings, layout and nodes (JSON), fingerprint of run and inputs
     /mechanism   JSON
-    /load        external loads of the whole run, one row a recorded node, or one row if constant
-    /work, /command   of the forces, one row a recorded node
-    /t, /position, /quat_wxyz, /velocity, /angular_velocity      one row a recorded node
-    /checkpoint/0, /1                                            where to go on from, in turns
-    /progress    records, Newton iterations, sub-steps, checkpoint in use, status (-1: unfinished), steps done
+    /load        external loads, one row a recorded node, or one row where constant
+    /t, /position, /quat_wxyz, /velocity, ...       as the attribute ``nodes`` lists them, one row a recorded node
+    /checkpoint/0, /1                               where to go on from, in turns
+    /progress    records, checkpoint in use, status (-1: unfinished), then the counts of `Counts`
     /wall_time, /message
 
 The file is in HDF5's single-writer mode, which orders what reaches the disk; ``/progress`` is
-written last and says how much of the rest counts.
+written last and says how much of the rest counts. A checkpoint says how many records came before it (``recorded``):
+a run goes on behind those.
 """
 
 import ctypes
@@ -25,16 +25,15 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.errors import FileError
-from varint.integrators.march import Block
-from varint.io.mechanism_file import from_data, to_data
+from varint.io.mechanism_data import from_data, to_data
+from varint.io.record import Counts, Record
 from varint.mechanism import Mechanism
 
-FORMAT = "varint run 3"
-NODES = {"t": (), "position": (3,), "quat_wxyz": (4,), "velocity": (3,), "angular_velocity": (3,)}
-FORCES = ("work", "command")  # one column a force, where there are any
+FORMAT = "varint run 4"
 UNFINISHED = -1
+RECORDS, TURN, STATUS, COUNTS = 0, 1, 2, 3  # places in /progress
+MAY_GROW = ("duration", "steps")  # settings that may differ when a run goes on
 LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
 SUPERBLOCK = b"\x89HDF\r\n\x1a\n\x03"  # how they begin
 SWMR_WRITE = 4  # its flag of a file being written, or left so by a kill
@@ -44,15 +43,12 @@ NOT_FINISHED = "the run was not finished"
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
-    """What an unfinished run left: its nodes, counts (Newton iterations, sub-steps) and checkpoint."""
+class Saved:
+    """What is needed to go on with a run: its record up to the checkpoint, and the time of its last node, s."""
 
-    status: int
-    message: str
-    block: Block
-    counts: np.ndarray
-    wall_time: float
+    record: Record
     checkpoint: dict
+    reached: float
     fingerprint: str
 
 
@@ -63,10 +59,14 @@ class RunWriter:
     ----------
     path
         Replaced if it exists.
-    mechanism, settings, inputs
-        What the run is made of; ``inputs``: the arrays of its start and its loads.
+    mechanism, settings, layout
+        As in `Record`.
+    mark : str
+        From `fingerprint`.
     load : (T or 1, nb, 6)
-        At the nodes that will be recorded.
+        At the nodes that will be recorded, or one for all; None where ``nodes`` hold it.
+    nodes : dict of name to (records, ...)
+        Those of the start.
     checkpoint : dict
         Of the start; fixes names and shapes.
 
@@ -76,26 +76,26 @@ class RunWriter:
         The file cannot be written.
     """
 
-    def __init__(self, path, mechanism: Mechanism, settings: dict, inputs, load, checkpoint: dict):
+    def __init__(self, path, mechanism: Mechanism, settings: dict, layout: dict, mark, load, nodes, checkpoint):
         self.path = Path(path)
-        nb = len(mechanism.bodies)
-        rows = max(1, 2**16 // (8 * 4 * nb))
+        rows = max(1, 2**16 // (8 * 4 * len(mechanism.bodies)))
+        shapes = {name: [array.shape[1:], array.dtype.str] for name, array in nodes.items()}
         with _reporting(f"cannot write '{self.path}'"):
-            attributes = {"format": FORMAT, "fingerprint": fingerprint(mechanism, settings, inputs)}
-            attributes["settings"] = json.dumps(settings)
+            texts = {"settings": settings, "layout": layout, "nodes": shapes}
+            attributes = {"format": FORMAT, "fingerprint": mark} | {key: json.dumps(texts[key]) for key in texts}
             self.file = h5py.File(self.path, "w", libver=LIBRARY)
             for name, text in attributes.items():
                 self.file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
             self.file.create_dataset("mechanism", data=np.bytes_(json.dumps(to_data(mechanism))))
-            self.file.create_dataset("load", data=load, compression="gzip")  # most bodies have none
-            items = {name: (nb, *width) if width else () for name, width in NODES.items()}
-            items |= dict.fromkeys(FORCES if mechanism.forces else (), (len(mechanism.forces),))
-            for name, item in items.items():
-                self.file.create_dataset(name, (0, *item), chunks=(rows, *item), maxshape=(None, *item), dtype=float)
+            if load is not None:
+                self.file.create_dataset("load", data=load, compression="gzip")  # most bodies have none
+            for name in _stored(self.file):
+                item, kind = shapes[name]
+                self.file.create_dataset(name, (0, *item), chunks=(rows, *item), maxshape=(None, *item), dtype=kind)
             for turn in "01":
                 for name, array in checkpoint.items():
                     self.file.create_dataset(f"checkpoint/{turn}/{name}", data=array)
-            self.file["progress"] = np.array([0, 0, 0, 0, UNFINISHED, 0])
+            self.file["progress"] = np.array([0, 0, UNFINISHED, *Counts()])
             self.file["wall_time"] = 0.0
             self.file.create_dataset("message", data=np.bytes_(NOT_FINISHED), dtype="S1000")
             self.file.swmr_mode = True
@@ -112,29 +112,32 @@ class RunWriter:
                 old.copy(name, writer.file)
             writer.file.attrs.update(old.attrs)
             writer.file.attrs["settings"] = np.bytes_(json.dumps(settings))
-            for name in _recorded(old):
-                writer.file[name].resize(int(old["progress"][0]), axis=0)
-            writer.file["progress"][4] = UNFINISHED
+            records = int(old[f"checkpoint/{int(old['progress'][TURN])}/recorded"][0])
+            for name in _stored(old):
+                writer.file[name].resize(records, axis=0)
+            writer.file["progress"][RECORDS] = records
+            writer.file["progress"][STATUS] = UNFINISHED
             writer.file["message"][()] = np.bytes_(NOT_FINISHED)
             writer.file.swmr_mode = True  # before the old file goes: from here on a kill leaves a readable file
             os.replace(fresh, writer.path)
         return writer
 
-    def append(self, block: Block, dt: float, steps: int, checkpoint: dict | None, counts, wall_time: float) -> None:
-        """Add recorded nodes after ``steps`` steps and move the checkpoint behind them; None keeps the one before."""
+    def append(self, nodes: dict, checkpoint: dict | None, counts: Counts, wall_time: float) -> None:
+        """Add recorded ``nodes`` and move the checkpoint behind them; None keeps the one before."""
         file = self.file
-        records, count, turn = int(file["progress"][0]), len(block.node), int(file["progress"][3])
+        records, turn = (int(number) for number in file["progress"][: TURN + 1])
+        count = len(nodes["t"])
         with _reporting(f"cannot write '{self.path}'"):
-            for name in _recorded(file):
+            for name in _stored(file):
                 file[name].resize(records + count, axis=0)
-                file[name][records:] = dt * block.node if name == "t" else getattr(block, name)
+                file[name][records:] = nodes[name]
             if checkpoint is not None:
                 turn = 1 - turn
                 for name, array in checkpoint.items():
                     file[f"checkpoint/{turn}/{name}"][...] = array
             file["wall_time"][()] = wall_time
             file.flush()
-            file["progress"][...] = [records + count, *counts, turn, UNFINISHED, steps]
+            file["progress"][...] = [records + count, turn, UNFINISHED, *counts]
             file.flush()
 
     def finish(self, status: int, message: str) -> None:
@@ -142,7 +145,7 @@ class RunWriter:
         with _reporting(f"cannot write '{self.path}'"):
             self.file["message"][()] = np.bytes_(message.encode())
             self.file.flush()
-            self.file["progress"][4] = status
+            self.file["progress"][STATUS] = status
             self.file.flush()
 
     def close(self) -> None:
@@ -152,74 +155,66 @@ class RunWriter:
 
 def fingerprint(mechanism: Mechanism, settings: dict, inputs) -> str:
     """Same run, same fingerprint. The duration may grow when a run goes on, so it does not count."""
-    kept = {key: value for key, value in settings.items() if key not in ("duration", "steps")}
+    kept = {key: value for key, value in settings.items() if key not in MAY_GROW}
     digest = hashlib.sha256(json.dumps([to_data(mechanism), kept]).encode())
     for array in inputs:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 
-def load(path) -> Trajectory:
+def read(path) -> Record:
     """Read a run, finished or not, even one that is being written.
 
     Raises FileError if the file cannot be read, is damaged, or holds no run.
     """
     with _open(path) as file:
-        mechanism = from_data(json.loads(file["mechanism"][()]), f"'{path}'")
-        nodes = _nodes(file)
-        _, iterations, substeps, _, status, steps = (int(number) for number in file["progress"])
-        return Trajectory(
-            mechanism=mechanism,
-            **nodes,
-            load=file["load"][: len(nodes["t"])],
-            newton_iterations=iterations,
-            substeps=substeps,
-            steps=steps,
-            success=status == 0,
-            status=status,
-            message=file["message"][()].decode(),
-            wall_time=float(file["wall_time"][()]),
-        )
+        return _record(file, path, int(file["progress"][RECORDS]))
 
 
 def load_settings(path) -> dict:
-    """duration, dt, order, tol, every and steps of a run. Raises FileError like `load`."""
+    """Arguments of a run. Raises FileError like `read`."""
     with _open(path) as file:
         return json.loads(file.attrs["settings"])
 
 
-def load_progress(path) -> Progress:
-    """What is needed to go on with a run. Raises FileError like `load`."""
+def load_saved(path) -> Saved:
+    """What is needed to go on with a run. Raises FileError like `read`."""
     with _open(path) as file:
-        nodes = _nodes(file)
-        _, iterations, substeps, turn, status, _ = (int(number) for number in file["progress"])
-        dt = json.loads(file.attrs["settings"])["dt"]
-        checkpoint = file[f"checkpoint/{turn}"]
-        nodes["node"] = np.rint(nodes.pop("t") / dt).astype(np.int64)
-        return Progress(
-            status=status,
-            message=file["message"][()].decode(),
-            block=Block(**nodes, newton_iterations=0, substeps=0),
-            counts=np.array([iterations, substeps]),
-            wall_time=float(file["wall_time"][()]),
-            checkpoint={name: checkpoint[name][...] for name in checkpoint},
-            fingerprint=file.attrs["fingerprint"].decode(),
-        )
+        records, turn = (int(number) for number in file["progress"][: TURN + 1])
+        group = file[f"checkpoint/{turn}"]
+        checkpoint = {name: group[name][...] for name in group}
+        record = _record(file, path, int(checkpoint["recorded"][0]))
+        mark = file.attrs["fingerprint"].decode()
+        return Saved(record, checkpoint, float(file["t"][records - 1]), mark)
 
 
-def _nodes(file) -> dict:
-    records = int(file["progress"][0])
-    nodes = {name: file[name][:records] for name in _recorded(file)}
+def _record(file, path, records):
+    mechanism = from_data(json.loads(file["mechanism"][()]), f"'{path}'")
+    nodes = {}
+    for name, (item, kind) in json.loads(file.attrs["nodes"]).items():
+        nodes[name] = file[name][:records] if 0 not in item else np.zeros((records, *item), kind)
     if records < 1 or any(len(array) != records for array in nodes.values()) or "checkpoint" not in file:
         raise ValueError("a part of it is missing")
     if not np.allclose(np.linalg.norm(nodes["quat_wxyz"], axis=-1), 1.0, rtol=0.0, atol=1e-6):
         raise ValueError("some nodes were lost")  # what was never written reads as zeros
-    return dict.fromkeys(FORCES, np.zeros((records, 0))) | nodes
+    load = nodes.pop("load") if "load" in nodes else file["load"][:records]
+    progress = [int(number) for number in file["progress"]]
+    return Record(
+        mechanism=mechanism,
+        settings=json.loads(file.attrs["settings"]),
+        layout=json.loads(file.attrs["layout"]),
+        nodes=nodes,
+        load=load,
+        counts=Counts(*progress[COUNTS:]),
+        status=progress[STATUS],
+        message=file["message"][()].decode(),
+        wall_time=float(file["wall_time"][()]),
+    )
 
 
-def _recorded(file):
-    """Names of the datasets with one row a node."""
-    return [*NODES, *(name for name in FORCES if name in file)]
+def _stored(file):
+    """Names of the datasets with one row a node: HDF5 has none without columns."""
+    return [name for name, (item, _) in json.loads(file.attrs["nodes"]).items() if 0 not in item]
 
 
 @contextmanager

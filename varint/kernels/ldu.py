@@ -38,25 +38,25 @@ from varint.kernels.plan import Plan, Workspace
 def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int) -> None:
     """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
 
-    Pivots in ``ws.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H
+    Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H
     ``ws.jacobian[lower]``.
     """
     G, H = ws.jacobian[upper], ws.jacobian[lower]
     _eliminate_all(plan, ws, G, H, body, row)
-    _substitute_all(plan, ws, body, row)
+    substitute_all(plan, ws, body, row)
 
 
 @njit(inline="always")
 def _eliminate_all(plan, ws, G, H, body, row):
     """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
-    nb = plan.mass.size
-    if ws.K.size:
+    nb = plan.bodies.mass.size
+    if ws.ldu.K.size:
         _place_closures(plan, ws, G, H)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
-        for k in range(plan.node_first[i], plan.node_first[i + 1]):
-            n = plan.node_order[k]
-            if plan.gauge_kind.size:
+        for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+            n = plan.loops.node_order[k]
+            if plan.laws.sum_first.size > 1:
                 _chain_rows(plan, ws, n, i < nb, row)
             _eliminate_node(plan, ws, n, row)
             if i < nb:
@@ -64,14 +64,14 @@ def _eliminate_all(plan, ws, G, H, body, row):
         if i == nb:
             continue
         # the joints of most mechanisms have five rows: with that number fixed the loops unroll, a sixth faster
-        rows = plan.joint_rows[i + 1] - plan.joint_rows[i]
+        rows = plan.joints.rows[i + 1] - plan.joints.rows[i]
         if rows == 5:
             _eliminate(plan, ws, i, 5, G, H, body, row)
         elif rows == 6:
             _eliminate(plan, ws, i, 6, G, H, body, row)
         else:
             _eliminate(plan, ws, i, rows, G, H, body, row)
-        if plan.fill_pass[i] < plan.fill_first[i + 1]:
+        if plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
             _pass_fills(plan, ws, i, G, H, body, row)
 
 
@@ -82,8 +82,8 @@ def _eliminate(plan, ws, i, rows, G, H, body, row):
     Factor D, X = D^-1 G^T, factor S = H X + C, Y = S^-1 H_p, D_p += G_p^T Y; right-hand sides x of the
     body, y of the joint, x_p of the parent. They travel as a column of X, S and Y.
     """
-    D, X, S, Y, x = ws.D[i], ws.X[i], ws.S[i], ws.Y[i], body[i]
-    first, parent = plan.joint_rows[i], plan.parent[i]
+    D, X, S, Y, x = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], body[i]
+    first, parent = plan.joints.rows[i], plan.joints.parent[i]
     lu_factor(D, 6)
     lower_solve_columns(D, G[first:], rows, x, X)
     upper_solve_wide(D, 6, X)
@@ -100,32 +100,32 @@ def _eliminate(plan, ws, i, rows, G, H, body, row):
     upper_solve_wide(S, rows, Y)
     for r in range(rows):
         row[first + r] = Y[r, RIGHT]
-    if parent != plan.mass.size:
+    if parent != plan.bodies.mass.size:
         for r in range(rows):
             add_scaled6(body[parent], row[first + r], G[first + r, 1])
-        add_product_wide(G[first:], 1, Y, rows, ws.D[parent])
+        add_product_wide(G[first:], 1, Y, rows, ws.ldu.D[parent])
 
 
 @njit
 def _place_closures(plan, ws, G, H):
     """Write the closures' own blocks into the fills of their bodies, their compliances into K."""
-    ws.fill_lower[:] = 0.0
-    ws.fill_upper[:] = 0.0
-    ws.K[:] = 0.0
-    for r in range(plan.node_row[0], plan.node_row[-1]):
+    ws.ldu.fill_lower[:] = 0.0
+    ws.ldu.fill_upper[:] = 0.0
+    ws.ldu.K[:] = 0.0
+    for r in range(plan.loops.node_row[0], plan.loops.node_row[-1]):
         for side in range(2):
-            e = plan.row_fill[r, side]
+            e = plan.loops.row_fill[r, side]
             if e >= 0:
-                add_scaled6(ws.fill_lower[e], 1.0, H[r, side])
-                add_scaled6(ws.fill_upper[e], -1.0, G[r, side])
-        ws.K[plan.row_start[r] + r] = ws.closure_scale[r] = ws.compliance[r]
+                add_scaled6(ws.ldu.fill_lower[e], 1.0, H[r, side])
+                add_scaled6(ws.ldu.fill_upper[e], -1.0, G[r, side])
+        ws.ldu.K[plan.loops.row_start[r] + r] = ws.ldu.closure_scale[r] = ws.compliance[r]
 
 
 @njit
 def _block(plan, n):
     """First row of node n and the end of them, where its block starts in K, how far its rows are apart there."""
-    first, last = plan.node_row[n], plan.node_row[n + 1]
-    return first, last, plan.row_start[first] + first, plan.node_high[n] - plan.node_low[n]
+    first, last = plan.loops.node_row[n], plan.loops.node_row[n + 1]
+    return first, last, plan.loops.row_start[first] + first, plan.loops.node_high[n] - plan.loops.node_low[n]
 
 
 @njit
@@ -136,20 +136,20 @@ def _chain_rows(plan, ws, n, has_top, row):
     ``has_top``: whether the node has a body as its top, whose fills are summed too.
     """
     begin, end, start, stride = _block(plan, n)
-    width, scale, fill = plan.node_high[n] - begin, ws.closure_scale, plan.node_fill[n] - begin
+    width, scale, fill = plan.loops.node_high[n] - begin, ws.ldu.closure_scale, plan.loops.node_fill[n] - begin
     for first in range(begin, end):
-        if plan.row_chain[first] == 0:
+        if plan.rows.chain[first] == 0:
             continue
-        last = first + plan.row_chain[first]
+        last = first + plan.rows.chain[first]
         held = ws.compliance[first] == 0.0
         at = start - stride * begin
         for j in range(width):
             total = 0.0 if held or not first <= begin + j < last else -1.0
             for r in range(first, last):
-                total += ws.K[at + r * stride + j]
+                total += ws.ldu.K[at + r * stride + j]
             for r in range(first, last):
                 own = 0.0 if held or r != begin + j else 1.0
-                ws.K[at + r * stride + j] = 0.0 if held and r > first else total + own
+                ws.ldu.K[at + r * stride + j] = 0.0 if held and r > first else total + own
         total = 0.0
         for r in range(first, last):
             total += row[r]
@@ -158,22 +158,22 @@ def _chain_rows(plan, ws, n, has_top, row):
         for k in range(6 if has_top else 0):
             total = 0.0
             for r in range(first, last):
-                total += ws.fill_lower[fill + r, k]
+                total += ws.ldu.fill_lower[fill + r, k]
             for r in range(first, last):
-                ws.fill_lower[fill + r, k] = 0.0 if held and r > first else total
+                ws.ldu.fill_lower[fill + r, k] = 0.0 if held and r > first else total
         for r in range(first + 1, last if held else first):
             scale[first] += scale[r]
-            ws.K[at + r * stride + r - begin], ws.K[at + r * stride + first - begin] = scale[r], -scale[r]
+            ws.ldu.K[at + r * stride + r - begin], ws.ldu.K[at + r * stride + first - begin] = scale[r], -scale[r]
 
 
 @njit
 def _pass_fills(plan, ws, i, G, H, body, row):
     """Eliminate body i and its joint from the closure rows they feel: into the block K, ``row`` and the parent."""
-    first, last = plan.fill_pass[i], plan.fill_first[i + 1]
-    begin = plan.joint_rows[i]
-    rows = plan.joint_rows[i + 1] - begin
-    D, X, S, Y, x = ws.D[i], ws.X[i], ws.S[i], ws.Y[i], body[i]
-    lower, upper, joint_lower, joint_upper = ws.fill_lower, ws.fill_upper, ws.fill_joint_lower, ws.fill_joint_upper
+    first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
+    begin = plan.joints.rows[i]
+    rows = plan.joints.rows[i + 1] - begin
+    D, X, S, Y, x = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], body[i]
+    lower, upper, joint_lower, joint_upper = ws.ldu.fill_lower, ws.ldu.fill_upper, ws.ldu.fill_joint_lower, ws.ldu.fill_joint_upper
     for e in range(first, last):
         low, up, joint_low, joint_up = lower[e], upper[e], joint_lower[e], joint_upper[e]
         lu_solve(D, 6, up)
@@ -185,20 +185,20 @@ def _pass_fills(plan, ws, i, G, H, body, row):
             joint_up[a] = -dot6(H[begin + a, 0], up)
         lu_solve(S, rows, joint_up)
     for e in range(first, last):
-        r = plan.fill_row[e]
+        r = plan.loops.fill_row[e]
         row[r] -= dot6(lower[e], x)
         for a in range(rows):
             row[r] -= joint_lower[e, a] * row[begin + a]
-        at = plan.row_start[r]
+        at = plan.loops.row_start[r]
         for other in range(first, last):
             total = dot6(lower[e], upper[other])
             if e == other:
-                ws.closure_scale[r] = max(ws.closure_scale[r], abs(total))
+                ws.ldu.closure_scale[r] = max(ws.ldu.closure_scale[r], abs(total))
             for a in range(rows):
                 total += joint_lower[e, a] * joint_upper[other, a]
-            ws.K[at + plan.fill_row[other]] -= total
+            ws.ldu.K[at + plan.loops.fill_row[other]] -= total
     for e in range(first, last):
-        above = plan.fill_up[e]
+        above = plan.loops.fill_up[e]
         if above >= 0:
             for a in range(rows):
                 add_scaled6(lower[above], -joint_lower[e, a], Y[a])
@@ -212,10 +212,10 @@ def _eliminate_node(plan, ws, n, row):
     Factor K_nn, row_n = K_nn^-1 row_n, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm, row_m -= K_mn row_n.
     """
     first, last, start, stride = _block(plan, n)
-    size, high, K, column, spare = last - first, plan.node_high[n], ws.K, ws.closure_column[0], ws.closure_column[1]
-    scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
-    rank, ws.last_pivot[n] = rank_lu_factor(K, start, stride, size, scale, rows, columns)
-    ws.rank[n] = rank
+    size, high, K, column, spare = last - first, plan.loops.node_high[n], ws.ldu.K, ws.ldu.closure_column[0], ws.ldu.closure_column[1]
+    scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
+    rank, ws.ldu.last_pivot[n] = rank_lu_factor(K, start, stride, size, scale, rows, columns)
+    ws.ldu.rank[n] = rank
     rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, row[first:last], spare)
     for s in range(size, high - first):
         for k in range(size):
@@ -226,7 +226,7 @@ def _eliminate_node(plan, ws, n, row):
     for r in range(last, high):
         for k in range(rank):
             m = first + columns[k]
-            factor, source, target = K[plan.row_start[r] + m], plan.row_start[m], plan.row_start[r]
+            factor, source, target = K[plan.loops.row_start[r] + m], plan.loops.row_start[m], plan.loops.row_start[r]
             if factor != 0.0:
                 row[r] -= factor * row[m]
                 for s in range(last, high):
@@ -240,52 +240,52 @@ def _fold_node(plan, ws, n, i, body, row):
     solved = K_nn^-1 F_ni, D -= F_in solved; for each later row m, F_mi -= K_mn solved, F_im -= F_in K_nm.
     """
     first, last, start, stride = _block(plan, n)
-    size, own, rank, K = last - first, plan.node_fill[n], ws.rank[n], ws.K
-    scale, rows, columns = ws.closure_scale[first:last], ws.pivot[0, first:last], ws.pivot[1, first:last]
-    solved, column, spare = ws.fill_joint_lower, ws.closure_column[0], ws.closure_column[1]
+    size, own, rank, K = last - first, plan.loops.node_fill[n], ws.ldu.rank[n], ws.ldu.K
+    scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
+    solved, column, spare = ws.ldu.fill_joint_lower, ws.ldu.closure_column[0], ws.ldu.closure_column[1]
     for k in range(6):
         for e in range(size):
-            column[e] = ws.fill_lower[own + e, k]
+            column[e] = ws.ldu.fill_lower[own + e, k]
         rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, column, spare)
         for e in range(size):
             solved[own + e, k] = column[e]
     for e in range(size):
-        up = ws.fill_upper[own + e]
+        up = ws.ldu.fill_upper[own + e]
         add_scaled6(body[i], -row[first + e], up)
         for a in range(6):
-            add_scaled6(ws.D[i, a], -up[a], solved[own + e])
-    for e in range(own + size, plan.fill_first[i + 1]):
-        r = plan.fill_row[e]
-        if last <= r < plan.node_high[n]:
+            add_scaled6(ws.ldu.D[i, a], -up[a], solved[own + e])
+    for e in range(own + size, plan.loops.fill_first[i + 1]):
+        r = plan.loops.fill_row[e]
+        if last <= r < plan.loops.node_high[n]:
             for k in range(size):
-                add_scaled6(ws.fill_lower[e], -K[plan.row_start[r] + first + k], solved[own + k])
-                add_scaled6(ws.fill_upper[e], -K[plan.row_start[first + k] + r], ws.fill_upper[own + k])
+                add_scaled6(ws.ldu.fill_lower[e], -K[plan.loops.row_start[r] + first + k], solved[own + k])
+                add_scaled6(ws.ldu.fill_upper[e], -K[plan.loops.row_start[first + k] + r], ws.ldu.fill_upper[own + k])
 
 
 @njit(inline="always")
-def _substitute_all(plan, ws, body, row):
+def substitute_all(plan, ws, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves."""
-    nb = plan.mass.size
-    for k in range(plan.node_first[nb + 1] - 1, plan.node_first[nb] - 1, -1):
-        substitute_node(plan.node_row, plan.node_high, plan.row_start, ws.K, plan.node_order[k], row)
+    nb = plan.bodies.mass.size
+    for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
+        substitute_node(plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row)
     for i in range(nb):
         x = body[i]
-        start, stop = plan.joint_rows[i], plan.joint_rows[i + 1]
-        if plan.parent[i] != nb:
+        start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
+        if plan.joints.parent[i] != nb:
             for r in range(start, stop):
-                row[r] -= dot6(ws.Y[i, r - start], body[plan.parent[i]])
-        for e in range(plan.fill_pass[i], plan.fill_first[i + 1]):
-            multiplier = row[plan.fill_row[e]]
-            add_scaled6(x, -multiplier, ws.fill_upper[e])
+                row[r] -= dot6(ws.ldu.Y[i, r - start], body[plan.joints.parent[i]])
+        for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+            multiplier = row[plan.loops.fill_row[e]]
+            add_scaled6(x, -multiplier, ws.ldu.fill_upper[e])
             for r in range(start, stop):
-                row[r] -= ws.fill_joint_upper[e, r - start] * multiplier
+                row[r] -= ws.ldu.fill_joint_upper[e, r - start] * multiplier
         for k in range(6):
             for r in range(start, stop):
-                x[k] += ws.X[i, k, r - start] * row[r]
-        for e in range(plan.fill_first[i], plan.fill_pass[i]):
-            row[plan.fill_row[e]] -= dot6(ws.fill_joint_lower[e], x)
-        for k in range(plan.node_first[i + 1] - 1, plan.node_first[i] - 1, -1):
-            substitute_node(plan.node_row, plan.node_high, plan.row_start, ws.K, plan.node_order[k], row)
+                x[k] += ws.ldu.X[i, k, r - start] * row[r]
+        for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
+            row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
+        for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
+            substitute_node(plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row)
 
 
 @njit

@@ -15,12 +15,12 @@ import math
 from varint._numba import njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.kernels.dense import add_scaled6
-from varint.kernels.forces import apply_forces, stiffen
+from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
+from varint.kernels.limits import close_limits
+from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
-from varint.kernels.plan import EFFORT, POINT
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.stops import hold_stops
 
 CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25
@@ -32,24 +32,30 @@ EPSILON = 2.220446049250313e-16
 
 
 @njit
+def has_efforts(plan):
+    """Whether laws or loads act."""
+    return plan.laws.kind.size + plan.loads.kind.size > 0
+
+
+@njit
 def _attach(plan, i, position, rotation):
     """Shift body i so that its tree joint's POINT rows hold, its parent being in place.
 
     Newton's method then only has rotations to find where anchors coincide. Near a singular pose that
     keeps it on its branch.
     """
-    side_a = plan.first_body[i]
-    a, b = plan.side[i, side_a], plan.side[i, 1 - side_a]
+    side_a = plan.joints.first_body[i]
+    a, b = plan.joints.side[i, side_a], plan.joints.side[i, 1 - side_a]
     A, B = rotation[a], rotation[b]
     sign = 1.0 if side_a == 0 else -1.0
-    for r in range(plan.joint_rows[i], plan.joint_rows[i + 1]):
-        if plan.row_kind[r] != POINT:
+    for r in range(plan.joints.rows[i], plan.joints.rows[i + 1]):
+        if plan.measures.kind[r] != POINT:
             continue
-        u, w = plan.row_u[r], plan.row_w[r]
+        u, w = plan.measures.u[r], plan.measures.w[r]
         d0 = A[0, 0] * u[0] + A[0, 1] * u[1] + A[0, 2] * u[2]
         d1 = A[1, 0] * u[0] + A[1, 1] * u[1] + A[1, 2] * u[2]
         d2 = A[2, 0] * u[0] + A[2, 1] * u[1] + A[2, 2] * u[2]
-        off = -plan.row_c[r]
+        off = -plan.measures.c[r]
         off += d0 * (position[b, 0] - position[a, 0] + B[0, 0] * w[0] + B[0, 1] * w[1] + B[0, 2] * w[2])
         off += d1 * (position[b, 1] - position[a, 1] + B[1, 0] * w[0] + B[1, 1] * w[1] + B[1, 2] * w[2])
         off += d2 * (position[b, 2] - position[a, 2] + B[2, 0] * w[0] + B[2, 1] * w[1] + B[2, 2] * w[2])
@@ -59,14 +65,14 @@ def _attach(plan, i, position, rotation):
 
 
 @njit
-def _evaluate(plan, ws, start, end, h, upper, increment):
+def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Move to the end pose, fill the residuals, and return (merit, largest residual, size of the terms).
 
     The largest residual is in m/s. The size is what its round-off is relative to: velocities, and
     positions over the step. Returns NaN where a body turns further than a step can. ``increment``: the
     largest of a velocity (m/s) that led here.
     """
-    nb = plan.mass.size
+    nb = plan.bodies.mass.size
     half_step = 0.5 * h
     fastest = farthest = 0.0
     for i in range(nb):
@@ -87,23 +93,23 @@ def _evaluate(plan, ws, start, end, h, upper, increment):
             farthest = max(farthest, abs(x[k]))
             fastest = max(fastest, abs(v[k]))
         r = ws.residual_body[i]
-        angular_momentum(plan.inertia[i], v[3], v[4], v[5], half_step, r)
+        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], half_step, r)
         for k in range(3):
-            r[k] = plan.mass[i] * v[k]
+            r[k] = plan.bodies.mass[i] * v[k]
         for k in range(6):
-            r[k] -= ws.target[i, k]
-    evaluate_rows(plan, ws.position[end], ws.rotation[end], ws.row_near, ws.row_aim, ws.residual_row, ws.jacobian[end])
-    if plan.gauge_kind.size:
-        apply_forces(plan, ws, start, upper, end, half_step)
-        hold_stops(plan, ws, end)
+            r[k] -= ws.goal[i, k]
+    evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+    if has_efforts(plan):
+        apply_efforts(plan, ws, start, upper, end, half_step)
+        close_limits(plan, ws, end)
     merit = worst = 0.0
-    for j in range(plan.side.shape[0]):
-        near, far = plan.side[j, 0], plan.side[j, 1]
-        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
-            if plan.row_kind[r] == EFFORT and ws.compliance[r] > 0.0:
+    for j in range(plan.joints.side.shape[0]):
+        near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            if ws.compliance[r] > 0.0:
                 continue
             ws.residual_row[r] /= h
-            size = plan.row_scale[r] * abs(ws.residual_row[r])
+            size = plan.rows.scale[r] * abs(ws.residual_row[r])
             merit += size * size
             worst = max(worst, size)
             if near != nb:
@@ -112,7 +118,7 @@ def _evaluate(plan, ws, start, end, h, upper, increment):
                 add_scaled6(ws.residual_body[far], -ws.multiplier[r], ws.jacobian[upper, r, 1])
     for i in range(nb):
         r = ws.residual_body[i]
-        linear, angular = plan.body_scale[i, 0], plan.body_scale[i, 1]
+        linear, angular = plan.bodies.scale[i, 0], plan.bodies.scale[i, 1]
         for k in range(3):
             a, b = linear * abs(r[k]), angular * abs(r[3 + k])
             merit += a * a + b * b
@@ -126,18 +132,18 @@ def _evaluate(plan, ws, start, end, h, upper, increment):
 def _newton_increment(plan, ws, end, h, upper):
     """Fill the increments with the solution of Newton's system (VI eq. 39); return the largest of a velocity."""
     half_step = 0.5 * h
-    for i in range(plan.mass.size):
+    for i in range(plan.bodies.mass.size):
         w = ws.velocity[i]
-        momentum_derivative(plan.mass[i], plan.inertia[i], w[3], w[4], w[5], half_step, ws.D[i])
+        momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
         for k in range(6):
             ws.increment_body[i, k] = -ws.residual_body[i, k]
-    for r in range(plan.row_c.size):
+    for r in range(plan.rows.role.size):
         ws.increment_row[r] = -ws.residual_row[r]
-    if plan.gauge_kind.size:
+    if has_efforts(plan):
         stiffen(plan, ws, half_step)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     largest = 0.0
-    for i in range(plan.mass.size):
+    for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]
         x, y, z = half_step * w[3], half_step * w[4], half_step * w[5]
         c = math.sqrt(1.0 - (x * x + y * y + z * z))
@@ -172,7 +178,7 @@ def _add(multiplier, share, increment_row):
 
 @njit(inline="always")
 def solve_step(plan, ws, start, end, h, tol):
-    """Solve one step of size ``h`` from ``ws.target`` and the velocities given as start values.
+    """Solve one step of size ``h`` from ``ws.goal`` and the velocities given as start values.
 
     Converged when no residual exceeds ``tol`` (m/s), or when the increment is at round-off.
     Returns (status, iterations); the pose and Jacobian ``end`` are then filled.
@@ -183,7 +189,7 @@ def solve_step(plan, ws, start, end, h, tol):
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
     upper, increment = start, math.inf
-    merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
+    merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0
     for iteration in range(1, ITERATIONS + 1):
@@ -194,7 +200,7 @@ def solve_step(plan, ws, start, end, h, tol):
         _keep(ws.velocity, ws.base)
         _move(ws.base, ws.velocity, share, ws.increment_body)
         _add(ws.multiplier, share, ws.increment_row)
-        merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
+        merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         floor = 8.0 * EPSILON * size
         halvings = 0
         while not (merit < previous or worst <= floor):
@@ -206,7 +212,7 @@ def solve_step(plan, ws, start, end, h, tol):
                 upper = end
                 for r in range(ws.multiplier.size):
                     ws.multiplier[r] = 0.0
-                merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
+                merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
                 break
             halvings += 1
             if halvings > HALVINGS:
@@ -214,7 +220,7 @@ def solve_step(plan, ws, start, end, h, tol):
             share *= 0.5
             _move(ws.base, ws.velocity, share, ws.increment_body)
             _add(ws.multiplier, -share, ws.increment_row)
-            merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
+            merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         if share == 1.0 and (worst <= tol or worst <= floor):
             return CONVERGED, iteration
     return NOT_CONVERGED, ITERATIONS

@@ -3,63 +3,149 @@
 Glossary
 --------
 body i        0 .. nb-1, numbered so that a parent comes before its children; slot nb is the world.
-joint j       0 .. nb-1: the tree joint of body j to its parent; nb .. nj-1: the cut joints (loop closures).
-row r         one scalar constraint; the rows of a joint are contiguous.
+joint j       0 .. nb-1: the tree joint of body j to its parent; nb .. nj-1: what closes loops, cut joints and others.
 side 0, 1     of a joint. Tree joint: side 0 is the child (body j), side 1 its parent.
+row r         one scalar equation between two bodies; the rows of a joint are contiguous.
+measure m     a scalar of the pose of two bodies (measures/); measure r is that of row r, others have no row.
+sum s         of weighted measures, what laws and constraints refer to; most have one measure of weight one.
+law f         an effort along a sum, by its value and rate (laws.py).
+load l        a force and torque on one body, by its own motion (loads.py).
+constraint c  keeps a sum at a target. limit n: keeps a measure on one side.
+element e     one effort of a force of the description: a law's, a load's, a constraint's.
 cluster c     the loop closures of one biconnected component; loops of different clusters do not interact.
 node n        loop closures of a cluster that are eliminated together, as one dense block.
 top           of a node: the body nearest to the root of the loops it closes; the node is eliminated just before it.
-fill e        one closure row made felt at one body by elimination: the only fill-in there is, but for K's.
-gauge e       a scalar of the pose of two bodies; law f: one effort along a gauge (forces.py).
-              A gauge without laws adds to the last one that has: its laws see the sum, and act along all of them.
-              A HOLD is a law whose effort is what keeps the (weighted) sum at its aim: a constraint.
+fill e        one closure row that elimination brings to one body: the only fill-in there is, but for K's.
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
 """
 
 from dataclasses import dataclass
 
 from varint._numba import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Record
+from varint.products.records import Products, ProductWork
 
-# kinds of row: constraints, see rows.py and products.py, and gauges, see forces.py
-POINT, AXIS, DISTANCE, ON_MOTIONS, HELD, EFFORT = range(6)
-# kinds of gauge: of two bodies; directions along which one body is pushed; the motion of one body
-LENGTH, SLIDE, TURN, FRAME, DEAD, FOLLOWER, SPEED, SPIN, SLIP = range(9)
-# kinds of law
-SPRING, CABLE, STOP, FRICTION, DRAG, SERVO, INPUT, INVERSE_SQUARE, STRAIN, TABLE, COULOMB, HOLD, USER, MOTOR = range(14)
-
-
-KNOWN = 96  # words that are known of a joint with rows ON_MOTIONS, see products.py
+JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Record):
-    """A compiled mechanism. Every array is read-only; nb bodies, nj joints, nr rows, nc clusters, nn nodes, ne fills.
+class Bodies(Record):
+    """The bodies."""
 
-    Rows of the tree joints come first, then those of the closures, by cluster and in the order of elimination.
-    """
-
-    # bodies
     mass: Float1  # (nb,) kg
     inertia: Float3  # (nb, 3, 3) kg m^2, about the centre of mass, body axes
     gravity: Float1  # (3,) m/s^2, world
-    body_scale: Float2  # (nb, 2) turns an impulse residual (N s, N m s) into m/s
-    # tree
+    scale: Float2  # (nb, 2) turns an impulse residual (N s, N m s) into m/s
+    length: Float1  # (1,) size of the parts, m
+    loaded: Bool1  # (nb,) whether laws or loads act on a body
+
+
+@dataclass(frozen=True, eq=False)
+class Joints(Record):
+    """The joints and the tree that they make."""
+
     parent: Int1  # (nb,) body slot of the parent, nb for the world
-    # joints
     side: Int2  # (nj, 2) body slots of side 0 and side 1
     first_body: Int1  # (nj,) the side whose axes the rows are written in
-    joint_rows: Int1  # (nj + 1,) rows of joint j are joint_rows[j] : joint_rows[j + 1]
-    row_kind: Int1  # (nr,) POINT, AXIS, DISTANCE, ON_MOTIONS; HELD or EFFORT for a gauge
-    row_u: Float2  # (nr, 3) unit direction (POINT, AXIS) or anchor (DISTANCE, m), axes of the first body
-    row_w: Float2  # (nr, 3) anchor (POINT, DISTANCE, m) or unit direction (AXIS), axes of the second body
-    row_c: Float1  # (nr,) place of the plane (POINT) or length (DISTANCE), m
-    row_scale: Float1  # (nr,) turns a row (m or rad) into m
-    product: Float2  # (stages and pieces, WIDTH) joints whose rows are ON_MOTIONS, see products.py
-    product_joint: Int1  # (np,) their numbers
-    joint_product: Int1  # (nj,) their first rows in ``product``, -1 for others
-    joint_known: Int1  # (nj,) where what is known of them starts in Workspace.row_near
-    length: Float1  # (1,) size of the parts, m
-    # loop clusters
+    rows: Int1  # (nj + 1,) rows of joint j are rows[j] : rows[j + 1]
+    product: Int1  # (nj,) number of a product of exponentials, -1 for other joints
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Record):
+    """Facts of the rows; tree joints come first, then closures, by cluster and in the order of elimination."""
+
+    role: Int1  # (nr,) JOINT, CONSTRAINT, EFFORT
+    scale: Float1  # (nr,) turns a row (m or rad) into m
+    chain: Int1  # (nr,) of a closure row: how many rows from it on have one effort, by their sum; else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Measures(Record):
+    """The measures: those of the rows, then those without a row. The numbers of a kind: measures/."""
+
+    kind: Int1  # (nm,) place of the kind among all, see measures.py
+    body: Int2  # (nm, 2) body slots by side
+    first: Int1  # (nm,) the side of body a
+    weight: Float1  # (nm,) in its sum
+    period: Float1  # (nm,) after which values repeat, 0 for never
+    radial: Bool1  # (nm,) see `measures.base.Measure`
+    stiffening: Bool1  # (nm,)
+    product: Int1  # (nm,) number of the product of exponentials that it is a row of, -1 for none
+    u: Float2  # (nm, 3) axes of body a
+    v: Float2  # (nm, 3) axes of body a
+    w: Float2  # (nm, 3) axes of body b
+    c: Float1  # (nm,)
+    rest: Float3  # (nm, 3, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class Laws(Record):
+    """Sums of measures, those with laws first, and the laws along them."""
+
+    sum_first: Int1  # (ns + 1,) measures of sum s are sum_measure[sum_first[s] : sum_first[s + 1]]
+    sum_measure: Int1
+    sum_law: Int1  # (sums with laws + 1,) laws of sum s are sum_law[s] : sum_law[s + 1]
+    kind: Int1  # (nf,) place of the law among all, see laws.py
+    element: Int1  # (nf,)
+    first: Int1  # (nf,) where its parameters start in ``parameter``
+    parameter: Float1  # of all laws, in the order of their names in each law, SI units
+    table_first: Int1  # (nf + 1,) pieces of its table
+    table: Float2  # (pieces, 6) start, effort's c0 .. c3 in powers of (value - start), potential there
+    state: Int1  # (nf,) number of its state, -1 for none
+
+
+@dataclass(frozen=True, eq=False)
+class Elements(Record):
+    """The efforts that the forces of the description are made of, in its order."""
+
+    force: Int1  # (ne,) number of the force
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints(Record):
+    """Sums of measures that are kept at a target."""
+
+    row: Int1  # (nh,) first row; the others follow it
+    size: Int1  # (nh,) number of rows
+    element: Int1  # (nh,)
+    driven: Bool1  # (nh,) whether the target is the input of the element, else the sum stays what it is at the start
+
+
+@dataclass(frozen=True, eq=False)
+class Limits(Record):
+    """Hard limits of measures, each with a row."""
+
+    measure: Int1  # (nl,)
+    value: Float1  # (nl,) m or rad
+    sign: Float1  # (nl,) side that is forbidden, 1: above, -1: below
+    restitution: Float1  # (nl,)
+    element: Int1  # (nl,)
+
+
+@dataclass(frozen=True, eq=False)
+class Loads(Record):
+    """Loads on single bodies; the numbers that a kind has no use for are zero."""
+
+    kind: Int1  # (n,) see loads.py
+    body: Int1  # (n,) slot
+    element: Int1  # (n,)
+    force: Float2  # (n, 3) direction of a push, axes of the world, or of the body for a follower
+    torque: Float2  # (n, 3) likewise
+    point: Float2  # (n, 3) where it acts, body axes, m
+    normal: Float2  # (n, 3) of the plane that it slides on, world
+    linear: Float1  # (n,) coefficient of a resistance, N s/m or N s^2/m^2
+    angular: Float1  # (n,) N m s/rad or N m s^2/rad^2
+    power: Int1  # (n,) of the speed
+    friction: Float1  # (n,) coefficient
+    smoothing: Float1  # (n,) m/s
+    pressing: Int1  # (n,) the law of the normal force, -1 for none
+    pressed: Int1  # (n,) its measure, -1 for none
+
+
+@dataclass(frozen=True, eq=False)
+class Loops(Record):
+    """Dense nodes of loop closures and their fills; nc clusters, nn nodes, ne fills."""
+
     cluster_node: Int1  # (nc + 1,) nodes of cluster c are cluster_node[c] : cluster_node[c + 1]
     node_first: Int1  # (nb + 2,) nodes with top i are node_order[node_first[i] : node_first[i + 1]]
     node_order: Int1  # (nn,)
@@ -67,88 +153,91 @@ class Plan(Record):
     node_low: Int1  # (nn,) first of the rows that node n is coupled with
     node_high: Int1  # (nn,) end of them
     node_fill: Int1  # (nn,) first of the fills of node n at its top, -1 where that is the world
-    row_start: Int1  # (nr + 1,) entry (r, s) of the closures' matrix is Workspace.K[row_start[r] + s]; K's size
+    row_start: Int1  # (nr + 1,) entry (r, s) of the closures' matrix is ldu.K[row_start[r] + s]; K's size
+    row_fill: Int2  # (nr, 2) fill of a closure row at its own two bodies, -1 for the world or a tree row
     fill_first: Int1  # (nb + 1,) fills of body i are fill_first[i] : fill_first[i + 1] ...
     fill_pass: Int1  # (nb,) ... first those of nodes with top i, from fill_pass[i] those it passes to its parent
     fill_row: Int1  # (ne,) row r of a fill
     fill_up: Int1  # (ne,) the fill of the same row one body nearer to the root, -1 where that is the world
     fill_cluster: Int1  # (nb,) cluster that body i and its tree joint take part in, -1 for none
-    row_compliance: Float1  # (nr,) 1 for efforts, 0 for constraints
-    row_chain: Int1  # (nr,) of a closure row: how many rows from it on have one effort, by their sum; else 0
-    row_gauge: Int1  # (nr,) the gauge of a row, -1 for a joint's
-    held_row: Int1  # (nh,) of each HOLD: its first row
-    held_law: Int1  # (nh,) and law
-    held_driven: Int1  # (nh,) 1 where its aim is the law's input, 0 where it stays what it is at the start
-    # forces; ng gauges, nf laws
-    gauge_body: Int2  # (ng, 2) body slots a, b
-    gauge_row: Int1  # (ng,) its row, -1 where it needs none
-    gauge_flip: Int1  # (ng,) 1 where body a is on side 1 of that row
-    forced: Bool1  # (nb,) whether a body has gauges
-    gauge_kind: Int1  # (ng,)
-    gauge_weight: Float1  # (ng,) its factor in a sum
-    gauge_vector: Float3  # (ng, 7, 3) LENGTH: anchors, axes of a, b; SLIDE: direction, a, anchor, b, (offset,);
-    # TURN: two axes of a, one of b; FRAME: as SLIDE, then a weight of turns, a, and R at rest; DEAD, FOLLOWER:
-    # directions of force and torque, in the world or in b, point, b; SLIP: normal, world, point, b
-    gauge_law: Int1  # (ng + 1,) laws of gauge e are gauge_law[e] : gauge_law[e + 1]
-    stop_gauge: Int1  # (ns,) hard stops: gauge, limit, side that is forbidden (1: above, -1: below), restitution
-    stop_limit: Float1  # (ns,)
-    stop_sign: Float1  # (ns,)
-    stop_restitution: Float1  # (ns,)
-    law_kind: Int1  # (nf,)
-    law_parameter: Float2  # (nf, 4) SPRING k, l0, d; CABLE the same; STOP k, upper, d, lower; FRICTION F, v0;
-    # DRAG c; SERVO k, integral gain, d; MOTOR F, v0; INPUT none; INVERSE_SQUARE G M m; STRAIN k, l0, d; TABLE first
-    # piece, pieces, d; COULOMB mu, v0, the law of the normal force; USER address of a function. SI units
-    table: Float2  # (pieces, 6) of all TABLEs: start, effort's c0 .. c3 by (value - start), potential there
-    row_fill: Int2  # (nr, 2) fill of a closure row at its own two bodies, -1 for the world or a tree row
 
 
 @dataclass(frozen=True, eq=False)
-class Workspace(Record, writable=True):
-    """Scratch of a run, grouped by stage. Pose arrays hold two poses, the start and the end of a step."""
+class Plan(Record):
+    """A compiled mechanism; nb bodies, nj joints, nr rows, nm measures, nf laws."""
 
-    # state
-    position: Float3  # (2, nb + 1, 3) m, world
-    quat: Float3  # (2, nb + 1, 4)
-    rotation: Float4  # (2, nb + 1, 3, 3)
-    momentum: Float2  # (nb, 6) linear (N s, world) and angular (N m s, body)
-    jacobian: Float4  # (2, nr, 2, 6) of the rows, by pose and side: m, world and rad, body
-    load: Float2  # (nb, 6) external force (N, world) and torque (N m, body), gravity included
-    # step
-    velocity: Float2  # (nb, 6) m/s, world and rad/s, body; constant over the step
-    multiplier: Float1  # (nr,) impulse of each row
-    row_near: Float1  # (nr,) value of a HELD row's gauge at the last node: tells the turns of a TURN; then
-    # (np * KNOWN,) what is known of the joints with rows ON_MOTIONS
-    row_aim: Float1  # (nr,) what the weighted sum of HELD rows is kept at, at the end of the step
-    row_rate: Float1  # (nr,) its rate at the last node
-    history: Float4  # (stages, 3, nb, 6) velocities of the last steps, latest first, for the start value
-    # Newton
-    base: Float2  # (nb, 6) velocity before an increment
-    target: Float2  # (nb, 6) momentum that the step starts from, half kick included
-    residual_body: Float2  # (nb, 6)
-    residual_row: Float1  # (nr,)
-    increment_body: Float2  # (nb, 6)
-    increment_row: Float1  # (nr,)
-    # forces
-    command: Float1  # (nf,) input of a law over the step
-    effort: Float1  # (nf,) N or N m
-    work: Float1  # (nf,) J, done since the start
-    integral: Float1  # (nf,) of the deviation of a SERVO since the start
-    closed: Bool1  # (ns,) whether a hard stop is closed
-    rest_gap: Float1  # (ns,) gap at which a closed stop is held, zero but for round-off
-    compliance: Float1  # (nr,) row_compliance, 0 for the rows of closed stops
-    middle_position: Float2  # (nb + 1, 3)
-    middle_rotation: Float3  # (nb + 1, 3, 3)
-    middle_turn: Float2  # (nb + 1, 4) T of forces.py, and the cosine of half the step's rotation
-    middle_value: Float1  # (ng,) of the gauge in the middle of the step
-    gauge_value: Float1  # (ng,) the same of the last step done: tells the turns of a TURN
-    gauge_sum: Float1  # (ng,) the value that its laws see
-    gauge_rate: Float1  # (ng,) and its rate
-    gauge_effort: Float1  # (ng,) of its laws together
-    gauge_damping: Float1  # (ng,) minus the effort over the rate: acts across the direction of SPEED, SPIN, SLIP
-    gauge_gradient: Float3  # (ng, 2, 6)
-    gauge_upper: Float3  # (ng, 2, 6)
-    gauge_lower: Float3  # (ng, 2, 6)
-    # LDU
+    bodies: Bodies
+    joints: Joints
+    rows: Rows
+    measures: Measures
+    elements: Elements
+    laws: Laws
+    constraints: Constraints
+    limits: Limits
+    loads: Loads
+    products: Products
+    loops: Loops
+
+
+@dataclass(frozen=True, eq=False)
+class EffortWork(Record, writable=True):
+    """What laws, loads, constraints and limits keep in a run; ne elements."""
+
+    input: Float1  # (ne,) over the step
+    effort: Float1  # (ne,) N or N m
+    work: Float1  # (ne,) J, done since the start
+    function: Int1  # (nf,) address of a user's law in this process, 0 for others
+    state: Float1  # (states of laws,) at the last node
+    flow: Float1  # (states of laws,) their rate
+    value: Float1  # (nm,) of measures, turns counted
+    value_near: Float1  # (nm,) the same of the last step done, for a row of a constraint of the last node
+    gradient: Float3  # (nm, 2, 6) by side, times the weight
+    sum_value: Float1  # (ns,) what laws see
+    sum_rate: Float1  # (ns,)
+    sum_effort: Float1  # (ns,) of all laws of a sum
+    sum_by_value: Float1  # (ns,) its derivatives
+    sum_by_rate: Float1  # (ns,)
+    law_by_value: Float1  # (nf,)
+    law_by_rate: Float1  # (nf,)
+    wrench: Float2  # (n, 6) of loads, N, world, and N m, body axes
+    wrench_by_pose: Float3  # (n, 6, 6) by the motion of the body: m, world, and rad, body axes
+    wrench_by_velocity: Float3  # (n, 6, 6) by its velocity: m/s, world, and rad/s, body axes
+    position: Float2  # (nb + 1, 3) in the middle of the step
+    rotation: Float3  # (nb + 1, 3, 3) in the middle of the step
+    tangent: Float2  # (nb + 1, 4) T of efforts.py, and the cosine of half the step's rotation
+    motion: Float2  # (2, 6) scratch for curvature
+    change: Float2  # (2, 6)
+    column: Float1  # (6,)
+    unit: Float1  # (6,)
+    curved: Float3  # (nm, 2, 6) scratch: changes of gradients
+    upper: Float3  # (nm, 2, 6) of measures without a row: as the Jacobian of a row at the start ...
+    lower: Float3  # (nm, 2, 6) ... and at the end of the step
+    target: Float1  # (nr,) of constraints, at the end of the step, in the first row of each
+    target_rate: Float1  # (nr,) its rate at the last node
+    target_rate_next: Float1  # (nr,) its rate at the end of the step
+    closed: Bool1  # (limits,) whether a limit is closed
+    rest_gap: Float1  # (limits,) gap at which a closed limit is held, zero but for round-off
+
+
+@dataclass(frozen=True, eq=False)
+class LimitSearch(Record, writable=True):
+    """The search for the instant at which a limit is met (impacts.py); each field one number."""
+
+    limit: Int1  # number of the limit, -1: none
+    trials: Int1  # so far
+    impacts: Int1  # in this stage
+    changes: Int1  # of limits that closed or opened in this stage
+    low: Float1  # share of the stage at which the gap is open ...
+    high: Float1  # ... and at which it is passed
+    low_gap: Float1  # gaps there, m or rad; -1: not known to be open anywhere
+    high_gap: Float1
+    was_beyond: Bool1  # whether the last trial was
+
+
+@dataclass(frozen=True, eq=False)
+class Factors(Record, writable=True):
+    """The factors of the LDU (ldu.py)."""
+
     D: Float3  # (nb, 6, 6) body pivots, then their LU factors
     X: Float3  # (nb, 6, 8) D^-1 G^T, a column for each row of the joint; right-hand side, see dense.py
     S: Float3  # (nb, 6, 8) joint pivots, then their LU factors
@@ -163,3 +252,34 @@ class Workspace(Record, writable=True):
     fill_upper: Float2  # (ne, 6) F_{body, closure}, then D^-1 times it
     fill_joint_lower: Float2  # (ne, 6) F_{closure, joint}; at a top K_nn^-1 F_{closure, body}
     fill_joint_upper: Float2  # (ne, 6) S^-1 F_{joint, closure}
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace(Record, writable=True):
+    """Scratch of a run. Pose arrays hold two poses, the start and the end of a step."""
+
+    # state
+    position: Float3  # (2, nb + 1, 3) m, world
+    quat: Float3  # (2, nb + 1, 4)
+    rotation: Float4  # (2, nb + 1, 3, 3)
+    momentum: Float2  # (nb, 6) linear (N s, world) and angular (N m s, body)
+    jacobian: Float4  # (2, nr, 2, 6) of the rows, by pose and side: m, world and rad, body
+    load: Float2  # (nb, 6) external force (N, world) and torque (N m, body), gravity included
+    # step
+    velocity: Float2  # (nb, 6) m/s, world and rad/s, body; constant over the step
+    multiplier: Float1  # (nr,) impulse of each row
+    history: Float4  # (stages, 3, nb, 6) velocities of the last steps, latest first, for the start value
+    compliance: Float1  # (nr,) 1 for a row that takes no part as a constraint, else 0
+    # Newton
+    derivative: Float3  # (nb, 6, 6) of the momenta, for the exact operator
+    base: Float2  # (nb, 6) velocity before an increment
+    goal: Float2  # (nb, 6) momentum that the step starts from, half kick included
+    residual_body: Float2  # (nb, 6)
+    residual_row: Float1  # (nr,)
+    increment_body: Float2  # (nb, 6)
+    increment_row: Float1  # (nr,)
+    # parts
+    efforts: EffortWork
+    search: LimitSearch
+    products: ProductWork
+    ldu: Factors

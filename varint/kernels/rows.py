@@ -1,42 +1,31 @@
-"""Constraint rows: value and Jacobian. With R = R_a^T R_b and p = R_a^T (x_b - x_a), seen from the first body a,
+"""The rows of all joints at a pose: values and Jacobians.
 
-    POINT      g = u . (p + R w) - c                a point w of b stays in a plane of a
-    AXIS       g = u . R w                          a direction of b stays at right angles to one of a
-    DISTANCE   g = (|d|^2 - c^2) / (2 c), d = p + R w - u      a point w of b stays at c from a point u of a
-
-Every lower pair but the screw is a set of POINT and AXIS rows; those of any other joint are ON_MOTIONS
-(products.py). Rows are functions of the relative
-pose alone, so a row's net force and torque on its two bodies are zero to round-off.
-
-Jacobians are with respect to (x, theta): x in the world, theta a rotation vector in body axes
-(half of the rotational gradient of VI eq. 31, see docs/theory.md). For POINT, and without p for AXIS:
-
-    dg/dx_b = (R_a u)^T = -dg/dx_a,   dg/dtheta_a = (u x (p + R w))^T,   dg/dtheta_b = (w x R^T u)^T
-
-and those of DISTANCE are a POINT's with u = d / c. A HELD row is the gauge of a coordinate (gauges.py); those of a
-chain make up one constraint, that the weighted sum of their gauges is at its aim.
+Three kinds of measure make up every lower pair but the screw; the rows of one joint share R = A^T B and
+p = A^T (x_b - x_a), so they are evaluated together here, by the same formulas as in measures/point.py, axis.py and
+distance.py (tests hold both against each other). Rows are functions of the relative pose alone: a row's net force and
+torque on its two bodies are zero to round-off.
 """
 
 from varint._numba import njit
-from varint.kernels.gauges import gauge_at, on_from
-from varint.kernels.on_motions import on_motions
-from varint.kernels.plan import AXIS, DISTANCE, HELD, ON_MOTIONS
+from varint.kernels.measures import AXIS, DISTANCE, POINT, measure_at, weighted_measure
+from varint.kernels.plan import CONSTRAINT, EFFORT
+from varint.products.rows import product_rows
 
 
 @njit
-def evaluate_rows(plan, position, rotation, near, aim, g, jacobian):
+def evaluate_rows(plan, ws, position, rotation, g, jacobian):
     """Rows at a pose (nb + 1, 3), (nb + 1, 3, 3): values to ``g`` (nr,), Jacobian to ``jacobian`` (nr, 2, 6).
 
-    An AXIS row has no part in x: those entries are left as they are, zero in a fresh workspace.
-    ``near``, ``aim``: see `Workspace`. The value of a chain is that of its first row, the others are zero.
+    An AXIS row has no part in x: those entries are left as they are, zero in a fresh workspace. The value of a
+    constraint is that of its first row, the others are zero; rows of efforts are left to efforts.py.
     """
-    for j in range(plan.side.shape[0]):
-        start, stop = plan.joint_rows[j], plan.joint_rows[j + 1]
+    for j in range(plan.joints.side.shape[0]):
+        start, stop = plan.joints.rows[j], plan.joints.rows[j + 1]
         if start == stop:
             continue
-        side_a = plan.first_body[j]
+        side_a = plan.joints.first_body[j]
         side_b = 1 - side_a
-        a, b = plan.side[j, side_a], plan.side[j, side_b]
+        a, b = plan.joints.side[j, side_a], plan.joints.side[j, side_b]
         A, B = rotation[a], rotation[b]
         dx = position[b, 0] - position[a, 0]
         dy = position[b, 1] - position[a, 1]
@@ -53,28 +42,32 @@ def evaluate_rows(plan, position, rotation, near, aim, g, jacobian):
         R20 = A[0, 2] * B[0, 0] + A[1, 2] * B[1, 0] + A[2, 2] * B[2, 0]
         R21 = A[0, 2] * B[0, 1] + A[1, 2] * B[1, 1] + A[2, 2] * B[2, 1]
         R22 = A[0, 2] * B[0, 2] + A[1, 2] * B[1, 2] + A[2, 2] * B[2, 2]
-        if plan.joint_product[j] >= 0:
-            on_motions(plan, j, position, rotation, near, g, jacobian)
+        if plan.joints.product[j] >= 0:
+            product_rows(plan.products, ws.products, plan.joints.product[j], position, rotation, g, jacobian)
         for r in range(start, stop):
-            if plan.row_kind[r] == ON_MOTIONS:
-                continue
-            if plan.row_kind[r] >= HELD:
+            kind = plan.measures.kind[r]
+            if plan.rows.role[r] == EFFORT:
                 g[r] = 0.0
-                if plan.row_kind[r] == HELD:
-                    g[r] = _held(plan, r, position, rotation, near[r], jacobian[r]) - aim[r]
                 continue
-            w0, w1, w2 = plan.row_w[r, 0], plan.row_w[r, 1], plan.row_w[r, 2]
-            u0, u1, u2 = plan.row_u[r, 0], plan.row_u[r, 1], plan.row_u[r, 2]
+            if plan.rows.role[r] == CONSTRAINT:
+                g[r] = _constrained(plan, ws, r, position, rotation, jacobian)
+                continue
+            if kind != POINT and kind != AXIS and kind != DISTANCE:
+                if plan.joints.product[j] < 0:
+                    g[r] = measure_at(plan, ws, r, position, rotation, jacobian[r])
+                continue
+            w0, w1, w2 = plan.measures.w[r, 0], plan.measures.w[r, 1], plan.measures.w[r, 2]
+            u0, u1, u2 = plan.measures.u[r, 0], plan.measures.u[r, 1], plan.measures.u[r, 2]
             d0 = R00 * w0 + R01 * w1 + R02 * w2
             d1 = R10 * w0 + R11 * w1 + R12 * w2
             d2 = R20 * w0 + R21 * w1 + R22 * w2
             G_a, G_b = jacobian[r, side_a], jacobian[r, side_b]
-            if plan.row_kind[r] == AXIS:
+            if kind == AXIS:
                 g[r] = u0 * d0 + u1 * d1 + u2 * d2
             else:
                 d0, d1, d2 = d0 + p0, d1 + p1, d2 + p2
-                c = plan.row_c[r]
-                if plan.row_kind[r] == DISTANCE:
+                c = plan.measures.c[r]
+                if kind == DISTANCE:
                     u0, u1, u2 = (d0 - u0) / c, (d1 - u1) / c, (d2 - u2) / c
                     g[r] = 0.5 * c * (u0 * u0 + u1 * u1 + u2 * u2 - 1.0)
                 else:
@@ -91,19 +84,21 @@ def evaluate_rows(plan, position, rotation, near, aim, g, jacobian):
             G_b[3] = w1 * z2 - w2 * z1
             G_b[4] = w2 * z0 - w0 * z2
             G_b[5] = w0 * z1 - w1 * z0
-    for r in range(plan.row_c.size if plan.held_row.size else 0):
-        for part in range(1, plan.row_chain[r]):
-            g[r] += g[r + part]
-            g[r + part] = 0.0
+    for c in range(plan.constraints.row.size):
+        first = plan.constraints.row[c]
+        for part in range(first + 1, first + plan.constraints.size[c]):
+            g[first] += g[part]
+            g[part] = 0.0
 
 
 @njit
-def _held(plan, r, position, rotation, near, jacobian):
-    """Weighted value and ``jacobian`` (2, 6), by the sides of its joint, of a gauge that has its row at r."""
-    e = plan.row_gauge[r]
-    weight = plan.gauge_weight[e]
-    value = on_from(plan.gauge_kind[e], near, gauge_at(plan, e, position, rotation, jacobian[0], jacobian))
-    for k in range(6):
-        a, b = weight * jacobian[0, k], weight * jacobian[1, k]
-        jacobian[0, k], jacobian[1, k] = (a, b) if plan.gauge_flip[e] == 0 else (b, a)
-    return weight * value
+def _constrained(plan, ws, r, position, rotation, jacobian):
+    """What measure r adds to the value of its constraint, and its row; zero where that takes no part."""
+    if ws.compliance[r] > 0.0:
+        for s in range(2):
+            for k in range(6):
+                jacobian[r, s, k] = 0.0
+        return 0.0
+    work = ws.efforts
+    value = weighted_measure(plan, ws, r, work.value_near[r], position, rotation, jacobian[r])
+    return plan.measures.weight[r] * value - work.target[r]  # of rows after the first the target is zero

@@ -2,23 +2,30 @@
 
 import numpy as np
 
+from varint._numba import addresses_of
 from varint.kernels.dense import WIDE
+from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
+from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.on_motions import bend_of_rows, on_motions
-from varint.kernels.plan import KNOWN, Plan, Workspace
-from varint.kernels.product_coordinates import follow
+from varint.kernels.plan import EFFORT, EffortWork, Factors, LimitSearch, Plan, Workspace
+from varint.products.coordinates import follow
+from varint.products.records import product_work
+from varint.products.rows import curve_product_row, product_row, product_rows
 
 
-def workspace(plan: Plan, stages: int) -> Workspace:
-    """Fresh scratch for ``plan`` and a scheme of that many sub-steps; the solver is compiled."""
-    solve_newton.prepare()
-    nb, nr, ne, nn = plan.mass.size, plan.row_c.size, plan.fill_row.size, plan.node_row.size - 1
-    ng, nf = plan.gauge_kind.size, plan.law_kind.size
-    largest = int(np.diff(plan.node_row).max(initial=0))
-    quat = np.zeros((2, nb + 1, 4))
+def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspace:
+    """Fresh scratch for ``plan`` and a scheme of that many sub-steps; what its functions need is compiled.
+
+    ``functions``: of users' laws, by law. ``inactive``: numbers of the constraints of forces that take no part.
+    """
+    _prepare(plan)
+    nb, nr = plan.bodies.mass.size, plan.rows.role.size
+    quat, rotation = np.zeros((2, nb + 1, 4)), np.zeros((2, nb + 1, 3, 3))
     quat[..., 0] = 1.0
-    rotation = np.zeros((2, nb + 1, 3, 3))
     rotation[...] = np.eye(3)
+    compliance = (plan.rows.role == EFFORT).astype(float)
+    for c in inactive:
+        compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
     return Workspace(
         position=np.zeros((2, nb + 1, 3)),
         quat=quat,
@@ -28,55 +35,84 @@ def workspace(plan: Plan, stages: int) -> Workspace:
         load=np.zeros((nb, 6)),
         velocity=np.zeros((nb, 6)),
         multiplier=np.zeros(nr),
-        row_near=near_of(plan),
-        row_aim=np.zeros(nr),
-        row_rate=np.zeros(nr),
         history=np.zeros((stages, 3, nb, 6)),
+        compliance=compliance,
+        derivative=np.zeros((nb, 6, 6)),
         base=np.zeros((nb, 6)),
-        target=np.zeros((nb, 6)),
+        goal=np.zeros((nb, 6)),
         residual_body=np.zeros((nb, 6)),
         residual_row=np.zeros(nr),
         increment_body=np.zeros((nb, 6)),
         increment_row=np.zeros(nr),
-        command=np.zeros(nf),
-        effort=np.zeros(nf),
-        work=np.zeros(nf),
-        integral=np.zeros(nf),
-        closed=np.zeros(plan.stop_gauge.size, dtype=np.bool_),
-        rest_gap=np.zeros(plan.stop_gauge.size),
-        compliance=plan.row_compliance.copy(),
-        middle_position=np.zeros((nb + 1, 3)),
-        middle_rotation=rotation[0].copy(),
-        middle_turn=np.zeros((nb + 1, 4)),
-        middle_value=np.zeros(ng),
-        gauge_value=np.zeros(ng),
-        gauge_sum=np.zeros(ng),
-        gauge_rate=np.zeros(ng),
-        gauge_effort=np.zeros(ng),
-        gauge_damping=np.zeros(ng),
-        gauge_gradient=np.zeros((ng, 2, 6)),
-        gauge_upper=np.zeros((ng, 2, 6)),
-        gauge_lower=np.zeros((ng, 2, 6)),
-        D=np.zeros((nb, 6, 6)),
-        X=np.zeros((nb, 6, WIDE)),
-        S=np.zeros((nb, 6, WIDE)),
-        Y=np.zeros((nb, 6, WIDE)),
-        K=np.zeros(plan.row_start[-1]),
-        pivot=np.zeros((2, nr), dtype=np.int64),
-        rank=np.zeros(nn, dtype=np.int64),
-        last_pivot=np.zeros(nn),
-        closure_scale=np.zeros(nr),
-        closure_column=np.zeros((2, largest)),
-        fill_lower=np.zeros((ne, 6)),
-        fill_upper=np.zeros((ne, 6)),
-        fill_joint_lower=np.zeros((ne, 6)),
-        fill_joint_upper=np.zeros((ne, 6)),
+        efforts=_effort_work(plan, functions),
+        search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
+        products=product_work(plan.products.start.size),
+        ldu=_factors(plan),
     )
 
 
-def near_of(plan: Plan) -> np.ndarray:
-    """A fresh `Workspace.row_near`; where joints are products of exponentials, what knows them is compiled."""
-    if plan.product_joint.size:
-        for function in (on_motions, bend_of_rows, follow):
+def joint_workspace(plan: Plan) -> Workspace:
+    """`workspace` in which the joints alone take part."""
+    return workspace(plan, inactive=range(plan.constraints.row.size))
+
+
+def coupled_workspace(plan: Plan) -> Workspace:
+    """`workspace` in which joints and couplings take part, but no prescribed motion."""
+    return workspace(plan, inactive=np.flatnonzero(plan.constraints.driven))
+
+
+def _prepare(plan):
+    solve_newton.prepare()
+    if plan.laws.kind.size + plan.loads.kind.size:
+        for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
-    return np.zeros(plan.row_c.size + KNOWN * plan.product_joint.size)
+    if plan.limits.measure.size:
+        meet_limits.prepare()
+        impact_at_end.prepare()
+    if plan.products.start.size:
+        for function in (product_rows, product_row, curve_product_row, follow):
+            function.prepare()
+
+
+def _effort_work(plan, functions):
+    laws, loads, limits, measures = plan.laws, plan.loads.kind.size, plan.limits.measure.size, plan.measures.kind.size
+    nb, nr, ne = plan.bodies.mass.size, plan.rows.role.size, plan.elements.force.size
+    nf, ns, states = laws.kind.size, laws.sum_law.size - 1, int(np.count_nonzero(laws.state >= 0))
+    function = np.zeros(nf, dtype=np.int64)
+    own = [f for f, law in enumerate(functions) if law is not None]
+    function[own] = addresses_of([functions[f] for f in own])
+    rotation = np.zeros((nb + 1, 3, 3))
+    rotation[:] = np.eye(3)
+    shapes = {
+        "input": ne, "effort": ne, "work": ne, "state": states, "flow": states, "value": measures,
+        "value_near": measures, "gradient": (measures, 2, 6), "sum_value": ns, "sum_rate": ns, "sum_effort": ns,
+        "sum_by_value": ns, "sum_by_rate": ns, "law_by_value": nf, "law_by_rate": nf, "wrench": (loads, 6),
+        "wrench_by_pose": (loads, 6, 6), "wrench_by_velocity": (loads, 6, 6), "position": (nb + 1, 3),
+        "tangent": (nb + 1, 4), "motion": (2, 6), "change": (2, 6), "column": 6, "unit": 6,
+        "curved": (measures, 2, 6), "upper": (measures, 2, 6), "lower": (measures, 2, 6), "target": nr, "target_rate": nr,
+        "target_rate_next": nr, "rest_gap": limits,
+    }  # fmt: skip
+    arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
+    return EffortWork(function=function, rotation=rotation, closed=np.zeros(limits, dtype=np.bool_), **arrays)
+
+
+def _factors(plan):
+    nb, nr, loops = plan.bodies.mass.size, plan.rows.role.size, plan.loops
+    nodes, fills, largest = loops.node_row.size - 1, loops.fill_row.size, int(np.diff(loops.node_row).max(initial=0))
+    wide, fill = np.zeros((3, nb, 6, WIDE)), np.zeros((4, fills, 6))
+    return Factors(
+        D=np.zeros((nb, 6, 6)),
+        X=wide[0],
+        S=wide[1],
+        Y=wide[2],
+        K=np.zeros(loops.row_start[-1]),
+        pivot=np.zeros((2, nr), dtype=np.int64),
+        rank=np.zeros(nodes, dtype=np.int64),
+        last_pivot=np.zeros(nodes),
+        closure_scale=np.zeros(nr),
+        closure_column=np.zeros((2, largest)),
+        fill_lower=fill[0],
+        fill_upper=fill[1],
+        fill_joint_lower=fill[2],
+        fill_joint_upper=fill[3],
+    )

@@ -41,7 +41,7 @@ def make_state(structure, compiled, *, coordinates, rates, position, quat_wxyz, 
         quats = np.array([body.quat_wxyz for body in structure.bodies])
         return State(*(freeze(array) for array in (x[:-1], quats, rest, rest)))
     compiled = compiled()
-    if coordinates and not compiled.topology.clusters:
+    if coordinates and not compiled.topology.clusters and compiled.plan.constraints.driven.all():
         forward_pose(structure, compiled.topology, coordinates, x, R)
     for _ in range(HEAVY_PASSES if position or quat_wxyz else 1):
         for body, value in position.items():
@@ -91,14 +91,14 @@ def _closed(structure, compiled, coordinates, x, R, **metric):
     longest = max((np.abs(move).max(initial=0.0) for move in moves.values()), default=0.0)
     pieces = max(1, int(np.ceil(longest / LONGEST_MOVE)))
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
-    near = None
+    ws = None
     for share in shares:
         poses = {n: joint_pose(f.joint, (1 - share) * here[n] + share * coordinates[n]) for n, f in frames.items()}
         asked = [Weld(frames[name], *pose) for name, pose in poses.items()] if share > 0 else []
         closure = Closure(structure, compiled, asked=asked, **metric)
-        if near is not None:
-            closure.near = near  # couplings go on counting turns
-        near = closure.near
+        if ws is not None:
+            closure.ws = ws  # couplings go on counting turns
+        ws = closure.ws
         x, R, gap = closure.close(x, R, ITERATIONS)
         if not closure.is_closed(gap, x):
             at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
@@ -155,10 +155,9 @@ def _conflict(structure, closure, x, R, held, way):
     loop = _loop_through(structure, open_, held)
     names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
     parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]
-    plan, force = closure.plan, closure.force
-    for r, f in zip(plan.held_row, plan.held_law, strict=True):
-        if abs(closure.scale[r] * g[r]) > SHARE_OF_CONFLICT * largest:
-            parts.append(f"{structure.forces[force[f]].label} {abs(closure.scale[r] * g[r]):.2g} m")
+    for force, gap in closure.coupling_gaps(g):
+        if gap > SHARE_OF_CONFLICT * largest:
+            parts.append(f"{structure.forces[force].label} {gap:.2g} m")
     where = f"the loop {names} stays" if len(loop) > 1 else f"{structure.joints[loop[0]].label} stays"
     kept = [f"body '{structure.bodies[i].name}'" for i in held]
     kept += [item.frames.joint.label for item in closure.asked]

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.kernels.configuration import follow_products
-from varint.kernels.couplings import follow_held
-from varint.kernels.plan import AXIS, HELD
+from varint.kernels.constraints import follow_constraints
+from varint.kernels.measures import ANGULAR
+from varint.kernels.plan import CONSTRAINT, JOINT
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import near_of
+from varint.kernels.workspace import coupled_workspace
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
 from varint.model.motion import Slide, Turn
 from varint.model.rotation import vector_from_matrix
@@ -106,30 +107,37 @@ class Closure:
         Bodies that are hard to shift, to turn.
     alike : bool
         Whether all bodies weigh alike, a turn counting times the size of the parts; else the metric is the kinetic one.
+    couplings : bool
+        Whether the couplings of coordinates take part.
     """
 
-    def __init__(self, structure, compiled, *, asked=(), still=(), heavy_x=(), heavy_R=(), alike=False):
+    def __init__(self, structure, compiled, *, asked=(), still=(), heavy_x=(), heavy_R=(), alike=False, couplings=True):
         plan, nb = compiled.plan, len(structure.bodies)
         self.plan, self.asked, self.length = plan, tuple(asked), compiled.length
-        self.order = np.append(compiled.order, nb)
-        counts = np.diff(plan.joint_rows)
+        self.ws, self.order = coupled_workspace(plan), np.append(compiled.order, nb)
+        coupled = (plan.rows.role == CONSTRAINT) & (self.ws.compliance == 0.0) & couplings
+        self.rows = np.flatnonzero((plan.rows.role == JOINT) | coupled)  # of the plan, that take part
+        coupled = coupled[self.rows]
+        counts = np.diff(plan.joints.rows)
         extra = [item.frames for item in self.asked for _ in item.angular]
         numbers = [structure.joint_index[frames.joint.name] for frames in extra]
-        of_plan = np.where(plan.row_kind == HELD, -1, np.repeat(compiled.joints, counts))
+        of_plan = np.where(coupled, -1, np.repeat(compiled.joints, counts)[self.rows])
         self.joint = np.concatenate([of_plan, numbers]).astype(int)  # of each row, -1 for a coupling
-        self.near, self.force = near_of(plan), compiled.force
-        self.chains = [(r, r + plan.row_chain[r]) for r in np.flatnonzero(plan.row_chain)]
+        self.constraints = np.flatnonzero(np.isin(plan.constraints.row, self.rows))
+        firsts = np.searchsorted(self.rows, plan.constraints.row[self.constraints])
+        sizes = plan.constraints.size[self.constraints]
+        self.chains = [(first, first + size) for first, size in zip(firsts, sizes, strict=True) if size > 1]
         ends = [(frames.a % (nb + 1), frames.b % (nb + 1)) for frames in extra]
-        side = np.repeat(self.order[plan.side], counts, axis=0)
+        side = np.repeat(self.order[plan.joints.side], counts, axis=0)[self.rows]
         self.side = np.concatenate([side, np.reshape(ends, (-1, 2))]).astype(int)
         angular = np.concatenate([[], *(item.angular for item in self.asked)]).astype(bool)
-        self.angular = np.concatenate([plan.row_kind == AXIS, angular])
+        self.angular = np.concatenate([ANGULAR[plan.measures.kind[self.rows]] & ~coupled, angular])
         scale = np.where(angular, self.length, 1.0)
-        self.scale = np.concatenate([plan.row_scale, scale])  # turns rows into m
+        self.scale = np.concatenate([plan.rows.scale[self.rows], scale])  # turns rows into m
         self.own_root = _root_alike(nb, self.length) if alike else _root_of_inverse_mass(structure)
         self.root = self.own_root.copy()
         if min(len(heavy_x), len(heavy_R)) < nb:  # if all are given, none gives way: their own masses weigh best
-            root_mass = np.sqrt(HEAVY * plan.mass.sum())
+            root_mass = np.sqrt(HEAVY * plan.bodies.mass.sum())
             self.root[list(heavy_x), :3, :3] = np.eye(3) / root_mass
             self.root[list(heavy_R), 3:, 3:] = np.eye(3) / (root_mass * self.length)
         self.root[list(still)] = 0.0
@@ -137,14 +145,15 @@ class Closure:
     def evaluate(self, x, R, trial=False):
         """Rows (nr,) and their Jacobian (nr, 2, 6) by side; the rows of a chain have one value, that of the first.
 
-        ``trial``: rows ON_MOTIONS are the same as those of the last pose that was none.
+        ``trial``: rows of products of exponentials are the same as those of the last pose that was none.
         """
-        n = self.plan.row_c.size
+        n, ws = self.rows.size, self.ws
         g, G = np.empty(len(self.side)), np.zeros((len(self.side), 2, 6))
         pose = x[self.order], R[self.order]
-        if self.plan.product_joint.size and not trial:
-            follow_products(self.plan, *pose, self.near)
-        evaluate_rows(self.plan, *pose, self.near, np.zeros(n), g[:n], G[:n])
+        if self.plan.products.start.size and not trial:
+            follow_products(self.plan, ws, *pose)
+        evaluate_rows(self.plan, ws, *pose, ws.residual_row, ws.jacobian[0])
+        g[:n], G[:n] = ws.residual_row[self.rows], ws.jacobian[0, self.rows]
         for item in self.asked:
             value, jacobian = item.rows(x, R)
             g[n : n + len(value)], G[n : n + len(value)] = value, jacobian
@@ -158,6 +167,13 @@ class Closure:
     def gap(self, g):
         """Largest row, m."""
         return float(np.abs(self.scale * g).max(initial=0.0))
+
+    def coupling_gaps(self, g):
+        """(force of the description, m) of each coupling."""
+        plan = self.plan
+        places = np.searchsorted(self.rows, plan.constraints.row[self.constraints])
+        forces = plan.elements.force[plan.constraints.element[self.constraints]]
+        return list(zip(forces.tolist(), np.abs(self.scale * g)[places].tolist(), strict=True))
 
     def speed(self, motion):
         """Of the fastest body of motions (nb + 1, 6), m/s."""
@@ -223,9 +239,9 @@ class Closure:
             if square_new < square:
                 idle = idle + 1 if square_new > 0.99 * square else 0
                 (x, R), g, G = pose, g_new, G_new
-                if self.plan.held_row.size:
-                    follow_held(self.plan, x[self.order], R[self.order], self.near, np.empty((2, 6)))
-                if self.plan.product_joint.size:
+                if self.constraints.size:
+                    follow_constraints(self.plan, self.ws, x[self.order], R[self.order])
+                if self.plan.products.start.size:
                     g, G = self.evaluate(x, R)
                     size = self.row_size(G)
         return x, R, self.gap(g)

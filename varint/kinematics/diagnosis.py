@@ -18,8 +18,9 @@ import numpy as np
 from varint.compile import Compiled, compile_structure
 from varint.errors import StateError
 from varint.kernels.configuration import place_anew
-from varint.kernels.plan import AXIS, DISTANCE, ON_MOTIONS
-from varint.kernels.workspace import workspace
+from varint.kernels.measures import curve_rows
+from varint.kernels.plan import JOINT
+from varint.kernels.workspace import coupled_workspace
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.closure import Closure
 from varint.kinematics.frames import JointFrames, with_world
@@ -33,7 +34,6 @@ NEAR_SINGULAR = 1e-3
 STEP = 0.05  # rad, or times the size of the parts: how far neighbouring poses are
 TRIES = 4  # of neighbouring poses
 DIRECTIONS = 6  # along which the second-order form is taken
-DIFFERENCE = 1e-5  # rad, or times the size of the parts
 SECOND_ORDER = 1e-5  # smallest size of the form that ends a motion, of unit motions
 LARGEST_GAP = 1e-7  # of a state, relative to the size of the parts or of the coordinates
 ITERATIONS = 100
@@ -106,7 +106,7 @@ class Diagnosis:
         """
         compiled, nb = self.compiled, len(self.structure.bodies)
         x, R = self.state.position, rotation_matrix(self.state.quat_wxyz)
-        G = np.concatenate([_jacobian(compiled, _placed(compiled, x, R)), self.couplings])
+        G = np.concatenate([_joint_rows(compiled, x, R), self.couplings])
         motions = _null_motions(self.structure, G, self.mobility)
         relative = _relative_motions(self.structure, compiled.length, x, R, motions)
         motions = np.einsum("mk,mni->kni", np.linalg.eigh(relative @ relative.T)[1], motions)
@@ -146,20 +146,28 @@ def _null_motions(structure, G, count):
     return np.einsum("nij,mnj->mni", root, null)
 
 
-def _couplings(coupled, x, R):
+def _joint_rows(compiled, x, R):
+    """Jacobian (nr, nb, 6) of the rows of the joints."""
+    G = _jacobian(compiled, _placed(compiled, x, R).jacobian[0])
+    return G[compiled.plan.rows.role == JOINT]
+
+
+def _couplings(compiled, x, R):
     """Jacobian (nc, nb, 6) of the couplings, each over the size of its largest entry."""
-    plan = coupled.plan
-    if not plan.held_row.size:
-        return np.zeros((0, plan.mass.size, 6))
-    G = _jacobian(coupled, _placed(coupled, x, R))
-    rows = np.array([G[r : r + plan.row_chain[r]].sum(axis=0) for r in plan.held_row])
+    plan = compiled.plan
+    couplings = np.flatnonzero(~plan.constraints.driven)
+    if not couplings.size:
+        return np.zeros((0, plan.bodies.mass.size, 6))
+    G = _jacobian(compiled, _placed(compiled, x, R).jacobian[0])
+    firsts = zip(plan.constraints.row[couplings], plan.constraints.size[couplings], strict=True)
+    rows = np.array([G[r : r + size].sum(axis=0) for r, size in firsts])
     return rows / np.abs(rows).max(axis=(1, 2), keepdims=True)
 
 
-def diagnose(structure: Structure, compiled: Compiled, coupled: Compiled, state: State) -> Diagnosis:
+def diagnose(structure: Structure, compiled: Compiled, state: State) -> Diagnosis:
     """See ``Mechanism.diagnose``."""
     checked_state(structure, state, "state")
-    closure, pose = Closure(structure, compiled), with_world(state.position, state.quat_wxyz)
+    closure, pose = Closure(structure, compiled, couplings=False), with_world(state.position, state.quat_wxyz)
     left = closure.gap(closure.evaluate(*pose)[0])
     if not left <= LARGEST_GAP * max(compiled.length, np.abs(pose[0]).max()):
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
@@ -169,7 +177,8 @@ def diagnose(structure: Structure, compiled: Compiled, coupled: Compiled, state:
         members[c].append(body)
     in_loops = np.zeros(n, dtype=bool)
     in_loops[compiled.slot[list(topology.cluster_of)]] = True
-    free = 6 - np.diff(compiled.plan.joint_rows[: n + 1])  # of each body against its parent
+    of_joints = np.concatenate([[0], np.cumsum(compiled.plan.rows.role == JOINT)])
+    free = 6 - np.diff(of_joints[compiled.plan.joints.rows[: n + 1]])  # of each body against its parent
     mobility = generic = int(free[~in_loops].sum())
     margin, gap = 1.0, 0.0
     redundant: list[tuple] = []
@@ -185,9 +194,9 @@ def diagnose(structure: Structure, compiled: Compiled, coupled: Compiled, state:
         parts = np.linalg.norm(here.left, axis=1) > TAKES_PART
         joints.update(j for (j, _), part in zip(rows, parts, strict=True) if part)
         redundant += [rows[r] for r in _removable(here.G, [j in cuts for j, _ in rows], here.rank)]
-    couplings = _couplings(coupled, state.position, rotation_matrix(state.quat_wxyz))
+    couplings = _couplings(compiled, state.position, rotation_matrix(state.quat_wxyz))
     if len(couplings):
-        G = _jacobian(compiled, _placed(compiled, state.position, rotation_matrix(state.quat_wxyz)))
+        G = _joint_rows(compiled, state.position, rotation_matrix(state.quat_wxyz))
         allowed = _null_motions(structure, G, mobility)
         ended = int(np.linalg.matrix_rank(np.einsum("rni,mni->rm", couplings, allowed), rtol=RANK_TOLERANCE))
         mobility, generic = mobility - ended, generic - ended
@@ -224,7 +233,7 @@ class _Loops:
         self.compiled = compile_structure(structure)
         self.closure = Closure(structure, self.compiled)
         self.x, self.R = x, R
-        first = self.compiled.plan.joint_rows
+        first = self.compiled.plan.joints.rows
         # joint and number within it of each row
         self.rows = [(int(j), r) for k, j in enumerate(self.compiled.joints) for r in range(first[k + 1] - first[k])]
 
@@ -260,15 +269,24 @@ class _Loops:
         for _ in range(DIRECTIONS):
             motion = rng.standard_normal(len(at.motions)) @ at.motions
             motion /= np.linalg.norm(motion)
-            ahead, behind = (self._scaled(*self._moved(x, R, h * motion)) for h in (DIFFERENCE, -DIFFERENCE))
-            forms.append(at.left.T @ (ahead - behind) @ at.motions.T / (2 * DIFFERENCE))
+            forms.append(at.left.T @ self._curved(x, R, motion) @ at.motions.T)
         return len(at.motions) - int(np.linalg.matrix_rank(np.concatenate(forms), tol=SECOND_ORDER))
 
     def _scaled(self, x, R):
-        plan, length = self.compiled.plan, self.compiled.length
-        G = _jacobian(self.compiled, _placed(self.compiled, x, R))
-        G[..., 3:] /= length
-        return (plan.row_scale[:, None, None] * G).reshape(len(G), 6 * plan.mass.size)
+        return self._in_sizes(_jacobian(self.compiled, _placed(self.compiled, x, R).jacobian[0]))
+
+    def _curved(self, x, R, motion):
+        """Change of the scaled Jacobian along a scaled motion (6 nb,)."""
+        plan, ws = self.compiled.plan, _placed(self.compiled, x, R)
+        along = motion.reshape(-1, 6) * np.array([self.compiled.length] * 3 + [1.0] * 3)
+        change = np.zeros_like(ws.jacobian[0])
+        curve_rows(plan, ws, np.arange(len(change)), ws.position[0], ws.rotation[0], along[self.compiled.order], change)
+        return self._in_sizes(_jacobian(self.compiled, change))
+
+    def _in_sizes(self, G):
+        """Rows (nr, nb, 6) in m, by motions in sizes of the parts and radians: (nr, 6 nb)."""
+        plan, unit = self.compiled.plan, np.array([1.0] * 3 + [1.0 / self.compiled.length] * 3)
+        return (plan.rows.scale[:, None, None] * G * unit).reshape(len(G), -1)
 
     def _moved(self, x, R, motion):
         """The pose after a scaled motion (6 nb,), in parts' sizes and radians."""
@@ -301,20 +319,20 @@ def _alone(structure, state, articulation, bodies, numbers):
 
 def _placed(compiled, x, R):
     """Workspace with pose 0 at x (nb, 3), R (nb, 3, 3), in the order of the description."""
-    ws = workspace(compiled.plan, 1)
+    ws = coupled_workspace(compiled.plan)
     ws.position[0, :-1], ws.quat[0, :-1] = x[compiled.order], quat_from_matrix(R[compiled.order])
     place_anew(compiled.plan, ws, 0)
     return ws
 
 
-def _jacobian(compiled, ws):
-    """(nr, nb, 6) of the rows at pose 0; bodies in the order of the description."""
+def _jacobian(compiled, rows):
+    """(nr, nb, 6) of ``rows`` (nr, 2, 6) by side; bodies in the order of the description."""
     plan = compiled.plan
-    nr, nb = plan.row_c.size, plan.mass.size
+    nr, nb = plan.rows.role.size, plan.bodies.mass.size
     G = np.zeros((nr, nb + 1, 6))
-    sides = np.repeat(plan.side, np.diff(plan.joint_rows), axis=0)
+    sides = np.repeat(plan.joints.side, np.diff(plan.joints.rows), axis=0)
     for side in (0, 1):
-        G[np.arange(nr), sides[:, side]] += ws.jacobian[0, :, side]
+        G[np.arange(nr), sides[:, side]] += rows[:, side]
     return G[:, compiled.slot]
 
 
@@ -339,16 +357,15 @@ def _removable(G, cut, rank):
 def _direction(compiled, state, j, k):
     """What row ``k`` of joint ``j`` of the description forbids, in words; world axes."""
     plan, joint = compiled.plan, int(np.flatnonzero(compiled.joints == j)[0])
-    r = plan.joint_rows[joint] + k
-    x = np.vstack([state.position[compiled.order], np.zeros(3)])
-    R = np.concatenate([rotation_matrix(state.quat_wxyz[compiled.order]), np.eye(3)[None]])
-    a, b = plan.side[joint, plan.first_body[joint]], plan.side[joint, 1 - plan.first_body[joint]]
-    u, w = R[a] @ plan.row_u[r], R[b] @ plan.row_w[r]
-    if plan.row_kind[r] == ON_MOTIONS:
+    r = plan.joints.rows[joint] + k
+    if plan.joints.product[joint] >= 0:
         return "force or torque across its motions"
-    if plan.row_kind[r] == AXIS:
-        return f"torque about {_words(np.cross(u, w))}"
-    return f"force along {_words(x[b] + w - x[a] - u if plan.row_kind[r] == DISTANCE else u)}"
+    x, R = state.position, rotation_matrix(state.quat_wxyz)
+    side = 0 if plan.joints.side[joint, 0] < len(x) else 1
+    row = _placed(compiled, x, R).jacobian[0, r, side]
+    if row[:3].any():
+        return f"force along {_words(row[:3])}"
+    return f"torque about {_words(R[compiled.order[plan.joints.side[joint, side]]] @ row[3:])}"
 
 
 def _words(vector):

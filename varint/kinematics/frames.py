@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from varint.kernels.plan import KNOWN
-from varint.kernels.product_coordinates import coordinates
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Turn, joint_pose, motion_subspace
+from varint.model.product_table import joint_table
 from varint.model.rotation import cross_matrix, rotation_matrix
-from varint.products import joint_table
+from varint.products.coordinates import coordinates
+from varint.products.records import one_product
 
 NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off
 
@@ -56,7 +56,7 @@ class JointFrames:
         length = float(max(1e-3, np.abs(shift).max()))
         found = np.empty((*turn.shape[:-2], self.joint.dof))
         poses = np.ascontiguousarray(turn).reshape(-1, 3, 3), np.ascontiguousarray(shift).reshape(-1, 3)
-        coordinates(joint_table(self.joint), 0, *poses, length, np.zeros(KNOWN), found.reshape(-1, self.joint.dof))
+        coordinates(*one_product(joint_table(self.joint), length), *poses, found.reshape(-1, self.joint.dof))
         return found
 
     def twist_jacobian(self, x, R):

@@ -12,7 +12,6 @@ from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, suggestion
 from varint.model.forces import Force
 from varint.model.joints import Joint
-from varint.model.joints.base import Along, Distance
 
 ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
 MOTION_KEYS = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity")
@@ -141,14 +140,13 @@ def _check_names(items, kind, what):
 
 
 def _is_closed(joint):
-    """Whether the anchors satisfy the joint in the reference configuration."""
-    if joint.point is joint.point_b and not any(isinstance(row, Distance) for row in joint.forbidden):
+    """Whether the anchors satisfy the joint in the reference configuration.
+
+    Rows of products of exponentials count as open where the anchors differ at all: closing them moves nothing where the
+    motions of the joint lead from one anchor to the other.
+    """
+    if joint.point is None:
         return True
     apart = joint.point_b - joint.point
     tolerance = ANCHOR_TOLERANCE * max(np.abs(joint.point).max(), np.abs(joint.point_b).max())
-    return all(
-        abs(joint.frame[:, row.axis] @ apart if isinstance(row, Along) else np.linalg.norm(apart) - row.length)
-        <= tolerance
-        for row in joint.forbidden
-        if isinstance(row, Along | Distance)
-    )
+    return all(abs(row.gap(joint.frame, apart)) <= tolerance for row in joint.forbidden)

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from varint.kernels.rotation import right_jacobian
+from varint.algebra.rotation_vector import right_jacobian
 from varint.model.rotation import matrix_from_vector
 
 EXPONENTIAL = "exponential"
@@ -19,7 +19,7 @@ LONGEST = 1.5 * np.pi  # rad
 SMALLEST = 0.3  # of det S
 
 
-def shorten(balls, q, rates) -> bool:
+def shorten(balls: np.ndarray, q: np.ndarray, rates: np.ndarray) -> bool:
     """Shorten rotation vectors in columns ``balls`` that are longer than 1.5 pi, in place; whether any was."""
     changed = False
     for k in balls:
@@ -34,38 +34,38 @@ def shorten(balls, q, rates) -> bool:
     return changed
 
 
-def vector_subspace(r) -> np.ndarray:
+def vector_subspace(r: np.ndarray) -> np.ndarray:
     """S (3, 3) of a rotation vector."""
     S = np.empty((3, 3))
     right_jacobian(*r, S)
     return S
 
 
-def axes_of(order) -> tuple[int, int, int]:
+def axes_of(order: str) -> tuple[int, int, int]:
     """Numbers of the three axes of an order such as "zxz"."""
     i, j, k = ("xyz".index(axis) for axis in order)
     return i, j, k
 
 
-def _turn(axis, angle):
+def _axis_rotation(axis: int, angle: float) -> np.ndarray:
     return matrix_from_vector(angle * np.eye(3)[axis])
 
 
-def euler_matrix(order, angles) -> np.ndarray:
+def euler_matrix(order: str, angles: np.ndarray) -> np.ndarray:
     """R (3, 3)."""
-    first, second, third = (_turn(*pair) for pair in zip(axes_of(order), angles, strict=True))
+    first, second, third = (_axis_rotation(*pair) for pair in zip(axes_of(order), angles, strict=True))
     return first @ second @ third
 
 
-def euler_subspace(order, angles) -> np.ndarray:
+def euler_subspace(order: str, angles: np.ndarray) -> np.ndarray:
     """S (3, 3): body angular velocity by the rates of the angles."""
     i, j, k = axes_of(order)
-    second, third = _turn(j, angles[1]), _turn(k, angles[2])
+    second, third = _axis_rotation(j, angles[1]), _axis_rotation(k, angles[2])
     I = np.eye(3)
     return np.column_stack([third.T @ (second.T @ I[i]), third.T @ I[j], I[k]])
 
 
-def euler_angles(order, R) -> np.ndarray:
+def euler_angles(order: str, R: np.ndarray) -> np.ndarray:
     """The angles (3,) of R (3, 3): the outer ones in (-pi, pi]."""
     i, j, k = axes_of(order)
     if i != k:
@@ -80,12 +80,12 @@ def euler_angles(order, R) -> np.ndarray:
     return np.array([outer[0], middle, outer[1]])
 
 
-def determinant(order, angles) -> float:
+def determinant(order: str, angles: np.ndarray) -> float:
     """abs(det S): of the sine or cosine of the middle angle."""
     return abs(np.sin(angles[1]) if order[0] == order[2] else np.cos(angles[1]))
 
 
-def in_chart(order, R, w):
+def in_chart(order: str, R: np.ndarray, w: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
     """Order, angles and rates of the rotation R (3, 3) with body angular velocity w (3,).
 
     The order is ``order`` where it is regular, else the most regular one.

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.kernels.configuration import follow_products
+from varint.compile import Compiled
+from varint.kernels.plan import JOINT, Workspace
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import near_of
+from varint.products.coordinates import follow
 
 
 class Rows(NamedTuple):
@@ -27,37 +28,39 @@ class Rows(NamedTuple):
 
 
 class Closures:
-    """Evaluates the rows of the cut joints; ``side`` (m, 2): slots of their bodies."""
+    """Evaluates the rows of the cut joints, numbers ``rows`` (m,) of the plan; ``side`` (m, 2): slots of their bodies.
 
-    def __init__(self, compiled):
-        plan = compiled.plan
-        nb, total = plan.mass.size, plan.row_c.size
-        self.plan = replace(
-            plan, side=plan.side[nb:], first_body=plan.first_body[nb:], joint_rows=plan.joint_rows[nb:],
-            joint_product=plan.joint_product[nb:], joint_known=plan.joint_known[nb:],
-            product_joint=plan.product_joint[plan.product_joint >= nb] - nb,
+    ``ws``: workspace in which the coordinates of products of exponentials are followed.
+    """
+
+    def __init__(self, compiled: Compiled, ws: Workspace) -> None:
+        plan, joints = compiled.plan, compiled.plan.joints
+        nb, of_joint = plan.bodies.mass.size, np.diff(plan.joints.rows)
+        cut = np.repeat(np.arange(of_joint.size), of_joint) >= nb
+        self.rows = np.flatnonzero(cut & (plan.rows.role == JOINT))
+        self.joint = np.repeat(compiled.joints, of_joint)[self.rows]  # of the description
+        self.ws = ws
+        cut_joints = replace(
+            joints, side=joints.side[nb:], first_body=joints.first_body[nb:], rows=joints.rows[nb:],
+            product=joints.product[nb:],
         )  # fmt: skip
-        self._near = near_of(plan)
-        self.first = int(plan.joint_rows[nb])
-        self.scale = plan.row_scale[self.first :]
-        self.side = np.repeat(plan.side[nb:], np.diff(plan.joint_rows[nb:]), axis=0)
-        self.flip = np.repeat(plan.first_body[nb:], np.diff(plan.joint_rows[nb:]))
-        self.kind, self.u = plan.row_kind[self.first :], plan.row_u[self.first :]
-        self.w, self.c = plan.row_w[self.first :], plan.row_c[self.first :]
-        self._g, self._second, self._aim = np.zeros((3, total))
-        self._jacobian = np.zeros((total, 2, 6))
+        self.plan = replace(plan, joints=cut_joints)
+        self.products = [int(n) for n in joints.product[nb:] if n >= 0]
+        self.scale = plan.rows.scale[self.rows]
+        self.side = plan.measures.body[self.rows]
+        self._second, self._change = np.zeros(len(self)), np.zeros((len(self), 2, 6))
 
-    def __len__(self):
-        return self.scale.size
+    def __len__(self) -> int:
+        return self.rows.size
 
-    def evaluate(self, position, rotation, velocity) -> Rows:
+    def evaluate(self, position: np.ndarray, rotation: np.ndarray, velocity: np.ndarray) -> Rows:
         """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
-        if self.plan.product_joint.size:
-            follow_products(self.plan, position, rotation, self._near)
-        evaluate_rows(self.plan, position, rotation, self._near, self._aim, self._g, self._jacobian)
-        quadratic_terms(self.plan, position, rotation, velocity, self._near, self._second)
-        scale = self.scale
-        jacobian = scale[:, None, None] * self._jacobian[self.first :]
+        plan, ws, rows, scale = self.plan, self.ws, self.rows, self.scale
+        for n in self.products:
+            follow(plan.products, ws.products, n, position, rotation)
+        evaluate_rows(plan, ws, position, rotation, ws.residual_row, ws.jacobian[0])
+        quadratic_terms(plan, ws, rows, position, rotation, velocity, self._change, self._second)
+        jacobian = scale[:, None, None] * ws.jacobian[0, rows]
         motion = np.vstack([velocity, np.zeros(6)])[self.side]
         rate = np.einsum("rsk,rsk->r", jacobian, motion)
-        return Rows(scale * self._g[self.first :], rate, scale * self._second[self.first :], jacobian)
+        return Rows(scale * ws.residual_row[rows], rate, scale * self._second, jacobian)

@@ -1,6 +1,6 @@
 """Hard stops and joint friction in a step of the linearly implicit Euler scheme (DIFF sections 2.8, 2.11).
 
-A stop with the gap g = sign (limit - gauge) asks for
+A stop with the gap g = sign (limit - measure) asks for
 
     dg/dt >= -g / h             so that it ends at the limit, not beyond;
     dg/dt >= -b g               where it is beyond already, b the rate of `Equations.baumgarte`;
@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.errors import ArgumentError
+from varint.mechanism import Mechanism
+from varint.model.forces.base import Force
+from varint.redmax.equations import Equations
 from varint.redmax.friction import JointFrictions
-from varint.redmax.program import Infeasible, NotSolved, load_solver, solve_program
+from varint.redmax.program import Infeasible, NotSolved, Solution, solve_program
 from varint.redmax.saddle import solve_saddle
 
-INTEGRATOR = "euler"  # the one that knows them
 SETTLED = 1e-6  # change of the friction limits from pass to pass, relative ...
 ENOUGH = 1e-3  # ... and after so many passes:
 MANY_PASSES = 50
@@ -32,31 +33,15 @@ class Blocked(ArithmeticError):
     """The stops or the friction leave no motion; the message names them."""
 
 
-def is_contact(mechanism, force) -> bool:
+def is_contact(mechanism: Mechanism, force: Force) -> bool:
     """Whether a force is a hard stop or joint friction."""
-    return force.reduced_only or any(element.stops for element in force.elements(mechanism))
-
-
-def check_integrator(mechanism, integrator) -> bool:
-    """Whether the mechanism has hard stops or joint friction; raises ArgumentError where they cannot be had."""
-    forces = [force for force in mechanism.forces if is_contact(mechanism, force)]
-    if not forces:
-        return False
-    if integrator != INTEGRATOR:
-        remedy = "" if forces[0].reduced_only else ", or give it a stiffness"
-        what = "acts" if forces[0].reduced_only else "is hard, which is known"
-        raise ArgumentError(
-            f"{forces[0].label} {what} in reduced coordinates with integrator='{INTEGRATOR}' only, not"
-            f" '{integrator}': take that one{remedy}"
-        )
-    load_solver()
-    return True
+    return force.reduced_only or any(getattr(element, "limits", ()) for element in force.elements(mechanism))
 
 
 class ContactEfforts(NamedTuple):
     """Efforts, N, N m, or impulses, N s, N m s.
 
-    stops : (..., nf) along the gauge of each law
+    stops : (..., ne) along the measure of each element
     frictions : (..., d) of each `JointCoulombFriction`, by its name, along the motions that the joint allows
     drives : (..., nd) of the prescribed columns of q
     """
@@ -69,28 +54,29 @@ class ContactEfforts(NamedTuple):
 class Contacts:
     """The hard stops and the joint friction of ``equations``.
 
-    Of the last step, ``work`` (nf,) of the laws, J, and ``impulse`` (nc,), see `parts`.
+    Of the last step, ``work`` (ne,) of the elements, J, and ``impulse`` (nc,), see `parts`.
     """
 
-    def __init__(self, equations):
+    def __init__(self, equations: Equations) -> None:
         self.equations = equations
-        plan, forces = equations.forced.plan, equations.mechanism.forces
-        self.gauge, self.sign = plan.stop_gauge, plan.stop_sign
-        self.limit, self.restitution = plan.stop_limit, plan.stop_restitution
-        elements = [(f, forces[k].elements(equations.mechanism)) for f, k in enumerate(equations.forced.force)]
-        self.law = np.array([f for f, own in elements for element in own for _ in element.stops], dtype=int)
+        limits = equations.compiled.plan.limits
+        self.measure, self.sign, self.element = limits.measure, limits.sign, limits.element
+        self.limit, self.restitution = limits.value, limits.restitution
         self.frictions = JointFrictions(equations)
-        self.work = np.zeros(equations.nf)
+        self.work = np.zeros(equations.ne)
         self.driven = int(equations.driven_columns.sum())
-        self.sizes = [equations.nf, *(bearing.free.shape[1] for bearing in self.frictions.bearings), self.driven]
+        self.sizes = [equations.ne, *(bearing.free.shape[1] for bearing in self.frictions.bearings), self.driven]
         self.impulse = np.zeros(sum(self.sizes))
 
-    def parts(self, impulse) -> ContactEfforts:
+    def parts(self, impulse: np.ndarray) -> ContactEfforts:
         """``impulse`` (..., nc), or efforts in its place, taken apart."""
         stops, *frictions, drives = np.split(impulse, np.cumsum(self.sizes)[:-1], axis=-1)
         return ContactEfforts(stops, dict(zip(self.frictions.names, frictions, strict=True)), drives)
 
-    def solve(self, h, rates, A, b, G, g, offset) -> np.ndarray:
+    def solve(
+        self, h: float, rates: np.ndarray, A: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray,
+        offset: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
         """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`.
 
         ``offset`` (nq,): by how much the coordinates change faster than at v.
@@ -116,26 +102,29 @@ class Contacts:
             names = ", ".join(dict.fromkeys([*map(self._label, range(len(n))), *frictions.labels]))
             raise Blocked(f"the program of {names} could not be solved. A smaller dt may help") from None
         middle = 0.5 * (rates + found.v)
-        np.add.at(self.work, self.law, found.alpha * (N @ middle))
+        np.add.at(self.work, self.element, found.alpha * (N @ middle))
         frictions.add_work(found.beta, middle, self.work)
-        np.subtract.at(parts.stops, self.law, self.sign * found.alpha)
-        for name, along in zip(frictions.names, frictions.along(found.beta), strict=True):
+        np.subtract.at(parts.stops, self.element, self.sign * found.alpha)
+        for name, along in zip(frictions.names, frictions.joint_impulses(found.beta), strict=True):
             parts.frictions[name][:] = along
         parts.drives[:] = self._multiplier(A, b, G, N, found)[len(G) - self.driven :]
         return found.v
 
-    def _stagger(self, h, rates, A, b, G, g, N, n):
+    def _stagger(
+        self, h: float, rates: np.ndarray, A: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray,
+        N: np.ndarray, n: np.ndarray,
+    ) -> Solution:  # fmt: skip
         """Bilateral staggered projections: friction limits by the joints' pressures, these by the motion, in turn."""
         frictions = self.frictions
         if not len(frictions):
             return solve_program(A, b, G, g, N, n, [])
         frictions.place()
-        share, last = 1.0, np.zeros(len(frictions.limits))
+        share, last = 1.0, np.zeros(len(frictions.limits))  # of a change that is taken over; the last change
         for number in range(2 * MANY_PASSES):
             limits = frictions.limits
             found = solve_program(A, b, G, g, N, n, list(zip(h * limits, frictions.rows, strict=True)))
             multiplier = self._multiplier(A, b, G, N, found) / h
-            frictions.press(
+            frictions.update_limits(
                 h, rates, found.v, multiplier[: len(self.equations.closures)], found.beta, self._loads(found.alpha / h)
             )
             change = frictions.limits - limits
@@ -144,28 +133,30 @@ class Contacts:
             if number:  # Aitken's relaxation: the secant of the last two changes, where they turn back
                 turn = change - last
                 secant = -share * (last @ turn)
-                share = min(max(secant / (turn @ turn), LEAST_SHARE), 1.0) if secant > 0.0 else 1.0
+                share = float(np.clip(secant / (turn @ turn), LEAST_SHARE, 1.0)) if secant > 0.0 else 1.0
             frictions.limits, last = limits + share * change, change
         raise Blocked(
             f"the friction of {', '.join(frictions.labels)} and the pressures do not settle. A smaller dt may help"
         )
 
-    def _multiplier(self, A, b, G, N, found):
+    def _multiplier(self, A: np.ndarray, b: np.ndarray, G: np.ndarray, N: np.ndarray, found: Solution) -> np.ndarray:
         """(k,) impulses along the rows of G."""
         left = A @ found.v - b - N.T @ found.alpha
         if len(self.frictions):
-            left -= self.frictions.pulled_back(found.beta)
+            left -= self.frictions.reduced(found.beta)
         return np.linalg.lstsq(G.T, left, rcond=None)[0] if len(G) else np.zeros(0)
 
-    def _rows(self, h, rates, free, offset):
+    def _rows(
+        self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """N (m, nq) and n (m,) of the stops: N v >= n, and the rebound (m,); ``free`` (nq,): rates without them."""
         e = self.equations
-        N = np.empty((self.gauge.size, e.nq))
-        for s, k in enumerate(self.gauge):
+        N = np.empty((self.measure.size, e.nq))
+        for s, k in enumerate(self.measure):
             load = np.zeros((e.nb + 1, 6))
-            np.add.at(load, e.forced.plan.gauge_body[k], -self.sign[s] * e.gradient[k])
+            np.add.at(load, e.compiled.plan.measures.body[k], -self.sign[s] * e.ws.efforts.gradient[k])
             N[s] = e.generalised(load[:-1])
-        gap = self.sign * (self.limit - e.value[self.gauge])
+        gap = self.sign * (self.limit - e.ws.efforts.value[self.measure])
         before, after, faster = N @ rates, N @ free, N @ offset
         n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap) - faster
         hit = (
@@ -176,18 +167,18 @@ class Contacts:
         )
         return N, n, np.where(hit, -self.restitution * before, n)
 
-    def _loads(self, force):
+    def _loads(self, force: np.ndarray) -> np.ndarray:
         """(nb, 6) of forces (m,) along the gaps of the stops."""
         e = self.equations
         load = np.zeros((e.nb + 1, 6))
-        for s, k in enumerate(self.gauge):
-            np.add.at(load, e.forced.plan.gauge_body[k], -self.sign[s] * force[s] * e.gradient[k])
+        for s, k in enumerate(self.measure):
+            np.add.at(load, e.compiled.plan.measures.body[k], -self.sign[s] * force[s] * e.ws.efforts.gradient[k])
         return load[:-1]
 
     @property
-    def _motions(self):
+    def _motions(self) -> list[str]:
         return [f"the motion prescribed for {drive.label}" for drive in self.equations.drives]
 
-    def _label(self, s):
-        force = self.equations.mechanism.forces[self.equations.forced.force[self.law[s]]]
+    def _label(self, s: int) -> str:
+        force = self.equations.mechanism.forces[self.equations.compiled.force[self.element[s]]]
         return f"{force.label} on joint '{force.joint}'" if hasattr(force, "joint") else force.label

@@ -1,9 +1,9 @@
 """Couplings and prescribed motions of a mechanism's forces, in reduced coordinates."""
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from varint.errors import ArgumentError
+from varint.loads import motion_through
 from varint.model.checks import array_of
 
 NEAR = 1e-2  # steps, for the differences of functions of time
@@ -68,5 +68,5 @@ def _motion(force, steps, dt, duration):
     if dt is None or position.shape != (steps + 1,):
         wanted = "needs dt=, the spacing of its values" if dt is None else f"must have {steps + 1} values, one a node"
         raise ArgumentError(f"{force.command_name} of {force.label} {wanted}")
-    spline = CubicSpline(dt * np.arange(steps + 1), position)
+    spline = motion_through(position, dt)
     return lambda t: (spline(t), spline(t, 1), spline(t, 2))

@@ -13,31 +13,35 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.kinematics.frames import JointFrames, cross_matrix
+from varint.mechanism import Mechanism
 from varint.model.forces.friction import JointCoulombFriction
+from varint.redmax.equations import Equations
+
+Impulses = list[np.ndarray]  # one (r,) for each cone, along its rows, N s
 
 
 class Bearing(NamedTuple):
     """One joint with friction.
 
     name, label : str, of the force
-    law : int, whose work is that of the friction
+    element : int, whose work is that of the friction
     frames : JointFrames
     joint : int, number in the description
     free : (6, d) twists it allows
-    spread : (n, 6) pressures by the wrench, mu times
-    roots : list of (r, d): |root y| is the sliding velocity, relative, of all points of a kind at the free motion y
-    shares : (kinds, n) sizes of these velocities
+    pressure : (n, 6) pressures at the contact points by the wrench, times the coefficient of friction
+    sliding : list of (r, d): |sliding y| is the relative sliding velocity of all points of a kind at the free motion y
+    weights : (kinds, n) sizes of these velocities
     """
 
     name: str
     label: str
-    law: int
+    element: int
     frames: JointFrames
     joint: int
     free: np.ndarray
-    spread: np.ndarray
-    roots: list
-    shares: np.ndarray
+    pressure: np.ndarray
+    sliding: list[np.ndarray]
+    weights: np.ndarray
 
 
 class JointFrictions:
@@ -46,43 +50,42 @@ class JointFrictions:
     ``limits`` (k,) N or N m: of the cones, from one step to the next; ``rows``: their B (r, nq), after `place`.
     """
 
-    def __init__(self, equations):
+    def __init__(self, equations: Equations) -> None:
         self.equations = equations
         mechanism, compiled = equations.mechanism, equations.compiled
-        law_of = {int(k): f for f, k in enumerate(equations.forced.force)}
+        element_of = {int(k): e for e, k in enumerate(compiled.force)}
         self.bearings = [
-            _bearing(mechanism, force, law_of[k])
+            _bearing(mechanism, force, element_of[k])
             for k, force in enumerate(mechanism.forces)
             if isinstance(force, JointCoulombFriction)
         ]
-        self.owner = np.repeat(np.arange(len(self.bearings)), [len(bearing.roots) for bearing in self.bearings])
+        self.owner = np.repeat(np.arange(len(self.bearings)), [len(bearing.sliding) for bearing in self.bearings])
         self.limits = np.zeros(self.owner.size)
         self.rows: list[np.ndarray] = []
         self._of_joint = {int(j): i for i, j in enumerate(compiled.joints) if j >= 0}
-        self._joint = np.repeat(compiled.joints[equations.nb :], np.diff(compiled.plan.joint_rows[equations.nb :]))
         self._described = np.append(compiled.slot, equations.nb)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.bearings)
 
     @property
-    def labels(self):
+    def labels(self) -> list[str]:
         return [bearing.label for bearing in self.bearings]
 
     @property
-    def names(self):
+    def names(self) -> list[str]:
         return [bearing.name for bearing in self.bearings]
 
-    def along(self, beta) -> list[np.ndarray]:
+    def joint_impulses(self, beta: Impulses) -> list[np.ndarray]:
         """(d,) of each bearing: the impulses ``beta`` of its cones along its free motions."""
         parts = [np.zeros(bearing.free.shape[1]) for bearing in self.bearings]
-        roots = [root for bearing in self.bearings for root in bearing.roots]
-        for owner, root, part in zip(self.owner, roots, beta, strict=True):
-            parts[owner] += root.T @ part
+        jacobians = [jacobian for bearing in self.bearings for jacobian in bearing.sliding]
+        for owner, jacobian, part in zip(self.owner, jacobians, beta, strict=True):
+            parts[owner] += jacobian.T @ part
         return parts
 
     def place(self) -> None:
-        """Rows of the cones at the pose of the equations."""
+        """``rows`` of the cones at the pose of the equations."""
         e, described = self.equations, self._described
         self._J = np.concatenate([e.jacobian().reshape(e.nb, 6, e.nq), np.zeros((1, 6, e.nq))])
         self._bias = (e.jacobian_rate(), self._J[:-1].reshape(-1, e.nq))
@@ -92,18 +95,20 @@ class JointFrictions:
             ends = described[[bearing.frames.a, bearing.frames.b]]
             self._twists.append(np.tensordot(bearing.free, jacobian, (0, 0)))
             by_rates = np.tensordot(self._twists[-1], self._J[ends], 2)
-            self.rows += [root @ by_rates for root in bearing.roots]
+            self.rows += [sliding @ by_rates for sliding in bearing.sliding]
 
-    def pulled_back(self, beta) -> np.ndarray:
-        """(nq,) of the impulses ``beta`` of the cones."""
-        return sum(B.T @ part for B, part in zip(self.rows, beta, strict=True))
+    def reduced(self, beta: Impulses) -> np.ndarray:
+        """(nq,) impulses along the coordinates of those of the cones, ``beta``."""
+        return np.sum([B.T @ part for B, part in zip(self.rows, beta, strict=True)], axis=0)
 
-    def add_work(self, beta, rates, work) -> None:
-        """Add that of the impulses at ``rates`` (nq,) to ``work`` (nf,)."""
+    def add_work(self, beta: Impulses, rates: np.ndarray, work: np.ndarray) -> None:
+        """Add the work of the impulses ``beta`` at ``rates`` (nq,), J, to ``work`` (ne,) of the elements."""
         for owner, B, part in zip(self.owner, self.rows, beta, strict=True):
-            work[self.bearings[owner].law] += part @ (B @ rates)
+            work[self.bearings[owner].element] += part @ (B @ rates)
 
-    def press(self, h, before, after, multiplier, beta, stops) -> None:
+    def update_limits(
+        self, h: float, before: np.ndarray, after: np.ndarray, multiplier: np.ndarray, beta: Impulses, stops: np.ndarray
+    ) -> None:
         """New ``limits`` by what the joints transmit as the rates go from ``before`` to ``after`` in a step ``h``.
 
         ``multiplier`` (m,) of the closures, N; ``beta`` impulses of the cones; ``stops`` (nb, 6) load of hard stops.
@@ -111,57 +116,62 @@ class JointFrictions:
         wrenches = self._wrenches(h, before, after, multiplier, beta, stops)
         limits = []
         for bearing, wrench in zip(self.bearings, wrenches, strict=True):
-            limits.append(bearing.shares @ np.abs(bearing.spread @ wrench))
+            limits.append(bearing.weights @ np.abs(bearing.pressure @ wrench))
         self.limits = np.concatenate(limits)
 
-    def _wrenches(self, h, before, after, multiplier, beta, stops):
+    def _wrenches(
+        self, h: float, before: np.ndarray, after: np.ndarray, multiplier: np.ndarray, beta: Impulses, stops: np.ndarray
+    ) -> list[np.ndarray]:
         """What each bearing's joint does to its body b: (torque, force) about its anchor, in axes of its frame b."""
         e = self.equations
-        plan, nb = e.forced.plan, e.nb
+        plan, nb = e.compiled.plan, e.nb
         Jdot, J = self._bias
         acceleration = (J @ (after - before) / h + Jdot @ before).reshape(nb, 6)
-        load = np.concatenate([e.loaded + self._later(h, before, after) + stops, np.zeros((1, 6))])
-        closing, cut = self._at_closures(multiplier)
+        load = np.concatenate([e.loaded + self._load_change(h, before, after) + stops, np.zeros((1, 6))])
+        closing, cut = self._closure_loads(multiplier)
         load += closing
-        for bearing, own, twists in zip(self.bearings, self.along(beta), self._twists, strict=True):
+        for bearing, own, twists in zip(self.bearings, self.joint_impulses(beta), self._twists, strict=True):
             if self._of_joint[bearing.joint] >= nb:
                 ends = self._described[[bearing.frames.a, bearing.frames.b]]
                 np.add.at(load, ends, np.tensordot(own / h, twists, 1))
         w, x, R = e.velocity[:, 3:], e.position, e.rotation
-        spin = np.einsum("nij,nj->ni", plan.inertia, w)
-        force = plan.mass[:, None] * (acceleration[:, :3] - plan.gravity) - load[:nb, :3]
-        torque = np.einsum("nij,nj->ni", plan.inertia, acceleration[:, 3:]) + np.cross(w, spin) - load[:nb, 3:]
+        spin = np.einsum("nij,nj->ni", plan.bodies.inertia, w)
+        force = plan.bodies.mass[:, None] * (acceleration[:, :3] - plan.bodies.gravity) - load[:nb, :3]
+        torque = np.einsum("nij,nj->ni", plan.bodies.inertia, acceleration[:, 3:]) + np.cross(w, spin) - load[:nb, 3:]
         total = np.zeros((nb + 1, 6))  # about the origin of the world
         total[:nb, 3:] = force
         total[:nb, :3] = np.einsum("nij,nj->ni", R[:nb], torque) + np.cross(x[:nb], force)
         for i in range(nb - 1, -1, -1):
-            total[plan.parent[i]] += total[i]
-        return [self._at_anchor(bearing, total, cut) for bearing in self.bearings]
+            total[plan.joints.parent[i]] += total[i]
+        return [self._joint_wrench(bearing, total, cut) for bearing in self.bearings]
 
-    def _later(self, h, before, after):
-        """(nb, 6) change of the loads of the laws over the step, along their gauges."""
+    def _load_change(self, h: float, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """(nb, 6) change of the loads of the laws over the step, along their measures."""
         e = self.equations
-        plan, change = e.forced.plan, np.zeros((e.nb + 1, 6))
+        plan, work, change = e.compiled.plan, e.ws.efforts, np.zeros((e.nb + 1, 6))
         motion = [self._J @ rates for rates in (before, after)]
-        first = np.flatnonzero(np.diff(plan.gauge_law))
-        for k, end in zip(first, [*first[1:], plan.gauge_kind.size], strict=True):
-            parts, bodies = e.gradient[k:end], plan.gauge_body[k:end]
+        for s in range(work.sum_effort.size):
+            members = plan.laws.sum_measure[plan.laws.sum_first[s] : plan.laws.sum_first[s + 1]]
+            parts, bodies = work.gradient[members], plan.measures.body[members]
             rate = [np.sum(parts * there[bodies]) for there in motion]
-            effort = h * e.slopes[k, 1] * rate[1] + e.slopes[k, 2] * (rate[1] - rate[0])
+            effort = h * work.sum_by_value[s] * rate[1] + work.sum_by_rate[s] * (rate[1] - rate[0])
             np.add.at(change, bodies, effort * parts)
+        for i, by_velocity in zip(plan.loads.body, work.wrench_by_velocity, strict=True):
+            change[i] += by_velocity @ (motion[1][i] - motion[0][i])
         return change[:-1]
 
-    def _at_closures(self, multiplier):
+    def _closure_loads(self, multiplier: np.ndarray) -> tuple[np.ndarray, dict]:
         """(nb + 1, 6) load of the closures, and by number of a cut joint its parts (rows, 2, 6)."""
         e, load, cut = self.equations, np.zeros((self.equations.nb + 1, 6)), {}
         if len(e.closures):
             c = e.closures
             parts = multiplier[:, None, None] * c.evaluate(e.position, e.rotation, e.velocity).jacobian
             np.add.at(load, c.side, parts)
-            cut = {int(j): (c.side[self._joint == j], parts[self._joint == j]) for j in np.unique(self._joint)}
+            cut = {int(j): (c.side[c.joint == j], parts[c.joint == j]) for j in np.unique(c.joint)}
         return load, cut
 
-    def _at_anchor(self, bearing, total, cut):
+    def _joint_wrench(self, bearing: Bearing, total: np.ndarray, cut: dict) -> np.ndarray:
+        """(6,) as in `_wrenches`, from ``total`` (nb + 1, 6) of all bodies beyond a joint, or ``cut`` of a cut one."""
         e, frames, number = self.equations, bearing.frames, self._of_joint[bearing.joint]
         a, b = self._described[[frames.a, frames.b]]
         x, R = e.position, e.rotation
@@ -177,25 +187,26 @@ class JointFrictions:
         return np.concatenate([axes.T @ (wrench[:3] - np.cross(anchor, wrench[3:])), axes.T @ wrench[3:]])
 
 
-def _bearing(mechanism, force, law):
+def _bearing(mechanism: Mechanism, force: JointCoulombFriction, element: int) -> Bearing:
     joint = mechanism.joint(force.joint)
     points, normals, free = force.surface(joint)
     wrenches = np.hstack([np.cross(points, normals), normals])
-    roots, shares = [], []
+    sliding: list[np.ndarray] = []
+    weights: list[np.ndarray] = []
     for k, (point, normal) in enumerate(zip(points, normals, strict=True)):
         across = np.eye(3) - np.outer(normal, normal)
-        root = np.linalg.qr(across @ np.hstack([-cross_matrix(point), np.eye(3)]) @ free)[1]
-        size = np.linalg.norm(root)
+        jacobian = np.linalg.qr(across @ np.hstack([-cross_matrix(point), np.eye(3)]) @ free)[1]
+        size = np.linalg.norm(jacobian)
         if size < 1e-9 * (1.0 + force.radius):
             continue
-        square = root.T @ root / size**2
-        alike = (i for i, other in enumerate(roots) if np.allclose(other.T @ other, square, atol=1e-9))
-        i = next(alike, len(roots))
-        if i == len(roots):
-            roots.append(root / size)
-            shares.append(np.zeros(len(points)))
-        shares[i][k] = size
-    spread = force.coefficient * np.linalg.pinv(wrenches.T)
+        square = jacobian.T @ jacobian / size**2
+        alike = (i for i, other in enumerate(sliding) if np.allclose(other.T @ other, square, atol=1e-9))
+        i = next(alike, len(sliding))
+        if i == len(sliding):
+            sliding.append(jacobian / size)
+            weights.append(np.zeros(len(points)))
+        weights[i][k] = size
+    pressure = force.coefficient * np.linalg.pinv(wrenches.T)
     frames = JointFrames(mechanism, joint)
     number = mechanism.joint_index[force.joint]
-    return Bearing(force.name, force.label, law, frames, number, free, spread, roots, np.array(shares))
+    return Bearing(force.name, force.label, element, frames, number, free, pressure, sliding, np.array(weights))

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from varint.errors import ArgumentError
-from varint.loads import command_array, is_controlled, load_arrays
-from varint.model.checks import array_of
+from varint.loads import called, command_array, is_controlled, load_arrays
 
 
 class Inputs:
@@ -28,6 +26,12 @@ class Inputs:
         self.timed = [(f, mechanism.forces[k]) for f, k in enumerate(compiled.force) if _is_timed(mechanism.forces[k])]
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
+    def arrays(self):
+        """What acts, as arrays: by these a run that goes on is known to be the same. Functions are left out."""
+        commands = self.commands.copy()
+        commands[:, [f for f, _ in self.timed]] = 0.0
+        return self.constant, self.series, commands
+
     def load(self, t) -> np.ndarray:
         """(nb, 6) in kernel order: force, N, world, and torque, N m, body axes."""
         return self.constant + self._at(self.series, t) if len(self.series) else self.constant
@@ -40,9 +44,7 @@ class Inputs:
         if self.called:
             present = state()
             for f, k in self.called:
-                force = self.mechanism.forces[k]
-                what = f"{force.command_name} of {force.label} at t = {t:g} s"
-                command[f] = array_of(force.command(t, present), (), what, ArgumentError)
+                command[f] = called(self.mechanism.forces[k], t, present)
         return command
 
     def _at(self, series, t):

@@ -3,118 +3,129 @@
     tau(q, dq, ddq, lambda) = J^T (M (J ddq + Jdot dq) - f) - G^T lambda,    gap(q, dq) = G dq + b g
 
 Zero on motions that obey the equations (DIFF eq. 2.105) and close their gaps g at the rate b. The derivatives are
-all analytic, of S, M, Jdot, of every gauge and law of the forces and of the rows: O(n) for each direction.
+all analytic, of S, M, Jdot, of every measure and law of the forces and of the rows: O(n) for each direction.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
 from varint.redmax.equations import Equations
-from varint.redmax.kernels import articulated, force_tangents, kinematics, tangents
+from varint.redmax.kernels import force_tangents, tangents, wrenches
+from varint.redmax.kernels.records import ReducedWorkspace, TangentWorkspace
+
+
+def _tangent_workspace(work: ReducedWorkspace) -> TangentWorkspace:
+    nl, nq = work.nodes.parent.size, work.q.size
+    return TangentWorkspace(
+        work=work,
+        second=np.zeros(nq),
+        joint_velocity=np.zeros((nl, 6)),
+        joint_acceleration=np.zeros((nl, 6)),
+        acceleration=np.zeros((nl + 1, 6)),
+        total_wrench=np.zeros((nl + 1, 6)),
+        pose_change=np.zeros((nl + 1, 6)),
+        twist_change=np.zeros((nl + 1, 6)),
+        acceleration_change=np.zeros((nl + 1, 6)),
+        wrench_change=np.zeros((nl + 1, 6)),
+    )
 
 
 class InverseDynamics:
     """Evaluates tau and gap, and then their derivatives there."""
 
-    def __init__(self, equations: Equations):
+    def __init__(self, equations: Equations) -> None:
         self.equations = equations
-        nodes, plan, nq, rows = equations.nodes, equations.forced.plan, equations.nq, len(equations.closures)
-        nl, ng = nodes.parent.size, plan.gauge_kind.size
-        self.node = np.append(nodes.body_node, nl)
-        self._own, self._own_second = np.zeros((nl, 6)), np.zeros((nl, 6))
-        self._acceleration, self._total = np.zeros((nl + 1, 6)), np.zeros((nl + 1, 6))
-        self._pose, self._change, self._change_second = np.zeros((3, nl + 1, 6))
-        self._wrench = np.zeros((nl + 1, 6))
-        self._direction, self._turned, self._slope = np.zeros((ng, 2, 6)), np.zeros((ng, 2, 6)), np.zeros((ng, 2))
-        self._row, self._turned_row, self._row_slope = np.zeros((rows, 2, 6)), np.zeros((rows, 2, 6)), np.zeros(rows)
-        self._law_change = np.zeros(equations.nf)
-        self._tau = np.zeros(nq)
+        nodes = equations.nodes
+        self.tangent = _tangent_workspace(equations.work)
+        self.node = np.append(nodes.body_node, nodes.parent.size)
+        self._pose, self._change = self.tangent.pose_change, self.tangent.twist_change
+        self._motion, self._faster = np.zeros((2, equations.nb, 6))  # of the bodies, and change of their velocity
+        self._jacobian, self._row_change = np.zeros((0, 2, 6)), np.zeros((len(equations.closures), 2))
+        self._tau = np.zeros(equations.nq)
 
-    def evaluate(self, t, q, rates, second, multiplier):
+    def evaluate(
+        self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray, multiplier: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """tau (nq,) and gap (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
-        e, n = self.equations, self.equations.nodes
-        self.q, self.rates, self.second, self.multiplier = q, rates, second, multiplier
-        e.place(q)
-        e.move(q, rates)
-        tangents.own_motion(n.kind, n.column, e.S, rates, self._own)
-        tangents.own_motion(n.kind, n.column, e.S, second, self._own_second)
-        kinematics.accelerations(n.parent, e.x, e.bias + self._own_second, self._acceleration)
-        self._total[:] = e.needed(e.load(t))
-        articulated.add_inertia(n.mass, n.inertia, e.F, self._acceleration, self._total)
-        gap, first = np.zeros(0), len(e.closures)
-        if first:
-            rows = e.closures.evaluate(e.position, e.rotation, e.velocity)
-            gap = rows.rate + e.baumgarte * rows.value
-            force_tangents.to_world(e.closures.side, rows.jacobian, e.rotation, self._row)
-            force_tangents.add_directions(e.closures.side, self.node, self._row, multiplier[:first], self._total)
-        articulated.pull_back(n.parent, n.kind, n.column, e.x, e.S, self._total, self._tau)
+        e, tangent = self.equations, self.tangent
+        self.q, self.rates, self.multiplier = q, rates, multiplier
+        e.place_and_move(q, rates)
+        if tangent.work is not e.work:  # other charts
+            self.tangent = tangent = replace(tangent, work=e.work)
+        tangent.second[:] = second
+        tangents.accelerate(tangent)
+        total = tangent.total_wrench
+        total[:] = e.bias_wrenches(e.load(t))
+        wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
+        gap = self._closures(multiplier, total)
+        wrenches.transpose_product(e.work, total, self._tau)
         gap = np.concatenate([gap, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.aim])
-        return self._tau - multiplier[first:] @ e.couplings, gap
+        return self._tau - multiplier[len(e.closures) :] @ e.couplings, gap
+
+    def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
+        """Gaps (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
+        e, first = self.equations, len(self.equations.closures)
+        if not first:
+            return np.zeros(0)
+        rows = e.closures.evaluate(e.position, e.rotation, e.velocity)
+        self._jacobian = rows.jacobian
+        force_tangents.subtract_rows(
+            e.compiled.plan, e.closures.rows, self.node, e.rotation, self._jacobian, multiplier[:first], wrench
+        )
+        return rows.rate + e.baumgarte * rows.value
 
     def rows(self) -> np.ndarray:
         """G (m, nq)."""
         return self.equations.gaps(self.q, self.rates)[2]
 
-    def along(self, u, du, ddu):
+    def along(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Changes of tau (nq,) and gap (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
-        e, n = self.equations, self.equations.nodes
-        plan, c, wrench = e.forced.plan, e.closures, self._wrench
-        tangents.forward(
-            n.parent, n.kind, n.sign, n.column, n.arm, n.stage, n.product, self.q, self.rates, self.second,
-            e.F, e.x, e.S, e.twist, self._acceleration, self._own, self._own_second, u, du, ddu,
-            self._pose, self._change, self._change_second,
-        )  # fmt: skip
-        tangents.change_needed(
-            n.mass, n.inertia, e.F, e.twist, self._acceleration, self._pose, self._change, self._change_second, wrench
-        )
-        if e.nf:
-            force_tangents.turn_gauges(
-                plan.gauge_body, self.node, plan.gauge_kind, plan.gauge_vector, e.position, e.rotation, e.twist,
-                e.value, self._direction, self._pose, self._change, self._turned, self._slope,
-            )  # fmt: skip
-            force_tangents.change_loads(
-                plan.gauge_body, self.node, plan.gauge_kind, plan.gauge_law, plan.law_kind, plan.law_parameter,
-                e.value, e.rate, e.effort, e.slopes, e.law_slopes, self._direction, self._turned, self._slope,
-                self._law_change, wrench,
-            )  # fmt: skip
-        change = np.zeros(0)
-        if len(c):
-            force_tangents.turn_rows(
-                c.side, self.node, c.flip, c.kind, c.u, c.w, c.c, c.scale, e.position, e.rotation, e.twist,
-                self._row, self._pose, self._change, self._turned_row, self._row_slope,
-            )  # fmt: skip
-            force_tangents.add_directions(c.side, self.node, self._turned_row, self.multiplier[: len(c)], wrench)
-            moved = np.einsum("rsk,rsk->r", self._row, self._pose[self.node[c.side]])
-            change = self._row_slope + e.baumgarte * moved
-        out = np.empty(e.nq)
-        tangents.backward(
-            n.parent, n.kind, n.sign, n.column, n.arm, n.stage, n.product, self.q, u, e.F, e.x, e.S, self._total,
-            self._pose, wrench, out,
-        )  # fmt: skip
-        return out, np.concatenate([change, e.couplings @ (du + e.baumgarte * u)])
+        e, change = self.equations, np.empty(self.equations.nq)
+        closures = self._change_efforts(u, du, ddu, change)
+        return change, np.concatenate([closures, e.couplings @ (du + e.baumgarte * u)])
 
-    def derivatives(self, by_q, by_rates, by_second):
+    def _change_efforts(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """The change of tau into ``out`` (nq,); that of the gaps of closures."""
+        e, tangent = self.equations, self.tangent
+        tangents.change_motions(tangent, u, du, ddu)
+        force_tangents.changes_of_bodies(
+            self.node, e.rotation, e.work.twist, self._pose, self._change, self._motion, self._faster
+        )
+        bodies = e.velocity, self._motion, self._faster
+        if e.ne:
+            force_tangents.change_loads(
+                e.compiled.plan, e.ws, self.node, e.position, e.rotation, bodies, self._pose, tangent.wrench_change
+            )
+        if len(e.closures):
+            force_tangents.change_rows(
+                e.compiled.plan, e.ws, e.closures.rows, self.node, e.position, e.rotation, bodies, self._pose,
+                self._jacobian, self.multiplier[: len(e.closures)], self._row_change, tangent.wrench_change,
+            )  # fmt: skip
+        tangents.change_efforts(tangent, u, out)
+        return self._row_change[:, 1] + e.baumgarte * self._row_change[:, 0]
+
+    def derivatives(self, by_q: float, by_rates: float, by_second: float) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (nq, nq) of tau and (m, nq) of gap by y, where q, dq, ddq change by y times these numbers."""
         e = self.equations
-        if e.nf:
-            force_tangents.to_world(e.forced.plan.gauge_body, e.gradient, e.rotation, self._direction)
-        columns = [self.along(by_q * y, by_rates * y, by_second * y) for y in np.eye(e.nq)]
-        tau, gap = (np.reshape(part, (e.nq, -1)).T for part in zip(*columns, strict=True)) if columns else ((), ())
-        return tau, gap
+        e.differentiate_loads()
+        count = len(e.closures)
+        tau, gap = np.empty((e.nq, e.nq)), np.empty((e.nq, e.row_count))
+        changes = [factor * np.eye(e.nq) for factor in (by_q, by_rates, by_second)]
+        for k, (u, du, ddu) in enumerate(zip(*changes, strict=True)):
+            gap[k, :count] = self._change_efforts(u, du, ddu, tau[k])
+        gap[:, count:] = (by_rates + e.baumgarte * by_q) * e.couplings.T
+        return tau.T, gap.T
 
 
-def driving_efforts(equations, trees, t, q, qdot, integral) -> dict:
-    """Joint name to the efforts (T, dof), N, N m, along its coordinates that its prescribed motion takes.
+def driving_efforts(inverse: InverseDynamics, t: float, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
+    """(nd,) efforts, N, N m, along the coordinates of prescribed joints that their motion takes, drive by drive.
 
-    ``integral`` (T, ns): of deviations.
+    Memories of the equations stay as they are.
     """
-    if not equations.drives:
-        return {}
-    inverse, found = InverseDynamics(equations), np.empty_like(q)
-    equations.turns[:] = 0.0
-    for k, time in enumerate(t):
-        equations.use(trees[k])
-        equations.integrate_from(integral[k], 0.0)
-        second = equations.acceleration(time, q[k], qdot[k]).copy()
-        equations.turns[:] = equations.value
-        found[k], _ = inverse.evaluate(time, q[k], qdot[k], second, equations.multiplier)
-    return {drive.name: found[:, drive.columns] for drive in equations.drives}
+    equations = inverse.equations
+    kept = equations.memory()
+    second = equations.acceleration(t, q, qdot).copy()
+    tau, _ = inverse.evaluate(t, q, qdot, second, equations.multiplier)
+    equations.recall(kept)
+    return np.concatenate([tau[drive.columns] for drive in equations.drives])

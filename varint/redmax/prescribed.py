@@ -54,6 +54,6 @@ def find_drives(mechanism, tree, prescribed) -> list[Drive]:
         if not callable(function):
             raise ArgumentError(f"the motion prescribed for {joint.label} must be a function of time, got {function!r}")
         columns, column = tree.columns[name], tree.nodes.column
-        nodes = np.flatnonzero((columns.start <= column) & (column < columns.stop) & (tree.nodes.kind > 0))
+        nodes = np.flatnonzero((columns.start <= column) & (column < columns.stop) & (tree.nodes.dof > 0))
         drives.append(Drive(name, joint.label, columns, nodes, function))
     return drives

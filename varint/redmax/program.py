@@ -8,6 +8,7 @@ law in its exact cone. The equations are taken out first, v = p + E y with E^T A
 of a point onto a convex set, is solved by Clarabel's interior-point method.
 """
 
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ class Solution(NamedTuple):
 class Infeasible(ArithmeticError):
     """No velocity obeys all rows; ``rows``: numbers of those of N that contradict each other."""
 
-    def __init__(self, rows):
+    def __init__(self, rows: np.ndarray) -> None:
         super().__init__("no velocity obeys all rows")
         self.rows = rows
 
@@ -42,7 +43,7 @@ class NotSolved(ArithmeticError):
     """The solver gave up."""
 
 
-def load_solver():
+def load_solver() -> ModuleType:
     """The solver's package; raises ArgumentError where it is missing."""
     try:
         import clarabel
@@ -54,7 +55,10 @@ def load_solver():
     return clarabel
 
 
-def solve_program(A, b, G, g, N, n, cones) -> Solution:
+def solve_program(
+    A: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray, N: np.ndarray, n: np.ndarray,
+    cones: list[tuple[float, np.ndarray]],
+) -> Solution:  # fmt: skip
     """Solve the program above.
 
     Parameters
@@ -94,7 +98,7 @@ def solve_program(A, b, G, g, N, n, cones) -> Solution:
     return Solution(p + scale * (E @ y), impulses, [scale * part for part in beta])
 
 
-def _without_equations(A, G, g):
+def _without_equations(A: np.ndarray, G: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """p (nq,) and E (nq, k) with G (p + E y) = g and E^T A E = 1."""
     p, Z = np.zeros(A.shape[0]), np.eye(A.shape[0])
     if len(G):
@@ -105,11 +109,13 @@ def _without_equations(A, G, g):
     return p, solve_triangular(lower, Z.T, lower=True).T
 
 
-def _size(norms):
+def _size(norms: np.ndarray) -> np.ndarray:
     return np.where(norms > 0.0, norms, 1.0)
 
 
-def _project(target, rows, bounds, fields, scale):
+def _project(
+    target: np.ndarray, rows: np.ndarray, bounds: np.ndarray, fields: list[tuple], scale: float
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """min 1/2 |y - target|^2 + sum |..|, rows y >= bounds; y, multipliers of the rows and of the cones' own rows."""
     clarabel = load_solver()
     k, m, count = target.size, len(bounds), len(fields)
@@ -119,7 +125,7 @@ def _project(target, rows, bounds, fields, scale):
     kinds = [clarabel.NonnegativeConeT(m)] if m else []
     weights, sizes = np.zeros(count), np.ones(count)
     for j, (c, B, offset) in enumerate(fields):
-        sizes[j] = _size(np.linalg.norm(B))
+        sizes[j] = np.linalg.norm(B) or 1.0
         weights[j] = c * sizes[j] / scale
         block = np.zeros((1 + len(B), k + count))
         block[0, k + j] = -1.0

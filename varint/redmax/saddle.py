@@ -5,7 +5,9 @@ import numpy as np
 REDUNDANT = 1e-8  # singular value, relative, up to which a row is redundant
 
 
-def solve_saddle(A, G, C, a, c):
+def solve_saddle(
+    A: np.ndarray, G: np.ndarray, C: np.ndarray, a: np.ndarray, c: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """x (n,), y (m,) with A x - G^T y = a, C x = c; least in size where rows are redundant.
 
     A (n, n) a mass matrix and more, G, C (m, n) rows of order one. Rows are weighed by the size of A.

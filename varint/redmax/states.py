@@ -6,11 +6,11 @@ import numpy as np
 
 from varint.errors import StateError
 from varint.kinematics.frames import JointFrames, with_world
+from varint.mechanism import Mechanism
 from varint.model.checks import array_of, freeze
-from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
-from varint.redmax.equations import Equations
-from varint.redmax.tree import find_tree
+from varint.redmax.kinematics import TreeKinematics
+from varint.redmax.tree import Tree, find_tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,26 +25,25 @@ class ReducedState:
     qdot: np.ndarray
 
 
-def coordinates(mechanism) -> dict[str, slice]:
+def coordinates(mechanism: Mechanism) -> dict[str, slice]:
     """Columns of q and qdot by the names of the tree joints, in order; "base of BODY" for a floating base."""
     return dict(find_tree(mechanism).columns)
 
 
-def reduced_state(mechanism, state: State) -> ReducedState:
+def reduced_state(mechanism: Mechanism, state: State) -> ReducedState:
     """The reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
     return reduce(find_tree(mechanism), mechanism, state)
 
 
-def maximal_state(mechanism, reduced: ReducedState) -> State:
+def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
     """The maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
-    equations = Equations(mechanism)
-    reduced = checked(equations, reduced)
-    equations.place(reduced.q)
-    equations.move(reduced.q, reduced.qdot)
-    return State(*(freeze(np.ascontiguousarray(array)) for array in vars(equations.state()).values()))
+    kinematics = TreeKinematics(mechanism)
+    reduced = checked(kinematics, reduced)
+    kinematics.place_and_move(reduced.q, reduced.qdot)
+    return State(*(freeze(np.ascontiguousarray(array)) for array in vars(kinematics.state()).values()))
 
 
-def reduce(tree, mechanism, state) -> ReducedState:
+def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
     """`reduced_state` where the tree is known."""
     x, R = with_world(state.position, state.quat_wxyz)
     motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
@@ -56,30 +55,20 @@ def reduce(tree, mechanism, state) -> ReducedState:
     return ReducedState(freeze(q), freeze(qdot))
 
 
-def checked(equations, reduced) -> ReducedState:
+def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
     """``reduced`` with its arrays checked."""
     if not isinstance(reduced, ReducedState):
         raise StateError(f"expected a ReducedState, got {reduced!r}")
     arrays = (
-        array_of(getattr(reduced, name), (equations.nq,), f"{name} of the reduced state", StateError)
+        array_of(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state", StateError)
         for name in ("q", "qdot")
     )
     return ReducedState(*arrays)
 
 
-def maximal_nodes(equations, trees, q, qdot):
-    """Position, quat_wxyz, velocity and angular velocity (T, nb, ...) at ``q``, ``qdot`` (T, nq); no jump of a sign.
-
-    ``trees`` (T,): with their charts.
-    """
-    T, nb, slot = len(q), equations.nb, equations.compiled.slot
-    position, R, velocity = np.empty((T, nb, 3)), np.empty((T, nb, 3, 3)), np.empty((T, nb, 6))
-    for k in range(T):
-        equations.use(trees[k])
-        equations.place(q[k])
-        equations.move(q[k], qdot[k])
-        position[k], R[k], velocity[k] = equations.position[slot], equations.rotation[slot], equations.velocity[slot]
-    quat = quat_from_matrix(R)
-    signs = np.cumprod(np.where(np.sum(quat[1:] * quat[:-1], axis=2) < 0, -1.0, 1.0), axis=0)
-    quat[1:] *= signs[..., None]
-    return position, quat, velocity[..., :3].copy(), velocity[..., 3:].copy()
+def without_jumps(quat_wxyz, before=None) -> np.ndarray:
+    """The quaternions (T, nb, 4) with signs that do not jump, from ``before`` (nb, 4) on where given."""
+    first = quat_wxyz[0] if before is None else before
+    others = np.concatenate([first[None], quat_wxyz[:-1]])
+    signs = np.cumprod(np.where(np.sum(quat_wxyz * others, axis=2) < 0, -1.0, 1.0), axis=0)
+    return quat_wxyz * signs[..., None]

@@ -6,11 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.analysis.forces import forces_at
+from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
-from varint.model.forces.joint import Motor
 from varint.model.motion import motion_subspace
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.contacts import is_contact
@@ -32,7 +31,6 @@ class ReducedTrajectory(Trajectory):
     stopping : (T, forces) efforts of hard stops, N, N m
     friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its
         joint allows, turns first
-    regulating : (T, forces) parts of the efforts that integral gains have, N, N m
 
     With hard stops or joint friction, efforts of these and of prescribed joints are the impulses since the last
     recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those of the
@@ -47,7 +45,6 @@ class ReducedTrajectory(Trajectory):
     charts: Mapping[str, np.ndarray]
     stopping: np.ndarray
     friction: Mapping[str, np.ndarray]
-    regulating: np.ndarray
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
@@ -63,16 +60,21 @@ class ReducedTrajectory(Trajectory):
         """Tree joint name to the columns of ``qdot`` (T, dof), or (T,) where it has one."""
         return {name: _single(self.qdot[:, columns]) for name, columns in self.columns.items()}
 
+    @property
+    def is_driven(self) -> bool:
+        """Whether the motion of a joint is prescribed."""
+        return bool(self.driving)
+
     @cached_property
-    def energy_balance(self) -> np.ndarray:
-        """(T,) as of `Trajectory`, less the work of prescribed joints, J, summed over the recorded nodes."""
+    def work_from_outside(self) -> np.ndarray:
+        """(T,) J, of the loads and of prescribed joints since the start, summed over the recorded nodes."""
         impulsive = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
         work = np.zeros(len(self.t) - 1)
         for name, effort in self.driving.items():
             rates = self.qdot[:, self.columns[name]]
             mean = effort[1:] if impulsive else 0.5 * (effort[1:] + effort[:-1])
             work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
-        return super().energy_balance - np.concatenate([[0.0], np.cumsum(work)])
+        return super().work_from_outside + np.concatenate([[0.0], np.cumsum(work)])
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
@@ -84,20 +86,10 @@ class ReducedTrajectory(Trajectory):
         return self._by_force(self._efforts)
 
     @cached_property
-    def _forces(self):
+    def forces_along(self) -> Forces:
+        """Efforts, powers and potentials of all forces, see `Forces`."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        found = forces_at(self.mechanism, *arrays, self.command + self.stopping)  # inputs are efforts to a stop
-        servos = [k for k, force in enumerate(self.mechanism.forces) if getattr(force, "integral", 0.0)]
-        if not servos:
-            return found
-        motors = [
-            Motor(force.name, joint=force.joint, coordinate=force.coordinate, effort=0.0)
-            for force in (self.mechanism.forces[k] for k in servos)
-        ]
-        added = forces_at(replace(self.mechanism, forces=motors), *arrays, self.regulating[:, servos])
-        found.effort[:, servos] += added.effort
-        found.power[:, servos] += added.power
-        return found._replace(load=found.load + added.load)
+        return forces_at(self.mechanism, *arrays, self.command + self.stopping, self.law_states)  # a stop's input
 
     @cached_property
     def _dynamics(self):
@@ -106,7 +98,7 @@ class ReducedTrajectory(Trajectory):
         coupled = [k for k, force in enumerate(forces) if force.held and not force.commanded]
         mechanism = replace(self.mechanism, forces=[forces[k] for k in coupled])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        load = self.load + self._forces.load + self._exerted
+        load = self.load + self.forces_along.load + self._exerted
         acceleration, reaction, held = accelerations_and_reactions(mechanism, load, *arrays)
         efforts = np.zeros((len(self.t), len(forces)))
         efforts[:, coupled] = held
@@ -137,7 +129,7 @@ class ReducedTrajectory(Trajectory):
 
     @property
     def _efforts(self):
-        efforts = self._forces.effort.copy()
+        efforts = self.forces_along.effort.copy()
         if any(force.held for force in self.mechanism.forces):
             efforts += self._dynamics[2]
         for name, effort in self.friction.items():
@@ -147,7 +139,7 @@ class ReducedTrajectory(Trajectory):
 
     @property
     def _powers(self):
-        powers = self._forces.power.copy()
+        powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
             if force.held and force.commanded:
                 powers[:, k] = self.driving[force.joint][:, 0] * self.qdot[:, self.columns[force.joint].start]

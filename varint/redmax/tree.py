@@ -1,50 +1,34 @@
 """The spanning tree of a mechanism as a chain of elementary motions: what the recursions of redmax work on.
 
 Each tree joint is taken apart into its motions (`Joint.allowed`), seen from the parent: one node a motion, the last
-of them carrying the body, the others massless. S of a node is then constant but for a ball and products of screws, and
-recursions need to know these, a turn and a slide only; S, S-dot and dS/dq of a whole joint come out of the chain.
+of them carrying the body, the others massless. In axes of its node S is then constant but for a ball and products of
+exponentials, and the recursions need to know these, a rotation and a translation only.
 
-A node's axes follow its motion. Its reference point is the centre of mass of the body, and the origin of the
-motion where the node is massless. A turn or slide is along the third axis. With P, d, arm constant,
+The axes of a node move with it. Its reference point is the centre of mass of the body, and the origin of the motion
+where the node is massless. A rotation or translation is along the third axis. With P, d, arm constant,
 
-    F = F_parent P exp(motion),    x = x_parent + F_parent d + slide + F arm.
+    F = F_parent P exp(motion),    x = x_parent + F_parent d + (shift of the motion) + F arm.
 
 Where the parent is on body b of the joint, the motions come in reverse, each with its coordinate negated.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from varint.kernels.products import WIDTH
 from varint.kinematics.frames import JointFrames
+from varint.mechanism import Mechanism
+from varint.model.body import Body
 from varint.model.checks import freeze
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
-from varint.model.motion import Ball, Shift, Slide, Turn
+from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product import Product
-from varint.products import table_of
+from varint.model.product_table import table_of
+from varint.products.stages import WIDTH
 from varint.redmax.charts import EXPONENTIAL, axes_of
-from varint.redmax.kernels.kinematics import BALL, CURVE, SLIDE, SURFACE, TURN, WELD
-
-
-class Nodes(NamedTuple):
-    """nl nodes, a parent before its children; number nl is the world. nb bodies, in the order of the kernels."""
-
-    parent: np.ndarray  # (nl,)
-    kind: np.ndarray  # (nl,) WELD, TURN, SLIDE, BALL, CURVE, SURFACE
-    sign: np.ndarray  # (nl,) 1, or -1 where the joint is seen from its body b
-    column: np.ndarray  # (nl,) first of its coordinates in q
-    turn: np.ndarray  # (nl, 3, 3) P: axes of the motion at rest, in axes of the parent
-    offset: np.ndarray  # (nl, 3) d: origin of the motion from the parent's reference point, axes of the parent, m
-    arm: np.ndarray  # (nl, 3) reference point from the origin of the motion, own axes, m
-    stage: np.ndarray  # (nl,) row of a CURVE or SURFACE in ``product``
-    mass: np.ndarray  # (nl,) kg
-    inertia: np.ndarray  # (nl, 3, 3) kg m^2, own axes
-    body_node: np.ndarray  # (nb,) node of each body
-    body_axes: np.ndarray  # (nb, 3, 3) rotation of the body in its node's axes: R = F C
-    product: np.ndarray  # (stages and pieces, WIDTH) see kernels/products.py
+from varint.redmax.kernels.records import BALL, CURVE, DOF, PRISMATIC, REVOLUTE, SURFACE, WELD, Nodes
 
 
 @dataclass(frozen=True)
@@ -74,108 +58,33 @@ class Tree:
     charts: dict[str, str]
 
 
-def find_tree(mechanism, chart=EXPONENTIAL, charts=None) -> Tree:
+def find_tree(mechanism: Mechanism, chart: str = EXPONENTIAL, charts: Mapping[str, str] | None = None) -> Tree:
     """The tree of ``mechanism``, of the same tree joints as its variational form has.
 
     ``chart``: of all free rotations, but for those in ``charts``, joint name to chart.
     """
-    compiled = mechanism.compiled
-    topology, slot = compiled.topology, compiled.slot
-    rows: list[tuple] = []
-    tables: list[np.ndarray] = [np.zeros((0, WIDTH))]
+    topology, builder = mechanism.compiled.topology, _Builder()
     joints: list[Joint] = []
     columns: dict[str, slice] = {}
-    node_of = {-1: -1}
-    axes_of = {-1: np.eye(3)}
-    found: dict[str, str] = {}
+    used: dict[str, str] = {}
     nq = 0
     for body in topology.bodies:
-        number = topology.tree_joint[body]
-        name = mechanism.bodies[body].name
+        number, name = topology.tree_joint[body], mechanism.bodies[body].name
         joint = REGISTRY["Free"](f"base of {name}", "world", name) if number is None else mechanism.joints[number]
-        frames = JointFrames(mechanism, joint)
-        parent = frames.a if frames.b == body else frames.b
         if joint.allowed[-1:] == (Ball(),) and joint.allowed.count(Ball()) == 1:
-            found[joint.name] = (charts or {}).get(joint.name, chart)
-        motions = _motions(joint, found.get(joint.name, EXPONENTIAL), nq)
-        above = node_of[parent], axes_of[parent]
-        axes_of[body], nodes = _joint_nodes(
-            mechanism.bodies[body], frames, body, *above, motions, nq, len(rows), tables
-        )
-        rows.extend(nodes)
-        node_of[body] = len(rows) - 1
+            used[joint.name] = (charts or {}).get(joint.name, chart)
+        motions = _motions(joint, used.get(joint.name, EXPONENTIAL), nq)
+        builder.add_joint(mechanism.bodies[body], JointFrames(mechanism, joint), body, motions, nq)
         joints.append(joint)
         columns[joint.name] = slice(nq, nq + joint.dof)
         nq += joint.dof
-    parent, kind, sign, column, turn, offset, arm, stage, mass, inertia = (
-        np.array(field) for field in zip(*rows, strict=True)
-    )
-    parent[parent < 0] = len(rows)
-    order = np.argsort(slot)
-    nodes = Nodes(
-        parent, kind, sign.astype(float), column, turn, offset, arm, stage, mass, inertia,
-        np.array([node_of[i] for i in order]), np.array([axes_of[i] for i in order]),
-        np.concatenate(tables),
-    )  # fmt: skip
-    nodes = Nodes(*(freeze(np.ascontiguousarray(array)) for array in nodes))
-    return Tree(nodes, tuple(joints), columns, nq, column[kind == BALL], found)
+    nodes = builder.nodes_of(np.argsort(mechanism.compiled.slot))
+    return Tree(nodes, tuple(joints), columns, nq, nodes.column[nodes.motion == BALL], used)
 
 
-def _joint_nodes(body, frames, number, parent, parent_axes, motions, column, first, tables):
-    """Axes of the body in its node, and the nodes (the fields of `Nodes`) of its joint, numbered from ``first``.
-
-    Products of screws are added to ``tables``.
-    """
-    ahead = frames.b == number
-    sides = (frames.axes_a, frames.origin_a), (frames.axes_b, frames.origin_b)
-    (near_axes, near), (far_axes, far) = sides if ahead else sides[::-1]
-    sign = 1 if ahead else -1
-    P, d = parent_axes @ near_axes, parent_axes @ near  # of the next motion, seen from the last node
-    rows: list[list] = []
-
-    def add(kind, turn, column, stage=-1):
-        rows.append(
-            [
-                parent if not rows else first + len(rows) - 1,
-                kind,
-                sign,
-                column,
-                turn,
-                d,
-                np.zeros(3),
-                stage,
-                0.0,
-                np.zeros((3, 3)),
-            ]
-        )
-
-    for motion, start in motions if ahead else motions[::-1]:
-        if isinstance(motion, Shift):
-            d = d + P @ (sign * motion.length * np.eye(3)[motion.axis])
-        elif isinstance(motion, Ball):
-            add(BALL, P, start)
-            P, d = np.eye(3), np.zeros(3)
-        elif isinstance(motion, Product):
-            stage = sum(map(len, tables))
-            tables.append(table_of([motion if ahead else motion.inverse()], first=stage))
-            add(CURVE if motion.size == 1 else SURFACE, P, start, stage)
-            P, d = np.eye(3), np.zeros(3)
-        else:
-            to_third = np.roll(np.eye(3), -(motion.axis + 1), axis=1)  # columns: the two axes after it, then its own
-            add(SLIDE if isinstance(motion, Slide) else TURN, P @ to_third, start)
-            P, d = to_third.T, np.zeros(3)
-    if not rows:
-        add(WELD, P, column)
-        P, d = np.eye(3), np.zeros(3)
-    C = P @ far_axes.T
-    rows[-1][6] = d - C @ far
-    rows[-1][8:] = body.mass, C @ body.inertia @ C.T
-    return C, rows
-
-
-def _motions(joint, chart, column):
-    """The motions of a joint with their first columns; a free rotation by Euler angles is three turns."""
-    found: list[tuple] = []
+def _motions(joint: Joint, chart: str, column: int) -> list[tuple[Motion, int]]:
+    """The motions of a joint with their first columns; a free rotation by Euler angles is three rotations."""
+    found: list[tuple[Motion, int]] = []
     for motion in joint.allowed:
         if isinstance(motion, Ball) and chart != EXPONENTIAL:
             found.extend((Turn(axis), column + n) for n, axis in enumerate(axes_of(chart)))
@@ -183,3 +92,85 @@ def _motions(joint, chart, column):
             found.append((motion, column))
         column += motion.size
     return found
+
+
+@dataclass
+class _Node:
+    """One node: the fields of `Nodes` by node, as described there."""
+
+    parent: int
+    motion: int
+    sign: float
+    column: int
+    rest_axes: np.ndarray
+    offset: np.ndarray
+    stage: int = -1
+    # without a body
+    arm: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    mass: float = 0.0
+    inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    @property
+    def dof(self) -> int:
+        return DOF[self.motion]
+
+
+class _Builder:
+    """Adds joint after joint, a parent before its children; number -1 is the world."""
+
+    def __init__(self) -> None:
+        self.nodes: list[_Node] = []
+        self.tables = [np.zeros((0, WIDTH))]
+        self.node_of = {-1: -1}  # node by body
+        self.axes_of = {-1: np.eye(3)}  # axes of the body in its node
+
+    def add_joint(
+        self, body: Body, frames: JointFrames, number: int, motions: list[tuple[Motion, int]], column: int
+    ) -> None:
+        """Add the nodes of the ``motions`` of a joint, the last of them with body ``number``, its child."""
+        ahead = frames.b == number
+        sides = (frames.axes_a, frames.origin_a), (frames.axes_b, frames.origin_b)
+        (near_axes, near), (far_axes, far) = sides if ahead else sides[::-1]
+        parent, sign = frames.a if ahead else frames.b, 1.0 if ahead else -1.0
+        last = self.node_of[parent]
+        P, d = self.axes_of[parent] @ near_axes, self.axes_of[parent] @ near  # of the next motion, seen from `last`
+        moved = False
+        for motion, start in motions if ahead else motions[::-1]:
+            if isinstance(motion, Shift):
+                d = d + P @ (sign * motion.length * np.eye(3)[motion.axis])
+                continue
+            kind, stage, axes = BALL, -1, np.eye(3)
+            if isinstance(motion, Product):
+                kind, stage = CURVE if motion.size == 1 else SURFACE, self._add_table(motion, ahead)
+            elif isinstance(motion, Turn | Slide):
+                kind = PRISMATIC if isinstance(motion, Slide) else REVOLUTE
+                axes = np.roll(axes, -(motion.axis + 1), axis=1)  # columns: the two axes after it, then its own
+            last, moved = self._add_node(_Node(last, kind, sign, start, P @ axes, d, stage)), True
+            P, d = axes.T, np.zeros(3)
+        if not moved:
+            last = self._add_node(_Node(last, WELD, sign, column, P, d))
+            P, d = np.eye(3), np.zeros(3)
+        C, end = P @ far_axes.T, self.nodes[last]
+        end.arm, end.mass, end.inertia = d - C @ far, body.mass, C @ body.inertia @ C.T
+        self.node_of[number], self.axes_of[number] = last, C
+
+    def _add_node(self, node: _Node) -> int:
+        """Add a node; its number."""
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def _add_table(self, motion: Product, ahead: bool) -> int:
+        """Add a product of exponentials to the table; its row."""
+        stage = sum(map(len, self.tables))
+        self.tables.append(table_of([motion if ahead else motion.inverse()], first=stage))
+        return stage
+
+    def nodes_of(self, order: np.ndarray) -> Nodes:
+        """The nodes, of the bodies in ``order``."""
+        names = [entry.name for entry in fields(_Node)] + ["dof"]
+        arrays = {name: np.array([getattr(node, name) for node in self.nodes]) for name in names}
+        arrays["parent"][arrays["parent"] < 0] = len(self.nodes)
+        arrays["body_node"] = np.array([self.node_of[body] for body in order])
+        arrays["body_axes"] = np.array([self.axes_of[body] for body in order])
+        arrays["products"] = np.concatenate(self.tables)
+        return Nodes(**{name: freeze(np.ascontiguousarray(array)) for name, array in arrays.items()})

@@ -31,19 +31,22 @@ class Topology:
     clusters : list of (articulation, [cut joints])
         One for each biconnected component with loops; the articulation is its body nearest to the root.
         By place of the articulation in ``bodies``, the world last.
-    nodes : list of [(top, [cut joints])]
-        Of each cluster, the dense nodes that its cut joints are eliminated in, in that order. The top of a node
-        is the body nearest to the root of the loops it closes.
     cluster_of : dict
         For each body inside a loop, below the articulation: the number of its cluster.
+    nodes : list of [(top, [cut joints])]
+        The dense nodes that cut joints and springs that close loops are eliminated in, in that order, by the clusters
+        that both make together. The top of a node is the body nearest to the root of the loops it closes.
+    solved_in : dict
+        For each body inside such a loop: the number of its place in ``nodes``.
     """
 
     bodies: list
     tree_joint: dict
     parent: dict
     clusters: list
-    nodes: list
     cluster_of: dict
+    nodes: list
+    solved_in: dict
     attached: dict
 
 
@@ -88,6 +91,7 @@ def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()
             bodies.append(below)
     used = set(tree_joint.values())
     cuts = [j for j in range(len(ends)) if j not in used]
+    clusters, cluster_of = _find_clusters(ends, cuts, tree_joint, bodies, clustered, ())
     attached: dict = {}
     room = {body: 6 - (rows[joint] if joint is not None else 0) for body, joint in tree_joint.items()}
     for k, (a, b) in enumerate(springs):
@@ -99,12 +103,12 @@ def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()
             attached[k], room[child] = child, room[child] - 1
     follows = {len(ends) + k for k in chained}
     ends = [*ends, *springs]
-    clusters, cluster_of = _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows)
-    if clustered:
-        nodes = [_find_nodes(ends, cuts, parent, bodies, follows) for _, cuts in clusters]
-    else:
-        nodes = [[cluster] for cluster in clusters]
-    return Topology(bodies, tree_joint, parent, clusters, nodes, cluster_of, attached)
+    solved, solved_in = _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows)
+    nodes = [
+        _find_nodes(ends, cuts, parent, bodies, follows) if clustered else [(articulation, cuts)]
+        for articulation, cuts in solved
+    ]
+    return Topology(bodies, tree_joint, parent, clusters, cluster_of, nodes, solved_in, attached)
 
 
 def _components(ends, numbers, follows=(), bases=()):

@@ -1,10 +1,12 @@
 """Pictures of a run, drawn without a display."""
 
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from varint.analysis.derived import QUANTITIES
 from varint.analysis.trajectory import Trajectory
 from varint.errors import FileError
 
@@ -14,14 +16,15 @@ LONGEST_MEAN = 600.0  # s
 FLOOR = 1e-18  # m; a logarithmic axis has no zero
 UNITS = ((3 * 3600.0, 3600.0, "h"), (600.0, 60.0, "min"), (0.0, 1.0, "s"))  # above this many s: s a unit, unit
 
-ENERGY, DRIFT, MEAN, INK, FAINT = "#7fa8d1", "#5d9c8a", "#b5391e", "#222222", "#6b6b6b"
+COLOURS = ("#7fa8d1", "#5d9c8a")  # of the panels, in turn
+MEAN, INK, FAINT = "#b5391e", "#222222", "#6b6b6b"
 
 
-def plot_run(trajectory: Trajectory, path, *, order: int | None = None) -> None:
-    """Draw energy error and joint drift over time into a PNG file.
+def plot_run(trajectory: Trajectory, path, *, order: int | None = None, method: str | None = None) -> None:
+    """Draw energy and joint drift over time into a PNG file: what `QUANTITIES` say is drawn.
 
-    Over the energy error runs its mean over 10 minutes, or over a tenth of the run where that is
-    shorter, so that a trend would show.
+    The energy error, or with forces that are not conservative the energy balance, has a mean over 10 minutes drawn
+    over it, or over a tenth of the run where that is shorter, so that a trend would show.
 
     Parameters
     ----------
@@ -30,6 +33,8 @@ def plot_run(trajectory: Trajectory, path, *, order: int | None = None) -> None:
         Replaced if it exists.
     order : int, optional
         Of the scheme, for the title.
+    method : str, optional
+        By what the run was made, for the title, in place of the order.
 
     Raises
     ------
@@ -39,38 +44,43 @@ def plot_run(trajectory: Trajectory, path, *, order: int | None = None) -> None:
     t = trajectory.t
     span = t[-1] - t[0]
     unit, symbol = next((unit, symbol) for longest, unit, symbol in UNITS if span > longest or not longest)
-    figure = Figure(figsize=(8.0, 5.4), layout="constrained")
-    energy, drift = figure.subplots(2, 1, sharex=True)
-
-    error = trajectory.energy - trajectory.energy[0]
-    energy.axhline(0.0, color=INK, linewidth=0.6)
-    _curve(energy, t / unit, error, ENERGY, "energy error")
-    window = min(LONGEST_MEAN, span / 10)
-    if len(t) > 20:
-        times, mean = running_mean(t, error, window)
-        energy.plot(times / unit, mean, color=MEAN, linewidth=1.4, label=f"mean over {_duration(window)}")
-    energy.set_ylabel("Energy error (J)")
-    energy.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
-    energy.margins(y=0.15)
-    energy.legend(loc="upper right", bbox_to_anchor=(1.0, 1.14), ncols=2, frameon=False, fontsize=9, borderaxespad=0.0)
-
-    _curve(drift, t / unit, np.maximum(trajectory.drift, FLOOR), DRIFT, "joint drift")
-    drift.set_yscale("log")
-    drift.set_ylabel("Joint drift (m)")
-    drift.set_xlabel(f"Time ({symbol})")
-    if span > 0:
-        drift.set_xlim(t[0] / unit, t[-1] / unit)
-    for axes in (energy, drift):
+    drawn = [quantity for quantity in QUANTITIES.values() if quantity.label and quantity.shown(trajectory)]
+    figure = Figure(figsize=(8.0, 0.4 + 2.5 * len(drawn)), layout="constrained")
+    panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, quantity, colour in zip(panels, drawn, cycle(COLOURS), strict=False):
+        _panel(axes, quantity, trajectory, unit, colour)
+        axes.set_ylabel(f"{quantity.label.capitalize()} ({quantity.unit})")
         axes.grid(color="#e4e4e4", linewidth=0.7)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
         axes.tick_params(labelsize=9)
+    panels[-1].set_xlabel(f"Time ({symbol})")
+    if span > 0:
+        panels[-1].set_xlim(t[0] / unit, t[-1] / unit)
     figure.align_ylabels()
-    _title(energy, trajectory, order)
+    _title(panels[0], trajectory, f"order {order}" if method is None and order is not None else method)
     try:
         figure.savefig(path, dpi=DPI, format="png")
     except OSError as problem:
         raise FileError(f"cannot write '{Path(path)}': {problem.strerror or problem}") from None
+
+
+def _panel(axes, quantity, trajectory, unit, colour):
+    """One quantity over time; on a linear axis with its mean."""
+    t, values = trajectory.t, quantity.drawn(trajectory)
+    if quantity.logarithmic:
+        _curve(axes, t / unit, np.maximum(values, FLOOR), colour, quantity.label)
+        axes.set_yscale("log")
+        return
+    axes.axhline(0.0, color=INK, linewidth=0.6)
+    _curve(axes, t / unit, values, colour, quantity.label)
+    window = min(LONGEST_MEAN, (t[-1] - t[0]) / 10)
+    if len(t) > 20:
+        times, mean = running_mean(t, values, window)
+        axes.plot(times / unit, mean, color=MEAN, linewidth=1.4, label=f"mean over {_duration(window)}")
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
+    axes.margins(y=0.15)
+    axes.legend(loc="upper right", bbox_to_anchor=(1.0, 1.14), ncols=2, frameon=False, fontsize=9, borderaxespad=0.0)
 
 
 def running_mean(t, values, window):
@@ -99,12 +109,13 @@ def _curve(axes, t, values, colour, label):
         axes.fill_between(*envelope(t, values), color=colour, linewidth=0.5, label=label)
 
 
-def _title(axes, trajectory, order):
+def _title(axes, trajectory, method):
     steps = trajectory.steps
     words = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]
-    if order is not None:
-        words.append(f"order {order}")
-    words.append(f"{trajectory.newton_iterations / max(1, steps):.2f} Newton iterations a step")
+    if method is not None:
+        words.append(method)
+    if trajectory.newton_iterations:
+        words.append(f"{trajectory.newton_iterations / max(1, steps):.2f} Newton iterations a step")
     if not trajectory.success:
         words.append("unfinished" if trajectory.status < 0 else "stopped: a step could not be solved")
     title = axes.set_title(trajectory.mechanism.name, fontsize=13, fontweight="bold", color=INK, pad=46)

@@ -7,10 +7,10 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, unit_axis
-from varint.model.forces.base import Element, Gauge, register
+from varint.model.forces.base import BodyLoad, register
 from varint.model.forces.commanded import Commanded
 
-KINDS = {"world": "dead", "body": "follower"}
+KINDS = {"world": "push", "body": "follower"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +31,8 @@ class Applied(Commanded):
             raise MechanismError(f"fixed_in of {self.label} must be 'world' or 'body', got {self.fixed_in!r}")
 
     def _push(self, structure, force, torque, point):
-        gauge = Gauge(KINDS[self.fixed_in], "world", self._moving(structure, self.body), (force, torque, point))
-        return [Element(gauge, "INPUT")]
+        body = self._moving(structure, self.body)
+        return [BodyLoad(KINDS[self.fixed_in], body, force=force, torque=torque, point=point)]
 
 
 @register

@@ -1,16 +1,22 @@
-"""What a force is: gauges, scalar functions of the relative pose of two bodies, and a law for the effort along each.
+"""What a force is: efforts along measures by laws, loads on one body, constraints.
 
-A force's file names its parameters, checks them, and gives its ``elements``. Gradients, energies and
-derivatives follow from the gauge and the law (kernels/forces.py), the same for every force.
+A force's file names its parameters, checks them, and gives its ``elements``; each refers to measures (measures/) and
+says what is done with them. A law stands in the file of the force that it was made for.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures import Measure
+from varint.measures.angle import Angle
+from varint.measures.point import Displacement
+from varint.model.body import WORLD
 from varint.model.checks import Frozen, array_of, check_name
+from varint.model.forces.law import Law
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
 from varint.model.product import Product
@@ -25,54 +31,95 @@ def register(cls):
 
 
 @dataclass(frozen=True)
-class Gauge:
-    """A scalar of the pose of body b seen from body a, m or rad, or a direction in which b is pushed.
+class Limit:
+    """A hard limit of a measure: forbidden above (``sign`` 1) or below (-1), with a coefficient of restitution."""
 
-    ``vectors``: world, reference configuration. By ``kind``,
-
-    * "length" between points: (point a, point b);
-    * "slide" of a point of b along a direction of a from a point of a: (direction, point b, point a);
-    * "turn", the angle atan2(u . d, v . d) of a direction d of b in a plane of a: (u, v, d);
-    * "frame", a slide plus n . the rotation vector of b since the reference, in axes of a:
-      (direction, point b, point a, n);
-    * "dead", "follower", a force and a torque on b fixed in the world or in b: (force, torque, point);
-    * "speed" of b's centre of mass, "spin" of b: (); "slip" of a point of b along a plane: (normal, point, ...),
-      whose gradients are the direction of the motion. Body a of these and of pushes is the world.
-    """
-
-    kind: str
-    body_a: str
-    body_b: str
-    vectors: tuple
-
-
-@dataclass(frozen=True)
-class HardStop:
-    """A limit of a gauge: forbidden above (``sign`` 1) or below (-1), with a coefficient of restitution, 0 to 1."""
-
-    limit: float
+    value: float
     sign: int
     restitution: float
 
 
-@dataclass(frozen=True)
 class Element:
-    """A gauge and the law of the effort along it, with its parameters (kernels/plan.py), and hard stops.
+    """One effort of a force, with work of its own; its kinds follow."""
 
-    ``added``: gauges whose values are added to the first. ``table``: (values, efforts) of a TABLE.
-    ``normal``: the element of the normal force of a COULOMB, listed before it. ``weights``: of the gauges of a HOLD, in
-    their sum; ``driven``: whether it follows the force's input.
+    bodies: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Effort(Element):
+    """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and hard limits of the measure.
+
+    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law.
     """
 
-    gauge: Gauge
-    law: str
-    parameters: tuple = ()
-    added: tuple[Gauge, ...] = ()
+    measures: tuple[Measure, ...]
+    law: Law
+    parameters: Mapping[str, float] = field(default_factory=dict)
     table: tuple | None = None
-    normal: "Element | None" = None
-    stops: tuple = ()
-    weights: tuple = ()
+    function: Callable | None = None
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def bodies(self):
+        return _ends(self.measures)
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint(Element):
+    """Keeps the weighted sum of ``measures`` at its value at the start, or, where ``driven``, at the force's input."""
+
+    measures: tuple[Measure, ...]
+    weights: tuple[float, ...]
     driven: bool = False
+
+    @property
+    def bodies(self):
+        return _ends(self.measures)
+
+
+@dataclass(frozen=True, eq=False)
+class BodyLoad(Element):
+    """A force and a torque on ``body`` that follow from its own motion (kernels/loads.py).
+
+    kind : {"push", "follower", "resistance", "sliding"}
+    force, torque, point, normal : (3,) world, reference configuration
+    linear, angular : float
+        Coefficients of a resistance.
+    power : int
+        1 for a resistance in proportion to the speed, 2 to its square.
+    friction, smoothing : float
+        Of sliding: the coefficient, and the speed, m/s, that it sets in at.
+    pressed_by : Effort, optional
+        Of sliding: the element of the normal force, listed before it.
+    """
+
+    kind: str
+    body: str
+    force: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    torque: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    point: np.ndarray | None = None
+    normal: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    linear: float = 0.0
+    angular: float = 0.0
+    power: int = 1
+    friction: float = 0.0
+    smoothing: float = 1.0
+    pressed_by: Effort | None = None
+
+    @property
+    def bodies(self):
+        return (self.body,)
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedElsewhere(Element):
+    """An effort on ``bodies`` that no element of a step gives, such as the friction of a reduced step."""
+
+    bodies: tuple[str, ...]
+
+
+def _ends(measures):
+    return tuple(body for measure in measures for body in (measure.body_a, measure.body_b))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +145,12 @@ class Force(Frozen):
         raise NotImplementedError
 
     def acts_on(self, structure) -> list[str]:
-        """Names of the bodies that it pushes or ties together."""
+        """Names of the bodies that it pushes or ties together, the world among them."""
         elements = self.elements(structure)
-        gauges = [gauge for element in elements for gauge in (element.gauge, *element.added)]
-        return list(dict.fromkeys(body for gauge in gauges for body in (gauge.body_a, gauge.body_b)))
+        ends = [body for element in elements for body in element.bodies]
+        if all(isinstance(element, BodyLoad) for element in elements):
+            ends = [WORLD, *ends]
+        return list(dict.fromkeys(ends))
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)
@@ -116,7 +165,7 @@ class Force(Frozen):
             self._set(name, value)
 
     def _body(self, structure, name):
-        if name != "world":
+        if name != WORLD:
             try:
                 structure.body(name)
             except MechanismError as problem:
@@ -124,32 +173,35 @@ class Force(Frozen):
         return name
 
     def _moving(self, structure, name):
-        if name == "world":
+        if name == WORLD:
             raise MechanismError(f"{self.label} acts on a body, not on the world")
         return self._body(structure, name)
 
-    def _joint(self, structure, name, coordinate) -> Gauge:
-        """The gauge of a coordinate of joint ``name``."""
+    def _joint(self, structure, name) -> Joint:
         try:
-            joint = structure.joint(name)
+            return structure.joint(name)
         except MechanismError as problem:
             raise MechanismError(f"{self.label}: {problem}") from None
+
+    def _coordinate(self, structure, name, coordinate) -> Measure:
+        """The measure of a coordinate of joint ``name``."""
+        joint = self._joint(structure, name)
         if isinstance(coordinate, bool) or coordinate not in range(joint.dof):
             has = f"only 0 to {joint.dof - 1}" if joint.dof else "it has none"
             raise MechanismError(f"{self.label}: {joint.label} has no coordinate {coordinate!r}, {has}")
-        gauge = coordinate_gauge(joint, int(coordinate), *structure.anchors(joint))
-        if gauge is None:
+        measure = coordinate_measure(joint, int(coordinate), *structure.anchors(joint))
+        if measure is None:
             part = "part of a rotation vector" if Ball() in joint.allowed else "one of several that no angle shows"
             if len(joint.allowed) == 1 and isinstance(joint.allowed[0], Product):
                 part = "that of a spline"
             raise MechanismError(
                 f"{self.label}: coordinate {coordinate} of {joint.label} is {part}, along which no effort is defined"
             )
-        return gauge
+        return measure
 
 
-def coordinate_gauge(joint: Joint, number: int, point_a, point_b) -> Gauge | None:
-    """The gauge of a joint's coordinate, None where it has none: a rotation vector, motions after one, a spline.
+def coordinate_measure(joint: Joint, number: int, point_a, point_b) -> Measure | None:
+    """The measure of a joint's coordinate, None where it has none: a rotation vector, motions after one, a spline.
 
     With the turns R = R1 R2 about the axes e1, e2: e2 is kept by R2, so R e2 shows R1; e1 by R1, so R^T e1 shows R2.
     """
@@ -159,12 +211,12 @@ def coordinate_gauge(joint: Joint, number: int, point_a, point_b) -> Gauge | Non
     turns = [m for m in joint.shown if isinstance(m, Turn)]
     axes = joint.frame.T
     if isinstance(motion, Slide) and all(isinstance(m, Slide) for m in before):
-        return Gauge("slide", joint.body_a, joint.body_b, (axes[motion.axis], point_b, point_a))
+        return Displacement(joint.body_a, joint.body_b, axes[motion.axis], point_b, point_a)
     if not isinstance(motion, Turn) or len(turns) > 2 or any(isinstance(m, Ball) for m in joint.shown):
         return None
     axis = axes[motion.axis]
     if len(turns) == 2 and motion is turns[1]:
         other = axes[turns[0].axis]
-        return Gauge("turn", joint.body_b, joint.body_a, (np.cross(other, axis), other, other))
+        return Angle(joint.body_b, joint.body_a, np.cross(other, axis), other, other)
     other = axes[(motion.axis + 1) % 3 if len(turns) == 1 else turns[1].axis]
-    return Gauge("turn", joint.body_a, joint.body_b, (np.cross(axis, other), other, other))
+    return Angle(joint.body_a, joint.body_b, np.cross(axis, other), other, other)

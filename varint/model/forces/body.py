@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from varint.model.forces.base import Element, Force, Gauge, register
+from varint.model.forces.base import BodyLoad, Force, register
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +14,7 @@ class Resistance(Force):
     linear: float = field(default=0.0, kw_only=True)
     angular: float = field(default=0.0, kw_only=True)
 
-    law: ClassVar[str] = ""
+    power: ClassVar[int]  # of the speed
 
     def __post_init__(self):
         super().__post_init__()
@@ -22,15 +22,8 @@ class Resistance(Force):
 
     def elements(self, structure):
         body = self._moving(structure, self.body)
-        given = ("speed", self.linear), ("spin", self.angular)
-        return [
-            Element(Gauge(kind, "world", body, ()), self.law, self._parameters(factor))
-            for kind, factor in given
-            if factor
-        ]
-
-    def _parameters(self, factor):
-        return (factor,)
+        parts = [{name: getattr(self, name)} for name in ("linear", "angular") if getattr(self, name)]
+        return [BodyLoad("resistance", body, power=self.power, **part) for part in parts]
 
 
 @register
@@ -38,10 +31,7 @@ class Resistance(Force):
 class BodyDamper(Resistance):
     """Viscous: -``linear`` v, N s/m, and -``angular`` w, N m s/rad."""
 
-    law = "SPRING"
-
-    def _parameters(self, factor):
-        return 0.0, 0.0, factor
+    power = 1
 
 
 @register
@@ -49,4 +39,4 @@ class BodyDamper(Resistance):
 class Drag(Resistance):
     """Quadratic: -``linear`` |v| v, N s^2/m^2, and -``angular`` |w| w, N m s^2/rad^2."""
 
-    law = "DRAG"
+    power = 2

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures.frame import FrameCoordinate
 from varint.model.checks import array_of
-from varint.model.forces.base import Element, Force, Gauge, register
+from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.spring import SPRING
 
 
 @register
@@ -48,10 +50,10 @@ class Bushing(Force):
     def elements(self, structure):
         a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
         return [
-            Element(
-                Gauge("frame", a, b, (self.axes @ way[:3], self.point, self.point, self.axes @ way[3:])),
-                "SPRING",
-                (stiffness, 0.0, damping),
+            Effort(
+                (FrameCoordinate(a, b, self.axes @ way[:3], self.axes @ way[3:], self.point, self.point),),
+                SPRING,
+                {"stiffness": stiffness, "rest": 0.0, "damping": damping},
             )
             for way, stiffness, damping in _decoupled(self.stiffness, self.damping)
         ]

@@ -10,7 +10,10 @@ from varint.model.forces.base import Force
 
 @dataclass(frozen=True, eq=False)
 class Commanded(Force):
-    """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step."""
+    """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step.
+
+    ``command`` is the input under one name for all: an array () or (steps + 1,), or a function.
+    """
 
     commanded = True
     of_time = False  # whether a function is one of time alone
@@ -28,8 +31,4 @@ class Commanded(Force):
             if array.ndim > 1 or not np.isfinite(array).all():
                 raise MechanismError(f"{what} must be finite, one number or one row of them, got shape {array.shape}")
             self._set(self.command_name, array)
-
-    @property
-    def command(self):
-        """The input: an array () or (steps + 1,), or a function."""
-        return getattr(self, self.command_name)
+        self._set("command", getattr(self, self.command_name))

@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from varint.measures.point import Displacement
+from varint.model.body import WORLD
 from varint.model.checks import array_of, unit_axis
-from varint.model.forces.base import Element, Force, Gauge, register
+from varint.model.forces.base import BodyLoad, Effort, Force, register
+from varint.model.forces.stop import STOP
 
 
 @register
@@ -36,12 +39,10 @@ class GroundContact(Force):
 
     def elements(self, structure):
         body = self._moving(structure, self.body)
-        where = self.normal, self.point, self.ground
-        height = Gauge("slide", "world", body, where)
-        held = Element(height, "STOP", (self.stiffness, np.inf, self.damping, 0.0))
+        height = Displacement(WORLD, body, self.normal, self.point, self.ground)
+        given = {"stiffness": self.stiffness, "damping": self.damping, "lower": 0.0, "upper": np.inf}
+        pressure = Effort((height,), STOP, given)
         if not self.friction:
-            return [held]
-        return [
-            held,
-            Element(Gauge("slip", "world", body, where), "COULOMB", (self.friction, self.smoothing), normal=held),
-        ]
+            return [pressure]
+        sliding = {"friction": self.friction, "smoothing": self.smoothing, "pressed_by": pressure}
+        return [pressure, BodyLoad("sliding", body, normal=self.normal, point=self.point, **sliding)]

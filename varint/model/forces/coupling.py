@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.forces.base import Element, Force, register
+from varint.measures import Measure
+from varint.model.forces.base import Constraint, Force, register
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +17,7 @@ class Coupled(Force):
     held = True
 
     def sums(self, structure) -> list:
-        """Of each constraint the terms (joint, coordinate, factor, kind); kind "turn", "slide", or None for either."""
+        """Of each constraint the terms (joint, coordinate, factor, unit); unit "rad", "m", or None for either."""
         raise NotImplementedError
 
     def terms_of(self, structure) -> list:
@@ -24,24 +25,28 @@ class Coupled(Force):
         return [[term[:3] for term in terms] for terms in self.sums(structure)]
 
     def elements(self, structure):
-        return [self._element(structure, terms) for terms in self.sums(structure)]
+        return [self._constraint(structure, terms) for terms in self.sums(structure)]
 
-    def _element(self, structure, terms):
-        gauges = []
-        for joint, coordinate, factor, kind in terms:
-            gauge = self._joint(structure, joint, coordinate)
-            if kind not in (None, gauge.kind):
-                is_, wanted = ("an angle", "a displacement") if gauge.kind == "turn" else ("a displacement", "an angle")
+    def _constraint(self, structure, terms):
+        measures = []
+        for joint, coordinate, factor, unit in terms:
+            measure = self._coordinate(structure, joint, coordinate)
+            if unit not in (None, unit_of(measure)):
+                is_, wanted = ("an angle", "a displacement") if measure.angular else ("a displacement", "an angle")
                 raise MechanismError(
                     f"{self.label}: coordinate {coordinate} of joint '{joint}' is {is_}, it must be {wanted}"
                 )
             if not np.isfinite(factor) or factor == 0.0:
                 raise MechanismError(f"{self.label}: the factor of joint '{joint}' must be finite and not zero")
-            gauges.append(gauge)
+            measures.append(measure)
         if len({(joint, coordinate) for joint, coordinate, *_ in terms}) < len(terms):
             raise MechanismError(f"{self.label} names the same coordinate twice")
-        weights = tuple(float(factor) for _, _, factor, _ in terms)
-        return Element(gauges[0], "HOLD", added=tuple(gauges[1:]), weights=weights)
+        return Constraint(tuple(measures), tuple(float(factor) for _, _, factor, _ in terms))
+
+
+def unit_of(measure: Measure) -> str:
+    """Of a coordinate: "rad" or "m"."""
+    return "rad" if measure.angular else "m"
 
 
 @register
@@ -75,9 +80,9 @@ class OfTwo(Coupled):
     coordinate_a: int = field(default=0, kw_only=True)
     coordinate_b: int = field(default=0, kw_only=True)
 
-    def _pair(self, factors, kinds):
+    def _pair(self, factors, units):
         places = (self.joint_a, self.coordinate_a), (self.joint_b, self.coordinate_b)
-        return [[(*p, f, k) for p, f, k in zip(places, factors, kinds, strict=True)]]
+        return [[(*p, f, u) for p, f, u in zip(places, factors, units, strict=True)]]
 
 
 @register
@@ -114,7 +119,7 @@ class Gear(OfTwo):
 
     def sums(self, structure):
         sense = -1.0 if self.internal else 1.0
-        return self._pair((self.radius_a, sense * self.radius_b), ("turn", "turn"))
+        return self._pair((self.radius_a, sense * self.radius_b), ("rad", "rad"))
 
 
 @register
@@ -132,7 +137,7 @@ class RackAndPinion(OfTwo):
         self._check(radius="any")
 
     def sums(self, structure):
-        return self._pair((-self.radius, 1.0), ("turn", "slide"))
+        return self._pair((-self.radius, 1.0), ("rad", "m"))
 
 
 @register
@@ -148,12 +153,12 @@ class Screw(Coupled):
         self._check(pitch="any")
 
     def sums(self, structure):
-        kinds = [self._joint(structure, self.joint, k).kind for k in range(2)]
-        if sorted(kinds) != ["slide", "turn"]:
+        units = [unit_of(self._coordinate(structure, self.joint, k)) for k in range(2)]
+        if sorted(units) != ["m", "rad"]:
             raise MechanismError(f"{self.label} needs a joint that turns and slides along one axis: a Cylindrical")
-        turn, slide = kinds.index("turn"), kinds.index("slide")
+        turn, slide = units.index("rad"), units.index("m")
         per_radian = self.pitch / (2.0 * np.pi)
-        return [[(self.joint, slide, 1.0, "slide"), (self.joint, turn, -per_radian, "turn")]]
+        return [[(self.joint, slide, 1.0, "m"), (self.joint, turn, -per_radian, "rad")]]
 
 
 @register
@@ -181,6 +186,6 @@ class Belt(Coupled):
         self._set("radii", radii)
 
     def sums(self, structure):
-        first = (self.joints[0], 0, self.radii[0], "turn")
+        first = (self.joints[0], 0, self.radii[0], "rad")
         others = zip(self.joints[1:], self.radii[1:], strict=True)
-        return [[first, (joint, 0, -radius, "turn")] for joint, radius in others]
+        return [[first, (joint, 0, -radius, "rad")] for joint, radius in others]

@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.forces.base import Element, Force, Gauge, register
+from varint.model.forces.base import Force, SolvedElsewhere, register
 from varint.model.motion import Ball, Slide, Turn
 
 AROUND = 15  # contact points of a ring; odd, so that none faces another
@@ -52,14 +52,9 @@ class JointCoulombFriction(Force):
         self._check(length="positive")
 
     def elements(self, structure):
-        try:
-            joint = structure.joint(self.joint)
-        except MechanismError as problem:
-            raise MechanismError(f"{self.label}: {problem}") from None
+        joint = self._joint(structure, self.joint)
         self.surface(joint)
-        body = joint.body_b if joint.body_b != "world" else joint.body_a
-        # no effort along a gauge: an input that stays zero, whose work is that of the friction
-        return [Element(Gauge("spin", "world", body, ()), "INPUT")]
+        return [SolvedElsewhere((joint.body_a, joint.body_b))]
 
     def surface(self, joint) -> Surface:
         """The contact points of ``joint``; raises MechanismError where it has no such surfaces."""

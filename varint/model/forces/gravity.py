@@ -5,8 +5,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures.length import Length
 from varint.model.checks import array_of
-from varint.model.forces.base import Element, Force, Gauge, register
+from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.law import Law
+
+
+def _attraction(value, strength):
+    pull = strength / (value * value)
+    return -pull, 2.0 * pull / value, 0.0
+
+
+def _attraction_potential(value, strength):
+    return -strength / value
+
+
+INVERSE_SQUARE = Law("inverse square", _attraction, _attraction_potential)
 
 
 @register
@@ -37,4 +51,4 @@ class CentralGravity(Force):
         point = self.point_a
         if point is None:
             point = np.zeros(3) if a == "world" else structure.body(a).position
-        return [Element(Gauge("length", a, b.name, (point, b.position)), "INVERSE_SQUARE", (self.mu * b.mass,))]
+        return [Effort((Length(a, b.name, point, b.position),), INVERSE_SQUARE, {"strength": self.mu * b.mass})]

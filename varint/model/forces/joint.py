@@ -1,12 +1,16 @@
 """Forces along a coordinate of a joint: springs, dampers, friction, servos, motors."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from varint.model.forces.base import Element, Force, register
+from varint.model.forces.base import Effort, Force, register
 from varint.model.forces.commanded import Commanded
+from varint.model.forces.law import Law
+from varint.model.forces.spring import SPRING
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +24,7 @@ class AlongCoordinate(Force):
     joint: str = field(kw_only=True)
     coordinate: int = field(default=0, kw_only=True)
 
-    law = ""
+    law: ClassVar[Law]
 
     def __post_init__(self):
         super().__post_init__()
@@ -28,10 +32,44 @@ class AlongCoordinate(Force):
             self._set("coordinate", int(self.coordinate))
 
     def elements(self, structure):
-        return [Element(self._joint(structure, self.joint, self.coordinate), self.law, self._parameters())]
+        return [Effort((self._measure(structure),), self.law, self._parameters())]
+
+    def _measure(self, structure):
+        return self._coordinate(structure, self.joint, self.coordinate)
 
     def _parameters(self):
-        return ()
+        """Those of the law by their names; where the force has fields of these names, these."""
+        return {name: getattr(self, name) for name in self.law.parameters}
+
+
+def _dry_friction(value, rate, effort, smoothing):
+    share = math.tanh(rate / smoothing)
+    return -effort * share, 0.0, -effort / smoothing * (1.0 - share * share)
+
+
+def _given(input):
+    return input, 0.0, 0.0
+
+
+def _regulator(value, rate, input, stiffness, damping):
+    return -stiffness * (value - input) - damping * rate, -stiffness, -damping
+
+
+def _integral_regulator(value, rate, input, state, stiffness, damping, integral):
+    effort = -stiffness * (value - input) - damping * rate - integral * state
+    return effort, -stiffness, -damping, -integral, value - input, 1.0, 0.0, 0.0
+
+
+def _speed_regulator(rate, input, max_effort, smoothing):
+    share = math.tanh((rate - input) / smoothing)
+    return -max_effort * share, 0.0, -max_effort / smoothing * (1.0 - share * share)
+
+
+DRY_FRICTION = Law("dry friction", _dry_friction)
+INPUT = Law("input", _given)
+SERVO = Law("servo", _regulator)
+INTEGRAL_SERVO = Law("servo with integral", _integral_regulator)
+SPEED_SERVO = Law("speed servo", _speed_regulator)
 
 
 @register
@@ -43,14 +81,14 @@ class TorsionSpring(AlongCoordinate):
     rest_angle: float = field(default=0.0, kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
 
-    law = "SPRING"
+    law = SPRING
 
     def __post_init__(self):
         super().__post_init__()
         self._check(stiffness="zero", damping="zero", rest_angle="any")
 
     def _parameters(self):
-        return self.stiffness, self.rest_angle, self.damping
+        return {"stiffness": self.stiffness, "rest": self.rest_angle, "damping": self.damping}
 
 
 @register
@@ -60,14 +98,14 @@ class JointDamper(AlongCoordinate):
 
     damping: float = field(kw_only=True)
 
-    law = "SPRING"
+    law = SPRING
 
     def __post_init__(self):
         super().__post_init__()
         self._check(damping="zero")
 
     def _parameters(self):
-        return 0.0, 0.0, self.damping
+        return {"stiffness": 0.0, "rest": 0.0, "damping": self.damping}
 
 
 @register
@@ -78,14 +116,11 @@ class JointFriction(AlongCoordinate):
     effort: float = field(kw_only=True)
     smoothing: float = field(default=1e-2, kw_only=True)
 
-    law = "FRICTION"
+    law = DRY_FRICTION
 
     def __post_init__(self):
         super().__post_init__()
         self._check(effort="zero", smoothing="positive")
-
-    def _parameters(self):
-        return self.effort, self.smoothing
 
 
 @register
@@ -95,7 +130,7 @@ class Motor(Commanded, AlongCoordinate):
 
     effort: float | np.ndarray | Callable = field(kw_only=True)
 
-    law = "INPUT"
+    law = INPUT
     command_name = "effort"
 
 
@@ -114,15 +149,15 @@ class JointServo(Commanded, AlongCoordinate):
     damping: float = field(default=0.0, kw_only=True)
     integral: float = field(default=0.0, kw_only=True)
 
-    law = "SERVO"
     command_name = "target"
 
     def __post_init__(self):
         super().__post_init__()
         self._check(stiffness="zero", damping="zero", integral="zero")
 
-    def _parameters(self):
-        return self.stiffness, self.integral, self.damping
+    @property
+    def law(self):
+        return INTEGRAL_SERVO if self.integral else SERVO
 
 
 @register
@@ -138,12 +173,9 @@ class VelocityMotor(Commanded, AlongCoordinate):
     max_effort: float = field(kw_only=True)
     smoothing: float = field(default=1e-2, kw_only=True)
 
-    law = "MOTOR"
+    law = SPEED_SERVO
     command_name = "speed"
 
     def __post_init__(self):
         super().__post_init__()
         self._check(max_effort="zero", smoothing="positive")
-
-    def _parameters(self):
-        return self.max_effort, self.smoothing

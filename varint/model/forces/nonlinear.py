@@ -4,11 +4,55 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from varint._numba import njit
 from varint.errors import MechanismError
 from varint.model.checks import array_of
-from varint.model.forces.base import Element, Force, register
+from varint.model.forces.base import Effort, Force, register
 from varint.model.forces.joint import AlongCoordinate
+from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints, Spring
+
+
+def _by_strain(value, rate, stiffness, rest, damping):
+    square = rest * rest
+    k = 0.5 * stiffness / square
+    effort = -k * (value * value - square) * value - damping * rate
+    return effort, -k * (3.0 * value * value - square), -damping
+
+
+def _strain_potential(value, stiffness, rest, damping):
+    return stiffness * ((value**2 - rest**2) / rest) ** 2 / 8.0
+
+
+def _piece(value, table):
+    """The row of a piecewise cubic that a value is in."""
+    low, high = 0, table.shape[0]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if table[middle, 0] <= value:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+_piece = njit(_piece)
+
+
+def _tabulated(value, rate, table, damping):
+    start, a, b, c, d, _ = table[_piece(value, table)]
+    x = value - start
+    return a + x * (b + x * (c + x * d)) - damping * rate, b + x * (2.0 * c + 3.0 * x * d), -damping
+
+
+def _tabulated_potential(value, table, damping):
+    start, a, b, c, d, potential = table[_piece(value, table)]
+    x = value - start
+    return potential - x * (a + x * (b / 2.0 + x * (c / 3.0 + x * d / 4.0)))
+
+
+STRAIN = Law("strain", _by_strain, _strain_potential)
+TABLE = Law("table", _tabulated, _tabulated_potential)
 
 
 @register
@@ -16,12 +60,11 @@ from varint.model.forces.spring import BetweenPoints, Spring
 class StrainSpring(Spring):
     """A spring quadratic in Green's strain e = (l^2 - l0^2) / (2 l0^2): energy k l0^2 e^2 / 2, stiffness k at rest."""
 
+    law = STRAIN
+
     def __post_init__(self):
         super().__post_init__()
         self._check(rest_length="positive")
-
-    def elements(self, structure):
-        return [Element(self._gauge(structure), "STRAIN", (self.stiffness, self.rest_length, self.damping))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +89,9 @@ class Tabulated(Force):
         efforts = [self.efforts(x) for x in self.values.tolist()] if callable(self.efforts) else self.efforts
         self._set("efforts", array_of(efforts, count, f"efforts of {self.label}"))
 
-    def _along(self, gauge):
-        return [Element(gauge, "TABLE", (self.damping,), table=(self.values, self.efforts))]
+    def elements(self, structure):
+        table = self.values, self.efforts
+        return [Effort((self._measure(structure),), TABLE, {"damping": self.damping}, table=table)]
 
 
 @register
@@ -55,14 +99,8 @@ class Tabulated(Force):
 class TabulatedSpring(Tabulated, BetweenPoints):
     __doc__ = f"""Between two points. {Tabulated.__doc__}"""
 
-    def elements(self, structure):
-        return self._along(self._gauge(structure))
-
 
 @register
 @dataclass(frozen=True, eq=False)
 class TabulatedTorsionSpring(Tabulated, AlongCoordinate):
     __doc__ = f"""Along a joint coordinate. {Tabulated.__doc__}"""
-
-    def elements(self, structure):
-        return self._along(self._joint(structure, self.joint, self.coordinate))

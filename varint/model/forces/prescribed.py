@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint.model.forces.base import Element, register
+from varint.model.forces.base import Constraint, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.joint import AlongCoordinate
 
@@ -15,8 +15,8 @@ from varint.model.forces.joint import AlongCoordinate
 class PrescribedMotion(Commanded, AlongCoordinate):
     """Moves a joint coordinate along ``position``, m or rad; its effort (N or N m, on body b) is what that takes.
 
-    ``position``: a number, one a node (steps + 1,), or a function ``f(t)`` of the time (s) alone. A run must start
-    there; angles may go on past pi. The speed at the start is the position's own.
+    ``position``: a number, one a node (steps + 1,), with a cubic spline in between, or a function ``f(t)`` of the time
+    (s) alone. A run must start there; angles may go on past pi. The speed at the start is the position's own.
     """
 
     position: float | np.ndarray | Callable = field(kw_only=True)
@@ -26,4 +26,4 @@ class PrescribedMotion(Commanded, AlongCoordinate):
     command_name = "position"
 
     def elements(self, structure):
-        return [Element(self._joint(structure, self.joint, self.coordinate), "HOLD", weights=(1.0,), driven=True)]
+        return [Constraint((self._measure(structure),), (1.0,), driven=True)]

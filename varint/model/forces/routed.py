@@ -8,8 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures.length import Length
 from varint.model.checks import array_of
-from varint.model.forces.base import Element, Force, Gauge, register
+from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.law import Law
+from varint.model.forces.spring import CABLE, SPRING
 
 
 @register
@@ -27,7 +30,7 @@ class MultiPointSpring(Force):
     damping: float = field(default=0.0, kw_only=True)
     rest_length: float | None = field(default=None, kw_only=True)
 
-    law: ClassVar[str] = "SPRING"
+    law: ClassVar[Law] = SPRING
 
     def __post_init__(self):
         super().__post_init__()
@@ -39,12 +42,12 @@ class MultiPointSpring(Force):
 
     def elements(self, structure):
         ends = list(zip((self._body(structure, name) for name in self.bodies), self.points, strict=True))
-        lengths = [Gauge("length", a, b, (u, w)) for (a, u), (b, w) in pairwise(ends) if a != b]
+        lengths = [Length(a, b, u, w) for (a, u), (b, w) in pairwise(ends) if a != b]
         if not lengths:
             raise MechanismError(f"{self.label} must lead from one body to another")
         inside = sum(float(np.linalg.norm(w - u)) for (a, u), (b, w) in pairwise(ends) if a == b)
-        parameters = self.stiffness, self.rest_length - inside, self.damping
-        return [Element(lengths[0], self.law, parameters, added=tuple(lengths[1:]))]
+        given = {"stiffness": self.stiffness, "rest": self.rest_length - inside, "damping": self.damping}
+        return [Effort(tuple(lengths), self.law, given)]
 
 
 @register
@@ -52,4 +55,4 @@ class MultiPointSpring(Force):
 class MultiPointCable(MultiPointSpring):
     __doc__ = f"""It only pulls: slack below ``rest_length``. {MultiPointSpring.__doc__}"""
 
-    law = "CABLE"
+    law = CABLE

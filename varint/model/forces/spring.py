@@ -1,12 +1,15 @@
 """Springs and dampers between two points."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures.length import Length
 from varint.model.checks import array_of
-from varint.model.forces.base import Element, Force, Gauge, register
+from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.law import Law
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +28,32 @@ class BetweenPoints(Force):
         for which in ("point_a", "point_b"):
             self._set(which, array_of(getattr(self, which), (3,), f"{which} of {self.label}"))
 
-    def _gauge(self, structure):
+    def _measure(self, structure):
         a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
-        return Gauge("length", a, b, (self.point_a, self.point_b))
+        return Length(a, b, self.point_a, self.point_b)
+
+
+def _linear(value, rate, stiffness, rest, damping):
+    return -stiffness * (value - rest) - damping * rate, -stiffness, -damping
+
+
+def _linear_potential(value, stiffness, rest, damping):
+    return 0.5 * stiffness * (value - rest) ** 2
+
+
+def _one_sided(value, rate, stiffness, rest, damping):
+    effort = -stiffness * (value - rest) - damping * rate
+    if value <= rest or effort >= 0.0:
+        return 0.0, 0.0, 0.0
+    return effort, -stiffness, -damping
+
+
+def _one_sided_potential(value, stiffness, rest, damping):
+    return 0.5 * stiffness * max(value - rest, 0.0) ** 2
+
+
+SPRING = Law("spring", _linear, _linear_potential)
+CABLE = Law("cable", _one_sided, _one_sided_potential)
 
 
 @register
@@ -45,8 +71,11 @@ class Spring(BetweenPoints):
             self._set("rest_length", float(np.linalg.norm(self.point_b - self.point_a)))
         self._check(stiffness="zero", damping="zero", rest_length="zero")
 
+    law: ClassVar[Law] = SPRING
+
     def elements(self, structure):
-        return [Element(self._gauge(structure), "SPRING", (self.stiffness, self.rest_length, self.damping))]
+        parameters = {"stiffness": self.stiffness, "rest": self.rest_length, "damping": self.damping}
+        return [Effort((self._measure(structure),), self.law, parameters)]
 
 
 @register
@@ -54,5 +83,4 @@ class Spring(BetweenPoints):
 class Cable(Spring):
     """A spring that only pulls: slack below ``rest_length``."""
 
-    def elements(self, structure):
-        return [Element(self._gauge(structure), "CABLE", (self.stiffness, self.rest_length, self.damping))]
+    law = CABLE

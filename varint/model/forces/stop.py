@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.forces.base import Element, Force, HardStop, register
-from varint.model.forces.joint import AlongCoordinate
+from varint.model.forces.base import Effort, Force, Limit, register
+from varint.model.forces.joint import INPUT, AlongCoordinate
+from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints
 
 
@@ -46,12 +47,32 @@ class Stop(Force):
                 f"{self.label} is hard, with a restitution, or has a stiffness and a damping: not both"
             )
 
-    def _limiting(self, gauge, lower):
+    def elements(self, structure):
+        measures = (self._measure(structure),)
+        lower = self.lower if self.lower > self.least else -np.inf
         if self.stiffness is not None:
-            return [Element(gauge, "STOP", (self.stiffness, self.upper, self.damping, lower))]
-        limits = ((self.upper, 1), (lower, -1))
-        stops = tuple(HardStop(limit, sign, self.restitution) for limit, sign in limits if np.isfinite(limit))
-        return [Element(gauge, "INPUT", stops=stops)]
+            given = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower, "upper": self.upper}
+            return [Effort(measures, STOP, given)]
+        sides = ((self.upper, 1), (lower, -1))
+        limits = tuple(Limit(value, sign, self.restitution) for value, sign in sides if np.isfinite(value))
+        return [Effort(measures, INPUT, limits=limits)]
+
+
+def _push_back(value, rate, stiffness, damping, lower, upper):
+    low = value < lower
+    if not low and value <= upper:
+        return 0.0, 0.0, 0.0
+    effort = -stiffness * (value - (lower if low else upper)) - damping * rate
+    if (effort < 0.0) == low:  # a damper would hold back
+        return 0.0, 0.0, 0.0
+    return effort, -stiffness, -damping
+
+
+def _push_back_potential(value, stiffness, damping, lower, upper):
+    return 0.5 * stiffness * (max(value - upper, 0.0) ** 2 + min(value - lower, 0.0) ** 2)
+
+
+STOP = Law("stop", _push_back, _push_back_potential)
 
 
 def _is_infinite(value):
@@ -63,9 +84,6 @@ def _is_infinite(value):
 class JointStop(Stop, AlongCoordinate):
     __doc__ = f"""Limits of a joint coordinate (m or rad). {Stop.__doc__}"""
 
-    def elements(self, structure):
-        return self._limiting(self._joint(structure, self.joint, self.coordinate), self.lower)
-
 
 @register
 @dataclass(frozen=True, eq=False)
@@ -75,6 +93,3 @@ class LengthStop(Stop, BetweenPoints):
     lower: float = field(default=0.0, kw_only=True)
 
     least = 0.0
-
-    def elements(self, structure):
-        return self._limiting(self._gauge(structure), self.lower or -np.inf)

@@ -5,14 +5,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from varint._numba import addresses_of, compiled_law
+from varint._numba import call_back, compiled_law
 from varint.errors import MechanismError
-from varint.model.forces.base import Element, Force, register
+from varint.model.forces.base import Effort, Force, register
 from varint.model.forces.joint import AlongCoordinate
+from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints
 
 DIFFERENCE = 1e-6  # of value and rate, relative to one or more
 TOLERANCE = 1e-4  # of a derivative, relative
+
+
+def _called(value, rate, function):
+    return call_back(function, value, rate)
+
+
+USER = Law("user", _called)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +48,8 @@ class UserLaw(Force):
                 f"law of {self.label} must compile to (effort, by value, by rate): {problem}"
             ) from problem
 
-    def _user(self, gauge):
-        return [Element(gauge, "USER", (float(addresses_of([self.law])[0]),))]
+    def elements(self, structure):
+        return [Effort((self._measure(structure),), USER, function=self.law)]
 
     def check_law(self, value, rate):
         """Raise MechanismError unless the law is finite there, and its derivatives those of the effort around."""
@@ -84,14 +92,8 @@ class UserLaw(Force):
 class UserSpring(UserLaw, BetweenPoints):
     __doc__ = f"""Along the line between two points, of length ``value`` (m). {UserLaw.__doc__}"""
 
-    def elements(self, structure):
-        return self._user(self._gauge(structure))
-
 
 @register
 @dataclass(frozen=True, eq=False)
 class UserJointForce(UserLaw, AlongCoordinate):
     __doc__ = f"""Along a joint coordinate (m or rad). {UserLaw.__doc__}"""
-
-    def elements(self, structure):
-        return self._user(self._joint(structure, self.joint, self.coordinate))

@@ -19,37 +19,13 @@ from typing import ClassVar
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures.axis import Square
+from varint.measures.point import Along
+from varint.measures.product import OnMotions
 from varint.model.checks import Frozen, array_of, check_name, freeze, unit_axis
 from varint.model.motion import Motion
 
 X, Y, Z = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class Along:
-    """Forbids the anchors to part along axis ``axis`` of frame a."""
-
-    axis: int
-
-
-@dataclass(frozen=True)
-class Square:
-    """Keeps axis ``axis_a`` of frame a at right angles to axis ``axis_b`` of frame b."""
-
-    axis_a: int
-    axis_b: int
-
-
-@dataclass(frozen=True)
-class Distance:
-    """Keeps the anchors ``length`` apart, m."""
-
-    length: float
-
-
-@dataclass(frozen=True)
-class OnMotions:
-    """One of the rows that keep frame b on the joint's motions, whatever these are."""
 
 
 ALONG_ALL = (Along(X), Along(Y), Along(Z))
@@ -135,7 +111,7 @@ class Joint(Frozen):
 
 
 class ProductJoint(Joint):
-    """A joint whose motions say all: its rows keep to them (kernels/on_motions.py), its coordinates are searched."""
+    """A joint whose motions say all: its rows keep to them (products/rows.py), its coordinates are searched."""
 
     @property
     def forbidden(self):

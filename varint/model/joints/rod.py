@@ -6,8 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures.distance import Distance
 from varint.model.checks import positive
-from varint.model.joints.base import Distance, Joint, X, Y, Z, frame_about, register
+from varint.model.joints.base import Joint, X, Y, Z, frame_about, register
 from varint.model.motion import Ball, Shift, Turn
 from varint.model.rotation import vector_from_matrix
 

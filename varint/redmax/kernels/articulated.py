@@ -1,88 +1,78 @@
-"""Articulated-body recursions: reduced inverse inertia times a vector, and forward dynamics, in O(n).
+"""The articulated-body algorithm: forward dynamics, and the inverse of the reduced inertia times a vector, in O(n).
 
-DIFF Algorithms 9 and 10, in world axes at the reference point of each node, where the way from a node to its parent
-is a shift: with r = x - x_parent, accelerations go by X (w', v') = (w', v' + w' x r), wrenches by X^T.
-The inertia of what hangs on a node is [A B; B^T C], angular part first.
+DIFF Algorithms 9 and 10, in world axes at the reference point of each node. There the change of reference point from
+a node to its parent is a shift by r = x - x_parent: accelerations go by X (w', v') = (w', v' + w' x r), wrenches by
+X^T. The articulated-body inertia of a node, of itself and all that its children carry, is I = [A B; B^T C], angular
+part first.
 
-`factor` eliminates the joints from the leaves on, M_r = (1 + K) D (1 + K)^T with D = S^T I S of each joint = L L^T.
-`gather` applies L^-1 (1 + K)^-1, `spread` the transpose of that.
+`factor` eliminates the joints from the leaves to the root, M_r = (1 + K) D (1 + K)^T with D = S^T I S of each joint =
+L L^T. `inward_pass` applies L^-1 (1 + K)^-1, `outward_pass` the transpose of that. Nodes whose motion is prescribed
+are not eliminated.
 """
 
 import math
 
-from varint._numba import njit
-from varint.kernels.gauges import cross, turned, turned_back
-from varint.redmax.kernels.kinematics import WELD, size_of
+from varint._numba import Float1, Float2, Float3, njit
+from varint.algebra.vectors import cross
+from varint.redmax.kernels.records import Nodes, ReducedWorkspace
+from varint.redmax.kernels.wrenches import add_to_parent, bias_wrenches, dot6
 
-A, B, C = range(3)
+A, B, C = range(3)  # blocks of an articulated-body inertia
 
 
 @njit
-def factor(parent, kind, column, mass, inertia, F, x, S, driven, hull, U, L):
-    """Articulated inertias ``hull`` (nl + 1, 3, 3, 3): A, B, C; ``U`` = I S (nq, 6) and factors ``L`` (nq, 3).
+def start_dynamics(work: ReducedWorkspace, gravity: Float1, load: Float2, u: Float1) -> None:
+    """Bias wrenches under ``gravity`` and ``load``, `factor`, and the `inward_pass` of the efforts ``u`` (nq,)."""
+    bias_wrenches(work, gravity, load)
+    factor(work)
+    inward_pass(work, work.bias, u)
 
-    ``driven`` (nl,): nodes whose motion is given, and which are not eliminated.
-    """
-    nl = parent.size
+
+@njit
+def factor(work: ReducedWorkspace) -> None:
+    """Articulated-body inertias, and the factors ``work.U`` and ``work.L``; after `kinematics.place`."""
+    nodes = work.nodes
+    nl, x = nodes.parent.size, work.point
     for i in range(nl + 1):
-        _start(mass, inertia, F, i, hull[i])
+        _write_own_inertia(nodes, work.axes[i], i, work.inertia[i])
     for i in range(nl - 1, -1, -1):
-        k = column[i]
-        H = hull[i]
-        if kind[i] != WELD and not driven[i]:
-            size = size_of(kind[i])
-            for n in range(k, k + size):
-                s, u = S[n], U[n]
-                for m in range(3):
-                    u[m] = H[A, m, 0] * s[0] + H[A, m, 1] * s[1] + H[A, m, 2] * s[2]
-                    u[m] += H[B, m, 0] * s[3] + H[B, m, 1] * s[4] + H[B, m, 2] * s[5]
-                    u[3 + m] = H[B, 0, m] * s[0] + H[B, 1, m] * s[1] + H[B, 2, m] * s[2]
-                    u[3 + m] += H[C, m, 0] * s[3] + H[C, m, 1] * s[4] + H[C, m, 2] * s[5]
-            _cholesky(S, U, k, size, L)
-            _eliminate(U, k, size, L, H)
-        p = parent[i]
+        p, H = nodes.parent[i], work.inertia[i]
+        if nodes.dof[i] > 0 and not work.prescribed[i]:
+            _eliminate_joint(work.subspace, nodes.column[i], nodes.dof[i], H, work.U, work.L)
         if p < nl:
-            _hang(H, x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2], hull[p])
+            _add_inertia_to_parent(H, x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2], work.inertia[p])
 
 
 @njit
-def _start(mass, inertia, F, i, H):
-    """The inertia of the node itself."""
-    if i == mass.size or mass[i] == 0.0:
+def _write_own_inertia(nodes: Nodes, F: Float2, i: int, H: Float3) -> None:
+    """H = the inertia of node i alone, in world axes."""
+    if i == nodes.mass.size or nodes.mass[i] == 0.0:
         H[:] = 0.0
         return
-    R, J = F[i], inertia[i]
+    I = nodes.inertia[i]
     for j in range(3):
-        t0 = R[j, 0] * J[0, 0] + R[j, 1] * J[1, 0] + R[j, 2] * J[2, 0]
-        t1 = R[j, 0] * J[0, 1] + R[j, 1] * J[1, 1] + R[j, 2] * J[2, 1]
-        t2 = R[j, 0] * J[0, 2] + R[j, 1] * J[1, 2] + R[j, 2] * J[2, 2]
+        t0 = F[j, 0] * I[0, 0] + F[j, 1] * I[1, 0] + F[j, 2] * I[2, 0]
+        t1 = F[j, 0] * I[0, 1] + F[j, 1] * I[1, 1] + F[j, 2] * I[2, 1]
+        t2 = F[j, 0] * I[0, 2] + F[j, 1] * I[1, 2] + F[j, 2] * I[2, 2]
         for k in range(3):
-            H[A, j, k] = t0 * R[k, 0] + t1 * R[k, 1] + t2 * R[k, 2]
+            H[A, j, k] = t0 * F[k, 0] + t1 * F[k, 1] + t2 * F[k, 2]
             H[B, j, k] = 0.0
             H[C, j, k] = 0.0
-        H[C, j, j] = mass[i]
+        H[C, j, j] = nodes.mass[i]
 
 
 @njit
-def _dot6(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
-
-
-@njit
-def _cholesky(S, U, k, size, L):
-    """L L^T = S^T U, lower triangle in rows k : k + size."""
-    for i in range(size):
-        for j in range(i + 1):
-            total = _dot6(S[k + i], U[k + j])
-            for n in range(j):
-                total -= L[k + i, n] * L[k + j, n]
-            L[k + i, j] = math.sqrt(total) if i == j else total / L[k + j, j]
-
-
-@njit
-def _eliminate(U, k, size, L, H):
-    """H -= U D^-1 U^T; U becomes U L^-T on the way."""
-    for i in range(size):
+def _eliminate_joint(S: Float2, k: int, dof: int, H: Float3, U: Float2, L: Float2) -> None:
+    """H -= H S D^-1 S^T H with D = S^T H S = L L^T; rows k : k + dof of U become H S L^-T."""
+    for n in range(k, k + dof):
+        s, u = S[n], U[n]
+        for m in range(3):
+            u[m] = H[A, m, 0] * s[0] + H[A, m, 1] * s[1] + H[A, m, 2] * s[2]
+            u[m] += H[B, m, 0] * s[3] + H[B, m, 1] * s[4] + H[B, m, 2] * s[5]
+            u[3 + m] = H[B, 0, m] * s[0] + H[B, 1, m] * s[1] + H[B, 2, m] * s[2]
+            u[3 + m] += H[C, m, 0] * s[3] + H[C, m, 1] * s[4] + H[C, m, 2] * s[5]
+    _cholesky(S, U, k, dof, L)
+    for i in range(dof):
         u = U[k + i]
         scale = 1.0 / L[k + i, i]
         for m in range(6):
@@ -97,7 +87,18 @@ def _eliminate(U, k, size, L, H):
 
 
 @njit
-def _hang(H, r0, r1, r2, P):
+def _cholesky(S: Float2, U: Float2, k: int, dof: int, L: Float2) -> None:
+    """L L^T = S^T U, lower triangle in rows k : k + dof."""
+    for i in range(dof):
+        for j in range(i + 1):
+            total = dot6(S[k + i], U[k + j])
+            for n in range(j):
+                total -= L[k + i, n] * L[k + j, n]
+            L[k + i, j] = math.sqrt(total) if i == j else total / L[k + j, j]
+
+
+@njit
+def _add_inertia_to_parent(H: Float3, r0: float, r1: float, r2: float, P: Float3) -> None:
     """P += X^T H X: C, B' = B + [r] C, A + [r] B^T - B' [r]."""
     r = (r0, r1, r2)
     for m in range(3):
@@ -117,81 +118,27 @@ def _hang(H, r0, r1, r2, P):
 
 
 @njit
-def wrenches(mass, inertia, F, twist, wrench):
-    """The wrench (nl + 1, 6), (torque, force), that each node needs at zero acceleration: w x J w; else zero."""
-    for i in range(mass.size):
-        f, w, R, J = wrench[i], twist[i], F[i], inertia[i]
-        f[:] = 0.0
-        if mass[i] > 0.0:
-            own = turned_back(R, w)
-            gyroscopic = turned(R, cross(own, turned(J, own)))
-            for m in range(3):
-                f[m] = gyroscopic[m]
-    wrench[mass.size] = 0.0
+def inward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
+    """From the leaves to the root: ``u`` (nq,), efforts, N, N m, becomes L^-1 (1 + K)^-1 (u - J^T wrench).
 
-
-@njit
-def add_loads(body_node, rotation, mass, gravity, load, wrench):
-    """Take gravity and the ``load`` (nb, 6) of bodies, N, world, and N m, body axes, off the wrenches."""
-    for b in range(body_node.size):
-        i = body_node[b]
-        torque = turned(rotation[b], load[b, 3:])
-        for m in range(3):
-            wrench[i, m] -= torque[m]
-            wrench[i, 3 + m] -= load[b, m] + mass[i] * gravity[m]
-
-
-@njit
-def add_inertia(mass, inertia, F, acceleration, wrench):
-    """Add what the accelerations (nl + 1, 6) of the nodes need to ``wrench`` (nl + 1, 6)."""
-    for i in range(mass.size):
-        if mass[i] > 0.0:
-            own = turned(F[i], turned(inertia[i], turned_back(F[i], acceleration[i])))
-            for m in range(3):
-                wrench[i, m] += own[m]
-                wrench[i, 3 + m] += mass[i] * acceleration[i, 3 + m]
-
-
-@njit
-def pull_back(parent, kind, column, x, S, wrench, out):
-    """J^T wrench (nq,) in O(n) (DIFF Algorithm 6); changes ``wrench`` (nl + 1, 6)."""
-    for i in range(parent.size - 1, -1, -1):
-        f, p = wrench[i], parent[i]
-        for n in range(column[i], column[i] + size_of(kind[i])):
-            out[n] = _dot6(S[n], f)
-        _pass_on(x, i, p, f, wrench[p])
-
-
-@njit
-def _pass_on(x, i, p, f, out):
-    """Add the wrench ``f`` of node i to that of its parent."""
-    lever = cross((x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2]), (f[3], f[4], f[5]))
-    for m in range(3):
-        out[m] += f[m] + lever[m]
-        out[3 + m] += f[3 + m]
-
-
-@njit
-def gather(parent, kind, column, x, S, driven, hull, U, L, bias, wrench, u):
-    """From the leaves on: ``u`` (nq,), efforts, to L^-1 (1 + K)^-1 (u - J^T wrench); changes ``wrench`` (nl + 1, 6).
-
-    A wrench is a (torque, force) that the motion of a node must overcome; ``bias`` (nl, 6) of `biases`, which of
-    driven nodes holds their own acceleration as well.
+    ``work.wrench``: what the motion of each node takes at zero acceleration; it is changed. ``bias`` (nl, 6): the bias
+    accelerations, which of prescribed nodes hold S ddq as well.
     """
-    for i in range(parent.size - 1, -1, -1):
-        k, f, c, H = column[i], wrench[i], bias[i], hull[i]
-        eliminated = kind[i] != WELD and not driven[i]
-        size = size_of(kind[i])
+    nodes = work.nodes
+    S, U, L = work.subspace, work.U, work.L
+    for i in range(nodes.parent.size - 1, -1, -1):
+        k, f, c, H, dof = nodes.column[i], work.wrench[i], bias[i], work.inertia[i], nodes.dof[i]
+        eliminated = dof > 0 and not work.prescribed[i]
         if eliminated:
-            for n in range(size):
-                u[k + n] -= _dot6(S[k + n], f)
+            for n in range(dof):
+                u[k + n] -= dot6(S[k + n], f)
                 for m in range(n):
                     u[k + n] -= L[k + n, m] * u[k + m]
                 u[k + n] /= L[k + n, n]
-        if parent[i] == parent.size:
+        if nodes.parent[i] == nodes.parent.size:
             continue
         if eliminated:
-            for n in range(k, k + size):
+            for n in range(k, k + dof):
                 for m in range(6):
                     f[m] += U[n, m] * u[n]
         for m in range(3):
@@ -199,28 +146,40 @@ def gather(parent, kind, column, x, S, driven, hull, U, L, bias, wrench, u):
             f[m] += H[B, m, 0] * c[3] + H[B, m, 1] * c[4] + H[B, m, 2] * c[5]
             f[3 + m] += H[B, 0, m] * c[0] + H[B, 1, m] * c[1] + H[B, 2, m] * c[2]
             f[3 + m] += H[C, m, 0] * c[3] + H[C, m, 1] * c[4] + H[C, m, 2] * c[5]
-        _pass_on(x, i, parent[i], f, wrench[parent[i]])
+        add_to_parent(work.point, i, nodes.parent[i], work.wrench)
 
 
 @njit
-def spread(parent, kind, column, x, S, driven, U, L, bias, u, acceleration):
-    """From the root on: ``u`` (nq,) of `gather` to D^-1 (1 + K)^-T, and accelerations of the nodes (nl + 1, 6)."""
-    for i in range(parent.size):
-        p, k = parent[i], column[i]
-        a, ap = acceleration[i], acceleration[p]
+def inward_pass_of_rows(work: ReducedWorkspace, bias: Float2, G: Float2) -> None:
+    """L^-1 (1 + K)^-1 of each row of ``G`` (m, nq), in place; ``bias`` (nl, 6) zero."""
+    for r in range(G.shape[0]):
+        work.wrench[:] = 0.0
+        inward_pass(work, bias, G[r])
+
+
+@njit
+def outward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
+    """From the root to the leaves: ``u`` (nq,) of `inward_pass` becomes (1 + K)^-T L^-T u: ddq.
+
+    Also the accelerations of the nodes, ``work.acceleration``. ``bias``: as of `inward_pass`.
+    """
+    nodes = work.nodes
+    S, U, L, x = work.subspace, work.U, work.L, work.point
+    for i in range(nodes.parent.size):
+        p, k, dof = nodes.parent[i], nodes.column[i], nodes.dof[i]
+        a, ap = work.acceleration[i], work.acceleration[p]
         shift = cross(ap, (x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2]))
         for m in range(3):
             a[m] = ap[m] + bias[i, m]
             a[3 + m] = ap[3 + m] + shift[m] + bias[i, 3 + m]
-        if kind[i] == WELD or driven[i]:
+        if dof == 0 or work.prescribed[i]:
             continue
-        size = size_of(kind[i])
-        for n in range(size):
-            u[k + n] -= _dot6(U[k + n], a)
-        for n in range(size - 1, -1, -1):
-            for m in range(n + 1, size):
+        for n in range(dof):
+            u[k + n] -= dot6(U[k + n], a)
+        for n in range(dof - 1, -1, -1):
+            for m in range(n + 1, dof):
                 u[k + n] -= L[k + m, n] * u[k + m]
             u[k + n] /= L[k + n, n]
-        for n in range(k, k + size):
+        for n in range(k, k + dof):
             for m in range(6):
                 a[m] += S[n, m] * u[n]

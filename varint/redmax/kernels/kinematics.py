@@ -1,68 +1,85 @@
-"""Poses, velocities and bias accelerations of the nodes, from the root to the leaves. World axes throughout.
+"""Poses, twists and accelerations of the nodes, from the root to the leaves. World axes throughout.
 
     w = w_p + S_w dq,     v = v_p + w_p x (x - x_p) + S_v dq
     w' = w'_p + S_w ddq + c_w,     v' = v'_p + w'_p x (x - x_p) + S_v ddq + c_v
 
-S (nq, 6) holds a column of each coordinate, angular part first, at the node's reference point. S turns with its
-node, so its time derivative is w x S, and F S-dot more for nodes with a chart: a ball, a curve, a surface.
+with p for the parent and c the bias acceleration. S holds one twist a coordinate, angular part first, at the node's
+reference point. It rotates with its node, dS/dt = w x S, and where it depends on the node's own coordinates (a ball, a
+curve, a surface) F (dS/dr dr/dt) is added, in axes of the node.
 """
 
 import math
 
-from varint._numba import njit
-from varint.kernels.gauges import cross, turned
-from varint.kernels.products import ZERO3, ZERO6, stage_pose, stage_twists, three
-from varint.kernels.rotation import (
-    plus,
-    right_jacobian,
-    right_jacobian_along,
-    right_jacobian_times,
-    right_jacobian_twice,
-    times,
-)
-
-WELD, TURN, SLIDE, BALL, CURVE, SURFACE = range(6)
+from varint._numba import Float1, Float2, njit
+from varint.algebra.rotation_vector import right_jacobian_along, right_jacobian_times, right_jacobian_twice
+from varint.algebra.vectors import add, cross, rotate, scale
+from varint.products.stages import ZERO3, ZERO6, stage_pose, stage_twists, three
+from varint.redmax.kernels.records import BALL, CURVE, PRISMATIC, REVOLUTE, SURFACE, ReducedWorkspace
 
 
 @njit
-def size_of(kind):
-    """Number of coordinates of a node."""
-    return 0 if kind == WELD else 3 if kind == BALL else 2 if kind == SURFACE else 1
+def is_product(motion: int) -> bool:
+    """Whether a node moves by a product of exponentials (products/stages.py)."""
+    return motion == CURVE or motion == SURFACE
 
 
 @njit
-def place(parent, kind, sign, column, turn, offset, arm, stage, product, q, F, x):
-    """Axes F (nl + 1, 3, 3) and reference points x (nl + 1, 3) of the nodes at ``q`` (nq,); the world is last."""
-    for i in range(parent.size):
-        p = parent[i]
-        A, P, B, d, a = F[p], turn[i], F[i], offset[i], arm[i]
+def has_variable_subspace(motion: int) -> bool:
+    """Whether S, in axes of the node, depends on the node's own coordinates."""
+    return motion == BALL or is_product(motion)
+
+
+@njit
+def unit(n: int) -> tuple:
+    """Unit vector number ``n`` of three."""
+    return (1.0 if n == 0 else 0.0, 1.0 if n == 1 else 0.0, 1.0 if n == 2 else 0.0)
+
+
+# ----------------------------------------------------------------------------------------- poses
+
+
+@njit
+def place(work: ReducedWorkspace) -> None:
+    """Poses of nodes and bodies, and motion subspaces, at the coordinates ``work.q``."""
+    _place_nodes(work)
+    _find_subspaces(work)
+    _place_bodies(work)
+
+
+@njit
+def _place_nodes(work: ReducedWorkspace) -> None:
+    """F = F_p P exp(motion), x = x_p + F_p d + (shift of the motion) + F arm."""
+    nodes = work.nodes
+    q, F, x = work.q, work.axes, work.point
+    for i in range(nodes.parent.size):
+        p, motion, k = nodes.parent[i], nodes.motion[i], nodes.column[i]
+        A, P, B, d, arm = F[p], nodes.rest_axes[i], F[i], nodes.offset[i], nodes.arm[i]
         for j in range(3):
-            for k in range(3):
-                B[j, k] = A[j, 0] * P[0, k] + A[j, 1] * P[1, k] + A[j, 2] * P[2, k]
-        along = 0.0
-        if kind[i] == TURN:
-            angle = sign[i] * q[column[i]]
+            for m in range(3):
+                B[j, m] = A[j, 0] * P[0, m] + A[j, 1] * P[1, m] + A[j, 2] * P[2, m]
+        slide, shift = 0.0, ZERO3
+        if motion == REVOLUTE:
+            angle = nodes.sign[i] * q[k]
             s, c = math.sin(angle), math.cos(angle)
             for j in range(3):
                 B[j, 0], B[j, 1] = c * B[j, 0] + s * B[j, 1], c * B[j, 1] - s * B[j, 0]
-        elif kind[i] == SLIDE:
-            along = sign[i] * q[column[i]]
-        elif kind[i] == BALL:
-            _turn_by_vector(B, sign[i], q, column[i])
-        shift = ZERO3
-        if kind[i] >= CURVE:
-            shift = _follow_product(B, product, stage[i], three(q, column[i], size_of(kind[i])))
+        elif motion == PRISMATIC:
+            slide = nodes.sign[i] * q[k]
+        elif motion == BALL:
+            _rotate_by_vector(B, nodes.sign[i], q, k)
+        elif is_product(motion):
+            shift = _apply_product(B, nodes.products, nodes.stage[i], three(q, k, nodes.dof[i]))
         for j in range(3):
-            own = B[j, 0] * a[0] + B[j, 1] * a[1] + B[j, 2] * a[2] + along * B[j, 2]
+            own = B[j, 0] * arm[0] + B[j, 1] * arm[1] + B[j, 2] * arm[2] + slide * B[j, 2]
             x[i, j] = x[p, j] + A[j, 0] * d[0] + A[j, 1] * d[1] + A[j, 2] * d[2] + own + shift[j]
 
 
 @njit
-def _turn_by_vector(B, sign, q, k):
-    """B exp[sign r]; of three columns at a time no array is made."""
+def _rotate_by_vector(B: Float2, sign: float, q: Float1, k: int) -> None:
+    """B exp[r] in place, with the rotation vector r = ``sign`` q[k : k + 3]."""
     r = (sign * q[k], sign * q[k + 1], sign * q[k + 2])
-    x = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
-    half = 0.5 * math.sqrt(x)
+    square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
+    half = 0.5 * math.sqrt(square)
     c = math.cos(half)
     s = 0.5 * (math.sin(half) / half if half > 1e-8 else 1.0)
     y = (s * r[0], s * r[1], s * r[2])
@@ -75,20 +92,56 @@ def _turn_by_vector(B, sign, q, k):
 
 
 @njit
-def _follow_product(B, product, stage, q):
-    """Axes B times the turn of a stage (kernels/products.py), in place; returns B times its shift."""
+def _apply_product(B: Float2, products: Float2, stage: int, q: tuple) -> tuple:
+    """B times the rotation of a product of exponentials, in place; returns B times its shift, m."""
     rows = ((B[0, 0], B[0, 1], B[0, 2]), (B[1, 0], B[1, 1], B[1, 2]), (B[2, 0], B[2, 1], B[2, 2]))
-    rows, shift = stage_pose(product, stage, q, rows, ZERO3)
+    rows, shift = stage_pose(products, stage, q, rows, ZERO3)
     for j in range(3):
         B[j, 0], B[j, 1], B[j, 2] = rows[j]
     return shift
 
 
 @njit
-def chart_twists(kind, e, product, stage, arm, F, r, z, u, v):
-    """S z, dS u z, dS v z and d2S u v z of a node with a chart, (w, v) in world axes; r, z, u, v: 3 numbers each."""
-    if kind == BALL:
-        r, z, u, v = times(e, r), times(e, z), times(e, u), times(e, v)
+def _find_subspaces(work: ReducedWorkspace) -> None:
+    nodes = work.nodes
+    S = work.subspace
+    for i in range(nodes.motion.size):
+        motion, k, sign, B = nodes.motion[i], nodes.column[i], nodes.sign[i], work.axes[i]
+        if motion == REVOLUTE:
+            _write_rotation(S[k], (sign * B[0, 2], sign * B[1, 2], sign * B[2, 2]), rotate(B, nodes.arm[i]))
+        elif motion == PRISMATIC:
+            for m in range(3):
+                S[k, m], S[k, 3 + m] = 0.0, sign * B[m, 2]
+        elif motion == BALL:
+            r, lever = scale(sign, three(work.q, k, 3)), rotate(B, nodes.arm[i])
+            for n in range(3):
+                _write_rotation(S[k + n], rotate(B, scale(sign, right_jacobian_times(r, unit(n)))), lever)
+        elif is_product(motion):
+            for n in range(nodes.dof[i]):
+                own = subspace_derivatives(work, i, unit(n), ZERO3, ZERO3)[0]
+                for m in range(3):
+                    S[k + n, m], S[k + n, 3 + m] = own[0][m], own[1][m]
+
+
+@njit
+def _write_rotation(out: Float1, w: tuple, lever: tuple) -> None:
+    """``out`` = (w, w x lever): the twist of a rotation about an axis that the reference point is ``lever`` from."""
+    out[0], out[1], out[2] = w
+    out[3], out[4], out[5] = cross(w, lever)
+
+
+@njit
+def subspace_derivatives(work: ReducedWorkspace, i: int, z: tuple, u: tuple, v: tuple) -> tuple:
+    """S z, (dS u) z, (dS v) z and (d2S u v) z of node ``i``, a ball or a product, by its own coordinates.
+
+    z, u, v: 3 numbers each. Results are ((angular), (linear)) in world axes; derivatives are taken in axes of the node.
+    """
+    nodes = work.nodes
+    motion, F, arm = nodes.motion[i], work.axes[i], nodes.arm[i]
+    r = three(work.q, nodes.column[i], nodes.dof[i])
+    if motion == BALL:
+        sign = nodes.sign[i]
+        r, z, u, v = scale(sign, r), scale(sign, z), scale(sign, u), scale(sign, v)
         along = (
             (right_jacobian_times(r, z), ZERO3),
             (right_jacobian_along(r, u, z), ZERO3),
@@ -96,135 +149,122 @@ def chart_twists(kind, e, product, stage, arm, F, r, z, u, v):
             (right_jacobian_twice(r, u, v, z), ZERO3),
         )
     else:
-        along = stage_twists(product, stage, r, z, u, v, ZERO6, ZERO6, ZERO6, ZERO6)
+        along = stage_twists(nodes.products, nodes.stage[i], r, z, u, v, ZERO6, ZERO6, ZERO6, ZERO6)
     return (
-        _to_world(F, arm, along[0]),
-        _to_world(F, arm, along[1]),
-        _to_world(F, arm, along[2]),
-        _to_world(F, arm, along[3]),
+        _to_reference_point(F, arm, along[0]),
+        _to_reference_point(F, arm, along[1]),
+        _to_reference_point(F, arm, along[2]),
+        _to_reference_point(F, arm, along[3]),
     )
 
 
 @njit
-def _to_world(F, arm, Y):
-    """A twist at the origin of a motion, own axes, to the reference point, world axes."""
-    return turned(F, Y[0]), turned(F, plus(Y[1], cross(Y[0], arm)))
+def _to_reference_point(F: Float2, arm: Float1, twist: tuple) -> tuple:
+    """A twist at the origin of a motion in own axes, taken to the reference point in world axes."""
+    return rotate(F, twist[0]), rotate(F, add(twist[1], cross(twist[0], arm)))
 
 
 @njit
-def unit(n):
-    """One of three coordinates alone."""
-    return (1.0 if n == 0 else 0.0, 1.0 if n == 1 else 0.0, 1.0 if n == 2 else 0.0)
+def _place_bodies(work: ReducedWorkspace) -> None:
+    nodes = work.nodes
+    for b in range(nodes.body_node.size):
+        A, C, R, x = work.axes[nodes.body_node[b]], nodes.body_axes[b], work.rotation[b], work.point[nodes.body_node[b]]
+        for j in range(3):
+            work.position[b, j] = x[j]
+            for k in range(3):
+                R[j, k] = A[j, 0] * C[0, k] + A[j, 1] * C[1, k] + A[j, 2] * C[2, k]
+
+
+# ----------------------------------------------------------------------------------------- velocities, accelerations
 
 
 @njit
-def subspaces(kind, sign, column, arm, stage, product, q, F, S, scratch):
-    """Motion subspaces S (nq, 6) in world axes; ``scratch`` (3, 3)."""
-    for i in range(kind.size):
-        if kind[i] == WELD:
-            continue
-        B, k = F[i], column[i]
-        if kind[i] == SLIDE:
-            for m in range(3):
-                S[k, m], S[k, 3 + m] = 0.0, sign[i] * B[m, 2]
-            continue
-        a = arm[i]
-        lever = (
-            B[0, 0] * a[0] + B[0, 1] * a[1] + B[0, 2] * a[2],
-            B[1, 0] * a[0] + B[1, 1] * a[1] + B[1, 2] * a[2],
-            B[2, 0] * a[0] + B[2, 1] * a[1] + B[2, 2] * a[2],
-        )
-        if kind[i] == TURN:
-            for m in range(3):
-                S[k, m] = sign[i] * B[m, 2]
-            S[k, 3], S[k, 4], S[k, 5] = cross(S[k], lever)
-        elif kind[i] >= CURVE:
-            here = three(q, k, size_of(kind[i]))
-            for n in range(size_of(kind[i])):
-                own = chart_twists(kind[i], 1.0, product, stage[i], a, B, here, unit(n), ZERO3, ZERO3)[0]
-                for m in range(3):
-                    S[k + n, m], S[k + n, 3 + m] = own[0][m], own[1][m]
-        else:
-            right_jacobian(sign[i] * q[k], sign[i] * q[k + 1], sign[i] * q[k + 2], scratch)
-            for n in range(3):
-                for m in range(3):
-                    total = B[m, 0] * scratch[0, n] + B[m, 1] * scratch[1, n] + B[m, 2] * scratch[2, n]
-                    S[k + n, m] = sign[i] * total
-                S[k + n, 3], S[k + n, 4], S[k + n, 5] = cross(S[k + n], lever)
+def place_and_move(work: ReducedWorkspace) -> None:
+    """`place` and `move`."""
+    place(work)
+    move(work)
 
 
 @njit
-def velocities(parent, kind, column, x, S, rates, twist):
-    """Twists (nl + 1, 6) of the nodes, (w, v), that the ``rates`` (nq,) give: the product J rates in O(n)."""
-    for i in range(parent.size):
-        p, k = parent[i], column[i]
-        r = (x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2])
-        c = cross(twist[p], r)
+def move(work: ReducedWorkspace) -> None:
+    """Twists and bias accelerations of the nodes, and velocities of the bodies, at ``work.rates``; after `place`."""
+    jacobian_product(work, work.rates, work.twist)
+    _find_subspace_rates(work)
+    _find_biases(work)
+    motion_to_bodies(work, work.twist, work.velocity)
+
+
+@njit
+def jacobian_product(work: ReducedWorkspace, rates: Float1, out: Float2) -> None:
+    """``out`` (nl + 1, 6) = J ``rates``: twists of the nodes by the rates (nq,), in O(n); the world's must be zero."""
+    nodes = work.nodes
+    x, S = work.point, work.subspace
+    for i in range(nodes.parent.size):
+        p, k = nodes.parent[i], nodes.column[i]
+        c = cross(out[p], (x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2]))
         for m in range(3):
-            twist[i, m], twist[i, 3 + m] = twist[p, m], twist[p, 3 + m] + c[m]
-        for n in range(k, k + size_of(kind[i])):
+            out[i, m], out[i, 3 + m] = out[p, m], out[p, 3 + m] + c[m]
+        for n in range(k, k + nodes.dof[i]):
             for m in range(6):
-                twist[i, m] += S[n, m] * rates[n]
+                out[i, m] += S[n, m] * rates[n]
 
 
 @njit
-def subspace_rates(kind, sign, column, arm, stage, product, q, rates, F, S, twist, Sdot):
-    """Time derivatives ``Sdot`` (nq, 6) of S."""
-    for i in range(kind.size):
-        k, w = column[i], twist[i]
-        size = size_of(kind[i])
-        for n in range(k, k + size):
+def _find_subspace_rates(work: ReducedWorkspace) -> None:
+    """dS/dt = w x S + F (dS/dr dr/dt)."""
+    nodes = work.nodes
+    S, Sdot = work.subspace, work.subspace_rate
+    for i in range(nodes.motion.size):
+        k, w, dof = nodes.column[i], work.twist[i], nodes.dof[i]
+        for n in range(k, k + dof):
             Sdot[n, 0], Sdot[n, 1], Sdot[n, 2] = cross(w, S[n])
             Sdot[n, 3], Sdot[n, 4], Sdot[n, 5] = cross(w, S[n, 3:])
-        if kind[i] >= BALL:
-            r, dr = three(q, k, size), three(rates, k, size)
-            for n in range(size):
-                own = chart_twists(kind[i], sign[i], product, stage[i], arm[i], F[i], r, unit(n), dr, ZERO3)[1]
+        if has_variable_subspace(nodes.motion[i]):
+            rates = three(work.rates, k, dof)
+            for n in range(dof):
+                own = subspace_derivatives(work, i, unit(n), rates, ZERO3)[1]
                 for m in range(3):
                     Sdot[k + n, m] += own[0][m]
                     Sdot[k + n, 3 + m] += own[1][m]
 
 
 @njit
-def biases(parent, kind, column, rates, Sdot, twist, bias):
-    """Accelerations ``bias`` (nl, 6), (w', v'), of each node beyond its parent's at ddq = 0."""
-    for i in range(parent.size):
-        w, wp, c = twist[i], twist[parent[i]], bias[i]
+def _find_biases(work: ReducedWorkspace) -> None:
+    """c = (0, w_p x (v - v_p)) + dS/dt dq."""
+    nodes = work.nodes
+    Sdot, twist, rates = work.subspace_rate, work.twist, work.rates
+    for i in range(nodes.parent.size):
+        w, wp, c = twist[i], twist[nodes.parent[i]], work.bias[i]
         c[0] = c[1] = c[2] = 0.0
         c[3], c[4], c[5] = cross(wp, (w[3] - wp[3], w[4] - wp[4], w[5] - wp[5]))
-        for n in range(column[i], column[i] + size_of(kind[i])):
+        for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
             for m in range(6):
                 c[m] += Sdot[n, m] * rates[n]
 
 
 @njit
-def accelerations(parent, x, bias, acceleration):
-    """Accelerations (nl + 1, 6) of the nodes from those beyond their parents'; the world's must be zero."""
-    for i in range(parent.size):
-        a, ap = acceleration[i], acceleration[parent[i]]
-        r = (x[i, 0] - x[parent[i], 0], x[i, 1] - x[parent[i], 1], x[i, 2] - x[parent[i], 2])
-        shift = cross(ap, r)
+def accelerations(work: ReducedWorkspace, joint_acceleration: Float2, out: Float2) -> None:
+    """``out`` (nl + 1, 6) = J ddq + dJ/dt dq, after `move`; ``joint_acceleration`` (nl, 6): S ddq of each node."""
+    nodes = work.nodes
+    x, bias = work.point, work.bias
+    for i in range(nodes.parent.size):
+        p = nodes.parent[i]
+        a, ap = out[i], out[p]
+        shift = cross(ap, (x[i, 0] - x[p, 0], x[i, 1] - x[p, 1], x[i, 2] - x[p, 2]))
         for m in range(3):
-            a[m] = ap[m] + bias[i, m]
-            a[3 + m] = ap[3 + m] + shift[m] + bias[i, 3 + m]
+            a[m] = ap[m] + (bias[i, m] + joint_acceleration[i, m])
+            a[3 + m] = ap[3 + m] + shift[m] + (bias[i, 3 + m] + joint_acceleration[i, 3 + m])
 
 
 @njit
-def to_bodies(body_node, body_axes, F, x, position, rotation):
-    """Poses of the bodies, (nb + 1, 3), (nb + 1, 3, 3)."""
-    for b in range(body_node.size):
-        A, C = F[body_node[b]], body_axes[b]
-        for j in range(3):
-            position[b, j] = x[body_node[b], j]
-            for k in range(3):
-                rotation[b, j, k] = A[j, 0] * C[0, k] + A[j, 1] * C[1, k] + A[j, 2] * C[2, k]
+def motion_to_bodies(work: ReducedWorkspace, motion: Float2, out: Float2) -> None:
+    """From twists or accelerations ``motion`` (nl + 1, 6) of the nodes to those ``out`` (nb, 6) of the bodies.
 
-
-@njit
-def motion_to_bodies(body_node, rotation, twist, motion):
-    """From (angular, linear) of nodes (nl + 1, 6), world axes, to ``motion`` (nb, 6): linear, world; angular, body."""
-    for b in range(body_node.size):
-        t, R = twist[body_node[b]], rotation[b]
+    ``out``: linear in world axes, angular in body axes, as the maximal kernels have them.
+    """
+    nodes = work.nodes
+    for b in range(nodes.body_node.size):
+        t, R = motion[nodes.body_node[b]], work.rotation[b]
         for k in range(3):
-            motion[b, k] = t[3 + k]
-            motion[b, 3 + k] = R[0, k] * t[0] + R[1, k] * t[1] + R[2, k] * t[2]
+            out[b, k] = t[3 + k]
+            out[b, 3 + k] = R[0, k] * t[0] + R[1, k] * t[1] + R[2, k] * t[2]

@@ -1,134 +1,174 @@
 """Directional derivatives of the inverse dynamics tau(q, dq, ddq) = J^T (M (J ddq + Jdot dq) - f): exact, O(n) each.
 
-Along (u, du, ddu), the changes of q, dq and ddq, the nodes turn and shift by (a, b) = J u, and S with its node,
-dS = a x S, and F (dS/dr . u) more for nodes with a chart. `forward` carries the changes of twists and accelerations
-from the root to the leaves, `change_needed` makes those of the wrenches, `backward` brings them home.
+Along the changes u, du, ddu of q, dq and ddq, the nodes rotate and shift by (a, b) = J u. S changes with its node,
+dS = a x S, and where it depends on the node's own coordinates by F (dS/dr u) more. `change_motions` finds the changes
+of poses, twists and accelerations from the root to the leaves, and of the wrenches that these take; `change_efforts`
+adds the latter up from the leaves to the root.
 """
 
-from varint._numba import njit
-from varint.kernels.gauges import cross, turned, turned_back
-from varint.kernels.products import ZERO3, three
-from varint.kernels.rotation import less, plus
-from varint.redmax.kernels.kinematics import BALL, chart_twists, size_of, unit
+from varint._numba import Float1, Float2, njit
+from varint.algebra.vectors import add, cross, rotate, rotate_back, sub
+from varint.products.stages import ZERO3, three
+from varint.redmax.kernels.kinematics import (
+    accelerations,
+    has_variable_subspace,
+    jacobian_product,
+    subspace_derivatives,
+    unit,
+)
+from varint.redmax.kernels.records import Nodes, TangentWorkspace
 
 
 @njit
-def own_motion(kind, column, S, rates, own):
-    """``own`` (nl, 6): S rates of each node."""
-    for i in range(kind.size):
-        own[i] = 0.0
-        for n in range(column[i], column[i] + size_of(kind[i])):
+def accelerate(tangent: TangentWorkspace) -> None:
+    """Motions of the joints and accelerations of the nodes at ``tangent.second``, after `kinematics.move`."""
+    work, nodes = tangent.work, tangent.work.nodes
+    _joint_motions(nodes, work.subspace, work.rates, tangent.joint_velocity)
+    _joint_motions(nodes, work.subspace, tangent.second, tangent.joint_acceleration)
+    accelerations(work, tangent.joint_acceleration, tangent.acceleration)
+
+
+@njit
+def _joint_motions(nodes: Nodes, S: Float2, rates: Float1, out: Float2) -> None:
+    """``out`` (nl, 6): S ``rates`` of each node."""
+    for i in range(nodes.parent.size):
+        out[i] = 0.0
+        for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
             for m in range(6):
-                own[i, m] += S[n, m] * rates[n]
+                out[i, m] += S[n, m] * rates[n]
 
 
 @njit
-def forward(
-    parent, kind, sign, column, arm, stage, product, q, rates, second, F, x, S, twist, acceleration, own, own_second,
-    u, du, ddu, pose, change, change_second,
-):  # fmt: skip
-    """Changes of poses (turn, shift), twists and accelerations of the nodes, (nl + 1, 6) each, the world's zero.
+def change_motions(tangent: TangentWorkspace, u: Float1, du: Float1, ddu: Float1) -> None:
+    """Changes of poses, twists and accelerations of the nodes, and of the wrenches that these take.
 
-    ``own``, ``own_second`` (nl, 6): S dq and S ddq of each node.
+    Along the changes ``u``, ``du``, ``ddu`` (nq,) of q, dq, ddq.
     """
-    for i in range(parent.size):
-        p, k = parent[i], column[i]
-        r, ap, bp = less(x[i], x[p]), pose[p], pose[p, 3:]
-        w, wp, alpha = twist[i], twist[p], acceleration[p]
-        # pose
-        shift = cross(ap, r)
-        size = size_of(kind[i])
-        for m in range(3):
-            pose[i, m], pose[i, 3 + m] = ap[m], bp[m] + shift[m]
-        for n in range(k, k + size):
-            for m in range(6):
-                pose[i, m] += S[n, m] * u[n]
-        a = (pose[i, 0], pose[i, 1], pose[i, 2])
-        dr = less(pose[i, 3:], bp)
-        # S dq and S ddq + Sdot dq
-        o_w, o_v = (own[i, 0], own[i, 1], own[i, 2]), (own[i, 3], own[i, 4], own[i, 5])
-        do_w, do_v = cross(a, o_w), cross(a, o_v)
-        dp_w, dp_v = cross(a, own_second[i]), cross(a, own_second[i, 3:])
-        for n in range(k, k + size):
-            do_w = (do_w[0] + S[n, 0] * du[n], do_w[1] + S[n, 1] * du[n], do_w[2] + S[n, 2] * du[n])
-            do_v = (do_v[0] + S[n, 3] * du[n], do_v[1] + S[n, 4] * du[n], do_v[2] + S[n, 5] * du[n])
-            dp_w = (dp_w[0] + S[n, 0] * ddu[n], dp_w[1] + S[n, 1] * ddu[n], dp_w[2] + S[n, 2] * ddu[n])
-            dp_v = (dp_v[0] + S[n, 3] * ddu[n], dp_v[1] + S[n, 4] * ddu[n], dp_v[2] + S[n, 5] * ddu[n])
-        if kind[i] >= BALL:
-            here, rate, along = three(q, k, size), three(rates, k, size), three(u, k, size)
-            bent = chart_twists(kind[i], sign[i], product, stage[i], arm[i], F[i], here, rate, rate, along)
-            extra, first, more = bent[1], bent[2], bent[3]
-            pairs = ((three(second, k, size), along), (rate, three(du, k, size)), (three(du, k, size), rate))
-            for pair in pairs:
-                part = chart_twists(kind[i], sign[i], product, stage[i], arm[i], F[i], here, pair[0], pair[1], ZERO3)[1]
-                more = plus(more[0], part[0]), plus(more[1], part[1])
-            do_w, do_v = plus(do_w, first[0]), plus(do_v, first[1])
-            dp_w = plus(dp_w, plus(more[0], cross(a, extra[0])))
-            dp_v = plus(dp_v, plus(more[1], cross(a, extra[1])))
-        # twist
-        dwp, dvp = (change[p, 0], change[p, 1], change[p, 2]), (change[p, 3], change[p, 4], change[p, 5])
-        dw = plus(dwp, do_w)
-        dv = plus(plus(dvp, cross(dwp, r)), plus(cross(wp, dr), do_v))
-        # Sdot dq = w x (S dq), of a slide in its linear part alone; there S dq has no angular part
-        dp_w = plus(dp_w, plus(cross(dw, o_w), cross(w, do_w)))
-        dp_v = plus(dp_v, plus(cross(dw, o_v), cross(w, do_v)))
-        # acceleration
-        dap = (change_second[p, 0], change_second[p, 1], change_second[p, 2])
-        turn = plus(cross(dap, r), cross(alpha, dr))
-        parting = plus(cross(dwp, less(w[3:], wp[3:])), cross(wp, less(dv, dvp)))
-        for m in range(3):
-            change[i, m], change[i, 3 + m] = dw[m], dv[m]
-            change_second[i, m] = dap[m] + dp_w[m]
-            change_second[i, 3 + m] = change_second[p, 3 + m] + turn[m] + parting[m] + dp_v[m]
+    jacobian_product(tangent.work, u, tangent.pose_change)
+    for i in range(tangent.work.nodes.parent.size):
+        velocity, acceleration = _change_joint_motion(tangent, i, du, ddu)
+        if has_variable_subspace(tangent.work.nodes.motion[i]):
+            more = _change_subspace(tangent, i, u, du)
+            velocity, acceleration = _add(velocity, more[0]), _add(acceleration, more[1])
+        _change_twist(tangent, i, velocity)
+        _change_acceleration(tangent, i, velocity, acceleration)
+    _change_wrenches(tangent)
 
 
 @njit
-def change_needed(mass, inertia, F, twist, acceleration, pose, change, change_second, wrench):
-    """Changes of the wrenches (torque, force) that the nodes' motions need, (nl + 1, 6)."""
-    for i in range(mass.size):
-        f = wrench[i]
+def _add(a: tuple, b: tuple) -> tuple:
+    return add(a[0], b[0]), add(a[1], b[1])
+
+
+@njit(inline="always")
+def _change_joint_motion(tangent: TangentWorkspace, i: int, du: Float1, ddu: Float1) -> tuple:
+    """Of S dq and S ddq of node i where S rotates with the node: a x (S dq) + S du, a x (S ddq) + S ddu."""
+    nodes, S, a = tangent.work.nodes, tangent.work.subspace, tangent.pose_change[i]
+    own, own_second = tangent.joint_velocity[i], tangent.joint_acceleration[i]
+    w, v, dw, dv = cross(a, own), cross(a, own[3:]), cross(a, own_second), cross(a, own_second[3:])
+    for n in range(nodes.column[i], nodes.column[i] + nodes.dof[i]):
+        w = (w[0] + S[n, 0] * du[n], w[1] + S[n, 1] * du[n], w[2] + S[n, 2] * du[n])
+        v = (v[0] + S[n, 3] * du[n], v[1] + S[n, 4] * du[n], v[2] + S[n, 5] * du[n])
+        dw = (dw[0] + S[n, 0] * ddu[n], dw[1] + S[n, 1] * ddu[n], dw[2] + S[n, 2] * ddu[n])
+        dv = (dv[0] + S[n, 3] * ddu[n], dv[1] + S[n, 4] * ddu[n], dv[2] + S[n, 5] * ddu[n])
+    return (w, v), (dw, dv)
+
+
+@njit
+def _change_subspace(tangent: TangentWorkspace, i: int, u: Float1, du: Float1) -> tuple:
+    """Of S dq and of S ddq + (dS dq) dq, because S depends on the coordinates of node i itself.
+
+    Of the latter: (d2S dq u) dq + a x ((dS dq) dq) + (dS u) ddq + (dS du) dq + (dS dq) du.
+    """
+    work, nodes = tangent.work, tangent.work.nodes
+    k, dof, a = nodes.column[i], nodes.dof[i], tangent.pose_change[i]
+    along, rate, rate_change = three(u, k, dof), three(work.rates, k, dof), three(du, k, dof)
+    _, by_rate, by_along, second = subspace_derivatives(work, i, rate, rate, along)
+    for z, direction in ((three(tangent.second, k, dof), along), (rate, rate_change), (rate_change, rate)):
+        second = _add(second, subspace_derivatives(work, i, z, direction, ZERO3)[1])
+    return by_along, _add(second, (cross(a, by_rate[0]), cross(a, by_rate[1])))
+
+
+@njit(inline="always")
+def _change_twist(tangent: TangentWorkspace, i: int, velocity: tuple) -> None:
+    """Of w = w_p + S_w dq, v = v_p + w_p x r + S_v dq, with the change ``velocity`` of S dq."""
+    x, p, pose = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change
+    change, above = tangent.twist_change[i], tangent.twist_change[p]
+    lever = add(cross(above, sub(x[i], x[p])), cross(tangent.work.twist[p], sub(pose[i, 3:], pose[p, 3:])))
+    for m in range(3):
+        change[m] = above[m] + velocity[0][m]
+        change[3 + m] = above[3 + m] + lever[m] + velocity[1][m]
+
+
+@njit(inline="always")
+def _change_acceleration(tangent: TangentWorkspace, i: int, velocity: tuple, acceleration: tuple) -> None:
+    """Of w' = w'_p + S_w ddq + dS_w/dt dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + dS_v/dt dq.
+
+    ``velocity``: change of S dq, ``acceleration``: of S ddq + (dS dq) dq. What is left of dS/dt dq is w x (S dq); of a
+    slide in its linear part alone, since its S dq has no angular part.
+    """
+    x, p, pose, own = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change, tangent.joint_velocity[i]
+    twist, above = tangent.work.twist[i], tangent.work.twist[p]
+    change, change_above = tangent.twist_change[i], tangent.twist_change[p]
+    out, second_above = tangent.acceleration_change[i], tangent.acceleration_change[p]
+    angular = add(acceleration[0], add(cross(change, own), cross(twist, velocity[0])))
+    linear = add(acceleration[1], add(cross(change, own[3:]), cross(twist, velocity[1])))
+    lever = cross(tangent.acceleration[p], sub(pose[i, 3:], pose[p, 3:]))
+    lever = add(cross(second_above, sub(x[i], x[p])), lever)
+    bias = add(cross(change_above, sub(twist[3:], above[3:])), cross(above, sub(change[3:], change_above[3:])))
+    for m in range(3):
+        out[m] = second_above[m] + angular[m]
+        out[3 + m] = second_above[3 + m] + lever[m] + bias[m] + linear[m]
+
+
+@njit
+def _change_wrenches(tangent: TangentWorkspace) -> None:
+    """Of what the motions of the nodes take, (F I F^T w', m v') + (w x F I F^T w, 0)."""
+    work, nodes = tangent.work, tangent.work.nodes
+    for i in range(nodes.mass.size):
+        f = tangent.wrench_change[i]
         f[:] = 0.0
-        if mass[i] == 0.0:
+        if nodes.mass[i] == 0.0:
             continue
-        R, J, a = F[i], inertia[i], pose[i]
-        w, alpha = turned_back(R, twist[i]), turned_back(R, acceleration[i])
-        dw = turned_back(R, less(change[i], cross(a, twist[i])))
-        dalpha = turned_back(R, less(change_second[i], cross(a, acceleration[i])))
-        Jw = turned(J, w)
-        torque = turned(R, plus(turned(J, alpha), cross(w, Jw)))
-        own = plus(turned(J, dalpha), plus(cross(dw, Jw), cross(w, turned(J, dw))))
-        torque = plus(turned(R, own), cross(a, torque))
+        F, I, a, twist, acceleration = (
+            work.axes[i],
+            nodes.inertia[i],
+            tangent.pose_change[i],
+            work.twist[i],
+            tangent.acceleration[i],
+        )
+        w, alpha = rotate_back(F, twist), rotate_back(F, acceleration)
+        dw = rotate_back(F, sub(tangent.twist_change[i], cross(a, twist)))
+        dalpha = rotate_back(F, sub(tangent.acceleration_change[i], cross(a, acceleration)))
+        Iw = rotate(I, w)
+        torque = rotate(F, add(rotate(I, alpha), cross(w, Iw)))
+        own = add(rotate(I, dalpha), add(cross(dw, Iw), cross(w, rotate(I, dw))))
+        torque = add(rotate(F, own), cross(a, torque))
         for m in range(3):
             f[m] = torque[m]
-            f[3 + m] = mass[i] * change_second[i, 3 + m]
-    wrench[mass.size] = 0.0
+            f[3 + m] = nodes.mass[i] * tangent.acceleration_change[i, 3 + m]
+    tangent.wrench_change[nodes.mass.size] = 0.0
 
 
 @njit
-def backward(parent, kind, sign, column, arm, stage, product, q, u, F, x, S, total, pose, wrench, out):
-    """Changes ``out`` (nq,) of the efforts S^T total; ``total`` (nl + 1, 6): wrenches of all that hangs on a node.
-
-    ``wrench`` (nl + 1, 6): changes of the nodes' own, which this overwrites.
-    """
-    for i in range(parent.size - 1, -1, -1):
-        p, k, f, t = parent[i], column[i], wrench[i], total[i]
-        a = pose[i]
-        torque, force, size = (t[0], t[1], t[2]), (t[3], t[4], t[5]), size_of(kind[i])
-        for n in range(k, k + size):
-            turn, shift = cross(a, S[n]), cross(a, S[n, 3:])
-            if kind[i] >= BALL:
-                own = chart_twists(
-                    kind[i], sign[i], product, stage[i], arm[i], F[i], three(q, k, size), unit(n - k),
-                    three(u, k, size), ZERO3,
-                )[1]  # fmt: skip
-                turn, shift = plus(turn, own[0]), plus(shift, own[1])
+def change_efforts(tangent: TangentWorkspace, u: Float1, out: Float1) -> None:
+    """Changes ``out`` (nq,) of the efforts S^T (total wrench); ``tangent.wrench_change`` becomes that of the totals."""
+    work, nodes = tangent.work, tangent.work.nodes
+    S, x, wrench, pose = work.subspace, work.point, tangent.wrench_change, tangent.pose_change
+    for i in range(nodes.parent.size - 1, -1, -1):
+        p, k, dof = nodes.parent[i], nodes.column[i], nodes.dof[i]
+        a, f, total = pose[i], wrench[i], tangent.total_wrench[i]
+        for n in range(k, k + dof):
+            angular, linear = cross(a, S[n]), cross(a, S[n, 3:])
+            if has_variable_subspace(nodes.motion[i]):
+                own = subspace_derivatives(work, i, unit(n - k), three(u, k, dof), ZERO3)[1]
+                angular, linear = add(angular, own[0]), add(linear, own[1])
             out[n] = 0.0
             for m in range(6):
                 out[n] += S[n, m] * f[m]
             for m in range(3):
-                out[n] += turn[m] * torque[m] + shift[m] * force[m]
-        r, dr = less(x[i], x[p]), less(pose[i, 3:], pose[p, 3:])
-        lever = plus(cross(r, f[3:]), cross(dr, t[3:]))
+                out[n] += angular[m] * total[m] + linear[m] * total[3 + m]
+        lever = add(cross(sub(x[i], x[p]), f[3:]), cross(sub(pose[i, 3:], pose[p, 3:]), total[3:]))
         for m in range(3):
             wrench[p, m] += f[m] + lever[m]
             wrench[p, 3 + m] += f[3 + m]

@@ -1,0 +1,88 @@
+"""Vectors of three as tuples, and rotation matrices as arrays.
+
+Functions take tuples: one type of argument, one compiled version. `vector` makes one of an array.
+"""
+
+import math
+
+from varint._numba import njit
+
+ZERO = (0.0, 0.0, 0.0)
+
+
+@njit
+def vector(a):
+    """The first three numbers of an array."""
+    return a[0], a[1], a[2]
+
+
+@njit
+def add(a, b):
+    """Sum of a and b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@njit
+def sub(a, b):
+    """Difference of a and b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@njit
+def scale(s, a):
+    """A vector times a number."""
+    return s * a[0], s * a[1], s * a[2]
+
+
+@njit
+def dot(a, b):
+    """Inner product."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit
+def cross(a, b):
+    """Vector product."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@njit
+def rotate(R, a):
+    """R a for a matrix (3, 3)."""
+    return (
+        R[0, 0] * a[0] + R[0, 1] * a[1] + R[0, 2] * a[2],
+        R[1, 0] * a[0] + R[1, 1] * a[1] + R[1, 2] * a[2],
+        R[2, 0] * a[0] + R[2, 1] * a[1] + R[2, 2] * a[2],
+    )
+
+
+@njit
+def rotate_back(R, a):
+    """R^T a for a matrix (3, 3)."""
+    return (
+        R[0, 0] * a[0] + R[1, 0] * a[1] + R[2, 0] * a[2],
+        R[0, 1] * a[0] + R[1, 1] * a[1] + R[2, 1] * a[2],
+        R[0, 2] * a[0] + R[1, 2] * a[1] + R[2, 2] * a[2],
+    )
+
+
+@njit
+def write(out, a, b):
+    """Write two vectors into an array (6,)."""
+    out[0], out[1], out[2], out[3], out[4], out[5] = a[0], a[1], a[2], b[0], b[1], b[2]
+
+
+@njit(inline="always")
+def arctangent(s, c):
+    """atan2(s, c) in two thirds of its time; not for s = c = 0."""
+    if abs(s) > abs(c):
+        return math.copysign(0.5 * math.pi, s) - math.atan(c / s)
+    return math.atan(s / c) + (0.0 if c > 0.0 else math.copysign(math.pi, s))
+
+
+@njit
+def continued(period, near, value):
+    """``value`` with as many periods as bring it nearest to ``near``; a period of zero: itself."""
+    if period > 0.0 and abs(near - value) > 0.5 * period:
+        return value + period * round((near - value) / period)
+    return value

@@ -1,0 +1,204 @@
+"""Quantities that follow from a trajectory, one entry each.
+
+An entry is an attribute of every trajectory. It also says what ``varint run``, ``varint info`` and ``varint plot`` show
+of it, and when.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.analysis import quantities
+from varint.analysis.forces import forces_at
+from varint.model.body import WORLD
+
+NEARLY_SINGULAR = 0.01  # rank margin
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity at the T nodes of a trajectory.
+
+    name, unit : str
+    evaluate : function of the trajectory
+        Gives (T, ...); its docstring is the attribute's.
+    shown : function of the trajectory
+        Whether summary and picture show it.
+    rows : function of the trajectory, or None
+        Gives the rows (what, text) of the summary.
+    label : str
+        Of its curve in the picture; no curve where empty.
+    curve : function of the trajectory, or None
+        Gives what is drawn, (T,), where it is not the quantity itself.
+    logarithmic : bool
+        Whether the curve has a logarithmic axis; else it has a mean as well.
+    """
+
+    name: str
+    unit: str
+    evaluate: Callable
+    shown: Callable = lambda trajectory: True
+    rows: Callable | None = None
+    label: str = ""
+    curve: Callable | None = None
+    logarithmic: bool = False
+
+    def drawn(self, trajectory) -> np.ndarray:
+        """(T,) what the picture shows."""
+        return (self.curve or self.evaluate)(trajectory)
+
+
+QUANTITIES: dict[str, Quantity] = {}
+
+
+def quantity(unit, **shown):
+    """Decorator of a function of the trajectory: add it to the registry under its name, see `Quantity`."""
+
+    def add(evaluate):
+        QUANTITIES[evaluate.__name__] = Quantity(evaluate.__name__, unit, evaluate, **shown)
+        return evaluate
+
+    return add
+
+
+# ---------------------------------------------------------------------------------------- when they are shown
+
+
+def is_conservative(trajectory) -> bool:
+    """Whether the energy stays but for the step: no load, and no force without a potential does work."""
+    forces = trajectory.mechanism.forces
+    if trajectory.load.any() or trajectory.is_driven:
+        return False
+    if any(f.reduced_only or any(e.stops for e in f.elements(trajectory.mechanism)) for f in forces):
+        return False
+    still = np.zeros_like(trajectory.velocity)
+    poses = trajectory.position, trajectory.quat_wxyz
+    found = trajectory.forces_along
+    at_rest = forces_at(trajectory.mechanism, *poses, still, still, trajectory.command)
+    free = found.effort[:, ~found.potential.any(axis=0)]
+    return not free.any() and np.array_equal(found.effort, at_rest.effort)
+
+
+def conserves_momentum(trajectory) -> bool:
+    """Whether nothing outside acts: no gravity, no load, no joint to the world and no force against it."""
+    mechanism = trajectory.mechanism
+    tied = any(joint.forbidden and WORLD in (joint.body_a, joint.body_b) for joint in mechanism.joints)
+    pushed = any(WORLD in force.acts_on(mechanism) for force in mechanism.forces)
+    return not (tied or pushed or mechanism.gravity.any() or trajectory.load.any())
+
+
+def has_loops(trajectory) -> bool:
+    """Whether the mechanism has closed loops."""
+    return bool(trajectory.mechanism.compiled.topology.clusters)
+
+
+# ---------------------------------------------------------------------------------------- rows of the summary
+
+
+def _energy_rows(label, values):
+    def rows(trajectory):
+        error, scale = values(trajectory), trajectory.kinetic.max()
+        tenth = max(1, len(error) // 10)
+        trend = error[-tenth:].mean() - error[:tenth].mean()
+
+        def text(joules):
+            relative = f", {joules / scale:.3g} of the largest kinetic" if scale > 0 else ""
+            return f"{joules:.3g} J{relative}"
+
+        return [(f"{label}, largest", text(np.abs(error).max())), ("its mean, last tenth - first", text(trend))]
+
+    return rows
+
+
+def _momentum_rows(what, unit, values):
+    def rows(trajectory):
+        momentum = values(trajectory)
+        change = np.linalg.norm(momentum - momentum[0], axis=1).max()
+        return [(f"{what} momentum change", f"{change:.3g} {unit} of {np.linalg.norm(momentum[0]):.3g}")]
+
+    return rows
+
+
+def _drift_rows(trajectory):
+    return [("joint drift, largest", f"{trajectory.drift.max():.3g} m")]
+
+
+def _rank_rows(trajectory):
+    least = int(np.argmin(trajectory.rank_margin))
+    margin = trajectory.rank_margin[least]
+    note = ": nearly singular" if margin < NEARLY_SINGULAR else ""
+    return [("rank margin of the loops, least", f"{margin:.2g} at {trajectory.t[least]:g} s{note}")]
+
+
+def _energy_error(trajectory):
+    return trajectory.energy - trajectory.energy[0]
+
+
+# ---------------------------------------------------------------------------------------- the quantities
+
+
+@quantity("J")
+def kinetic(trajectory) -> np.ndarray:
+    """(T,) kinetic energy, J."""
+    return quantities.kinetic_energy(trajectory.mechanism, trajectory.velocity, trajectory.angular_velocity)
+
+
+@quantity("J")
+def potential(trajectory) -> np.ndarray:
+    """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
+    of_forces = trajectory.forces_along.potential.sum(axis=1)
+    return quantities.potential_energy(trajectory.mechanism, trajectory.position) + of_forces
+
+
+@quantity(
+    "J",
+    shown=is_conservative,
+    rows=_energy_rows("energy error", _energy_error),
+    label="energy error",
+    curve=_energy_error,
+)
+def energy(trajectory) -> np.ndarray:
+    """(T,) kinetic + potential energy, J."""
+    return trajectory.kinetic + trajectory.potential
+
+
+@quantity(
+    "J",
+    shown=lambda trajectory: not is_conservative(trajectory),
+    rows=_energy_rows("energy balance", lambda trajectory: trajectory.energy_balance),
+    label="energy balance",
+)
+def energy_balance(trajectory) -> np.ndarray:
+    """(T,) energy - that at the start + dissipated - work of loads and prescribed joints, J: zero but for the step.
+
+    The work of these is summed over the recorded nodes.
+    """
+    potentials = trajectory.forces_along.potential
+    dissipated = (potentials[0] - potentials - trajectory.work).sum(axis=1)
+    return trajectory.energy - trajectory.energy[0] + dissipated - trajectory.work_from_outside
+
+
+@quantity("N s", shown=conserves_momentum, rows=_momentum_rows("linear", "N s", lambda run: run.linear_momentum))
+def linear_momentum(trajectory) -> np.ndarray:
+    """(T, 3) N s, world."""
+    return quantities.linear_momentum(trajectory.mechanism, trajectory.velocity)
+
+
+@quantity("N m s", shown=conserves_momentum, rows=_momentum_rows("angular", "N m s", lambda run: run.angular_momentum))
+def angular_momentum(trajectory) -> np.ndarray:
+    """(T, 3) about the world's origin, N m s, world."""
+    arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
+    return quantities.angular_momentum(trajectory.mechanism, *arrays)
+
+
+@quantity("m", rows=_drift_rows, label="joint drift", logarithmic=True)
+def drift(trajectory) -> np.ndarray:
+    """(T,) largest violation of a joint at each node, m; an angle counts times the mechanism's part size."""
+    return quantities.joint_drift(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)
+
+
+@quantity("", shown=has_loops, rows=_rank_rows)
+def rank_margin(trajectory) -> np.ndarray:
+    """(T,) how far from a singular pose the loops are, from 1 to 0, see `quantities.rank_margin`."""
+    return quantities.rank_margin(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)

@@ -1,0 +1,184 @@
+"""Measures, and the roles that refer to them: laws, constraints, limits; and loads on single bodies."""
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from varint.compile.joints import JointFrame
+from varint.compile.roles import Roles
+from varint.kernels.laws import LAW_NAMES
+from varint.kernels.loads import LOAD_NAMES
+from varint.kernels.measures import KIND_NAMES
+from varint.measures import KINDS, Numbers
+from varint.model.rotation import rotation_matrix
+
+
+def measure_places(roles: Roles, frame: JointFrame) -> list[int]:
+    """Number in the plan of each measure of the forces: that of its row, or one after all rows."""
+    free = iter(range(len(frame.rows), len(frame.rows) + len(roles.measures)))
+    return [frame.row_of[m] if m in frame.row_of else next(free) for m in range(len(roles.measures))]
+
+
+def row_and_measure_arrays(structure, roles: Roles, frame: JointFrame, places, slot, length) -> tuple[dict, dict]:
+    """Facts of the rows, and all measures: one for each row, in their order, then those of forces without a row."""
+    nb, nr = len(structure.bodies), len(frame.rows)
+    total = nr + len(roles.measures) - len(frame.row_of)
+    kinds, numbers = [""] * total, [Numbers()] * total
+    body, first = np.full((total, 2), nb), np.zeros(total, dtype=np.int64)
+    body[:nr] = np.repeat(frame.side, np.diff(frame.joint_rows), axis=0)
+    first[:nr] = np.repeat(frame.first_body, np.diff(frame.joint_rows))
+    for r, (_, kind, own) in enumerate(frame.rows):
+        kinds[r], numbers[r] = kind, own or Numbers()
+    R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
+    x = np.array([*(body.position for body in structure.bodies), np.zeros(3)])
+    for m, measure, (a, b) in zip(places, roles.measures, roles.ends, strict=True):
+        kinds[m], numbers[m] = measure.kind, measure.numbers(R[a], x[a], R[b], x[b])
+        if m < nr:
+            first[m] = int(body[m, 0] != slot[a])
+        else:
+            body[m] = slot[a], slot[b]
+    product = np.full(total, -1)
+    for n, k in enumerate(frame.products):
+        product[frame.joint_rows[k] : frame.joint_rows[k + 1]][: len(structure.joints[frame.joints[k]].forbidden)] = n
+    facts = [KINDS[kind].facts for kind in kinds]
+    angular = np.array([fact.angular for fact in facts], dtype=bool)
+    weight, scale, chain = _weights(roles, places, angular, nr, length)
+    rows = {"role": np.array([role for role, _, _ in frame.rows], dtype=np.int64), "scale": scale, "chain": chain}
+    measures = {
+        "kind": np.array([KIND_NAMES.index(kind) for kind in kinds], dtype=np.int64),
+        "body": body,
+        "first": first,
+        "weight": weight,
+        "period": np.array([fact.period for fact in facts], dtype=float),
+        "radial": np.array([fact.radial for fact in facts], dtype=bool),
+        "stiffening": np.array([fact.stiffening for fact in facts], dtype=bool),
+        "product": product,
+    }
+    for name, value in vars(Numbers()).items():
+        measures[name] = np.reshape([getattr(own, name) for own in numbers], (total, *np.shape(value))).astype(float)
+    return rows, measures
+
+
+def _weights(roles, places, angular, nr, length):
+    """Weights of the measures, scales of the rows, and how many rows have one effort."""
+    weight, scale, chain = np.ones(angular.size), np.ones(nr), np.zeros(nr, dtype=np.int64)
+    scale[angular[:nr]] = length
+    law_sums = len(roles.sums) - len(roles.constraints)
+    for s, own in enumerate(roles.sums):
+        members = [places[m] for m in own]
+        if s >= law_sums:
+            weight[members] = roles.constraints[s - law_sums][1].weights
+        if len(members) > 1:
+            chain[members[0]] = len(members)
+        if members[0] < nr:
+            units = np.where(angular[members], length, 1.0)
+            scale[members] = (units / np.abs(weight[members])).min()
+    return weight, scale, chain
+
+
+def loaded(structure, roles: Roles, slot) -> np.ndarray:
+    """(nb,) whether laws or loads act on a body."""
+    found = np.zeros(len(structure.bodies) + 1, dtype=bool)
+    for own in roles.sums[: len(roles.sums) - len(roles.constraints)]:
+        found[slot[[end for m in own for end in roles.ends[m]]]] = True
+    for _, element in roles.loads:
+        found[slot[structure.body_index[element.body]]] = True
+    return found[:-1]
+
+
+def law_arrays(roles: Roles, places) -> dict:
+    """Sums and the laws along them."""
+    law_sums = len(roles.sums) - len(roles.constraints)
+    elements = [element for _, element in roles.laws]
+    parameters = [element.law.values(element.parameters) for element in elements]
+    tables = [np.zeros((0, 6)) if element.table is None else _pieces(*element.table) for element in elements]
+    states = np.array([element.law.has_state for element in elements], dtype=bool)
+    return {
+        "sum_first": np.cumsum([0, *map(len, roles.sums)]),
+        "sum_measure": np.array([places[m] for own in roles.sums for m in own], dtype=np.int64),
+        "sum_law": np.searchsorted(roles.law_sum, np.arange(law_sums + 1)),
+        "kind": np.array([LAW_NAMES.index(element.law.name) for element in elements], dtype=np.int64),
+        "element": np.array([e for e, _ in roles.laws], dtype=np.int64),
+        "first": np.cumsum([0, *map(len, parameters)])[:-1].astype(np.int64),
+        "parameter": np.array([value for own in parameters for value in own], dtype=float),
+        "table_first": np.cumsum([0, *map(len, tables)]),
+        "table": np.concatenate([np.zeros((0, 6)), *tables]),
+        "state": np.where(states, np.cumsum(states) - 1, -1).astype(np.int64),
+    }
+
+
+def constraint_arrays(roles: Roles, places) -> dict:
+    """Constraints of the forces."""
+    first = roles.sums[len(roles.sums) - len(roles.constraints) :]
+    elements = [element for _, element in roles.constraints]
+    return {
+        "row": np.array([places[own[0]] for own in first], dtype=np.int64),
+        "size": np.array([len(own) for own in first], dtype=np.int64),
+        "element": np.array([e for e, _ in roles.constraints], dtype=np.int64),
+        "driven": np.array([element.driven for element in elements], dtype=bool),
+    }
+
+
+def limit_arrays(roles: Roles, places) -> dict:
+    """Hard limits of measures."""
+    found = [
+        (places[roles.sums[s][0]], e, limit)
+        for (e, element), s in zip(roles.laws, roles.law_sum, strict=True)
+        for limit in element.limits
+    ]
+    return {
+        "measure": np.array([m for m, _, _ in found], dtype=np.int64),
+        "element": np.array([e for _, e, _ in found], dtype=np.int64),
+        "value": np.array([limit.value for _, _, limit in found], dtype=float),
+        "sign": np.array([limit.sign for _, _, limit in found], dtype=float),
+        "restitution": np.array([limit.restitution for _, _, limit in found], dtype=float),
+    }
+
+
+def load_arrays(structure, roles: Roles, places, slot) -> dict:
+    """Loads on single bodies."""
+    number = {id(element): f for f, (_, element) in enumerate(roles.laws)}
+    columns: dict[str, list] = {name: [] for name in LOAD_SHAPES}
+    for e, element in roles.loads:
+        body = structure.body(element.body)
+        B = rotation_matrix(body.quat_wxyz)
+        axes = B.T if element.kind == "follower" else np.eye(3)
+        point = body.position if element.point is None else element.point
+        f = -1 if element.pressed_by is None else number[id(element.pressed_by)]
+        given = {
+            "kind": LOAD_NAMES.index(element.kind),
+            "body": slot[structure.body_index[element.body]],
+            "element": e,
+            "force": axes @ element.force,
+            "torque": axes @ element.torque,
+            "point": B.T @ (point - body.position),
+            "normal": element.normal,
+            "linear": element.linear,
+            "angular": element.angular,
+            "power": element.power,
+            "friction": element.friction,
+            "smoothing": element.smoothing,
+            "pressing": f,
+            "pressed": -1 if f < 0 else places[roles.sums[roles.law_sum[f]][0]],
+        }
+        for name, value in given.items():
+            columns[name].append(value)
+    return {
+        name: np.reshape(columns[name], (len(roles.loads), *shape)).astype(dtype)
+        for name, (shape, dtype) in LOAD_SHAPES.items()
+    }
+
+
+LOAD_SHAPES: dict = {
+    **dict.fromkeys(("kind", "body", "element", "power", "pressing", "pressed"), ((), np.int64)),
+    **dict.fromkeys(("force", "torque", "point", "normal"), ((3,), float)),
+    **dict.fromkeys(("linear", "angular", "friction", "smoothing"), ((), float)),
+}
+
+
+def _pieces(values, efforts):
+    """Pieces of a tabulated law: monotone cubics between the points, straight on at both ends."""
+    spline = PchipInterpolator(values, efforts)
+    potential = -spline.antiderivative()(values)
+    ends = [(values[k], efforts[k], spline.derivative()(values[k]), 0.0, 0.0, potential[k]) for k in (0, -1)]
+    inner = np.column_stack([values[:-1], spline.c[::-1].T, potential[:-1]])
+    return np.vstack([ends[:1], inner, ends[1:]])

@@ -1,0 +1,124 @@
+"""Joints: their sides, the rows that they and the efforts between bodies have, and products of exponentials."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
+from varint.model.joints.base import OnMotions
+from varint.model.product import pose_matrix
+from varint.model.product_table import table_of
+from varint.model.rotation import rotation_matrix
+from varint.products.stages import WIDTH
+
+
+@dataclass(frozen=True, eq=False)
+class JointFrame:
+    """The joints of the kernel and the rows that they have.
+
+    Attributes
+    ----------
+    joints : list of int
+        Joint of the description of each, -1 for the base of a floating group; from the number of joints on the
+        measures with a row that close loops.
+    side, first_body, joint_rows : as of `Plan`
+    rows : list of (int, str, Numbers)
+        Role, kind and `Numbers` of each row; None for those of measures of forces.
+    row_of : dict
+        The row of each measure of a force that has one.
+    ends : list of (int, int)
+        Bodies of each joint of the description.
+    products : (n,) int
+        Joints of the kernel that are products of exponentials.
+    """
+
+    joints: list[int]
+    side: np.ndarray
+    first_body: np.ndarray
+    joint_rows: np.ndarray
+    rows: list
+    row_of: dict[int, int]
+    ends: list[tuple[int, int]]
+    products: np.ndarray
+
+
+def joint_frame(structure, topology, roles, slot) -> JointFrame:
+    """Number the joints of the kernel and their rows; those of measures come last in their joint."""
+    nb, count = len(structure.bodies), len(structure.joints)
+    number = {**structure.body_index, "world": -1}
+    ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
+    tree = [topology.tree_joint[body] for body in topology.bodies]
+    cut = [j for nodes in topology.nodes for _, cuts in nodes for j in cuts]
+    joints = [-1 if j is None else j for j in tree] + cut
+    attached: dict[int, list[int]] = {}  # to the tree joint of a slot
+    for k, body in topology.attached.items():
+        attached.setdefault(int(slot[body]), []).append(roles.with_row[k])
+    constrained = {m for own in roles.sums[len(set(roles.law_sum)) :] for m in own}
+    R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
+    rows: list = []
+    row_of: dict[int, int] = {}
+    side, first_body, joint_rows = [], [], [0]
+    for k, j in enumerate(joints):
+        measures = attached.get(k, [])
+        if j < 0:
+            side.append((k, nb))
+            first_body.append(0)
+        else:
+            pair = ends[j] if j < count else roles.ends[roles.with_row[j - count]]
+            a, b = (int(slot[i]) for i in pair)
+            child_is_b = k < nb and b == k
+            side.append((b, a) if child_is_b else (a, b))
+            first_body.append(1 if child_is_b else 0)
+            if j < count:
+                frames = [part for frame in joint_frames(structure.joints[j], structure, ends[j], R) for part in frame]
+                rows.extend((JOINT, row.kind, row.numbers(*frames)) for row in structure.joints[j].forbidden)
+            else:
+                measures = [roles.with_row[j - count], *measures]
+        for m in measures:
+            row_of[m] = len(rows)
+            rows.append((CONSTRAINT if m in constrained else EFFORT, roles.measures[m].kind, None))
+        joint_rows.append(len(rows))
+    known = [structure.joints[j] if 0 <= j < count else None for j in joints]
+    products = np.array(
+        [k for k, joint in enumerate(known) if joint and OnMotions() in joint.forbidden], dtype=np.int64
+    )
+    arrays = np.reshape(side, (-1, 2)).astype(np.int64), np.array(first_body, dtype=np.int64), np.array(joint_rows)
+    return JointFrame(joints, *arrays, rows, row_of, ends, products)
+
+
+def joint_frames(joint, structure, ends, R):
+    """Axes (3, 3) and anchor (3,) of a joint on each of its bodies, in body axes."""
+    return (
+        (joint.frame, point)
+        if end < 0
+        else (R[end].T @ joint.frame, R[end].T @ (point - structure.bodies[end].position))
+        for end, point in zip(ends, structure.anchors(joint), strict=True)
+    )
+
+
+def joint_arrays(frame: JointFrame) -> dict:
+    """Sides and rows of the joints."""
+    product = np.full(len(frame.joints), -1)
+    product[frame.products] = np.arange(len(frame.products))
+    return {"side": frame.side, "first_body": frame.first_body, "rows": frame.joint_rows, "product": product}
+
+
+def product_arrays(structure, frame: JointFrame) -> dict:
+    """Joints whose rows are that they keep to their motions."""
+    R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
+    tables, start = [np.zeros((0, WIDTH))], []
+    for k in frame.products:
+        joint = structure.joints[frame.joints[k]]
+        start.append(sum(map(len, tables)))
+        frames = (pose_matrix(*part) for part in joint_frames(joint, structure, frame.ends[frame.joints[k]], R))
+        tables.append(table_of(joint.allowed, *frames, start[-1]))
+    side = frame.first_body[frame.products]
+    pairs = frame.side[frame.products]
+    bodies = np.stack([np.take_along_axis(pairs, s[:, None], 1)[:, 0] for s in (side, 1 - side)], axis=1)
+    return {
+        "table": np.concatenate(tables),
+        "start": np.array(start, dtype=np.int64),
+        "body": bodies,
+        "side": side,
+        "row": frame.joint_rows[frame.products],
+    }

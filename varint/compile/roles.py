@@ -1,0 +1,92 @@
+"""What a mechanism's forces are made of: the elements in order, their measures, and the sums of these.
+
+Efforts along the same measures share one sum. Sums with laws come first, then those of constraints.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.measures import Measure
+from varint.model.body import WORLD
+from varint.model.forces.base import BodyLoad, Constraint, Effort
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """The elements of a mechanism's forces.
+
+    Attributes
+    ----------
+    force : (ne,) int
+        Force of the description of each element.
+    measures : list of Measure
+        Of all sums, one after another.
+    sums : list of list of int
+        The measures of each.
+    laws, constraints, loads : list of (int, element)
+        Element number and element; laws in the order of their sums.
+    law_sum : list of int
+        Sum of each law.
+    ends : list of (int, int)
+        Bodies of each measure, by description, -1 for the world.
+    with_row : list of int
+        Measures that need a row of the system of a step.
+    following : set of int
+        Measures that are not the first of their sum.
+    """
+
+    force: np.ndarray
+    measures: list[Measure]
+    sums: list[list[int]]
+    laws: list[tuple[int, Effort]]
+    law_sum: list[int]
+    constraints: list[tuple[int, Constraint]]
+    loads: list[tuple[int, BodyLoad]]
+    ends: list[tuple[int, int]]
+    with_row: list[int]
+    following: set[int]
+
+
+def find_roles(structure) -> Roles:
+    """The elements of all forces of ``structure``."""
+    elements = [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
+    numbered = [(e, element) for e, (_, element) in enumerate(elements)]
+    groups: dict[tuple, list] = {}
+    for e, element in numbered:
+        if isinstance(element, Effort):
+            groups.setdefault(tuple(_key(measure) for measure in element.measures), []).append((e, element))
+    constraints = [(e, element) for e, element in numbered if isinstance(element, Constraint)]
+    measures: list[Measure] = []
+    sums: list[list[int]] = []
+    for group in [*groups.values(), *([item] for item in constraints)]:
+        own = group[0][1].measures
+        sums.append(list(range(len(measures), len(measures) + len(own))))
+        measures.extend(own)
+    number = {**structure.body_index, WORLD: -1}
+    ends = [(number[measure.body_a], number[measure.body_b]) for measure in measures]
+    needed = {m for own in sums if len(own) > 1 for m in own}
+    needed |= {m for own in sums[len(groups) :] for m in own}
+    for s, group in enumerate(groups.values()):
+        if any(element.limits for _, element in group):
+            needed.add(sums[s][0])
+    return Roles(
+        force=np.array([k for k, _ in elements], dtype=np.int64),
+        measures=measures,
+        sums=sums,
+        laws=[item for group in groups.values() for item in group],
+        law_sum=[s for s, group in enumerate(groups.values()) for _ in group],
+        constraints=constraints,
+        loads=[(e, element) for e, element in numbered if isinstance(element, BodyLoad)],
+        ends=ends,
+        with_row=[m for m, pair in enumerate(ends) if -1 not in pair or m in needed],
+        following={m for own in sums for m in own[1:]},
+    )
+
+
+def _key(measure):
+    """Equal for measures that are the same."""
+    return tuple(
+        tuple(np.ravel(value)) if isinstance(value, np.ndarray) else value
+        for value in (type(measure), *vars(measure).values())
+    )

@@ -1,0 +1,115 @@
+"""A description to a plan, and the way back to names."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.compile import efforts, joints, loops
+from varint.compile.bodies import body_arrays, longest_arm
+from varint.compile.roles import Roles, find_roles
+from varint.kernels.plan import (
+    Bodies,
+    Constraints,
+    Elements,
+    Joints,
+    Laws,
+    Limits,
+    Loads,
+    Loops,
+    Measures,
+    Plan,
+    Rows,
+)
+from varint.model.body import WORLD
+from varint.model.structure import Structure
+from varint.products.records import Products
+from varint.topology import Topology, find_topology
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A plan and the way back to names.
+
+    Attributes
+    ----------
+    plan : Plan
+    topology : Topology
+    order : (nb,) int
+        Body of the description in each slot of the kernel.
+    slot : (nb,) int
+        The inverse.
+    joints : (nj,) int
+        Joint of the description for each joint of the kernel, -1 for the base of a floating group and for what couples
+        bodies without a joint.
+    length : float
+        Size of the mechanism's parts, m.
+    functions : tuple
+        Of users' laws, by law; None for others.
+    """
+
+    plan: Plan
+    topology: Topology
+    order: np.ndarray
+    slot: np.ndarray
+    joints: np.ndarray
+    length: float
+    functions: tuple
+
+    @property
+    def force(self) -> np.ndarray:
+        """(ne,) force of the description of each element."""
+        return self.plan.elements.force
+
+    def by_force(self, values) -> np.ndarray:
+        """Sums (T, forces) of values (T, ne) over the elements of each force."""
+        total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
+        np.add.at(total, self.force, values.T)
+        return total.T
+
+
+def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
+    """Compile ``structure``.
+
+    ``clustered``: one dense node for each cluster of loops; if False, one for all loops (VI section 4.3).
+    """
+    nb = len(structure.bodies)
+    roles = find_roles(structure)
+    topology = _find_topology(structure, roles, clustered)
+    order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
+    slot[order], slot[-1] = np.arange(nb), nb
+    frame = joints.joint_frame(structure, topology, roles, slot)
+    bodies = body_arrays(structure, order)
+    gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
+    length = float(max(longest_arm(structure), gyration.max()))
+    places = efforts.measure_places(roles, frame)
+    rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
+    plan = Plan(
+        bodies=_record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
+        joints=_record(Joints, joints.joint_arrays(frame) | {"parent": [slot[topology.parent[i]] for i in order]}),
+        rows=_record(Rows, rows),
+        measures=_record(Measures, measures),
+        elements=_record(Elements, {"force": roles.force}),
+        laws=_record(Laws, efforts.law_arrays(roles, places)),
+        constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
+        limits=_record(Limits, efforts.limit_arrays(roles, places)),
+        loads=_record(Loads, efforts.load_arrays(structure, roles, places, slot)),
+        products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
+        loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
+    )
+    numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
+    functions = tuple(element.function for _, element in roles.laws)
+    return Compiled(plan, topology, order, slot[:nb], numbers, length, functions)
+
+
+def _record(kind, arrays):
+    """A record of arrays of the types that its class names."""
+    return kind(**{name: np.ascontiguousarray(array) for name, array in arrays.items()})
+
+
+def _find_topology(structure, roles: Roles, clustered) -> Topology:
+    number = {**structure.body_index, WORLD: -1}
+    ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
+    rows = [len(joint.forbidden) for joint in structure.joints]
+    pairs = [roles.ends[m] for m in roles.with_row]
+    follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
+    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows)

@@ -1,0 +1,40 @@
+"""Mechanisms as Python files with a function ``build() -> Mechanism``."""
+
+import traceback
+import types
+from pathlib import Path
+
+from varint.errors import FileError, VarintError
+from varint.io.formats.base import Format, register
+from varint.mechanism import Mechanism
+
+
+def load(path: Path) -> Mechanism:
+    """What ``build()`` of the file returns."""
+    if not path.is_file():
+        raise FileError(f"cannot read '{path}': no such file")
+    module = types.ModuleType(path.stem)
+    module.__file__ = str(path)
+    try:
+        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+        mechanism = module.build() if hasattr(module, "build") else None
+    except VarintError:
+        raise
+    except Exception as problem:
+        raise FileError(f"{_where(problem, str(path))}: {type(problem).__name__}: {problem}") from problem
+    if not hasattr(module, "build"):
+        raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
+    if not isinstance(mechanism, Mechanism):
+        raise FileError(f"build() of '{path}' returned {type(mechanism).__name__}, not a Mechanism")
+    return mechanism
+
+
+def _where(problem, path) -> str:
+    """The file ``path`` and the line of it where ``problem`` arose or that led there."""
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == path]
+    if isinstance(problem, SyntaxError) and problem.filename == path:
+        lines.append(problem.lineno)
+    return f"'{path}'" + (f", line {lines[-1]}" if lines else "")
+
+
+register(Format(".py", load))

@@ -1,0 +1,64 @@
+"""Constraints of forces: weighted sums of measures kept at a target (docs/theory.md section 12)."""
+
+from varint._numba import njit
+from varint.algebra.vectors import continued
+from varint.kernels.inputs import nodes_around
+from varint.kernels.measures import measure_at
+
+
+@njit
+def start_constraints(plan, ws, pose):
+    """At the start of a run: turns are counted from zero, those of driven ones from the target; sums stay as here."""
+    work = ws.efforts
+    for c in range(plan.constraints.row.size):
+        first = plan.constraints.row[c]
+        for r in range(first, first + plan.constraints.size[c]):
+            work.value_near[r] = work.target[first] if plan.constraints.driven[c] else 0.0
+    follow_constraints(plan, ws, ws.position[pose], ws.rotation[pose])
+    for c in range(plan.constraints.row.size):
+        if not plan.constraints.driven[c]:
+            first, total = plan.constraints.row[c], 0.0
+            for r in range(first, first + plan.constraints.size[c]):
+                total += plan.measures.weight[r] * work.value_near[r]
+            work.target[first] = total
+
+
+@njit
+def follow_constraints(plan, ws, position, rotation):
+    """Take the values of the measures at a pose (nb + 1, 3), (nb + 1, 3, 3) into ``ws.efforts.value_near``."""
+    work = ws.efforts
+    for c in range(plan.constraints.row.size):
+        for r in range(plan.constraints.row[c], plan.constraints.row[c] + plan.constraints.size[c]):
+            value = measure_at(plan, ws, r, position, rotation, work.gradient[r])
+            work.value_near[r] = continued(plan.measures.period[r], work.value_near[r], value)
+
+
+@njit
+def set_targets(plan, ws, inputs, node, share, dt):
+    """Targets of driven constraints at ``node + share``, cubics between the nodes, which are ``dt`` apart.
+
+    Their rates go to ``ws.efforts.target_rate_next``.
+    """
+    work, (left, right) = ws.efforts, nodes_around(inputs, node)
+    for c in range(plan.constraints.row.size):
+        if not plan.constraints.driven[c]:
+            continue
+        r, e = plan.constraints.row[c], plan.constraints.element[c]
+        a, b, s = inputs.input[left, e], inputs.input[right, e], share
+        p, q = inputs.rate[left, e] * dt, inputs.rate[right, e] * dt
+        # from the left by p s, what is missing to b and q by s^2 and s^3
+        square, cube = 3.0 * (b - a) - 2.0 * p - q, 2.0 * (a - b) + p + q
+        work.target[r] = b if s == 1.0 else a + s * (p + s * (square + s * cube))
+        work.target_rate_next[r] = (p + s * (2.0 * square + 3.0 * s * cube)) / dt
+
+
+@njit
+def finish_constraints(plan, ws, pose):
+    """After a step to ``pose``: the work of its impulses, at the rate where they act, then the rates at its end."""
+    work = ws.efforts
+    for c in range(plan.constraints.row.size):
+        r = plan.constraints.row[c]
+        work.work[plan.constraints.element[c]] += ws.multiplier[r] * work.target_rate[r]
+        if plan.constraints.driven[c]:
+            work.target_rate[r] = work.target_rate_next[r]
+    follow_constraints(plan, ws, ws.position[pose], ws.rotation[pose])

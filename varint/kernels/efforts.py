@@ -1,0 +1,253 @@
+"""Laws and loads in a step: residual, rows and Newton's matrix (docs/theory.md section 10).
+
+A measure g and its law's effort f(g, dg/dt) act over a step at the middle pose x = (x + x') / 2,
+q = (q + q') / |q + q'|, half of it at either end:
+
+    start  h/2 f (g_x, (I + [T]) g_theta)      end  h/2 f (g_x, (I - [T]) g_theta),    gradients in the middle,
+
+T the tangent of a quarter of the step's rotation along its axis; a load on one body likewise. For f = -dV/dg these
+are the derivatives of the discrete Lagrangian -h V(middle): symplectic, symmetric, and with the momenta
+conserved; for a stiff spring it is the implicit midpoint rule, stable at any step.
+
+In Newton's matrix an effort between two bodies is one more row with a compliance, its change h/2 df = -lower . d:
+
+    [ D      -upper^T ]         where both bodies are neighbours in the tree, or in a cluster;
+    [ lower   1       ]         its own block, upper lower^T, goes to D where one body is the world.
+
+D takes as well the exact derivative of the loads, and of the turning of efforts with each body by itself. How efforts
+turn with the other body has no place in the graph of the LDU: it is left to the exact operator (operator.py).
+"""
+
+import math
+
+from varint._numba import indirect, njit
+from varint.algebra.quaternion import multiply
+from varint.algebra.vectors import add, cross, dot, scale, sub, vector
+from varint.kernels.dense import add_scaled6, dot6
+from varint.kernels.laws import evaluate_laws
+from varint.kernels.loads import differentiate_loads, evaluate_loads, load_power
+from varint.kernels.measures import curvature_at
+from varint.kernels.plan import Plan, Workspace
+
+
+@njit
+def middle_poses(plan, ws, start, half_step):
+    """Middle poses of the bodies that laws and loads act on, T, and the cosine of half the rotation."""
+    work = ws.efforts
+    for i in range(plan.bodies.mass.size):
+        if not plan.bodies.loaded[i]:
+            continue
+        v = ws.velocity[i]
+        x, y, z = half_step * v[3], half_step * v[4], half_step * v[5]
+        c = math.sqrt(1.0 - (x * x + y * y + z * z))
+        share = 1.0 / (1.0 + c)
+        T = work.tangent[i]
+        T[0], T[1], T[2], T[3] = share * x, share * y, share * z, c
+        for k in range(3):
+            work.position[i, k] = ws.position[start, i, k] + half_step * v[k]
+        _write_rotation(multiply(ws.quat[start, i], (1.0 + c, x, y, z)), share, work.rotation[i])
+
+
+@njit(inline="always")
+def _write_rotation(q, s, R):
+    """Rotation matrix of a quaternion (4,) that is not normalised, s = 2 / |q|^2, to ``R``."""
+    w, x, y, z = q
+    R[0, 0], R[0, 1], R[0, 2] = 1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)
+    R[1, 0], R[1, 1], R[1, 2] = s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)
+    R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
+
+
+@indirect
+def apply_efforts(plan: Plan, ws: Workspace, start: int, upper: int, lower: int, half_step: float) -> None:
+    """Efforts at the middle of the step: half of them off ``ws.residual_body``, rows into the Jacobians."""
+    middle_poses(plan, ws, start, half_step)
+    work = ws.efforts
+    evaluate_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
+    evaluate_loads(plan, ws, work.rotation, ws.velocity)
+    for s in range(plan.laws.sum_law.size - 1):
+        by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
+        for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = plan.laws.sum_measure[t]
+            has_row = m < plan.rows.role.size and ws.compliance[m] > 0.0  # else closed, a constraint, or no row
+            for side in range(2):
+                i = plan.measures.body[m, side]
+                if i == plan.bodies.mass.size:
+                    continue
+                up = ws.jacobian[upper, m, side] if has_row else work.upper[m, side]
+                low = ws.jacobian[lower, m, side] if has_row else work.lower[m, side]
+                _start_push(ws.residual_body[i], -half_step * work.sum_effort[s], work.gradient[m, side], work.tangent[i])
+                _write_rows(work.gradient[m, side], work.tangent[i], by_value, by_rate, up, low)
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        _start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
+
+
+@njit
+def _start_push(p, share, g, T):
+    """Add share (g_x, (I + [T]) g_theta) to ``p`` (6,)."""
+    tilt = cross(vector(T), vector(g[3:]))
+    for k in range(3):
+        p[k] += share * g[k]
+        p[3 + k] += share * (g[3 + k] + tilt[k])
+
+
+@njit
+def _write_rows(g, T, by_value, by_rate, up, low):
+    """The row of an effort at the start of the step, (I + [T]) g_theta, and minus the change of its half by d.
+
+    With dw = (c I + [u]) dphi, u = (1 + c) T, the rate's row is c g_theta - (1 + c) T x g_theta. Where impulses act
+    along the rows at the end, both are one array: Newton's matrix then holds the second alone.
+    """
+    tilt, c = cross(vector(T), vector(g[3:])), T[3]
+    straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
+    for k in range(3):
+        up[k], low[k] = g[k], (by_value + by_rate) * g[k]
+        up[3 + k], low[3 + k] = g[3 + k] + tilt[k], straight * g[3 + k] - across * tilt[k]
+
+
+@njit
+def unknown_to_motion(d, T, half_step, motion):
+    """The motion (6,) of a body in the middle of the step by a change d = (dv, dphi) of the unknowns."""
+    turn = vector(d[3:])
+    tilt = cross(vector(T), turn)
+    for k in range(3):
+        motion[k], motion[3 + k] = half_step * d[k], half_step * (turn[k] + tilt[k])
+
+
+@njit
+def unknown_to_velocity(d, T, velocity):
+    """The change (6,) of the velocity by a change d = (dv, dphi) of the unknowns: dw = (c I + [u]) dphi."""
+    turn = vector(d[3:])
+    tilt, c = cross(vector(T), turn), T[3]
+    for k in range(3):
+        velocity[k], velocity[3 + k] = d[k], c * turn[k] + (1.0 + c) * tilt[k]
+
+
+@njit
+def unknown_to_tangent(d, T, half_step):
+    """The change of T by a change d = (dv, dphi) of the unknowns: h/2 (c / (1 + c) + [T] + T T^T) dphi."""
+    turn, t, c = vector(d[3:]), vector(T), T[3]
+    change = add(scale(c / (1.0 + c), turn), add(cross(t, turn), scale(dot(t, turn), t)))
+    return scale(half_step, change)
+
+
+@njit
+def push_change(gradient, change, T, tangent_change, factor, out):
+    """Add ``factor`` times the change of (g_x, (I + [T]) g_theta) to ``out`` (6,)."""
+    turned = vector(change[3:])
+    lever = add(add(turned, cross(vector(T), turned)), cross(tangent_change, vector(gradient[3:])))
+    for k in range(3):
+        out[k] += factor * change[k]
+        out[3 + k] += factor * lever[k]
+
+
+@njit
+def load_change(plan, work, n, motion, velocity, out):
+    """Change ``out`` (6,) of the wrench of load n along a motion and a change of velocity (6,) of its body."""
+    for k in range(6):
+        out[k] = dot6(work.wrench_by_pose[n, k], motion) + dot6(work.wrench_by_velocity[n, k], velocity)
+
+
+@indirect
+def stiffen(plan: Plan, ws: Workspace, half_step: float) -> None:
+    """Add to the body pivots what laws and loads have in the blocks of single bodies."""
+    work = ws.efforts
+    differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
+    column, motion, change, unit = work.column, work.motion, work.change, work.unit
+    for s in range(plan.laws.sum_law.size - 1):
+        for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = plan.laws.sum_measure[t]
+            for side in range(2):
+                i = plan.measures.body[m, side]
+                if i == plan.bodies.mass.size:
+                    continue
+                if m >= plan.rows.role.size:
+                    for k in range(6):
+                        add_scaled6(ws.ldu.D[i, k], work.upper[m, side, k], work.lower[m, side])
+                effort = turning_effort(plan, work, s, m)
+                if not plan.measures.stiffening[m] or effort == 0.0:
+                    continue
+                T = work.tangent[i]
+                motion[:] = 0.0
+                for k in range(6):
+                    unit[:] = 0.0
+                    unit[k] = 1.0
+                    unknown_to_motion(unit, T, half_step, motion[side])
+                    curvature_at(plan, ws, m, work.position, work.rotation, motion, change)
+                    column[:] = 0.0
+                    by_tangent = unknown_to_tangent(unit, T, half_step)
+                    push_change(work.gradient[m, side], change[side], T, by_tangent, -half_step * effort, column)
+                    for a in range(6):
+                        ws.ldu.D[i, a, k] += column[a]
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        T = work.tangent[i]
+        for k in range(6):
+            unit[:] = 0.0
+            unit[k] = 1.0
+            column[:] = 0.0
+            add_load_change(plan, work, n, unit, half_step, column)
+            for a in range(6):
+                ws.ldu.D[i, a, k] += column[a]
+
+
+@njit
+def add_load_change(plan, work, n, d, half_step, out):
+    """Add to ``out`` (6,) the change of the residual by load n along a change d (6,) of its body's unknowns."""
+    T = work.tangent[plan.loads.body[n]]
+    unknown_to_motion(d, T, half_step, work.motion[0])
+    unknown_to_velocity(d, T, work.motion[1])
+    load_change(plan, work, n, work.motion[0], work.motion[1], work.change[0])
+    push_change(work.wrench[n], work.change[0], T, unknown_to_tangent(d, T, half_step), -half_step, out)
+
+
+@njit
+def turning_effort(plan, work, s, m):
+    """What the curvature of measure m of sum s is taken times: the effort, or for a length of zero its slope."""
+    if plan.measures.radial[m] and work.value[m] == 0.0:
+        return work.sum_by_value[s]
+    return work.sum_effort[s]
+
+
+@indirect
+def finish_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
+    """The end's half of the efforts into ``ws.momentum``; work, values and states kept."""
+    work = ws.efforts
+    for s in range(plan.laws.sum_law.size - 1):
+        for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+            e = plan.laws.element[f]
+            work.work[e] += 2.0 * half_step * work.effort[e] * work.sum_rate[s]
+            if plan.laws.state[f] >= 0:
+                work.state[plan.laws.state[f]] += 2.0 * half_step * work.flow[plan.laws.state[f]]
+        for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = plan.laws.sum_measure[t]
+            work.value_near[m] = work.value[m]
+            for side in range(2):
+                i = plan.measures.body[m, side]
+                if i < plan.bodies.mass.size:
+                    _finish_push(
+                        ws.momentum[i], half_step * work.sum_effort[s], work.gradient[m, side], work.tangent[i]
+                    )
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        work.work[plan.loads.element[n]] += 2.0 * half_step * load_power(plan, work, n, ws.velocity)
+        _finish_push(ws.momentum[i], half_step, work.wrench[n], work.tangent[i])
+
+
+@njit
+def _finish_push(p, share, g, T):
+    """Momentum (6,) += share (g_x, (I - [T]) g_theta)."""
+    tilt = sub(vector(g[3:]), cross(vector(T), vector(g[3:])))
+    for k in range(3):
+        p[k] += share * g[k]
+        p[3 + k] += share * tilt[k]
+
+
+@njit
+def clear_rows(plan, compliance, jacobian):
+    """Take the rows that are no constraints out of a Jacobian (nr, 2, 6): a projection has no efforts."""
+    for r in range(plan.rows.role.size):
+        if compliance[r] > 0.0:
+            for s in range(2):
+                for k in range(6):
+                    jacobian[r, s, k] = 0.0

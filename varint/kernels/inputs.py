@@ -1,0 +1,48 @@
+"""What acts on a mechanism from outside during a run: loads on bodies and inputs of forces, at the nodes."""
+
+from dataclasses import dataclass
+
+from varint._numba import Float2, Float3, Int1, Record, njit
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs(Record):
+    """Linear from node to node; targets of constraints follow cubics, by their rates. ne elements."""
+
+    load: Float2  # (nb, 6) constant: N, world, and N m, body axes
+    loads: Float3  # (T, nb, 6) added to it at the nodes from 0 on, none: T = 0
+    input: Float2  # (T, ne) at the nodes from ``first`` on; T = 1: constant
+    rate: Float2  # (T, ne) their rates
+    first: Int1  # (1,)
+
+
+@njit
+def set_load(plan, ws, inputs, node, share):
+    """Fill ``ws.load`` with gravity and the loads at ``node + share``."""
+    left = node
+    right = min(left + 1, inputs.loads.shape[0] - 1)
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            ws.load[i, k] = inputs.load[i, k]
+        for k in range(3):
+            ws.load[i, k] += plan.bodies.mass[i] * plan.bodies.gravity[k]
+        if inputs.loads.shape[0]:
+            for k in range(6):
+                ws.load[i, k] += (1.0 - share) * inputs.loads[left, i, k] + share * inputs.loads[right, i, k]
+
+
+@njit
+def nodes_around(inputs, node):
+    """Rows of ``inputs.input`` for a node and the one after it."""
+    if inputs.input.shape[0] == 1:
+        return 0, 0
+    left = node - inputs.first[0]
+    return left, min(left + 1, inputs.input.shape[0] - 1)
+
+
+@njit
+def set_inputs(ws, inputs, node, share):
+    """Fill ``ws.efforts.input`` with the inputs at ``node + share``."""
+    left, right = nodes_around(inputs, node)
+    for e in range(ws.efforts.input.size):
+        ws.efforts.input[e] = (1.0 - share) * inputs.input[left, e] + share * inputs.input[right, e]

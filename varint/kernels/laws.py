@@ -1,0 +1,103 @@
+"""The laws of a plan: efforts along sums of measures at a pose, and their derivatives (docs/theory.md section 10).
+
+The variational integrator asks for them in the middle of a step, the reduced form at a node or the end of a stage.
+"""
+
+from varint._numba import njit, switch
+from varint.kernels.measures import rate_of, weighted_measure
+from varint.model.forces import LAWS
+
+LAW_NAMES = tuple(sorted(LAWS))
+STATE_ITERATIONS = 50
+SETTLED = 1e-15  # of a state, or one
+
+_SOURCES = {
+    "value": "value",
+    "rate": "rate",
+    "input": "given",
+    "state": "state",
+    "table": "plan.laws.table[plan.laws.table_first[f] : plan.laws.table_first[f + 1]]",
+    "function": "work.function[f]",
+}
+
+
+def _call(law, wanted):
+    places = {name: f"plan.laws.parameter[plan.laws.first[f] + {k}]" for k, name in enumerate(law.parameters)}
+    return f"function({', '.join((_SOURCES | places)[name] for name in wanted)})"
+
+
+@njit
+def _without_state(given):
+    """The results of a law without a state as those of one that has."""
+    return given[0], given[1], given[2], 0.0, 0.0, 0.0, 0.0, 0.0
+
+
+_laws = [LAWS[name] for name in LAW_NAMES]
+_effort = switch(
+    "effort",
+    "plan, work, f, value, rate, given, state",
+    [(law.effort, _call(law, law.arguments)) for law in _laws],
+    wrappers=[None if law.has_state else _without_state for law in _laws],
+)
+_potential = switch(
+    "potential",
+    "plan, f, value",
+    [(law.potential, _call(law, law.potential_arguments)) if law.potential else (None, "0.0") for law in _laws],
+)
+
+
+@njit
+def law_effort(plan, work, f, value, rate, span):
+    """Effort of law f and its derivatives by value and rate, those through its own state included.
+
+    The state a is that of the start plus ``span`` times its flow da/dt here, solved for where the flow depends on it.
+    """
+    given, s = work.input[plan.laws.element[f]], plan.laws.state[f]
+    if s < 0:
+        effort, by_value, by_rate, _, _, _, _, _ = _effort(plan.laws.kind[f], plan, work, f, value, rate, given, 0.0)
+        return effort, by_value, by_rate
+    start = state = work.state[s]
+    for _ in range(STATE_ITERATIONS):
+        effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state = _effort(
+            plan.laws.kind[f], plan, work, f, value, rate, given, state
+        )
+        slope = 1.0 - span * flow_by_state
+        change = (start + span * flow - state) / slope
+        state += change
+        if not abs(change) > SETTLED * max(1.0, abs(state)):
+            break
+    work.flow[s] = flow
+    through = by_state * span / slope
+    return effort, by_value + through * flow_by_value, by_rate + through * flow_by_rate
+
+
+@njit
+def law_potential(plan, f, value):
+    """J, of law f; zero where it has none."""
+    return _potential(plan.laws.kind[f], plan, f, value)
+
+
+@njit
+def evaluate_laws(plan, ws, position, rotation, velocity, span):
+    """All efforts at a pose (nb + 1, 3), (nb + 1, 3, 3) with velocities (nb, 6).
+
+    Of measures ``work.value``, near ``work.value_near``, and ``work.gradient``; of sums ``work.sum_value``, ``sum_rate``,
+    ``sum_effort``, ``sum_by_value`` and ``sum_by_rate``; of laws ``work.law_by_value``, ``law_by_rate``, ``law_flow``,
+    and ``work.effort``. ``span``: see `law_effort`.
+    """
+    work = ws.efforts
+    for s in range(plan.laws.sum_law.size - 1):
+        value = rate = 0.0
+        for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+            m = plan.laws.sum_measure[t]
+            work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], position, rotation, work.gradient[m])
+            value += plan.measures.weight[m] * work.value[m]
+            rate += rate_of(plan.measures.body[m], work.gradient[m], velocity)
+        effort = by_value = by_rate = 0.0
+        for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+            own, own_by_value, own_by_rate = law_effort(plan, work, f, value, rate, span)
+            work.effort[plan.laws.element[f]] = own
+            work.law_by_value[f], work.law_by_rate[f] = own_by_value, own_by_rate
+            effort, by_value, by_rate = effort + own, by_value + own_by_value, by_rate + own_by_rate
+        work.sum_value[s], work.sum_rate[s] = value, rate
+        work.sum_effort[s], work.sum_by_value[s], work.sum_by_rate[s] = effort, by_value, by_rate

@@ -1,0 +1,156 @@
+"""Loads on single bodies by their own motion: wrenches and their exact derivatives (docs/theory.md section 10).
+
+A wrench is a force, N, world, and a torque, N m, body axes, on the body with pose x, R and velocity v, w:
+
+    push         input times a force and a torque fixed in the world, at a point p of the body
+    follower     the same fixed in the body
+    resistance   -c |v|^(n - 1) v, or -c |w|^(n - 1) w; n = 1 or 2
+    sliding      at a point p on a plane with normal n: -mu N tanh(|s| / v0) s / |s|, s the velocity of p along the
+                 plane, N the effort of the law that presses it on
+"""
+
+import math
+
+from varint._numba import njit
+from varint.algebra.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.kernels.dense import dot6
+from varint.kernels.measures import curvature_at
+
+LOAD_NAMES = ("push", "follower", "resistance", "sliding")
+PUSH, FOLLOWER, RESISTANCE, SLIDING = range(4)
+
+
+@njit
+def _sliding_velocity(plan, n, R, v):
+    """Velocity of the point along the plane, world, and its size."""
+    normal = vector(plan.loads.normal[n])
+    s = add(vector(v), rotate(R, cross(vector(v[3:]), vector(plan.loads.point[n]))))
+    s = sub(s, scale(dot(normal, s), normal))
+    return s, math.sqrt(dot(s, s))
+
+
+@njit
+def _pressure(plan, work, n):
+    """Normal force of a sliding load, N."""
+    return work.effort[plan.laws.element[plan.loads.pressing[n]]]
+
+
+@njit
+def evaluate_loads(plan, ws, rotation, velocity):
+    """Wrenches ``ws.efforts.wrench``, and ``effort`` along them, of bodies with ``rotation`` and ``velocity`` (nb, 6).
+
+    After `evaluate_laws` at the same pose.
+    """
+    work, loads = ws.efforts, plan.loads
+    for n in range(loads.kind.size):
+        i, kind, given = loads.body[n], loads.kind[n], work.input[loads.element[n]]
+        R, v = rotation[i], velocity[i]
+        force, torque, point = vector(loads.force[n]), vector(loads.torque[n]), vector(loads.point[n])
+        if kind == PUSH:
+            turned = add(rotate_back(R, torque), cross(point, rotate_back(R, force)))
+            write(work.wrench[n], scale(given, force), scale(given, turned))
+        elif kind == FOLLOWER:
+            write(work.wrench[n], scale(given, rotate(R, force)), scale(given, add(torque, cross(point, force))))
+        elif kind == RESISTANCE:
+            line, turn = vector(v), vector(v[3:])
+            along, about = loads.linear[n], loads.angular[n]
+            if loads.power[n] == 2:
+                along, about = along * math.sqrt(dot(line, line)), about * math.sqrt(dot(turn, turn))
+            write(work.wrench[n], scale(-along, line), scale(-about, turn))
+            given = -along * math.sqrt(dot(line, line)) - about * math.sqrt(dot(turn, turn))
+        else:
+            s, speed = _sliding_velocity(plan, n, R, v)
+            given = -loads.friction[n] * _pressure(plan, work, n) * math.tanh(speed / loads.smoothing[n])
+            pull = scale(given / speed if speed > 0.0 else 0.0, s)
+            write(work.wrench[n], pull, cross(point, rotate_back(R, pull)))
+        work.effort[loads.element[n]] = given
+
+
+@njit
+def differentiate_loads(plan, ws, position, rotation, velocity):
+    """Derivatives ``ws.efforts.wrench_by_pose`` and ``wrench_by_velocity`` (n, 6, 6), after `evaluate_loads`."""
+    work, loads = ws.efforts, plan.loads
+    for n in range(loads.kind.size):
+        i, kind, given = loads.body[n], loads.kind[n], work.input[loads.element[n]]
+        by_pose, by_velocity = work.wrench_by_pose[n], work.wrench_by_velocity[n]
+        by_pose[:] = 0.0
+        by_velocity[:] = 0.0
+        if kind == RESISTANCE:
+            _resistance(loads.linear[n], loads.power[n], vector(velocity[i]), 0, by_velocity)
+            _resistance(loads.angular[n], loads.power[n], vector(velocity[i, 3:]), 3, by_velocity)
+        elif kind == SLIDING:
+            _sliding(plan, ws, n, position, rotation, velocity, by_pose, by_velocity)
+        else:
+            R, point = rotation[i], vector(loads.point[n])
+            force, torque = scale(given, vector(loads.force[n])), scale(given, vector(loads.torque[n]))
+            for k in range(3):
+                axis = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+                if kind == PUSH:
+                    moment = cross(point, cross(rotate_back(R, force), axis))
+                    _write_column(by_pose, 3 + k, ZERO, add(cross(rotate_back(R, torque), axis), moment))
+                else:
+                    _write_column(by_pose, 3 + k, rotate(R, cross(axis, force)), ZERO)
+
+
+@njit
+def _write_column(matrix, k, force, torque):
+    for a in range(3):
+        matrix[a, k], matrix[3 + a, k] = force[a], torque[a]
+
+
+@njit
+def _resistance(c, power, v, first, by_velocity):
+    """-c I, or -c (|v| I + v v^T / |v|), in the block of the translations or the rotations."""
+    speed = math.sqrt(dot(v, v))
+    for a in range(3):
+        for b in range(3):
+            share = 1.0 if a == b else 0.0
+            if power == 2:
+                share = share * speed + (v[a] * v[b] / speed if speed > 0.0 else 0.0)
+            by_velocity[first + a, first + b] = -c * share
+
+
+@njit
+def _sliding(plan, ws, n, position, rotation, velocity, by_pose, by_velocity):
+    """Of a sliding load: by the velocity of its point, and by the normal force."""
+    work, loads = ws.efforts, plan.loads
+    i, normal, point = loads.body[n], vector(loads.normal[n]), vector(loads.point[n])
+    R, v = rotation[i], velocity[i]
+    s, speed = _sliding_velocity(plan, n, R, v)
+    bound, smoothing = loads.friction[n] * _pressure(plan, work, n), loads.smoothing[n]
+    share = math.tanh(speed / smoothing)
+    ratio = share / speed if speed > 0.0 else 1.0 / smoothing
+    slope = (1.0 - share * share) / smoothing
+    along = scale(1.0 / speed if speed > 0.0 else 0.0, s)
+    f, m = loads.pressing[n], loads.pressed[n]
+    side = 0 if plan.measures.body[m, 0] == i else 1
+    gradient, motion, change = work.gradient[m, side], work.motion, work.change
+    motion[:] = 0.0
+    for k in range(6):
+        motion[side, k] = v[k]
+    curvature_at(plan, ws, m, position, rotation, motion, change)
+    # the rate is v . g: by the pose v . dg = (K v - g_theta x w) . d, see measures/base.py
+    lever = cross(vector(gradient[3:]), vector(v[3:]))
+    spin = cross(vector(v[3:]), point)
+    for k in range(6):
+        axis = (1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0)
+        moved, shifted = (axis, ZERO) if k < 3 else (rotate(R, cross(axis, point)), rotate(R, cross(axis, spin)))
+        turned = change[side, k] - (lever[k - 3] if k >= 3 else 0.0)
+        normal_by_pose = work.law_by_value[f] * gradient[k] + work.law_by_rate[f] * turned
+        normal_by_velocity = work.law_by_rate[f] * gradient[k]
+        pull = scale(-loads.friction[n] * share, along)
+        for by, ds, dn in ((by_velocity, moved, normal_by_velocity), (by_pose, shifted, normal_by_pose)):
+            ds = sub(ds, scale(dot(normal, ds), normal))
+            df = add(scale(-bound * ratio, ds), scale(-bound * (slope - ratio) * dot(along, ds), along))
+            df = add(df, scale(dn, pull))
+            _write_column(by, k, df, cross(point, rotate_back(R, df)))
+        if k >= 3:  # the torque p x R^T f turns with the body
+            torque = cross(point, cross(rotate_back(R, scale(-bound * share, along)), axis))
+            for a in range(3):
+                by_pose[3 + a, k] += torque[a]
+
+
+@njit
+def load_power(plan, work, n, velocity):
+    """W, of load n on bodies with ``velocity`` (nb, 6)."""
+    return dot6(work.wrench[n], velocity[plan.loads.body[n]])

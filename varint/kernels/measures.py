@@ -1,0 +1,81 @@
+"""The measures of a plan at a pose: values, gradients and curvature, whatever their kinds (measures/)."""
+
+import numpy as np
+
+from varint._numba import njit, switch
+from varint.algebra.vectors import continued
+from varint.kernels.dense import dot6
+from varint.measures import KINDS, number_of
+
+KIND_NAMES = tuple(sorted(KINDS))
+ANGULAR = np.array([KINDS[name].facts.angular for name in KIND_NAMES])  # whether the unit of a kind is rad
+POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distance")  # of the fused rows, see rows.py
+
+_AT = "plan, ws, m, x_a, A, x_b, B"
+_kinds = [KINDS[name] for name in KIND_NAMES]
+_evaluate = switch("evaluate", f"{_AT}, G_a, G_b", [(k.evaluate, f"function({_AT}, G_a, G_b)") for k in _kinds])
+_ALONG = f"{_AT}, motion_a, motion_b, out_a, out_b"
+_curve = switch("curve", _ALONG, [(k.curve, f"function({_ALONG})") for k in _kinds])
+
+
+@njit
+def measure_at(plan, ws, m, position, rotation, gradient):
+    """Value of measure m at a pose (nb + 1, 3), (nb + 1, 3, 3), an angle in [-pi, pi]; ``gradient`` (2, 6) by side."""
+    first = plan.measures.first[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    return _evaluate(
+        plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
+        gradient[first], gradient[1 - first],
+    )  # fmt: skip
+
+
+@njit
+def weighted_measure(plan, ws, m, near, position, rotation, gradient):
+    """`measure_at`, an angle with the turns that bring it nearest to ``near``; the gradient times the weight."""
+    value = continued(plan.measures.period[m], near, measure_at(plan, ws, m, position, rotation, gradient))
+    weight = plan.measures.weight[m]
+    if weight != 1.0:
+        for s in range(2):
+            for k in range(6):
+                gradient[s, k] *= weight
+    return value
+
+
+@njit
+def curvature_at(plan, ws, m, position, rotation, motion, out):
+    """Change ``out`` (2, 6) of the weighted gradient along motions (2, 6) of the two bodies, by side."""
+    first = plan.measures.first[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    _curve(
+        plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
+        motion[first], motion[1 - first], out[first], out[1 - first],
+    )  # fmt: skip
+    for s in range(2):
+        for k in range(6):
+            out[s, k] *= plan.measures.weight[m]
+
+
+@njit
+def curve_rows(plan, ws, rows, position, rotation, motion, out):
+    """`curvature_at` of ``rows`` (m,), (m, 2, 6), along motions (nb, 6); zero for rows that are no constraints."""
+    ends = ws.efforts.motion
+    for n in range(rows.size):
+        r = rows[n]
+        if ws.compliance[r] > 0.0:
+            out[n] = 0.0
+            continue
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            for k in range(6):
+                ends[s, k] = motion[i, k] if i < motion.shape[0] else 0.0
+        curvature_at(plan, ws, r, position, rotation, ends, out[n])
+
+
+@njit
+def rate_of(body, gradient, velocity):
+    """Rate of a measure of two bodies (2,) with that gradient (2, 6), at velocities (nb, 6)."""
+    rate = 0.0
+    for s in range(2):
+        if body[s] < velocity.shape[0]:
+            rate += dot6(gradient[s], velocity[body[s]])
+    return rate

@@ -1,0 +1,68 @@
+"""Efforts of laws and loads at given nodes of a motion."""
+
+from varint._numba import njit
+from varint.algebra.quaternion import rotation_matrix
+from varint.kernels.dense import add_scaled6, dot6
+from varint.kernels.laws import evaluate_laws, law_potential
+from varint.kernels.loads import evaluate_loads
+
+
+@njit
+def sum_efforts(plan, work, velocity, load, power):
+    """Add the loads of all efforts to ``load`` (nb, 6); ``power`` (ne,), W. After `evaluate_laws`, `evaluate_loads`."""
+    laws = plan.laws
+    for s in range(laws.sum_law.size - 1):
+        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            power[laws.element[f]] = work.effort[laws.element[f]] * work.sum_rate[s]
+        for t in range(laws.sum_first[s], laws.sum_first[s + 1]):
+            m = laws.sum_measure[t]
+            for side in range(2):
+                i = plan.measures.body[m, side]
+                if i < load.shape[0]:
+                    add_scaled6(load[i], work.sum_effort[s], work.gradient[m, side])
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        add_scaled6(load[i], 1.0, work.wrench[n])
+        power[plan.loads.element[n]] = dot6(work.wrench[n], velocity[i])
+
+
+@njit
+def keep_turns(plan, work):
+    """Angles count their turns from the present values on."""
+    for t in range(plan.laws.sum_first[plan.laws.sum_law.size - 1]):
+        m = plan.laws.sum_measure[t]
+        work.value_near[m] = work.value[m]
+
+
+@njit
+def efforts_at_nodes(plan, ws, nodes, inputs, states, out):
+    """Of each element at T nodes: effort, power, W, potential, J, (T, ne); of all together the load (T, nb, 6).
+
+    ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6); ``inputs`` (T, ne); ``states`` of laws
+    (T, n). ``out``: effort, power, potential, load, and of sums with laws value and rate (T, ns). Load: world force,
+    body torque. Angles go on past pi from one node to the next.
+    """
+    position, quat, velocity = nodes
+    effort, power, potential, load, value, rate = out
+    work, laws = ws.efforts, plan.laws
+    for node in range(position.shape[0]):
+        for i in range(plan.bodies.mass.size):
+            for k in range(3):
+                ws.position[0, i, k] = position[node, i, k]
+            for k in range(6):
+                ws.velocity[i, k] = velocity[node, i, k]
+            rotation_matrix(quat[node, i], ws.rotation[0, i])
+        for e in range(work.input.size):
+            work.input[e] = inputs[node, e]
+        for n in range(work.state.size):
+            work.state[n] = states[node, n]
+        evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
+        evaluate_loads(plan, ws, ws.rotation[0], ws.velocity)
+        sum_efforts(plan, work, ws.velocity, load[node], power[node])
+        for e in range(work.effort.size):
+            effort[node, e] = work.effort[e]
+        for s in range(laws.sum_law.size - 1):
+            value[node, s], rate[node, s] = work.sum_value[s], work.sum_rate[s]
+            for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+                potential[node, laws.element[f]] = law_potential(plan, f, work.sum_value[s])
+        keep_turns(plan, work)

@@ -1,0 +1,81 @@
+"""ANGLE: of a direction of b in a plane of a, rad.
+
+    g = atan2(u . d, v . d),    d = R w, R = A^T B
+
+u, v of a and w of b: unit vectors. With f = (v . d u - u . d v) / ((u . d)^2 + (v . d)^2) the gradient is f x d by
+rotations of a, and the opposite, in its own axes, by those of b.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint._numba import njit
+from varint.algebra.vectors import (
+    ZERO,
+    add,
+    arctangent,
+    cross,
+    dot,
+    rotate,
+    rotate_back,
+    scale,
+    sub,
+    vector,
+    write,
+)
+from varint.measures.base import Measure, Numbers, register
+
+
+@njit
+def angle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
+    """Value and gradient, see measures/base.py."""
+    u, v = vector(plan.measures.u[m]), vector(plan.measures.v[m])
+    d = rotate_back(A, rotate(B, vector(plan.measures.w[m])))
+    s, c = dot(u, d), dot(v, d)
+    size = 1.0 / (s * s + c * c)
+    near = cross(sub(scale(size * c, u), scale(size * s, v)), d)
+    write(G_a, ZERO, near)
+    write(G_b, ZERO, scale(-1.0, rotate_back(B, rotate(A, near))))
+    return arctangent(s, c)
+
+
+@njit
+def curve_angle(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+    """Change of the gradient, see measures/base.py."""
+    u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
+    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    d = rotate_back(A, rotate(B, w))
+    dd = sub(rotate_back(A, rotate(B, cross(turn_b, w))), cross(turn_a, d))
+    s, c, ds, dc = dot(u, d), dot(v, d), dot(u, dd), dot(v, dd)
+    size = 1.0 / (s * s + c * c)
+    growth = 2.0 * size * (s * ds + c * dc)
+    f = sub(scale(size * c, u), scale(size * s, v))
+    df = sub(sub(scale(size * dc, u), scale(size * ds, v)), scale(growth, f))
+    near, dnear = cross(f, d), add(cross(df, d), cross(f, dd))
+    far = rotate_back(B, rotate(A, near))
+    dfar = sub(rotate_back(B, rotate(A, add(dnear, cross(turn_a, near)))), cross(turn_b, far))
+    write(out_a, ZERO, dnear)
+    write(out_b, ZERO, scale(-1.0, dfar))
+
+
+@dataclass(frozen=True, eq=False)
+class Angle(Measure):
+    """The angle atan2(``sine`` . d, ``cosine`` . d) of ``direction`` d of b against two directions of a (3,), world."""
+
+    sine: np.ndarray
+    cosine: np.ndarray
+    direction: np.ndarray
+
+    kind = "angle"
+    angular = True
+    anchored = False
+    period = 2.0 * math.pi
+    stiffening = False  # small beside what its law adds, and most measures are angles
+
+    def numbers(self, A, x_a, B, x_b):
+        return Numbers(u=A.T @ self.sine, v=A.T @ self.cosine, w=B.T @ self.direction)
+
+
+register("angle", angle, curve_angle, Angle)

@@ -1,0 +1,59 @@
+"""AXIS: the cosine of the angle between a direction of a and one of b, zero where they are at right angles.
+
+g = u . R w,    R = A^T B
+"""
+
+from dataclasses import dataclass
+
+from varint._numba import njit
+from varint.algebra.vectors import ZERO, cross, dot, rotate, rotate_back, sub, vector, write
+from varint.measures.base import Measure, Numbers, register
+
+
+class Facts(Measure):
+    """Facts of the kind."""
+
+    angular = True
+    anchored = False
+
+
+@njit
+def axis(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
+    """Value and gradient, see measures/base.py."""
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
+    n, d = rotate(A, u), rotate(B, w)
+    write(G_a, ZERO, cross(u, rotate_back(A, d)))
+    write(G_b, ZERO, cross(w, rotate_back(B, n)))
+    return dot(n, d)
+
+
+@njit
+def curve_axis(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+    """Change of the gradient, see measures/base.py."""
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
+    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
+    d, dd = rotate(B, w), rotate(B, cross(turn_b, w))
+    write(out_a, ZERO, cross(u, sub(rotate_back(A, dd), cross(turn_a, rotate_back(A, d)))))
+    write(out_b, ZERO, cross(w, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))))
+
+
+register("axis", axis, curve_axis, Facts)
+
+
+@dataclass(frozen=True)
+class Square:
+    """A row of a joint: axis ``axis_a`` of frame a stays at right angles to axis ``axis_b`` of frame b."""
+
+    axis_a: int
+    axis_b: int
+
+    kind = "axis"
+
+    def gap(self, frame, apart) -> float:
+        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        return 0.0
+
+    def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
+        """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        return Numbers(u=frame_a[:, self.axis_a], w=frame_b[:, self.axis_b])

@@ -1,0 +1,98 @@
+"""What a kind of measure states, and the registry of the kinds.
+
+A measure is a scalar g of the poses of two bodies a and b, m or rad, the world among them. Each kind gives two
+compiled functions of the same arguments,
+
+    evaluate(plan, ws, m, x_a, A, x_b, B, G_a, G_b) -> g
+        the value, an angle in [-pi, pi], and the gradient: G_a, G_b (6,) by the motions of the two bodies.
+    curve(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b)
+        the change of G_a, G_b along motions (6,) of both bodies: the exact curvature applied to them.
+
+m: number of the measure in the plan; x (3,), A, B (3, 3): positions of the centres of mass, m, world, and rotation
+matrices body to world; a motion: translation, m, world, then a rotation vector, rad, in the body's axes. With a
+rotation vector in the body's axes the curvature K of a scalar is not symmetric: K - K^T = [G_theta] in the block of
+each body's rotations, as rotations do not commute; otherwise it is (docs/theory.md section 10).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+NONE3 = np.zeros(3)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a measure is made of, in the axes of its bodies; each kind says what its own mean.
+
+    u, v : (3,) on body a;  w : (3,) on body b;  c : number;  rest : (3, 3)
+    """
+
+    u: np.ndarray = field(default_factory=lambda: NONE3)
+    v: np.ndarray = field(default_factory=lambda: NONE3)
+    w: np.ndarray = field(default_factory=lambda: NONE3)
+    c: float = 0.0
+    rest: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A measure between two bodies, as forces describe it: points and directions in the world, reference configuration.
+
+    Attributes
+    ----------
+    kind : str
+        Name in the registry.
+    angular : bool
+        Whether its unit is rad, else m.
+    period : float
+        After which its values repeat, 0 for never.
+    radial : bool
+        Whether it has no direction where its value is zero; `curve` then gives the change of the vector between its
+        points, to be taken times the derivative of the effort by the value.
+    anchored : bool
+        Whether the places of its points count, not directions alone.
+    stiffening : bool
+        Whether Newton's matrix of a step takes its curvature at the two bodies themselves.
+    """
+
+    body_a: str
+    body_b: str
+
+    kind: ClassVar[str]
+    angular: ClassVar[bool] = False
+    period: ClassVar[float] = 0.0
+    radial: ClassVar[bool] = False
+    anchored: ClassVar[bool] = True
+    stiffening: ClassVar[bool] = True
+
+    def numbers(self, A, x_a, B, x_b) -> Numbers:
+        """Its numbers, for bodies with rotation matrices A, B (3, 3) and centres x_a, x_b (3,) in the reference."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A registered kind of measure: its facts and compiled functions."""
+
+    name: str
+    facts: type[Measure]
+    evaluate: Callable
+    curve: Callable
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def register(name: str, evaluate: Callable, curve: Callable, facts: type[Measure] = Measure) -> None:
+    """Add a kind of measure to the registry."""
+    if name in KINDS:
+        raise ValueError(f"there is a measure '{name}' already")
+    KINDS[name] = Kind(name, facts, evaluate, curve)
+
+
+def number_of(name: str) -> int:
+    """The number of a kind in plans: its place among the names in alphabetical order."""
+    return sorted(KINDS).index(name)

@@ -1,0 +1,55 @@
+"""DISTANCE: by how much two points are not c apart, m, without the square root of a length.
+
+g = (|d|^2 - c^2) / (2 c),    d = x_b + B w - x_a - A u
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint._numba import njit
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.measures.base import Numbers, register
+
+
+@njit
+def distance(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
+    """Value and gradient, see measures/base.py."""
+    u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
+    d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
+    n = scale(1.0 / c, d)
+    write(G_a, scale(-1.0, n), cross(rotate_back(A, n), u))
+    write(G_b, n, cross(w, rotate_back(B, n)))
+    return 0.5 * c * (dot(n, n) - 1.0)
+
+
+@njit
+def curve_distance(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+    """Change of the gradient, see measures/base.py."""
+    u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
+    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
+    dd = add(sub(vector(motion_b), vector(motion_a)), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))
+    n, dn = scale(1.0 / c, d), scale(1.0 / c, dd)
+    write(out_a, scale(-1.0, dn), cross(sub(rotate_back(A, dn), cross(turn_a, rotate_back(A, n))), u))
+    write(out_b, dn, cross(w, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))))
+
+
+register("distance", distance, curve_distance)
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A row of a joint: the anchors stay ``length`` apart, m."""
+
+    length: float
+
+    kind = "distance"
+
+    def gap(self, frame, apart) -> float:
+        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        return float(np.linalg.norm(apart)) - self.length
+
+    def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
+        """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        return Numbers(u=anchor_a, w=anchor_b, c=self.length)

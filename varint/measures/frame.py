@@ -1,0 +1,102 @@
+"""FRAME: a coordinate of a frame of b seen from one of a: a POINT's, plus a part of the rotation vector.
+
+    g = u . (p + R w) - c + v . rho,    exp [rho] = R R0^T, axes of a; R = A^T B, R0 the same at rest
+
+A change of R by a rotation delta from the left changes rho by the inverse of the left Jacobian,
+drho = delta - rho x delta / 2 + f rho x (rho x delta), f = (1 - phi cot(phi / 2) / 2) / phi^2, phi = |rho|;
+so v . rho by y . delta, y = v + rho x v / 2 + f rho x (rho x v).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint._numba import njit
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
+from varint.measures.base import Measure, Numbers, register
+from varint.measures.point import curve_point, point
+
+SMALL = 1e-3  # rad: below, the series of f
+
+
+@njit
+def _rotation_vector(plan, m, A, B):
+    """The rotation vector rho, f, and the derivative of f by phi over phi."""
+    rest = plan.measures.rest[m]
+    x = rotate_back(A, rotate(B, vector(rest[0])))  # the columns of R R0^T
+    y = rotate_back(A, rotate(B, vector(rest[1])))
+    z = rotate_back(A, rotate(B, vector(rest[2])))
+    sine = (0.5 * (y[2] - z[1]), 0.5 * (z[0] - x[2]), 0.5 * (x[1] - y[0]))
+    size = math.sqrt(dot(sine, sine))
+    phi = math.atan2(size, 0.5 * (x[0] + y[1] + z[2] - 1.0))
+    rho = scale(phi / size if size > 1e-8 else 1.0, sine)
+    if phi <= SMALL:
+        return rho, 1.0 / 12.0, 1.0 / 360.0
+    cotangent = 1.0 / math.tan(0.5 * phi)
+    f = (1.0 - 0.5 * phi * cotangent) / (phi * phi)
+    slope = ((-0.5 * cotangent + 0.25 * phi * (1.0 + cotangent * cotangent)) / (phi * phi) - 2.0 * f / phi) / phi
+    return rho, f, slope
+
+
+@njit
+def _by_rotation(v, rho, f):
+    """The vector y above."""
+    once = cross(rho, v)
+    return add(add(v, scale(0.5, once)), scale(f, cross(rho, once)))
+
+
+@njit
+def frame(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
+    """Value and gradient, see measures/base.py."""
+    value = point(plan, ws, m, x_a, A, x_b, B, G_a, G_b)
+    v = vector(plan.measures.v[m])
+    rho, f, _ = _rotation_vector(plan, m, A, B)
+    near = _by_rotation(v, rho, f)
+    far = rotate_back(B, rotate(A, near))
+    for k in range(3):
+        G_a[3 + k] -= near[k]
+        G_b[3 + k] += far[k]
+    return value + dot(v, rho)
+
+
+@njit
+def curve_frame(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+    """Change of the gradient, see measures/base.py."""
+    curve_point(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b)
+    v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motion_a[3:]), vector(motion_b[3:])
+    rho, f, slope = _rotation_vector(plan, m, A, B)
+    delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
+    once = cross(rho, delta)
+    drho = add(sub(delta, scale(0.5, once)), scale(f, cross(rho, once)))
+    once = cross(rho, v)
+    donce = cross(drho, v)
+    dtwice = add(cross(drho, once), cross(rho, donce))
+    dnear = add(scale(0.5, donce), add(scale(f, dtwice), scale(slope * dot(rho, drho), cross(rho, once))))
+    near = _by_rotation(v, rho, f)
+    far = rotate_back(B, rotate(A, near))
+    dfar = sub(rotate_back(B, rotate(A, add(dnear, cross(turn_a, near)))), cross(turn_b, far))
+    for k in range(3):
+        out_a[3 + k] -= dnear[k]
+        out_b[3 + k] += dfar[k]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameCoordinate(Measure):
+    """``direction`` . the shift of ``point_b`` of b from ``point_a`` of a, plus ``rotation`` . the rotation vector of b
+    since the reference, in axes of a (3,); world, reference."""
+
+    direction: np.ndarray
+    rotation: np.ndarray
+    point_b: np.ndarray
+    point_a: np.ndarray
+
+    kind = "frame"
+
+    def numbers(self, A, x_a, B, x_b):
+        u, w = A.T @ self.direction, B.T @ (self.point_b - x_b)
+        c = float(self.direction @ (self.point_a - x_a))
+        return Numbers(u=u, v=A.T @ self.rotation, w=w, c=c, rest=A.T @ B)
+
+
+register("frame", frame, curve_frame, FrameCoordinate)

@@ -1,0 +1,75 @@
+"""POINT: how far a point of b is along a direction of a, m.
+
+    g = u . (p + R w) - c,    p = A^T (x_b - x_a), R = A^T B
+
+u a unit vector of a, w the point of b, c the place of the zero.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint._numba import njit
+from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.measures.base import Measure, Numbers, register
+
+
+@njit
+def point(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
+    """Value and gradient, see measures/base.py."""
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
+    n = rotate(A, u)
+    d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
+    write(G_a, scale(-1.0, n), cross(u, rotate_back(A, d)))
+    write(G_b, n, cross(w, rotate_back(B, n)))
+    return dot(n, d) - plan.measures.c[m]
+
+
+@njit
+def curve_point(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+    """Change of the gradient, see measures/base.py."""
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
+    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
+    d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
+    dd = add(sub(vector(motion_b), vector(motion_a)), rotate(B, cross(turn_b, w)))
+    lever = sub(rotate_back(A, dd), cross(turn_a, rotate_back(A, d)))
+    facing = sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))
+    write(out_a, scale(-1.0, dn), cross(u, lever))
+    write(out_b, dn, cross(w, facing))
+
+
+register("point", point, curve_point)
+
+
+@dataclass(frozen=True)
+class Along:
+    """A row of a joint: the anchors do not part along axis ``axis`` of frame a."""
+
+    axis: int
+
+    kind = "point"
+
+    def gap(self, frame, apart) -> float:
+        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        return float(frame[:, self.axis] @ apart)
+
+    def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
+        """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        u = frame_a[:, self.axis]
+        return Numbers(u=u, w=anchor_b, c=float(u @ anchor_a))
+
+
+@dataclass(frozen=True, eq=False)
+class Displacement(Measure):
+    """How far ``point_b`` of b is from ``point_a`` of a, along ``direction``, fixed to a; world, reference, m."""
+
+    direction: np.ndarray
+    point_b: np.ndarray
+    point_a: np.ndarray
+
+    kind = "point"
+
+    def numbers(self, A, x_a, B, x_b):
+        offset = float(self.direction @ (self.point_a - x_a))
+        return Numbers(u=A.T @ self.direction, w=B.T @ (self.point_b - x_b), c=offset)

@@ -1,0 +1,41 @@
+"""PRODUCT: a row of a joint that is a product of exponentials, m (products/rows.py)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint._numba import njit
+from varint.measures.base import Numbers, register
+from varint.products.rows import curve_product_row, product_row
+
+
+@njit
+def product(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
+    """Value and gradient, see measures/base.py."""
+    n = plan.measures.product[m]
+    return product_row(plan.products, ws.products, n, m - plan.products.row[n], x_a, A, x_b, B, G_a, G_b)
+
+
+@njit
+def curve_product(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+    """Change of the gradient, see measures/base.py."""
+    n, i = plan.measures.product[m], m - plan.products.row[plan.measures.product[m]]
+    curve_product_row(plan.products, ws.products, n, i, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b)
+
+
+register("product", product, curve_product)
+
+
+@dataclass(frozen=True)
+class OnMotions:
+    """A row of a joint: one of those that keep frame b on the joint's motions, whatever these are."""
+
+    kind = "product"
+
+    def gap(self, frame, apart) -> float:
+        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        return float(np.linalg.norm(apart))
+
+    def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
+        """None: the motions stand in the table of products."""
+        return Numbers()

@@ -1,0 +1,78 @@
+"""Laws: the effort along a measure, by its value, its rate, an input, and where a law has one, a state of its own.
+
+A law is a function of numbers that numba compiles. The names of its arguments say what it is given:
+
+    value, rate    of the measure, m or rad, and m/s or rad/s
+    input          of the force (`Commanded`)
+    state          of the law, zero at the start of a run
+    table          (n, 6) pieces of a tabulated law: start, coefficients c0 .. c3 in powers of (value - start), potential
+    function       of a user's law, for `call_back`
+
+and every other name is a parameter, given by that name. A law without a state gives (effort, by_value, by_rate), the
+effort and its derivatives, N or N m. One with a state a gives (effort, by_value, by_rate, by_state, flow,
+flow_by_value, flow_by_rate, flow_by_state), flow = da/dt. A potential, J, is a function of the value and parameters.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from varint._numba import njit
+
+GIVEN = ("value", "rate", "input", "state", "table", "function")
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """A law, registered under its name when it is made.
+
+    Attributes
+    ----------
+    name : str
+    effort : compiled function
+    potential : compiled function or None
+    arguments, parameters : tuple of str
+        Of ``effort``: all, and those that are parameters.
+    """
+
+    name: str
+    effort: Callable
+    potential: Callable | None = None
+
+    def __post_init__(self):
+        if self.name in LAWS:
+            raise ValueError(f"there is a law '{self.name}' already")
+        for part in ("effort", "potential"):
+            function = getattr(self, part)
+            if function is not None:
+                object.__setattr__(self, part, njit(function))
+        LAWS[self.name] = self
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return _names(self.effort)
+
+    @property
+    def potential_arguments(self) -> tuple[str, ...]:
+        return _names(self.potential) if self.potential else ()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(name for name in self.arguments if name not in GIVEN)
+
+    @property
+    def has_state(self) -> bool:
+        return "state" in self.arguments
+
+    def values(self, given: Mapping[str, float]) -> tuple[float, ...]:
+        """The parameters in their order."""
+        if set(given) != set(self.parameters):
+            raise TypeError(f"law '{self.name}' has the parameters {self.parameters}, got {tuple(given)}")
+        return tuple(given[name] for name in self.parameters)
+
+
+def _names(function):
+    return tuple(inspect.signature(getattr(function, "py_func", function)).parameters)
+
+
+LAWS: dict[str, Law] = {}

@@ -1,0 +1,73 @@
+"""The motions of joints as the tables that products/stages.py works on."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from varint.model.checks import freeze
+from varint.model.motion import Ball, Shift, Slide
+from varint.model.product import Product, along_screw, inverse, pose_matrix
+from varint.products import stages as columns
+
+
+def as_product(motion) -> Product:
+    """A turn or slide, or what is a product already."""
+    if isinstance(motion, Product):
+        return motion
+    return along_screw(np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)])
+
+
+def table_of(motions, frame_a=None, frame_b=None, first=0) -> np.ndarray:
+    """Rows (n, WIDTH) of the motions of a joint, one stage each.
+
+    ``frame_a``, ``frame_b`` (4, 4): poses of the joint's frames on two bodies; then the product is the pose of b seen
+    from a, else that of the frames. ``first``: number of the first row in a longer table.
+    """
+    rows: list[np.ndarray] = []
+    heads = []
+    column, pending = 0, np.eye(4) if frame_a is None else frame_a
+    for motion in motions:
+        if isinstance(motion, Shift):
+            pending = pending @ pose_matrix(*motion.pose(()))
+            continue
+        heads.append(len(rows))
+        if isinstance(motion, Ball):
+            rows += [_head(1, 3, 1, 1, 0, 0, column), _piece(pending)]
+        else:
+            product = as_product(motion).after(pending)
+            n1, n2, m = product.screw.shape[:3]
+            w, v = product.screw[0, 0, 0, :3], product.screw[0, 0, 0, 3:]
+            turning = n1 * n2 * m == 1 and w.any() and abs(w @ v) <= 1e-12 * np.abs(v).max()
+            period = n1 if product.closed else 2 * np.pi * turning
+            rows.append(_head(0, product.size, n1, n2, product.closed, m, column, period))
+            rows += [
+                _piece(product.base[i, j], product.screw[i, j], product.power[i, j]) for i, j in np.ndindex(n1, n2)
+            ]
+        column, pending = column + motion.size, np.eye(4)
+    heads.append(len(rows))
+    tail = pending if frame_b is None else pending @ inverse(frame_b)
+    rows += [_head(0, 0, 1, 1, 0, 0, column), _piece(tail)]
+    for head, after in zip(heads, [*heads[1:], -1 - first], strict=True):
+        rows[head][columns.NEXT] = first + after
+    return freeze(np.array(rows))
+
+
+@lru_cache(maxsize=1000)
+def joint_table(joint) -> np.ndarray:
+    """`table_of` the pose of its frames."""
+    return table_of(joint.allowed)
+
+
+def _head(ball, size, n1, n2, closed, factors, column, period=0.0):
+    row = np.zeros(columns.WIDTH)
+    row[:8] = ball, size, n1, n2, closed, factors, column, period
+    return row
+
+
+def _piece(base, screws=(), powers=()):
+    row = np.zeros(columns.WIDTH)
+    row[:12] = *base[:3, :3].ravel(), *base[:3, 3]
+    for k, (screw, power) in enumerate(zip(screws, powers, strict=True)):
+        row[columns.SCREW + 6 * k : columns.SCREW + 6 * k + 6] = screw
+        row[columns.POWER + 16 * k : columns.POWER + 16 * k + 16] = power.ravel()
+    return row

@@ -1,0 +1,1 @@
+"""Joints that are products of exponentials: poses and twists, their rows, and their coordinates at a pose; compiled."""

@@ -1,0 +1,72 @@
+"""The least change of the accelerations that keeps constraints, which may be redundant or come to be so.
+
+Constraints are rows A u = b in scaled accelerations u, in which the kinetic energy is the sum of squares: A =
+G (1 + K)^-T D^-1/2 (kernels/articulated.py). No multiplier is solved for, and no condition number squared.
+"""
+
+import numpy as np
+
+TINY = 1e-300
+# relative singular value of the rows, up to which one is redundant
+REDUNDANT = 1e-6  # ... at a state reached
+NO_PIVOT = 1e-9  # ... and up to which it is left out anywhere
+# last singular value that counts, against its largest so far
+NEAR = 0.05  # nearer to a singular pose gaps are closed after each step, or the motion could leave its branch
+RELEASED = 1e-3  # a row that comes to depend on the others is let go, gradually
+
+
+class ConstraintSolver:
+    """Solves for least accelerations under ``count`` rows, with the rank of the states reached.
+
+    Off the poses that a mechanism can have, redundant rows look independent, and say nothing: the rank is the largest
+    of the states that `reach` was told of.
+
+    Attributes
+    ----------
+    multiplier : (count,)
+        Of the last `solve`: the least.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.multiplier = np.zeros(count)
+        self._rank = 0
+        self._relative_sizes = np.ones(1)  # singular values of the last rows
+        self._largest_margin = 0.0  # largest of the last singular value that counts
+
+    def solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
+
+        At a singular pose rows that come to depend on the others are let go in a way that stays smooth: the effort
+        that they transmit is finite, and so is the gap that opens in passing.
+        """
+        if not A.any():  # loops that nothing moves, or that only prescribed joints move
+            self._relative_sizes, self.multiplier = np.zeros(1), np.zeros(len(b))
+            return np.zeros(A.shape[1])
+        left, sizes, right = np.linalg.svd(A, full_matrices=False)
+        self._relative_sizes = sizes / sizes[0]
+        rank = min(self._rank or len(sizes), np.count_nonzero(sizes > NO_PIVOT * sizes[0]))
+        released = RELEASED * self._largest_margin + TINY
+        x = np.clip(2.0 * self._relative_sizes[:rank] / released - 1.0, 0.0, 1.0)
+        weight = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)  # a smooth step from 0 to 1
+        u = weight * (left[:, :rank].T @ b) / sizes[:rank]
+        self.multiplier = left[:, :rank] @ (u / sizes[:rank])
+        return right[:rank].T @ u
+
+    def memory(self) -> np.ndarray:
+        """(2,) what solutions to come depend on."""
+        return np.array([self._rank, self._largest_margin])
+
+    def recall(self, saved: np.ndarray) -> None:
+        """Go back to a `memory`."""
+        self._rank, self._largest_margin = int(saved[0]), float(saved[1])
+
+    def reach(self) -> bool:
+        """The state of the last `solve` is reached: its rank counts. Whether it is clear of singular poses."""
+        rank = int(np.count_nonzero(self._relative_sizes > REDUNDANT))
+        if rank > self._rank:
+            self._rank, self._largest_margin = rank, 0.0
+        if not self._rank:
+            return True
+        margin = float(self._relative_sizes[self._rank - 1])
+        self._largest_margin = max(self._largest_margin, margin)
+        return margin > NEAR * self._largest_margin

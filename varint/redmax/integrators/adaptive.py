@@ -1,0 +1,101 @@
+"""Integrators with error control: those of scipy."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from varint.redmax.integrators.base import Integrator
+
+
+class NotFinite(ArithmeticError):
+    """A derivative that is no number."""
+
+
+class Adaptive(Integrator):
+    """A solver of scipy; the work of the elements and the states of laws are integrated along.
+
+    The solver starts anew where a chart is left and where loops are closed near a singular pose.
+    """
+
+    solver_class: ClassVar[Any]
+
+    newton_iterations = 0  # not counted
+
+    def __init__(self, equations, q, qdot, task):
+        super().__init__(equations, q, qdot, task)
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size)])
+        self.options: dict[str, Any] = {"rtol": task.rtol, "atol": task.atol}
+        self.evaluations = 0
+        self.configure()
+        self._begin(None)
+
+    def configure(self) -> None:
+        """Add to the ``options`` of the solver."""
+
+    def _begin(self, first_step):
+        self.equations.change_charts(*self._split())
+        self._reach()
+        self._make_solver(first_step)
+
+    def _make_solver(self, first_step):
+        # the end is set afterwards: the size of the first step does not depend on it
+        self.solver = self.solver_class(self._slope, self.t, self.y, np.inf, first_step=first_step, **self.options)
+        self.solver.t_bound = self.task.end
+
+    def _split(self):
+        nq = self.equations.nq
+        return self.y[:nq], self.y[nq : 2 * nq]
+
+    def _integral(self, y):
+        return y[2 * self.equations.nq + self.equations.ne :]
+
+    def _reach(self):
+        """Whether the state was changed: near singular poses its loops are closed."""
+        self.equations.integrate_from(self._integral(self.y), 0.0)
+        if self.equations.reach(self.t, *self._split()):
+            return False
+        self.equations.close(*self._split())
+        return True
+
+    def _slope(self, t, y):
+        nq, slope = self.equations.nq, np.empty_like(y)
+        self.equations.integrate_from(self._integral(y), 0.0)
+        slope[:nq] = self.equations.imposed(t, y[:nq], y[nq : 2 * nq])[1]
+        slope[nq : 2 * nq] = self.equations.acceleration(t, y[:nq], y[nq : 2 * nq])
+        slope[2 * nq :] = np.concatenate([self.equations.power, self.equations.flow])
+        self.evaluations += 1
+        if not np.isfinite(slope).all():
+            raise NotFinite
+        return slope
+
+    def step(self):
+        try:
+            message = self.solver.step()
+        except NotFinite:
+            message = "accelerations are not finite"
+        if self.solver.status == "failed" or message:
+            self.failure = message or "the step size went to zero"
+            return
+        self.steps += 1
+        self.size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()
+
+    def settle(self):
+        if self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
+            self._begin(self.size)
+
+    def states(self, times):
+        return self.solver.dense_output()(times).T
+
+    def ends(self):
+        return self.t + self.solver.h_abs >= self.task.end
+
+    def memory(self):
+        counts = np.array([self.steps, self.evaluations])
+        solver = {"f": self.solver.f.copy(), "h_abs": np.array([self.solver.h_abs])}
+        return {"t": np.array([self.t]), "y": self.y.copy(), "counts": counts} | solver
+
+    def recall(self, saved):
+        self.t, self.y = float(saved["t"][0]), saved["y"].copy()
+        self._make_solver(1.0)
+        self.solver.f, self.solver.h_abs = saved["f"].copy(), float(saved["h_abs"][0])
+        self.steps, self.evaluations = (int(number) for number in saved["counts"])

@@ -1,0 +1,86 @@
+"""What an integrator in reduced coordinates is."""
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from varint.redmax.equations import Equations
+
+REGISTRY: dict[str, type["Integrator"]] = {}
+
+
+def register(cls):
+    """Class decorator: add an integrator to the registry, under its name."""
+    REGISTRY[cls.name] = cls
+    return cls
+
+
+class Task(NamedTuple):
+    """end : s; dt : size of steps without error control, s, or None; rtol, atol : of steps with it."""
+
+    end: float
+    dt: float | None
+    rtol: float
+    atol: float
+
+
+class Integrator:
+    """Marches ``equations`` step by step from q, qdot (nq,) at t = 0.
+
+    Facts, of the class: its ``name``; its ``order``; ``what`` it is, in a few words; ``fixed``, whether it takes steps
+    of ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
+    hard stops and joint friction; ``default``, whether it is the one taken where none is named.
+
+    Attributes
+    ----------
+    t : float
+        s
+    y : (n,) q, qdot, the work of each element, J, the states of laws, and sums of impulses
+    steps, evaluations, newton_iterations : int
+    failure : str or None
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int]
+    what: ClassVar[str]
+    fixed: ClassVar[bool] = False
+    stiff: ClassVar[bool] = False
+    contacts: ClassVar[bool] = False
+    default: ClassVar[bool] = False
+
+    t: float
+    y: np.ndarray
+    steps: int
+    evaluations: int
+    newton_iterations: int
+    failure: str | None
+
+    def __init__(self, equations: Equations, q, qdot, task: Task):
+        self.equations, self.task, self.steps, self.failure = equations, task, 0, None
+
+    @classmethod
+    def check(cls, equations: Equations) -> None:
+        """Raise ArgumentError where the equations hold what the integrator does not know."""
+
+    def step(self) -> None:
+        """One step, or the reason for none in ``failure``; the charts stay those of its start."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """Make ready for the next step: charts, turns, loops."""
+
+    def states(self, times) -> np.ndarray:
+        """y (T, n) at ``times`` (T,) within the last step, before `settle`."""
+        raise NotImplementedError
+
+    def ends(self) -> bool:
+        """Whether the next step may be another one than in a run that goes on longer."""
+        return False
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """What the steps to come depend on, but for the equations: arrays of fixed shapes."""
+        raise NotImplementedError
+
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
+        """Go back to a `memory`."""
+        raise NotImplementedError

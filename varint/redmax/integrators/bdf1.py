@@ -1,0 +1,18 @@
+"""Implicit Euler, the first backward differentiation formula (DIFF section 3.4).
+
+s = h,    d = q0,    c = q0 + h v0        in the stage of varint/redmax/implicit.py
+"""
+
+from varint.redmax.integrators.base import register
+from varint.redmax.integrators.fixed import Implicit
+
+
+@register
+class BDF1(Implicit):
+    """Order 1."""
+
+    name, order = "bdf1", 1
+    what = "implicit, in steps of dt"
+
+    def solve(self, t, h, q, v, integral):
+        return self.stages.solve(t + h, h, q, q + h * v, q + h * v, integral)

@@ -1,0 +1,46 @@
+"""The second backward differentiation formula (DIFF section 3.4).
+
+    s = 2/3 h,    d = 4/3 q1 - 1/3 q0,    c = d + 8/9 h v1 - 2/9 h v0      in the stage of varint/redmax/implicit.py
+
+The first step, and one after a change of charts, is one of two stages, see `Stages.two`.
+"""
+
+import numpy as np
+
+from varint.redmax.integrators.base import register
+from varint.redmax.integrators.fixed import Implicit
+
+
+@register
+class BDF2(Implicit):
+    """Order 2."""
+
+    name, order = "bdf2", 2
+    what = "implicit, two steps of dt"
+
+    before = None  # q, rates and integrals of the last node
+
+    def forget(self):
+        self.before = None
+
+    def solve(self, t, h, q, v, integral):
+        if self.before is None:
+            after = self.stages.two(t, h, q, v, integral)
+        else:
+            q_before, v_before, integral_before = self.before
+            d = (4 * q - q_before) / 3
+            c = d + h * (8 * v - 2 * v_before) / 9
+            after = self.stages.solve(t + h, 2 / 3 * h, d, c, q + h * v, (4 * integral - integral_before) / 3)
+        self.before = q, v, integral
+        return after
+
+    def memory(self):
+        e = self.equations
+        before = np.zeros(2 * e.nq + e.law_state.size) if self.before is None else np.concatenate(self.before)
+        return super().memory() | {"before": before, "known": np.array([self.before is not None])}
+
+    def recall(self, saved):
+        super().recall(saved)
+        nq = self.equations.nq
+        parts = tuple(np.split(saved["before"].copy(), [nq, 2 * nq]))
+        self.before = parts if saved["known"][0] else None

@@ -1,0 +1,15 @@
+"""Dormand and Prince's method of order 8."""
+
+from scipy.integrate import DOP853
+
+from varint.redmax.integrators.adaptive import Adaptive
+from varint.redmax.integrators.base import register
+
+
+@register
+class DormandPrince8(Adaptive):
+    """Explicit Runge-Kutta, order 8."""
+
+    name, order, default = "dop853", 8, True
+    what = "explicit Runge-Kutta, with error control"
+    solver_class = DOP853

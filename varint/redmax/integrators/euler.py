@@ -1,0 +1,20 @@
+"""The linearly implicit Euler scheme (varint/redmax/linear.py), with hard stops and joint friction."""
+
+from varint.redmax.integrators.base import register
+from varint.redmax.integrators.fixed import Fixed
+from varint.redmax.linear import euler_step
+
+
+@register
+class LinearlyImplicitEuler(Fixed):
+    """Order 1; one linear solve a step."""
+
+    name, order, contacts = "euler", 1, True
+    what = "linearly implicit, in steps of dt"
+
+    @property
+    def evaluations(self):
+        return self.steps
+
+    def solve(self, t, h, q, v, integral):
+        return euler_step(self.equations, t, h, q, v, integral, self.touching)

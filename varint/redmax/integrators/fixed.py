@@ -1,0 +1,114 @@
+"""Integrators in steps of one size."""
+
+import numpy as np
+
+from varint.redmax.contacts import Blocked, Contacts, is_contact
+from varint.redmax.implicit import NotConverged, Stages
+from varint.redmax.integrators.base import Integrator
+
+
+class Fixed(Integrator):
+    """Steps of ``dt``.
+
+    Charts are changed where a step starts. The work of the laws is summed by the trapezoidal rule. Prescribed joints
+    are where their motion has them from the start on.
+    """
+
+    fixed = True
+
+    def __init__(self, equations, q, qdot, task):
+        super().__init__(equations, q, qdot, task)
+        mechanism = equations.mechanism
+        touching = self.contacts and any(is_contact(mechanism, force) for force in mechanism.forces)
+        self.touching = Contacts(equations) if touching else None
+        q, qdot, _ = equations.imposed(0.0, q, qdot)
+        impulses = self.touching.impulse.size if self.touching else 0
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size + impulses)])
+        self.stages = Stages(equations)
+        self.power = self._place()
+
+    @property
+    def newton_iterations(self):
+        return self.stages.iterations
+
+    @property
+    def evaluations(self):
+        return self.stages.iterations
+
+    def solve(self, t, h, q, v, integral) -> tuple[np.ndarray, np.ndarray]:
+        """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Charts have changed."""
+
+    def _split(self):
+        """q, qdot, the work of the laws, the integrals and the impulses: views of y."""
+        e = self.equations
+        return np.split(self.y, np.cumsum([e.nq, e.nq, e.ne, e.law_state.size]))
+
+    def _place(self):
+        """Powers (nf,) at the node; angles of forces count their turns from here, integrals end there."""
+        equations = self.equations
+        q, qdot, _, integral, _ = self._split()
+        equations.place(q)
+        equations.move(q, qdot)
+        equations.load(self.t)
+        integral[:] = equations.law_state
+        equations.keep_turns()
+        return equations.power.copy()
+
+    def step(self):
+        q, v, _, integral, _ = (part.copy() for part in self._split())
+        h = self.task.dt
+        if self.equations.change_charts(q, v):
+            self.forget()
+            q, v, _ = self.equations.imposed(self.t, q, v)
+        try:
+            after = self.solve(self.t, h, q, v, integral)
+        except Blocked as problem:
+            self.failure = str(problem)
+            return
+        except (NotConverged, np.linalg.LinAlgError):
+            self.failure = "Newton's iteration did not converge. A smaller dt may help"
+            return
+        if not all(np.isfinite(part).all() for part in after):
+            self.failure = "the motion is not finite any more. A smaller dt may help"
+            return
+        self.steps += 1
+        self.t = h * self.steps
+        self.y = np.concatenate([*after, self.y[2 * self.equations.nq :]])
+        power = self._place()
+        _, _, work, _, impulse = self._split()
+        work += 0.5 * h * (self.power + power)
+        if self.touching:
+            work += self.touching.work
+            impulse += self.touching.impulse
+        self.power = power
+
+    def states(self, times):
+        return self.y[None]
+
+    def memory(self):
+        kept = {
+            "y": self.y,
+            "power": self.power,
+            "multiplier": self.stages.multiplier,
+            "limits": self.touching.frictions.limits if self.touching else np.zeros(0),
+        }
+        counts = np.array([self.steps, self.stages.iterations])
+        return {name: array.copy() for name, array in kept.items()} | {"counts": counts}
+
+    def recall(self, saved):
+        self.y, self.power = saved["y"].copy(), saved["power"].copy()
+        self.stages.multiplier = saved["multiplier"].copy()
+        self.steps, self.stages.iterations = (int(number) for number in saved["counts"])
+        self.t = self.task.dt * self.steps
+        if self.touching:
+            self.touching.frictions.limits = saved["limits"].copy()
+
+
+class Implicit(Fixed):
+    """Stages solved by Newton's iteration."""
+
+    stiff = True

@@ -1,0 +1,75 @@
+"""Radau IIA with three stages, for stiff forces."""
+
+import numpy as np
+from scipy.integrate import Radau
+
+from varint.redmax.integrators.adaptive import Adaptive
+from varint.redmax.integrators.base import register
+from varint.redmax.inverse import InverseDynamics
+
+OPTIONAL = ("h_abs_old", "error_norm_old", "LU_real", "LU_complex", "Z", "jac_factor", "y_old", "t_old")
+
+
+@register
+class RadauIIA(Adaptive):
+    """Implicit Runge-Kutta, order 5, with the exact matrix of Newton's iteration where nothing but laws act."""
+
+    name, order, stiff = "radau", 5, True
+    what = "implicit Runge-Kutta, with error control"
+    solver_class = Radau
+
+    def configure(self):
+        equations = self.equations
+        if not (equations.row_count or equations.drives or equations.law_state.size):
+            self.inverse = InverseDynamics(equations)
+            self.options["jac"] = self._jacobian
+
+    def _jacobian(self, t, y):
+        """Derivatives of the slope of a tree: -M^-1 times those of tau. Of the work of laws, which nothing depends on,
+        they are left out: it converges with the iteration of the others."""
+        nq, no_loops = self.equations.nq, np.zeros(0)
+        q, rates = y[:nq], y[nq : 2 * nq]
+        self.inverse.evaluate(t, q, rates, self.equations.acceleration(t, q, rates).copy(), no_loops)
+        M, *others = (self.inverse.derivatives(*which)[0] for which in np.eye(3)[::-1])
+        J = np.zeros((y.size, y.size))
+        J[:nq, nq : 2 * nq] = np.eye(nq)
+        by_rates, by_q = np.split(np.linalg.solve(M, -np.hstack(others)), 2, axis=1)
+        J[nq : 2 * nq, :nq], J[nq : 2 * nq, nq : 2 * nq] = by_q, by_rates
+        return J
+
+    def memory(self):
+        """Also the matrices of Newton's iteration, which go on from step to step, and the stages it starts from."""
+        s, n = self.solver, self.y.size
+        none, pivots = np.zeros((n, n)), np.zeros(n, dtype=np.int64)
+        real, complex_ = s.LU_real or (none, pivots), s.LU_complex or (none.astype(complex), pivots)
+        return super().memory() | {
+            "known": np.array([getattr(s, name) is not None for name in OPTIONAL]),
+            "numbers": np.array([number or 0.0 for number in (s.h_abs_old, s.error_norm_old, s.t_old)]),
+            "current": np.array([s.current_jac]),
+            "J": np.array(s.J),
+            "LU_real": np.array(real[0]),
+            "LU_complex": np.array(complex_[0]),
+            "pivots": np.array([real[1], complex_[1]], dtype=np.int64),
+            "Z": np.zeros((3, n)) if s.Z is None else np.array(s.Z),
+            "jac_factor": np.zeros(n) if s.jac_factor is None else np.array(s.jac_factor),
+            "y_old": np.zeros(n) if s.y_old is None else np.array(s.y_old),
+        }
+
+    def recall(self, saved):
+        super().recall(saved)
+        s = self.solver
+        numbers, pivots = saved["numbers"].tolist(), saved["pivots"].astype(np.int32)
+        values = {
+            "h_abs_old": numbers[0],
+            "error_norm_old": numbers[1],
+            "LU_real": (np.asfortranarray(saved["LU_real"]), pivots[0]),
+            "LU_complex": (np.asfortranarray(saved["LU_complex"]), pivots[1]),
+            "Z": saved["Z"].copy(),
+            "jac_factor": saved["jac_factor"].copy(),
+            "y_old": saved["y_old"].copy(),
+            "t_old": numbers[2],
+        }
+        for name, known in zip(OPTIONAL, saved["known"], strict=True):
+            setattr(s, name, values[name] if known else None)
+        s.current_jac, s.J = bool(saved["current"][0]), saved["J"].copy()
+        s.sol = s._compute_dense_output() if s.Z is not None else None

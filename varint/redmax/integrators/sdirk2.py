@@ -1,0 +1,15 @@
+"""The diagonally implicit Runge-Kutta scheme with two stages (DIFF section 3.4), see `Stages.two`."""
+
+from varint.redmax.integrators.base import register
+from varint.redmax.integrators.fixed import Implicit
+
+
+@register
+class SDIRK2(Implicit):
+    """Order 2."""
+
+    name, order = "sdirk2", 2
+    what = "implicit Runge-Kutta, in steps of dt"
+
+    def solve(self, t, h, q, v, integral):
+        return self.stages.two(t, h, q, v, integral)

@@ -1,0 +1,211 @@
+"""The way of every run, in whichever coordinates: start, march in blocks, record in memory or in a file, answer."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from varint.analysis.trajectory import Trajectory
+from varint.errors import ArgumentError, ConvergenceError, FileError
+from varint.io.record import Counts, Record
+from varint.io.run_file import RunWriter, fingerprint, load_saved
+from varint.mechanism import Mechanism
+from varint.model.checks import positive
+from varint.model.state import State
+
+BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
+LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
+DONE = "the run reached its end"
+
+
+class Block(NamedTuple):
+    """Recorded nodes, one row each, by the names of their arrays, and the seconds of stepping that they took."""
+
+    nodes: dict[str, np.ndarray]
+    seconds: float = 0.0
+
+
+class Failure(NamedTuple):
+    """A step that could not be solved: at ``time``, s, worst at ``body`` and ``joint``, where that is known."""
+
+    message: str
+    time: float
+    body: str | None = None
+    joint: str | None = None
+
+
+class March(Protocol):
+    """A mechanism on its way through time.
+
+    Same mechanism, same arguments, same machine: the same bits, however the steps are cut into blocks, and whether or
+    not the run was stopped and restored from a checkpoint.
+
+    Attributes
+    ----------
+    time, end : s, of the present state and of the last one
+    done, total : of the steps; seconds, where the integrator chooses its steps
+    finished : bool
+    failure : Failure or None
+        Set by the step that could not be solved; there are no more after it.
+    counts : Counts
+    layout : dict
+        See `Record`.
+    """
+
+    failure: Failure | None
+
+    @property
+    def time(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+    @property
+    def done(self) -> float: ...
+    @property
+    def total(self) -> float: ...
+    @property
+    def finished(self) -> bool: ...
+    @property
+    def counts(self) -> Counts: ...
+    @property
+    def layout(self) -> dict: ...
+
+    def start(self) -> Block:
+        """Place the mechanism at its start, and record it."""
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the one that fails."""
+
+    def state(self) -> State:
+        """The present one."""
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """All that the steps to come depend on, and how many nodes were ``recorded`` before it, (1,)."""
+
+    def restore(self, saved: dict[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint` of the same run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What is to be run and where to record it.
+
+    settings : dict
+        See `Record`.
+    inputs : tuple of arrays
+        Of the start and of what acts from outside: a run that goes on must have the same.
+    load : (T or 1, nb, 6), see `Record`; None where the nodes hold it
+    every : int
+        Steps a recorded node.
+    output, resume, progress : as in `varint.simulate`
+    """
+
+    mechanism: Mechanism
+    settings: dict
+    inputs: tuple
+    load: np.ndarray | None
+    every: int
+    output: object = None
+    resume: bool = False
+    progress: Callable | None = None
+
+
+def checked_times(duration, dt, every, output, resume) -> tuple[float, Any, int]:
+    """Duration, s, size of a step, s, and number of steps, 1 where ``dt`` is None; raises ArgumentError."""
+    dt = None if dt is None else positive(dt, "dt", ArgumentError)
+    duration = positive(duration, "duration", ArgumentError)
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise ArgumentError(f"every must be a whole number from 1, got {every!r}")
+    if resume and output is None:
+        raise ArgumentError("resume needs output=, the file of the run to go on with")
+    if dt is None:
+        return duration, None, 1
+    if duration / dt > 2**53:
+        raise ArgumentError(f"duration {duration:g} s is more than 2^53 steps of dt = {dt:g} s")
+    steps = int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
+    if steps < 1:
+        raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
+    return duration, dt, steps
+
+
+def carry_out(march: March, order: Order) -> Record:
+    """Run ``march`` to its end, or to where a step fails.
+
+    Raises FileError where the file cannot be written, or holds another run than the one to go on with.
+    """
+    first = march.start()
+    blocks, spent, writer = [first.nodes], 0.0, None
+    if order.resume:
+        nodes, spent, writer = _reopened(march, order)
+        blocks = [nodes]
+    elif order.output is not None:
+        writer = _opened(march, order, first)
+    try:
+        spent = _march(march, order, writer, blocks, spent)
+        status, message = (1, march.failure.message) if march.failure else (0, DONE)
+        if writer:
+            writer.finish(status, message)
+    finally:
+        if writer:
+            writer.close()
+    nodes = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    load = nodes.pop("load") if order.load is None else order.load[: len(nodes["t"])]
+    made_of = order.mechanism, order.settings, march.layout
+    return Record(*made_of, nodes, load, march.counts, status, message, spent)
+
+
+def answer(trajectory: Trajectory, failure: Failure | None):
+    """The trajectory; raises ConvergenceError with it where a step failed."""
+    if failure:
+        where = failure._asdict()
+        raise ConvergenceError(where.pop("message"), **where, trajectory=trajectory)
+    return trajectory
+
+
+def _opened(march, order, first):
+    mark = fingerprint(order.mechanism, order.settings, order.inputs)
+    saved = order.mechanism, order.settings, march.layout, mark, order.load, first.nodes
+    writer = RunWriter(order.output, *saved, march.checkpoint())
+    writer.append(first.nodes, march.checkpoint(), march.counts, 0.0)
+    return writer
+
+
+def _reopened(march, order):
+    """Nodes recorded so far, seconds spent on them, and the writer of those to come."""
+    saved = load_saved(order.output)
+    if saved.fingerprint != fingerprint(order.mechanism, order.settings, order.inputs):
+        raise FileError(
+            f"'{order.output}' holds another run: to go on, the mechanism, its start, loads and inputs and all"
+            " settings but the duration must be the same"
+        )
+    record = saved.record
+    if record.status > 0:
+        raise FileError(f"the run in '{order.output}' cannot go on: {record.message}")
+    march.restore(saved.checkpoint)
+    reached = max(saved.reached, march.time)
+    if reached > march.end:
+        past = f"{order.settings['duration']:g} s already, at {reached:g} s"
+        raise ArgumentError(f"the run in '{order.output}' is past {past}")
+    nodes = record.nodes if order.load is not None else record.nodes | {"load": record.load}
+    return nodes, record.wall_time, RunWriter.reopen(order.output, order.settings)
+
+
+def _march(march, order, writer, blocks, spent):
+    """March to the end and append what is recorded to ``blocks`` and the file; seconds of stepping in all."""
+    row = sum(array[:1].nbytes for array in blocks[0].values())
+    largest = max(1, LARGEST_BLOCK * order.every // row)
+    size = order.every
+    while not march.finished and march.failure is None:
+        began = time.perf_counter()
+        block = march.advance(size)
+        spent += block.seconds
+        blocks.append(block.nodes)
+        if writer:
+            checkpoint = march.checkpoint() if march.failure is None else None
+            writer.append(block.nodes, checkpoint, march.counts, spent)
+        if order.progress:
+            order.progress(march.done, march.total)
+        factor = np.clip(BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9), 0.5, 8.0)
+        size = int(np.clip(size * factor, 1, largest))
+    return spent
