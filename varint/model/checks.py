@@ -15,6 +15,17 @@ def freeze(array: np.ndarray) -> np.ndarray:
     return array
 
 
+class Frozen:
+    """Base of descriptions: their arrays are read-only in copies too, pickled ones included."""
+
+    def __setstate__(self, state):
+        for value in state.values():
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, np.ndarray):
+                    freeze(part)
+        self.__dict__.update(state)
+
+
 def array_of(value, shape: tuple, what: str, error=MechanismError) -> np.ndarray:
     """``value`` as a finite float array of ``shape``; ``what`` names it in the error."""
     try:
