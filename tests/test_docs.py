@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,13 @@ def test_links_lead_somewhere():
 def test_every_public_name_is_documented():
     for name in vi.__all__:
         assert getattr(vi, name).__doc__, name
+
+
+def test_tables_of_runs_are_those_of_the_registries():
+    """``make docs`` writes them."""
+    filled = runpy.run_path(str(ROOT / "docs" / "tables.py"))["filled"]
+    page = (ROOT / "docs" / "runs.md").read_text()
+    assert filled(page) == page
 
 
 def test_table_of_the_catalogue_is_of_today():

@@ -75,21 +75,28 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, upper: int, lower: int,
                     continue
                 up = ws.jacobian[upper, m, side] if has_row else work.upper[m, side]
                 low = ws.jacobian[lower, m, side] if has_row else work.lower[m, side]
+                _start_push(ws.residual_body[i], -half_step * work.sum_effort[s], work.gradient[m, side], work.tangent[i])
                 _write_rows(work.gradient[m, side], work.tangent[i], by_value, by_rate, up, low)
-                add_scaled6(ws.residual_body[i], -half_step * work.sum_effort[s], up)
     for n in range(plan.loads.kind.size):
-        i, wrench = plan.loads.body[n], work.wrench[n]
-        tilt = cross(vector(work.tangent[i]), vector(wrench[3:]))
-        for k in range(3):
-            ws.residual_body[i, k] -= half_step * wrench[k]
-            ws.residual_body[i, 3 + k] -= half_step * (wrench[3 + k] + tilt[k])
+        i = plan.loads.body[n]
+        _start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
+
+
+@njit
+def _start_push(p, share, g, T):
+    """Add share (g_x, (I + [T]) g_theta) to ``p`` (6,)."""
+    tilt = cross(vector(T), vector(g[3:]))
+    for k in range(3):
+        p[k] += share * g[k]
+        p[3 + k] += share * (g[3 + k] + tilt[k])
 
 
 @njit
 def _write_rows(g, T, by_value, by_rate, up, low):
     """The row of an effort at the start of the step, (I + [T]) g_theta, and minus the change of its half by d.
 
-    With dw = (c I + [u]) dphi, u = (1 + c) T, the rate's row is c g_theta - (1 + c) T x g_theta.
+    With dw = (c I + [u]) dphi, u = (1 + c) T, the rate's row is c g_theta - (1 + c) T x g_theta. Where impulses act
+    along the rows at the end, both are one array: Newton's matrix then holds the second alone.
     """
     tilt, c = cross(vector(T), vector(g[3:])), T[3]
     straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)

@@ -43,7 +43,7 @@ def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: in
     """
     G, H = ws.jacobian[upper], ws.jacobian[lower]
     _eliminate_all(plan, ws, G, H, body, row)
-    _substitute_all(plan, ws, body, row)
+    substitute_all(plan, ws, body, row)
 
 
 @njit(inline="always")
@@ -263,7 +263,7 @@ def _fold_node(plan, ws, n, i, body, row):
 
 
 @njit(inline="always")
-def _substitute_all(plan, ws, body, row):
+def substitute_all(plan, ws, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves."""
     nb = plan.bodies.mass.size
     for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):

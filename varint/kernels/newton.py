@@ -66,7 +66,7 @@ def _attach(plan, i, position, rotation):
 
 
 @njit
-def _evaluate(plan, ws, start, end, h, upper, increment):
+def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Move to the end pose, fill the residuals, and return (merit, largest residual, size of the terms).
 
     The largest residual is in m/s. The size is what its round-off is relative to: velocities, and
@@ -190,7 +190,7 @@ def solve_step(plan, ws, start, end, h, tol):
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
     upper, increment = start, math.inf
-    merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
+    merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0
     for iteration in range(1, ITERATIONS + 1):
@@ -201,7 +201,7 @@ def solve_step(plan, ws, start, end, h, tol):
         _keep(ws.velocity, ws.base)
         _move(ws.base, ws.velocity, share, ws.increment_body)
         _add(ws.multiplier, share, ws.increment_row)
-        merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
+        merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         floor = 8.0 * EPSILON * size
         halvings = 0
         while not (merit < previous or worst <= floor):
@@ -213,7 +213,7 @@ def solve_step(plan, ws, start, end, h, tol):
                 upper = end
                 for r in range(ws.multiplier.size):
                     ws.multiplier[r] = 0.0
-                merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
+                merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
                 break
             halvings += 1
             if halvings > HALVINGS:
@@ -221,7 +221,7 @@ def solve_step(plan, ws, start, end, h, tol):
             share *= 0.5
             _move(ws.base, ws.velocity, share, ws.increment_body)
             _add(ws.multiplier, -share, ws.increment_row)
-            merit, worst, size = _evaluate(plan, ws, start, end, h, upper, increment)
+            merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         if share == 1.0 and (worst <= tol or worst <= floor):
             return CONVERGED, iteration
     return NOT_CONVERGED, ITERATIONS

@@ -209,6 +209,7 @@ class EffortWork(Record, writable=True):
     change: Float2  # (2, 6)
     column: Float1  # (6,)
     unit: Float1  # (6,)
+    curved: Float3  # (nm, 2, 6) scratch: changes of gradients
     upper: Float3  # (nm, 2, 6) of measures without a row: as the Jacobian of a row at the start ...
     lower: Float3  # (nm, 2, 6) ... and at the end of the step
     target: Float1  # (nr,) of constraints, at the end of the step, in the first row of each
@@ -270,6 +271,7 @@ class Workspace(Record, writable=True):
     history: Float4  # (stages, 3, nb, 6) velocities of the last steps, latest first, for the start value
     compliance: Float1  # (nr,) 1 for a row that takes no part as a constraint, else 0
     # Newton
+    derivative: Float3  # (nb, 6, 6) of the momenta, for the exact operator
     base: Float2  # (nb, 6) velocity before an increment
     goal: Float2  # (nb, 6) momentum that the step starts from, half kick included
     residual_body: Float2  # (nb, 6)

@@ -1,0 +1,279 @@
+"""The exact derivative of a step's residual, applied to a vector or transposed, in O(n).
+
+The residual (newton.py) is a function of the velocities (v, w) and the multipliers. Its derivative acts on changes
+(dv, dphi) of the velocities, dw = (c I + [u]) dphi, in which h phi is a rotation vector of the end pose, and on changes
+of the multipliers. Beside the part that the LDU factors it holds how efforts turn with the other body of their
+measure: of the order of h^2 times the effort. Rows of efforts have no unknown of their own here: their places are zero.
+
+With, for each body, in the middle of the step
+
+    motion     h/2 (dv, (I + [T]) dphi)          velocity   (dv, (c I + [u]) dphi)
+    dT         h/2 (c / (1 + c) + [T] + T T^T) dphi
+
+an effort f along a measure with the gradient g and the curvature K gives the change
+
+    -h/2 (df P g + f P K motion + f (0, dT x g_theta)),     P = diag(I, I + [T]),
+    df = f_value g . motion + f_rate (g . velocity + (K motion) . (v, w))
+
+and the transpose follows term by term, K^T m = K m - (0, g_theta x m_theta) for each body (measures/base.py).
+"""
+
+from varint._numba import njit
+from varint.algebra.vectors import add, cross, dot, scale, sub, vector
+from varint.kernels.dense import add_scaled6, dot6
+from varint.kernels.efforts import (
+    add_load_change,
+    push_change,
+    turning_effort,
+    unknown_to_motion,
+    unknown_to_tangent,
+    unknown_to_velocity,
+)
+from varint.kernels.loads import differentiate_loads
+from varint.kernels.measures import curvature_at
+from varint.kernels.momentum import momentum_derivative
+
+
+@njit
+def prepare_operator(plan, ws, half_step):
+    """Derivatives of the momenta, into ``ws.derivative``, and of the loads, after the residual of the step."""
+    for i in range(plan.bodies.mass.size):
+        w = ws.velocity[i]
+        momentum_derivative(
+            plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.derivative[i]
+        )
+    differentiate_loads(plan, ws, ws.efforts.position, ws.efforts.rotation, ws.velocity)
+
+
+@njit
+def apply_operator(plan, ws, step, body, row, out_body, out_row):
+    """Change of the residuals, ``out_body`` (nb, 6) and ``out_row`` (nr,), along ``body`` (nb, 6), ``row`` (nr,).
+
+    ``step``: (upper, end, h): the poses whose rows the multipliers act along, and that the step ends at.
+    """
+    upper, end, h = step
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            out_body[i, k] = dot6(ws.derivative[i, k], body[i])
+    for r in range(plan.rows.role.size):
+        out_row[r] = 0.0
+        if ws.compliance[r] > 0.0:
+            continue
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            if i < plan.bodies.mass.size:
+                out_row[r] += dot6(ws.jacobian[end, r, s], body[i])
+                add_scaled6(out_body[i], -row[r], ws.jacobian[upper, r, s])
+        if upper == end:
+            _turn_row(plan, ws, r, end, h, body, out_body)
+    _join_constraints(plan, ws, row, out_row)
+    for s in range(plan.laws.sum_law.size - 1):
+        _apply_sum(plan, ws, s, 0.5 * h, body, out_body)
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        add_load_change(plan, ws.efforts, n, body[i], 0.5 * h, out_body[i])
+
+
+@njit
+def apply_transposed(plan, ws, step, body, row, out_body, out_row):
+    """The transpose of `apply_operator`, for ``body`` (nb, 6), ``row`` (nr,) in the places of residuals."""
+    upper, end, h = step
+    for i in range(plan.bodies.mass.size):
+        out_body[i] = 0.0
+        for k in range(6):
+            add_scaled6(out_body[i], body[i, k], ws.derivative[i, k])
+    for r in range(plan.rows.role.size):
+        out_row[r] = 0.0
+    for c in range(plan.constraints.row.size):  # the residual of a constraint is that of its first row
+        first = plan.constraints.row[c]
+        for r in range(first + 1, first + plan.constraints.size[c]):
+            if ws.compliance[first] == 0.0:
+                out_row[r] += row[r]
+                out_row[first] -= row[r]
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] > 0.0:
+            continue
+        felt = row[_first_row(plan, r)]
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            if i < plan.bodies.mass.size:
+                add_scaled6(out_body[i], felt, ws.jacobian[end, r, s])
+                out_row[r] -= dot6(ws.jacobian[upper, r, s], body[i])
+        if upper == end:
+            _turn_row_transposed(plan, ws, r, end, h, body, out_body)
+    for s in range(plan.laws.sum_law.size - 1):
+        _apply_sum_transposed(plan, ws, s, 0.5 * h, body, out_body)
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        _apply_load_transposed(plan, ws.efforts, n, 0.5 * h, body[i], out_body[i])
+
+
+@njit
+def _first_row(plan, r):
+    """The first row of the constraint that row r is of; of other rows r."""
+    for c in range(plan.constraints.row.size):
+        if plan.constraints.row[c] <= r < plan.constraints.row[c] + plan.constraints.size[c]:
+            return plan.constraints.row[c]
+    return r
+
+
+@njit
+def _join_constraints(plan, ws, row, out_row):
+    """The rows of a constraint have one residual, their sum, and the others say that their multipliers are the same."""
+    for c in range(plan.constraints.row.size):
+        first = plan.constraints.row[c]
+        if ws.compliance[first] > 0.0:
+            continue
+        for r in range(first + 1, first + plan.constraints.size[c]):
+            out_row[first] += out_row[r]
+            out_row[r] = row[r] - row[first]
+
+
+@njit
+def _gather(plan, m, vectors, out):
+    """Those of the two bodies of measure m of ``vectors`` (nb, 6) into ``out`` (2, 6), zero for the world."""
+    for s in range(2):
+        i = plan.measures.body[m, s]
+        for k in range(6):
+            out[s, k] = vectors[i, k] if i < vectors.shape[0] else 0.0
+
+
+@njit
+def _turn_row(plan, ws, r, end, h, body, out_body):
+    """The change of the impulse of a row that acts along its gradient at the end of the step."""
+    work = ws.efforts
+    _gather(plan, r, body, work.motion)
+    curvature_at(plan, ws, r, ws.position[end], ws.rotation[end], work.motion, work.change)
+    for s in range(2):
+        i = plan.measures.body[r, s]
+        if i < body.shape[0]:
+            add_scaled6(out_body[i], -h * ws.multiplier[r], work.change[s])
+
+
+@njit
+def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
+    work = ws.efforts
+    _gather(plan, r, body, work.motion)
+    _curve_transposed(
+        plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r], work.motion, work.change
+    )
+    for s in range(2):
+        i = plan.measures.body[r, s]
+        if i < body.shape[0]:
+            add_scaled6(out_body[i], -h * ws.multiplier[r], work.change[s])
+
+
+@njit
+def _curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
+    """The transposed curvature of measure m times ``motion`` (2, 6): K m - (0, g_theta x m_theta)."""
+    curvature_at(plan, ws, m, position, rotation, motion, out)
+    for s in range(2):
+        lever = cross(vector(gradient[s, 3:]), vector(motion[s, 3:]))
+        for k in range(3):
+            out[s, 3 + k] -= lever[k]
+
+
+@njit
+def _apply_sum(plan, ws, s, half_step, body, out_body):
+    """Changes of the residual by the laws along sum s."""
+    work, laws, growth = ws.efforts, plan.laws, 0.0
+    first, last = laws.sum_first[s], laws.sum_first[s + 1]
+    for t in range(first, last):
+        m = laws.sum_measure[t]
+        for side in range(2):
+            i = plan.measures.body[m, side]
+            work.motion[side] = 0.0
+            if i < body.shape[0]:
+                unknown_to_motion(body[i], work.tangent[i], half_step, work.motion[side])
+                unknown_to_velocity(body[i], work.tangent[i], work.column)
+                growth += work.sum_by_value[s] * dot6(work.gradient[m, side], work.motion[side])
+                growth += work.sum_by_rate[s] * dot6(work.gradient[m, side], work.column)
+        curvature_at(plan, ws, m, work.position, work.rotation, work.motion, work.curved[m])
+        for side in range(2):
+            i = plan.measures.body[m, side]
+            if i < body.shape[0]:
+                growth += work.sum_by_rate[s] * dot6(work.curved[m, side], ws.velocity[i])
+    for t in range(first, last):
+        m = laws.sum_measure[t]
+        effort = turning_effort(plan, work, s, m)
+        for side in range(2):
+            i = plan.measures.body[m, side]
+            if i < body.shape[0]:
+                T, g = work.tangent[i], work.gradient[m, side]
+                turned = unknown_to_tangent(body[i], T, half_step)
+                push_change(g, work.curved[m, side], T, turned, -half_step * effort, out_body[i])
+                lever = add(vector(g[3:]), cross(vector(T), vector(g[3:])))
+                for k in range(3):
+                    out_body[i, k] -= half_step * growth * g[k]
+                    out_body[i, 3 + k] -= half_step * growth * lever[k]
+
+
+@njit
+def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
+    work, laws, along = ws.efforts, plan.laws, 0.0
+    first, last = laws.sum_first[s], laws.sum_first[s + 1]
+    for t in range(first, last):
+        m = laws.sum_measure[t]
+        for side in range(2):
+            i = plan.measures.body[m, side]
+            if i < body.shape[0]:
+                g, T = work.gradient[m, side], vector(work.tangent[i])
+                lever = add(vector(g[3:]), cross(T, vector(g[3:])))
+                along += dot(vector(g), vector(body[i])) + dot(lever, vector(body[i, 3:]))
+    by_value, by_rate = along * work.sum_by_value[s], along * work.sum_by_rate[s]
+    for t in range(first, last):
+        m = laws.sum_measure[t]
+        effort = turning_effort(plan, work, s, m)
+        for side in range(2):
+            i = plan.measures.body[m, side]
+            work.motion[side] = 0.0
+            if i < body.shape[0]:
+                turn = vector(body[i, 3:])
+                back = sub(turn, cross(vector(work.tangent[i]), turn))  # (I + [T])^T
+                for k in range(3):
+                    work.motion[side, k] = effort * body[i, k] + by_rate * ws.velocity[i, k]
+                    work.motion[side, 3 + k] = effort * back[k] + by_rate * ws.velocity[i, 3 + k]
+        _curve_transposed(
+            plan, ws, m, work.position, work.rotation, work.gradient[m], work.motion, work.change
+        )
+        for side in range(2):
+            i = plan.measures.body[m, side]
+            if i < body.shape[0]:
+                g = work.gradient[m, side]
+                for k in range(6):
+                    work.change[side, k] += by_value * g[k]
+                turned = scale(effort, cross(vector(g[3:]), vector(body[i, 3:])))
+                _to_unknown(
+                    work.change[side], g, by_rate, turned, work.tangent[i], half_step, -half_step, out_body[i]
+                )
+
+
+@njit
+def _to_unknown(by_motion, by_velocity, rate, by_tangent, T, half_step, factor, out):
+    """Add ``factor`` times the transposes of `unknown_to_motion`, of ``rate`` times `unknown_to_velocity`, and of
+    `unknown_to_tangent` to ``out`` (6,)."""
+    t, c = vector(T), T[3]
+    turn, spin = vector(by_motion[3:]), vector(by_velocity[3:])
+    angular = scale(half_step, sub(turn, cross(t, turn)))
+    angular = add(angular, scale(rate, sub(scale(c, spin), scale(1.0 + c, cross(t, spin)))))
+    leaned = sub(scale(c / (1.0 + c), by_tangent), cross(t, by_tangent))
+    angular = add(angular, scale(half_step, add(leaned, scale(dot(t, by_tangent), t))))
+    for k in range(3):
+        out[k] += factor * (half_step * by_motion[k] + rate * by_velocity[k])
+        out[3 + k] += factor * angular[k]
+
+
+@njit
+def _apply_load_transposed(plan, work, n, half_step, body, out):
+    T = work.tangent[plan.loads.body[n]]
+    turn = vector(body[3:])
+    back = sub(turn, cross(vector(T), turn))
+    by_motion, by_velocity = work.motion[0], work.motion[1]
+    by_motion[:] = 0.0
+    by_velocity[:] = 0.0
+    for k in range(6):
+        share = body[k] if k < 3 else back[k - 3]
+        add_scaled6(by_motion, share, work.wrench_by_pose[n, k])
+        add_scaled6(by_velocity, share, work.wrench_by_velocity[n, k])
+    turned = cross(vector(work.wrench[n, 3:]), turn)
+    _to_unknown(by_motion, by_velocity, 1.0, turned, T, half_step, -half_step, out)
