@@ -14,10 +14,11 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from varint.kernels.measures import AXIS, DISTANCE
+from varint.kernels.plan import JOINT
 
 
 def rows_and_derivatives(plan, x, R, v, w):
-    """Rows (nr,), Jacobian (nr, 6 nb) in (x, body rotation), and g'' at zero acceleration (nr,)."""
+    """Rows (nr,), Jacobian (nr, 6 nb) in (x, body rotation), and g'' at zero acceleration (nr,); zero but for joints."""
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
     x, v, w = (np.vstack([array, np.zeros(3)]) for array in (x, v, w))
     R = np.concatenate([R, np.eye(3)[None]])
@@ -29,6 +30,8 @@ def rows_and_derivatives(plan, x, R, v, w):
         p1 = dp - np.cross(wa, p)
         p2 = np.cross(wa, np.cross(wa, p)) - 2 * np.cross(wa, dp)
         for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            if plan.rows.role[r] != JOINT:
+                continue
             u, arm, c = plan.measures.u[r], plan.measures.w[r], plan.measures.c[r]
             n = np.zeros(3) if plan.measures.kind[r] == AXIS else u
             y, dy = Rab @ arm, Rab @ np.cross(wb, arm)

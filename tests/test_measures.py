@@ -21,7 +21,7 @@ from varint.model.joints.base import ProductJoint
 
 PRODUCTS = sorted(kind for kind, joint in REGISTRY.items() if issubclass(joint, ProductJoint))
 OF_NUMBERS = sorted(set(KINDS) - {"product"})  # the numbers of a product's rows stand in its own table
-STEP = 1e-3
+STEP = 3e-4
 
 
 def turned(R, w):
@@ -58,14 +58,14 @@ def curvature(plan, ws, m, x, R):
 
 
 def by_differences(plan, ws, m, x, R):
-    """The gradient (12,) and K (12, 12), by differences of fourth order of value and gradient."""
+    """The gradient (12,) and K (12, 12), by differences of sixth order of value and gradient."""
     bodies = plan.measures.body[m]
     slope, K = np.zeros(12), np.zeros((12, 12))
     for j in range(12):
         side, k = divmod(j, 6)
         i = bodies[side]
         found = []
-        for s in (1, -1, 2, -2):
+        for s in (1, -1, 2, -2, 3, -3):
             x_s, R_s = x.copy(), R.copy()
             if k < 3:
                 x_s[i, k] += s * STEP
@@ -73,12 +73,12 @@ def by_differences(plan, ws, m, x, R):
                 R_s[i] = turned(R[i], s * STEP * np.eye(3)[k - 3])
             found.append(value_and_gradient(plan, ws, m, x_s, R_s))
         weight, period = plan.measures.weight[m], plan.measures.period[m]
-        near, far = found[0][0] - found[1][0], found[2][0] - found[3][0]
-        if period:
-            near, far = ((change + 0.5 * period) % period - 0.5 * period for change in (near, far))
-        slope[j] = weight * (8 * near - far) / (12 * STEP)
-        change = 8 * (found[0][1] - found[1][1]) - (found[2][1] - found[3][1])
-        K[:, j] = change.ravel() / (12 * STEP)
+        for ahead, behind, factor in zip(found[::2], found[1::2], (45, -9, 1), strict=True):
+            change = ahead[0] - behind[0]
+            if period:
+                change = (change + 0.5 * period) % period - 0.5 * period
+            slope[j] += factor * weight * change / (60 * STEP)
+            K[:, j] += factor * (ahead[1] - behind[1]).ravel() / (60 * STEP)
     return slope, K
 
 
