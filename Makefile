@@ -31,6 +31,7 @@ bench: $(READY)  ## every target of speed and memory, as a table
 
 docs: $(READY)  ## the pages that are generated: reference, catalogue, benchmark problems; some minutes
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/tables.py
 	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py
 
 $(READY): pyproject.toml

@@ -7,8 +7,9 @@ from redmax_matrices import acceleration_by_matrices
 
 import varint as vi
 from varint.redmax.equations import Equations
+from varint.redmax.integrators import INTEGRATORS
 
-ORDERS = {"euler": 1, "bdf1": 1, "bdf2": 2, "sdirk2": 2}
+ORDERS = {name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed}
 
 
 def swing(rng, dof):

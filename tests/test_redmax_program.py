@@ -7,6 +7,7 @@ import pytest
 
 import varint as vi
 from varint.redmax.program import Infeasible, solve_program
+from varint.redmax.saddle import LinearStep
 
 
 def random_program(rng, nq, equations, rows, cones):
@@ -28,7 +29,7 @@ def test_conditions_of_optimality(rng, shape, mass):
         if len(G):
             G, g = np.vstack([G, G[0] + G[-1]]), np.append(g, g[0] + g[-1])  # one redundant row
         fields = [(mass * c, B) for c, B in fields]
-        v, alpha, beta = solve_program(mass * A, mass * b, G, g, N, n, fields)
+        v, alpha, beta = solve_program(LinearStep(mass * A, mass * b, G, g), N, n, fields)
         alpha, beta = alpha / mass, [part / mass for part in beta]
         assert G @ v == pytest.approx(g, abs=1e-10)
         left = A @ v - b - N.T @ alpha - sum((B.T @ part for (_, B), part in zip(fields, beta, strict=True)), 0 * v)
@@ -47,7 +48,7 @@ def test_conditions_of_optimality(rng, shape, mass):
 def test_equal_rows_with_others_bounds(rng):
     A, b = np.eye(3), np.zeros(3)
     N = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    v, alpha, _ = solve_program(A, b, np.zeros((0, 3)), np.zeros(0), N, np.array([1.0, 0.5, -1.0]), [])
+    v, alpha, _ = solve_program(LinearStep(A, b, np.zeros((0, 3)), np.zeros(0)), N, np.array([1.0, 0.5, -1.0]), [])
     assert v == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
     assert alpha == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
 
@@ -55,7 +56,7 @@ def test_equal_rows_with_others_bounds(rng):
 def test_contradictions_name_their_rows():
     N = np.array([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])
     with pytest.raises(Infeasible) as caught:
-        solve_program(np.eye(2), np.zeros(2), np.zeros((0, 2)), np.zeros(0), N, np.array([1.0, 1.0, 1.0]), [])
+        solve_program(LinearStep(np.eye(2), np.zeros(2), np.zeros((0, 2)), np.zeros(0)), N, np.ones(3), [])
     assert caught.value.rows.tolist() == [1, 2]
 
 

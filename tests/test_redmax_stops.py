@@ -8,6 +8,7 @@ from test_stops import GRAVITY, ball, pendulum
 import varint as vi
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
+from varint.redmax.saddle import LinearStep
 
 
 def euler(mechanism, duration, dt, **options):
@@ -112,7 +113,7 @@ def test_no_impact_adds_energy_and_impulses_are_complementary(rng):
         equations.load(0.0)
         M, none = equations.mass_matrix(), np.zeros((0, equations.nq))
         contacts = Contacts(equations)
-        after = contacts.solve(h, v, M, M @ v, none, np.zeros(0), np.zeros(equations.nq))
+        after = contacts.solve(h, v, LinearStep(M, M @ v, none, np.zeros(0)), np.zeros(equations.nq))
         gain = 0.5 * (after @ M @ after - v @ M @ v)
         size = 0.5 * v @ M @ v
         assert gain < 1e-9 * size

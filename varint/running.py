@@ -36,7 +36,7 @@ class Failure(NamedTuple):
     joint: str | None = None
 
 
-class March(Protocol):
+class Run(Protocol):
     """A mechanism on its way through time.
 
     Same mechanism, same arguments, same machine: the same bits, however the steps are cut into blocks, and whether or
@@ -88,7 +88,7 @@ class March(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Order:
+class Job:
     """What is to be run and where to record it.
 
     settings : dict
@@ -129,30 +129,30 @@ def checked_times(duration, dt, every, output, resume) -> tuple[float, Any, int]
     return duration, dt, steps
 
 
-def carry_out(march: March, order: Order) -> Record:
-    """Run ``march`` to its end, or to where a step fails.
+def carry_out(run: Run, job: Job) -> Record:
+    """Run ``run`` to its end, or to where a step fails.
 
     Raises FileError where the file cannot be written, or holds another run than the one to go on with.
     """
-    first = march.start()
+    first = run.start()
     blocks, spent, writer = [first.nodes], 0.0, None
-    if order.resume:
-        nodes, spent, writer = _reopened(march, order)
+    if job.resume:
+        nodes, spent, writer = _reopened(run, job)
         blocks = [nodes]
-    elif order.output is not None:
-        writer = _opened(march, order, first)
+    elif job.output is not None:
+        writer = _opened(run, job, first)
     try:
-        spent = _march(march, order, writer, blocks, spent)
-        status, message = (1, march.failure.message) if march.failure else (0, DONE)
+        spent = _march(run, job, writer, blocks, spent)
+        status, message = (1, run.failure.message) if run.failure else (0, DONE)
         if writer:
             writer.finish(status, message)
     finally:
         if writer:
             writer.close()
     nodes = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-    load = nodes.pop("load") if order.load is None else order.load[: len(nodes["t"])]
-    made_of = order.mechanism, order.settings, march.layout
-    return Record(*made_of, nodes, load, march.counts, status, message, spent)
+    load = nodes.pop("load") if job.load is None else job.load[: len(nodes["t"])]
+    made_of = job.mechanism, job.settings, run.layout
+    return Record(*made_of, nodes, load, run.counts, status, message, spent)
 
 
 def answer(trajectory: Trajectory, failure: Failure | None):
@@ -163,49 +163,49 @@ def answer(trajectory: Trajectory, failure: Failure | None):
     return trajectory
 
 
-def _opened(march, order, first):
-    mark = fingerprint(order.mechanism, order.settings, order.inputs)
-    saved = order.mechanism, order.settings, march.layout, mark, order.load, first.nodes
-    writer = RunWriter(order.output, *saved, march.checkpoint())
-    writer.append(first.nodes, march.checkpoint(), march.counts, 0.0)
+def _opened(run, job, first):
+    mark = fingerprint(job.mechanism, job.settings, job.inputs)
+    saved = job.mechanism, job.settings, run.layout, mark, job.load, first.nodes
+    writer = RunWriter(job.output, *saved, run.checkpoint())
+    writer.append(first.nodes, run.checkpoint(), run.counts, 0.0)
     return writer
 
 
-def _reopened(march, order):
+def _reopened(run, job):
     """Nodes recorded so far, seconds spent on them, and the writer of those to come."""
-    saved = load_saved(order.output)
-    if saved.fingerprint != fingerprint(order.mechanism, order.settings, order.inputs):
+    saved = load_saved(job.output)
+    if saved.fingerprint != fingerprint(job.mechanism, job.settings, job.inputs):
         raise FileError(
-            f"'{order.output}' holds another run: to go on, the mechanism, its start, loads and inputs and all"
+            f"'{job.output}' holds another run: to go on, the mechanism, its start, loads and inputs and all"
             " settings but the duration must be the same"
         )
     record = saved.record
     if record.status > 0:
-        raise FileError(f"the run in '{order.output}' cannot go on: {record.message}")
-    march.restore(saved.checkpoint)
-    reached = max(saved.reached, march.time)
-    if reached > march.end:
-        past = f"{order.settings['duration']:g} s already, at {reached:g} s"
-        raise ArgumentError(f"the run in '{order.output}' is past {past}")
-    nodes = record.nodes if order.load is not None else record.nodes | {"load": record.load}
-    return nodes, record.wall_time, RunWriter.reopen(order.output, order.settings)
+        raise FileError(f"the run in '{job.output}' cannot go on: {record.message}")
+    run.restore(saved.checkpoint)
+    reached = max(saved.reached, run.time)
+    if reached > run.end:
+        past = f"{job.settings['duration']:g} s already, at {reached:g} s"
+        raise ArgumentError(f"the run in '{job.output}' is past {past}")
+    nodes = record.nodes if job.load is not None else record.nodes | {"load": record.load}
+    return nodes, record.wall_time, RunWriter.reopen(job.output, job.settings)
 
 
-def _march(march, order, writer, blocks, spent):
+def _march(run, job, writer, blocks, spent):
     """March to the end and append what is recorded to ``blocks`` and the file; seconds of stepping in all."""
     row = sum(array[:1].nbytes for array in blocks[0].values())
-    largest = max(1, LARGEST_BLOCK * order.every // row)
-    size = order.every
-    while not march.finished and march.failure is None:
+    largest = max(1, LARGEST_BLOCK * job.every // row)
+    size = job.every
+    while not run.finished and run.failure is None:
         began = time.perf_counter()
-        block = march.advance(size)
+        block = run.advance(size)
         spent += block.seconds
         blocks.append(block.nodes)
         if writer:
-            checkpoint = march.checkpoint() if march.failure is None else None
-            writer.append(block.nodes, checkpoint, march.counts, spent)
-        if order.progress:
-            order.progress(march.done, march.total)
+            checkpoint = run.checkpoint() if run.failure is None else None
+            writer.append(block.nodes, checkpoint, run.counts, spent)
+        if job.progress:
+            job.progress(run.done, run.total)
         factor = np.clip(BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9), 0.5, 8.0)
         size = int(np.clip(size * factor, 1, largest))
     return spent

@@ -17,7 +17,7 @@ from varint.loads import command_array, load_arrays, recorded_loads
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, positive
 from varint.model.state import State
-from varint.running import Order, answer, carry_out, checked_times
+from varint.running import Job, answer, carry_out, checked_times
 
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 CLOSURES = ("clusters", "single")
@@ -100,7 +100,7 @@ def simulate(
     }
     inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads, commands)
     recorded = recorded_loads(compiled, loads, every)
-    record = carry_out(run, Order(mechanism, settings, inputs, recorded, every, output, resume, progress))
+    record = carry_out(run, Job(mechanism, settings, inputs, recorded, every, output, resume, progress))
     return answer(_trajectory(record), run.failure)
 
 

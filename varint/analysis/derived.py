@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.analysis import quantities
-from varint.analysis.forces import forces_at
 from varint.model.body import WORLD
 
 NEARLY_SINGULAR = 0.01  # rank margin
@@ -63,21 +62,6 @@ def quantity(unit, **shown):
 
 
 # ---------------------------------------------------------------------------------------- when they are shown
-
-
-def is_conservative(trajectory) -> bool:
-    """Whether the energy stays but for the step: no load, and no force without a potential does work."""
-    forces = trajectory.mechanism.forces
-    if trajectory.load.any() or trajectory.is_driven:
-        return False
-    if any(f.reduced_only or any(e.stops for e in f.elements(trajectory.mechanism)) for f in forces):
-        return False
-    still = np.zeros_like(trajectory.velocity)
-    poses = trajectory.position, trajectory.quat_wxyz
-    found = trajectory.forces_along
-    at_rest = forces_at(trajectory.mechanism, *poses, still, still, trajectory.command)
-    free = found.effort[:, ~found.potential.any(axis=0)]
-    return not free.any() and np.array_equal(found.effort, at_rest.effort)
 
 
 def conserves_momentum(trajectory) -> bool:
@@ -153,7 +137,7 @@ def potential(trajectory) -> np.ndarray:
 
 @quantity(
     "J",
-    shown=is_conservative,
+    shown=lambda run: run.is_conservative,
     rows=_energy_rows("energy error", _energy_error),
     label="energy error",
     curve=_energy_error,
@@ -165,7 +149,7 @@ def energy(trajectory) -> np.ndarray:
 
 @quantity(
     "J",
-    shown=lambda trajectory: not is_conservative(trajectory),
+    shown=lambda run: not run.is_conservative,
     rows=_energy_rows("energy balance", lambda trajectory: trajectory.energy_balance),
     label="energy balance",
 )

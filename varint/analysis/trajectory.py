@@ -113,7 +113,7 @@ class Trajectory:
     def force(self) -> Mapping[str, np.ndarray]:
         """Force name to its effort (T,) along its length or coordinate, N or N m.
 
-        Of a prescribed motion or coupling: what the equations of motion at each node ask for; its aim's second
+        Of a prescribed motion or coupling: what the equations of motion at each node ask for; its target's second
         derivative comes from the recorded nodes.
         """
         return self._by_force(self._efforts)
@@ -178,6 +178,20 @@ class Trajectory:
     def is_driven(self) -> bool:
         """Whether the motion of a joint is prescribed."""
         return any(force.held and force.commanded for force in self.mechanism.forces)
+
+    @cached_property
+    def is_conservative(self) -> bool:
+        """Whether the energy stays but for the step: no load, and no force without a potential does work."""
+        mechanism = self.mechanism
+        for force in mechanism.forces:
+            if force.reduced_only or any(getattr(element, "limits", ()) for element in force.elements(mechanism)):
+                return False
+        if self.is_driven or self.load.any():
+            return False
+        still, found = np.zeros_like(self.velocity), self.forces_along
+        at_rest = forces_at(mechanism, self.position, self.quat_wxyz, still, still, self.command, self.law_states)
+        without_potential = found.effort[:, ~found.potential.any(axis=0)]
+        return not without_potential.any() and np.array_equal(found.effort, at_rest.effort)
 
     @cached_property
     def work_from_outside(self) -> np.ndarray:

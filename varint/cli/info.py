@@ -13,7 +13,7 @@ def add_parser(commands) -> None:
     parser = commands.add_parser(
         "info", help="describe a mechanism or a run, or list the catalogue", description=__doc__
     )
-    what = "name in the catalogue, .json or .py file of a mechanism, .h5 file of a run; lists the catalogue without"
+    what = "name in the catalogue, file of a mechanism, .h5 file of a run; lists the catalogue without"
     add_mechanism(parser, what, nargs="?")
     parser.set_defaults(execute=execute)
 

@@ -17,8 +17,9 @@ def add_parser(commands) -> None:
     parser.add_argument("--duration", type=float, default=10.0, metavar="S", help="s, default %(default)g")
     parser.add_argument("--dt", type=float, default=0.01, metavar="S", help="step, s, default %(default)g")
     parser.add_argument("--order", type=int, choices=ORDERS, default=2, help="of the scheme, default %(default)d")
-    parser.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
-    parser.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
+    method = parser.add_mutually_exclusive_group()
+    method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
+    method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
     parser.add_argument(
         "--rtol", type=float, default=1e-8, help="of integrators with error control, default %(default)g"
     )

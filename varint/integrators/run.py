@@ -19,7 +19,7 @@ LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes 
 
 
 class MaximalRun:
-    """See `varint.running.March`.
+    """See `varint.running.Run`.
 
     Parameters
     ----------

@@ -73,23 +73,28 @@ def refine(plan, ws, step, body, row, passes, spare):
     and row.
     """
     (b_body, b_row), (r_body, r_row), (x_body, x_row) = spare
-    b_body[:], b_row[:] = body, row
-    r_body[:], r_row[:] = body, row
+    _add(0.0, 1.0, body, row, b_body, b_row)
+    _add(0.0, 1.0, body, row, r_body, r_row)
     body[:] = 0.0
     row[:] = 0.0
     size = _size(plan, b_body, b_row)
     for n in range(passes.size):
-        x_body[:], x_row[:] = r_body, r_row
+        _add(0.0, 1.0, r_body, r_row, x_body, x_row)
         solve_again(plan, ws, step, x_body, x_row)
-        body += x_body
-        row += x_row
+        _add(1.0, 1.0, x_body, x_row, body, row)
         apply_operator(plan, ws, step, body, row, r_body, r_row)
-        for i in range(body.shape[0]):
-            for k in range(6):
-                r_body[i, k] = b_body[i, k] - r_body[i, k]
-        for r in range(row.size):
-            r_row[r] = b_row[r] - r_row[r] if ws.compliance[r] == 0.0 else 0.0
+        _add(-1.0, 1.0, b_body, b_row, r_body, r_row)
         passes[n] = _size(plan, r_body, r_row) / size
+
+
+@njit
+def _add(keep, share, body, row, to_body, to_row):
+    """Keep that share of a pair of vectors and add a share of another."""
+    for i in range(body.shape[0]):
+        for k in range(6):
+            to_body[i, k] = keep * to_body[i, k] + share * body[i, k]
+    for r in range(row.size):
+        to_row[r] = keep * to_row[r] + share * row[r]
 
 
 @njit

@@ -1,25 +1,26 @@
 """The least change of the accelerations that keeps constraints, which may be redundant or come to be so.
 
-Constraints are rows A u = b in scaled accelerations u, in which the kinetic energy is the sum of squares: A =
-G (1 + K)^-T D^-1/2 (kernels/articulated.py). No multiplier is solved for, and no condition number squared.
+Constraints are rows A u = b in scaled accelerations u = L^T (1 + K)^T ddq, whose sum of squares is twice the kinetic
+energy of that motion: A = G (1 + K)^-T L^-T (kernels/articulated.py). By singular values of A no condition number is
+squared, as it is where G M^-1 G^T is solved for the multipliers.
 """
 
 import numpy as np
 
 TINY = 1e-300
-# relative singular value of the rows, up to which one is redundant
-REDUNDANT = 1e-6  # ... at a state reached
-NO_PIVOT = 1e-9  # ... and up to which it is left out anywhere
-# last singular value that counts, against its largest so far
-NEAR = 0.05  # nearer to a singular pose gaps are closed after each step, or the motion could leave its branch
-RELEASED = 1e-3  # a row that comes to depend on the others is let go, gradually
+# singular values of the rows, relative to the largest
+REDUNDANT = 1e-6  # up to here a row is redundant, at a state that a run has reached
+NO_PIVOT = 1e-9  # up to here it is left out, at any state
+# the last singular value of the rank, relative to the largest that it had so far
+NEAR = 0.05  # below, a singular pose is near: loops are closed after each step, or the motion could leave its branch
+RELEASED = 1e-3  # below, a row that comes to depend on the others is released, gradually
 
 
 class ConstraintSolver:
-    """Solves for least accelerations under ``count`` rows, with the rank of the states reached.
+    """Solves for least accelerations under ``count`` rows.
 
-    Off the poses that a mechanism can have, redundant rows look independent, and say nothing: the rank is the largest
-    of the states that `reach` was told of.
+    At poses where loops are open by some error, redundant rows are independent by that error, and mean nothing. So the
+    rank is the largest of the states that a run has reached, see `reach`.
 
     Attributes
     ----------
@@ -36,8 +37,8 @@ class ConstraintSolver:
     def solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
 
-        At a singular pose rows that come to depend on the others are let go in a way that stays smooth: the effort
-        that they transmit is finite, and so is the gap that opens in passing.
+        At a singular pose rows that come to depend on the others are released smoothly: the effort that they transmit
+        is finite, and so is the violation in passing.
         """
         if not A.any():  # loops that nothing moves, or that only prescribed joints move
             self._relative_sizes, self.multiplier = np.zeros(1), np.zeros(len(b))

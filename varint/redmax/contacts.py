@@ -21,12 +21,12 @@ from varint.model.forces.base import Force
 from varint.redmax.equations import Equations
 from varint.redmax.friction import JointFrictions
 from varint.redmax.program import Infeasible, NotSolved, Solution, solve_program
-from varint.redmax.saddle import solve_saddle
+from varint.redmax.saddle import LinearStep, solve_saddle
 
-SETTLED = 1e-6  # change of the friction limits from pass to pass, relative ...
-ENOUGH = 1e-3  # ... and after so many passes:
-MANY_PASSES = 50
-LEAST_SHARE = 0.02  # of a change that is taken over
+SETTLED = 1e-6  # relative change of the friction limits from pass to pass, at which they agree ...
+MANY_PASSES = 50  # ... and after so many passes ...
+ENOUGH = 1e-3  # ... at this one
+LEAST_SHARE = 0.02  # of the change of a pass that is taken over
 
 
 class Blocked(ArithmeticError):
@@ -69,61 +69,67 @@ class Contacts:
         self.impulse = np.zeros(sum(self.sizes))
 
     def parts(self, impulse: np.ndarray) -> ContactEfforts:
-        """``impulse`` (..., nc), or efforts in its place, taken apart."""
+        """``impulse`` (..., nc), or efforts in its place, by what exerts them."""
         stops, *frictions, drives = np.split(impulse, np.cumsum(self.sizes)[:-1], axis=-1)
         return ContactEfforts(stops, dict(zip(self.frictions.names, frictions, strict=True)), drives)
 
-    def solve(
-        self, h: float, rates: np.ndarray, A: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray,
-        offset: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
-        """Rates (nq,) at the end of the step with A v = b + G^T lambda + impulses, G v = g, after `Equations.load`.
+    def solve(self, h: float, rates: np.ndarray, step: LinearStep, offset: np.ndarray) -> np.ndarray:
+        """Rates (nq,) at the end of a ``step`` from ``rates``, with impulses of the contacts, after `Equations.load`.
 
         ``offset`` (nq,): by how much the coordinates change faster than at v.
         """
         self.work[:] = self.impulse[:] = 0.0
-        parts = self.parts(self.impulse)
-        free, multiplier = solve_saddle(A, G, G, b, g)
+        free, multiplier = solve_saddle(step.A, step.G, step.G, step.b, step.g)
         N, n, rebound = self._rows(h, rates, free, offset)
-        frictions = self.frictions
-        if not len(frictions) and (N @ free >= n).all():
-            parts.drives[:] = multiplier[len(G) - self.driven :]
+        if not len(self.frictions) and (N @ free >= n).all():
+            self.parts(self.impulse).drives[:] = self._of_drives(multiplier)
             return free
+        found = self._solve_with_contacts(h, rates, step, N, n, rebound)
+        self._record(rates, step, N, found)
+        return found.v
+
+    def _solve_with_contacts(
+        self, h: float, rates: np.ndarray, step: LinearStep, N: np.ndarray, n: np.ndarray, rebound: np.ndarray
+    ) -> Solution:
+        """The step with N v at least n (m,), and at impacts ``rebound`` (m,) where that can be had."""
         try:
             try:
-                found = self._stagger(h, rates, A, b, G, g, N, np.maximum(n, rebound))
+                return self._stagger(h, rates, step, N, np.maximum(n, rebound))
             except Infeasible:  # a rebound hits another stop within the step, and is lost
-                found = self._stagger(h, rates, A, b, G, g, N, n)
+                return self._stagger(h, rates, step, N, n)
         except Infeasible as problem:
             labels = [*map(self._label, problem.rows), *self._motions] or ["the loops"]
             names = ", ".join(dict.fromkeys(labels))
             raise Blocked(f"no motion obeys all of {names} at once") from None
         except NotSolved:
-            names = ", ".join(dict.fromkeys([*map(self._label, range(len(n))), *frictions.labels]))
+            names = ", ".join(dict.fromkeys([*map(self._label, range(len(n))), *self.frictions.labels]))
             raise Blocked(f"the program of {names} could not be solved. A smaller dt may help") from None
-        middle = 0.5 * (rates + found.v)
-        np.add.at(self.work, self.element, found.alpha * (N @ middle))
-        frictions.add_work(found.beta, middle, self.work)
-        np.subtract.at(parts.stops, self.element, self.sign * found.alpha)
-        for name, along in zip(frictions.names, frictions.joint_impulses(found.beta), strict=True):
-            parts.frictions[name][:] = along
-        parts.drives[:] = self._multiplier(A, b, G, N, found)[len(G) - self.driven :]
-        return found.v
 
-    def _stagger(
-        self, h: float, rates: np.ndarray, A: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray,
-        N: np.ndarray, n: np.ndarray,
-    ) -> Solution:  # fmt: skip
+    def _record(self, rates: np.ndarray, step: LinearStep, N: np.ndarray, found: Solution) -> None:
+        """Write ``work`` and ``impulse`` of the step that was ``found``."""
+        parts, middle = self.parts(self.impulse), 0.5 * (rates + found.v)
+        np.add.at(self.work, self.element, found.alpha * (N @ middle))
+        self.frictions.add_work(found.beta, middle, self.work)
+        np.subtract.at(parts.stops, self.element, self.sign * found.alpha)
+        for name, impulse in zip(self.frictions.names, self.frictions.joint_impulses(found.beta), strict=True):
+            parts.frictions[name][:] = impulse
+        parts.drives[:] = self._of_drives(self._multiplier(step, N, found))
+
+    def _of_drives(self, multiplier: np.ndarray) -> np.ndarray:
+        """The part of the multipliers (k,) of G that belongs to prescribed columns, the last rows."""
+        return multiplier[len(multiplier) - self.driven :]
+
+    def _stagger(self, h: float, rates: np.ndarray, step: LinearStep, N: np.ndarray, n: np.ndarray) -> Solution:
         """Bilateral staggered projections: friction limits by the joints' pressures, these by the motion, in turn."""
         frictions = self.frictions
         if not len(frictions):
-            return solve_program(A, b, G, g, N, n, [])
+            return solve_program(step, N, n, [])
         frictions.place()
         share, last = 1.0, np.zeros(len(frictions.limits))  # of a change that is taken over; the last change
         for number in range(2 * MANY_PASSES):
             limits = frictions.limits
-            found = solve_program(A, b, G, g, N, n, list(zip(h * limits, frictions.rows, strict=True)))
-            multiplier = self._multiplier(A, b, G, N, found) / h
+            found = solve_program(step, N, n, list(zip(h * limits, frictions.rows, strict=True)))
+            multiplier = self._multiplier(step, N, found) / h
             frictions.update_limits(
                 h, rates, found.v, multiplier[: len(self.equations.closures)], found.beta, self._loads(found.alpha / h)
             )
@@ -131,20 +137,20 @@ class Contacts:
             if np.abs(change).max() <= (SETTLED if number < MANY_PASSES else ENOUGH) * limits.max():
                 return found
             if number:  # Aitken's relaxation: the secant of the last two changes, where they turn back
-                turn = change - last
-                secant = -share * (last @ turn)
-                share = float(np.clip(secant / (turn @ turn), LEAST_SHARE, 1.0)) if secant > 0.0 else 1.0
+                second = change - last
+                secant = -share * (last @ second)
+                share = float(np.clip(secant / (second @ second), LEAST_SHARE, 1.0)) if secant > 0.0 else 1.0
             frictions.limits, last = limits + share * change, change
         raise Blocked(
             f"the friction of {', '.join(frictions.labels)} and the pressures do not settle. A smaller dt may help"
         )
 
-    def _multiplier(self, A: np.ndarray, b: np.ndarray, G: np.ndarray, N: np.ndarray, found: Solution) -> np.ndarray:
+    def _multiplier(self, step: LinearStep, N: np.ndarray, found: Solution) -> np.ndarray:
         """(k,) impulses along the rows of G."""
-        left = A @ found.v - b - N.T @ found.alpha
+        left = step.A @ found.v - step.b - N.T @ found.alpha
         if len(self.frictions):
             left -= self.frictions.reduced(found.beta)
-        return np.linalg.lstsq(G.T, left, rcond=None)[0] if len(G) else np.zeros(0)
+        return np.linalg.lstsq(step.G.T, left, rcond=None)[0] if len(step.G) else np.zeros(0)
 
     def _rows(
         self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray

@@ -4,8 +4,8 @@
 
 M: masses of the bodies, f: their loads less the gyroscopic terms, G: rows of the cut joints times J, c: their second
 derivative at ddq = 0 and, with Baumgarte's rates, 2 b g' + b^2 g. Trees are solved by the articulated-body algorithm
-in O(n). With loops the same factors give M_r = (1 + K) D (1 + K)^T, and the least change of D^(1/2) (1 + K)^T ddq, in
-the sense of least squares where rows are redundant (constraints.py).
+in O(n). With loops the same factors give M_r = (1 + K) L L^T (1 + K)^T (kernels/articulated.py), and constraints.py the
+least change of L^T (1 + K)^T ddq that closes them, in the sense of least squares where rows are redundant.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ from varint.redmax.kernels import articulated, kinematics, wrenches
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.prescribed import Drive, find_drives
 
-CLOSINGS = 3  # Newton steps; gaps are small to begin with
+CLOSINGS = 3  # Newton steps; violations are small to begin with
 
 
 class Equations(TreeKinematics):
@@ -63,7 +63,7 @@ class Equations(TreeKinematics):
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=range(plan.constraints.row.size))
         self.closures = Closures(self.compiled, self.ws)
         self.couplings = coupling_rows(mechanism, self.tree)
-        self.aim = np.zeros(len(self.couplings))  # what they are kept at
+        self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
         self.constraints = ConstraintSolver(self.row_count)
         self._no_motion = np.zeros((self.nodes.parent.size, 6))
@@ -126,7 +126,7 @@ class Equations(TreeKinematics):
         products = self.ws.products
         return [
             ("turns", self.ws.efforts.value_near),
-            ("aim", self.aim),
+            ("targets", self.targets),
             ("product coordinates", products.q),
             ("product order", products.order),
         ]
@@ -139,7 +139,7 @@ class Equations(TreeKinematics):
         self.place_and_move(q, rates)
         for drive in self.drives:
             self._accelerate(drive, second)
-        articulated.start_dynamics(self.work, self.gravity, self.load(t), second)
+        articulated.inward_dynamics(self.work, self.gravity, self.load(t), second)
         if not self.row_count:
             return self._outward_pass(self.work.bias, second)
         free = self._outward_pass(self.work.bias, second.copy())
@@ -209,17 +209,17 @@ class Equations(TreeKinematics):
         return self.constraints.reach() if self.row_count else True
 
     def close(self, q: np.ndarray, rates: np.ndarray) -> None:
-        """Take the gaps of the rows and their rates off ``q`` and ``rates``, in place, by the least motions."""
+        """Correct ``q`` and ``rates``, in place, by the least motions that take all violations and their rates away."""
         for _ in range(CLOSINGS):
             rows = self._rows_at(q, rates)
-            q += self._least_motion(rows, -self._gaps_of(rows, q, rates)[0])
+            q += self._least_motion(rows, -self._violations_of(rows, q, rates)[0])
         rows = self._rows_at(q, rates)
-        rates += self._least_motion(rows, -self._gaps_of(rows, q, rates)[1])
+        rates += self._least_motion(rows, -self._violations_of(rows, q, rates)[1])
 
-    def gaps(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def violations(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
         rows = self._rows()
-        return *self._gaps_of(rows, q, rates), self._reduced(rows)
+        return *self._violations_of(rows, q, rates), self._reduced(rows)
 
     def _rows(self) -> Rows:
         """Of the closures, after `place` and `move`."""
@@ -230,21 +230,27 @@ class Equations(TreeKinematics):
         self.factor()
         return self._rows()
 
-    def _gaps_of(self, rows: Rows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _violations_of(self, rows: Rows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         C = self.couplings
-        return np.concatenate([rows.value, C @ q - self.aim]), np.concatenate([rows.rate, C @ rates])
+        return np.concatenate([rows.value, C @ q - self.targets]), np.concatenate([rows.rate, C @ rates])
 
     def _reduced(self, rows: Rows) -> np.ndarray:
         """G (m, nq): the rows of the closures times J, and those of the couplings."""
-        G = np.empty((len(rows.jacobian), self.nq))
+        G = self._coupling_rows()
         wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
-        return np.concatenate([G, self.couplings])
+        return G
 
     def _scaled(self, rows: Rows) -> np.ndarray:
-        """A = G (1 + K)^-T D^-1/2 (m, nq), after `factor`; zero in the columns of prescribed joints."""
-        G = self._reduced(rows)
-        articulated.inward_pass_of_rows(self.work, self._no_motion, G)
+        """A = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
+        G = self._coupling_rows()
+        articulated.scaled_rows(self.work, self.closures.side, rows.jacobian, self._no_motion, G)
         G[:, self.driven_columns] = 0.0
+        return G
+
+    def _coupling_rows(self) -> np.ndarray:
+        """(m, nq) with the rows of the couplings, which come last."""
+        G = np.empty((self.row_count, self.nq))
+        G[len(self.closures) :] = self.couplings
         return G
 
     def _least_motion(self, rows: Rows, change: np.ndarray) -> np.ndarray:
@@ -259,5 +265,5 @@ class Equations(TreeKinematics):
         kinematics.motion_to_bodies(self.work, self.work.acceleration, motion[: self.nb])
         present = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
         wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - present
-        wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * (C @ q - self.aim) - C @ free])
+        wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * (C @ q - self.targets) - C @ free])
         return self.constraints.solve(self._scaled(rows), wanted)

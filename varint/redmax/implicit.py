@@ -2,17 +2,18 @@
 
 Every stage is, with s = gamma h, an equation for its end x:
 
-    tau(x, v, a, lambda) = 0,    gap(x, v) = 0,    v = (x - d) / s,    a = (x - c) / s^2
+    tau(x, v, a, lambda) = 0,    sigma(x, v) = 0,    v = (x - d) / s,    a = (x - c) / s^2
 
 with s, d and c as each scheme says (varint/redmax/integrators). The two stages with alpha = 1 - sqrt(1/2),
 
     s = alpha h,    d = q0,                       c = q0 + alpha h v0
     s = alpha h,    d = q0 + (1 - alpha) h va,    c = q0 + (2 alpha - 1) h v0 + 2 (1 - alpha) h va
 
-are a scheme of order 2 and the start of another. gap = G v + b g: loops are held at the level of velocities. Of
+are a scheme of order 2 and the start of another. sigma = G v + b g: loops are constrained at the level of
+velocities, and their violations g decay at the rate b. Of
 prescribed joints x, v and a are those of their motion at the time of the end, not of the formulas: the other
 coordinates then obey an equation that depends on time, of which the scheme has the order that it has of any. The
-integrals of deviations are such coordinates of first order: d + s times the deviation at the end.
+states of laws are such coordinates of first order: d + s times their flow at the end.
 """
 
 import numpy as np
@@ -50,13 +51,13 @@ class Stages:
         for _ in range(ITERATIONS):
             self.iterations += 1
             rates, second = np.where(free, (x - d) / s, given_rates), np.where(free, (x - c) / s**2, given_second)
-            tau, gap = inverse.evaluate(t, x, rates, second, self.multiplier)
+            tau, sigma = inverse.evaluate(t, x, rates, second, self.multiplier)
             A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
             if not (np.isfinite(tau).all() and np.isfinite(A).all()):
                 break
-            G = inverse.rows() if gap.size else C
+            G = inverse.rows() if sigma.size else C
             A, G, C = A[np.ix_(free, free)], G[:, free], C[:, free]
-            step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * gap)
+            step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma)
             x[free] += step
             self.multiplier += change / s**2
             if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):

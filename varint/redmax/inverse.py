@@ -1,9 +1,10 @@
 """Inverse dynamics of a mechanism and its exact derivatives: residuals and Newton matrices of the implicit schemes.
 
-    tau(q, dq, ddq, lambda) = J^T (M (J ddq + Jdot dq) - f) - G^T lambda,    gap(q, dq) = G dq + b g
+    tau(q, dq, ddq, lambda) = J^T (M (J ddq + Jdot dq) - f) - G^T lambda,    sigma(q, dq) = G dq + b g
 
-Zero on motions that obey the equations (DIFF eq. 2.105) and close their gaps g at the rate b. The derivatives are
-all analytic, of S, M, Jdot, of every measure and law of the forces and of the rows: O(n) for each direction.
+Both vanish on motions that obey the equations (DIFF eq. 2.105) and whose violations g of closures and couplings decay
+at the rate b. The derivatives are all analytic, of S, M, Jdot, of every measure and law of the forces and of the rows:
+O(n) for each direction.
 """
 
 from dataclasses import replace
@@ -32,7 +33,7 @@ def _tangent_workspace(work: ReducedWorkspace) -> TangentWorkspace:
 
 
 class InverseDynamics:
-    """Evaluates tau and gap, and then their derivatives there."""
+    """Evaluates tau and sigma, and then their derivatives there."""
 
     def __init__(self, equations: Equations) -> None:
         self.equations = equations
@@ -47,7 +48,7 @@ class InverseDynamics:
     def evaluate(
         self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray, multiplier: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """tau (nq,) and gap (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
+        """tau (nq,) and sigma (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
         e, tangent = self.equations, self.tangent
         self.q, self.rates, self.multiplier = q, rates, multiplier
         e.place_and_move(q, rates)
@@ -58,13 +59,13 @@ class InverseDynamics:
         total = tangent.total_wrench
         total[:] = e.bias_wrenches(e.load(t))
         wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
-        gap = self._closures(multiplier, total)
+        sigma = self._closures(multiplier, total)
         wrenches.transpose_product(e.work, total, self._tau)
-        gap = np.concatenate([gap, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.aim])
-        return self._tau - multiplier[len(e.closures) :] @ e.couplings, gap
+        sigma = np.concatenate([sigma, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.targets])
+        return self._tau - multiplier[len(e.closures) :] @ e.couplings, sigma
 
     def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
-        """Gaps (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
+        """sigma (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
         e, first = self.equations, len(self.equations.closures)
         if not first:
             return np.zeros(0)
@@ -77,16 +78,16 @@ class InverseDynamics:
 
     def rows(self) -> np.ndarray:
         """G (m, nq)."""
-        return self.equations.gaps(self.q, self.rates)[2]
+        return self.equations.violations(self.q, self.rates)[2]
 
     def along(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Changes of tau (nq,) and gap (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
+        """Changes of tau (nq,) and sigma (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
         e, change = self.equations, np.empty(self.equations.nq)
         closures = self._change_efforts(u, du, ddu, change)
         return change, np.concatenate([closures, e.couplings @ (du + e.baumgarte * u)])
 
     def _change_efforts(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """The change of tau into ``out`` (nq,); that of the gaps of closures."""
+        """The change of tau into ``out`` (nq,); that of sigma of the closures as result."""
         e, tangent = self.equations, self.tangent
         tangents.change_motions(tangent, u, du, ddu)
         force_tangents.changes_of_bodies(
@@ -106,16 +107,16 @@ class InverseDynamics:
         return self._row_change[:, 1] + e.baumgarte * self._row_change[:, 0]
 
     def derivatives(self, by_q: float, by_rates: float, by_second: float) -> tuple[np.ndarray, np.ndarray]:
-        """Derivatives (nq, nq) of tau and (m, nq) of gap by y, where q, dq, ddq change by y times these numbers."""
+        """Derivatives (nq, nq) of tau and (m, nq) of sigma by y, where q, dq, ddq change by y times these numbers."""
         e = self.equations
         e.differentiate_loads()
         count = len(e.closures)
-        tau, gap = np.empty((e.nq, e.nq)), np.empty((e.nq, e.row_count))
+        tau, sigma = np.empty((e.nq, e.nq)), np.empty((e.nq, e.row_count))
         changes = [factor * np.eye(e.nq) for factor in (by_q, by_rates, by_second)]
         for k, (u, du, ddu) in enumerate(zip(*changes, strict=True)):
-            gap[k, :count] = self._change_efforts(u, du, ddu, tau[k])
-        gap[:, count:] = (by_rates + e.baumgarte * by_q) * e.couplings.T
-        return tau.T, gap.T
+            sigma[k, :count] = self._change_efforts(u, du, ddu, tau[k])
+        sigma[:, count:] = (by_rates + e.baumgarte * by_q) * e.couplings.T
+        return tau.T, sigma.T
 
 
 def driving_efforts(inverse: InverseDynamics, t: float, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:

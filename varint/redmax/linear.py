@@ -5,7 +5,7 @@
 all at (q0, v0), inputs at the end of the step. D and K are the derivatives of the reduced forces by rates and
 coordinates: of laws those along their measure, of loads those by the velocity; of the directions in which
 forces act those of a length, as its bodies see them, symmetrised. Gravity, constant pushes, gyroscopic terms
-and the change of J give none. Dampers do not enter the explicit force, since D v0 is taken off it.
+and the change of J give none. Dampers do not enter the explicit force: D v0 is subtracted.
 
 Of prescribed joints v1 and q1 are those of their motion at the end of the step, by rows v1 = given with multipliers of
 their own; where q1 differs from q0 + h v1, K and the gaps of stops take q1 - q0. Integrals of deviations grow by h
@@ -17,7 +17,7 @@ import numpy as np
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.kernels import force_tangents, kinematics, wrenches
-from varint.redmax.saddle import solve_saddle
+from varint.redmax.saddle import LinearStep, solve_saddle
 
 
 def euler_step(
@@ -30,17 +30,20 @@ def euler_step(
     equations.move(q, rates)
     f, M = equations.reduced_force(t + h), equations.mass_matrix()
     D, K = reduced_damping_and_stiffness(equations)
-    G, gap = np.zeros((0, equations.nq)), np.zeros(0)
+    G, violation = np.zeros((0, equations.nq)), np.zeros(0)
     if equations.row_count:
-        gap, _, G = equations.gaps(q, rates)
-    A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * gap
+        violation, _, G = equations.violations(q, rates)
+    A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * violation
     driven = equations.driven_columns
     end, given, _ = equations.imposed(t + h, q, rates)
     offset = np.where(driven, (end - q) / h - given, 0.0)
     if driven.any():
         b += h * h * K @ offset
         G, g = np.concatenate([G, np.eye(equations.nq)[driven]]), np.concatenate([g, given[driven]])
-    after = contacts.solve(h, rates, A, b, G, g, offset) if contacts else solve_saddle(A, G, G, b, g)[0]
+    if contacts:
+        after = contacts.solve(h, rates, LinearStep(A, b, G, g), offset)
+    else:
+        after, _ = solve_saddle(A, G, G, b, g)
     return np.where(driven, end, q + h * after), np.where(driven, given, after)
 
 

@@ -4,7 +4,7 @@
 
 Its solution obeys A v = b + G^T lambda + N^T alpha + sum_k B_k^T beta_k with alpha >= 0 only where a row of N v >= n
 is met, and |beta_k| <= c_k, against B_k v and of full size where that is not zero: complementarity, and Coulomb's
-law in its exact cone. The equations are taken out first, v = p + E y with E^T A E = 1; what is left, the projection
+law in its exact cone. The equations are eliminated first, v = p + E y with E^T A E = 1; what is left, the projection
 of a point onto a convex set, is solved by Clarabel's interior-point method.
 """
 
@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import csc_matrix
 
 from varint.errors import ArgumentError
-from varint.redmax.saddle import REDUNDANT
+from varint.redmax.saddle import REDUNDANT, LinearStep
 
 FAR = 1e3  # sizes of what is at work, below which a bound is left out until it is not met: it would blur the rest
 MET = 1e-9  # m/s, rad/s: by how much less a row may have that nothing can change
@@ -55,24 +55,20 @@ def load_solver() -> ModuleType:
     return clarabel
 
 
-def solve_program(
-    A: np.ndarray, b: np.ndarray, G: np.ndarray, g: np.ndarray, N: np.ndarray, n: np.ndarray,
-    cones: list[tuple[float, np.ndarray]],
-) -> Solution:  # fmt: skip
+def solve_program(step: LinearStep, N: np.ndarray, n: np.ndarray, cones: list[tuple[float, np.ndarray]]) -> Solution:
     """Solve the program above.
 
     Parameters
     ----------
-    A : (nq, nq), b : (nq,)
-        Symmetric, positive definite where G v = 0; else LinAlgError is raised.
-    G : (k, nq), g : (k,)
-        Obeyed in the sense of least squares; rows may be redundant.
+    step : LinearStep
+        A symmetric, positive definite where G v = 0; else LinAlgError is raised. G v = g is obeyed in the sense of
+        least squares; rows may be redundant.
     N : (m, nq), n : (m,)
     cones : list of (c, B)
         c from 0 and B (r, nq).
     """
-    p, E = _without_equations(A, G, g)
-    r = E.T @ (b - A @ p)
+    p, E = _without_equations(step)
+    r = E.T @ (step.b - step.A @ p)
     rows, bounds = N @ E, n - N @ p
     size = np.linalg.norm(rows, axis=1)
     fixed = size <= REDUNDANT * np.linalg.norm(N, axis=1) * np.linalg.norm(E)
@@ -98,8 +94,9 @@ def solve_program(
     return Solution(p + scale * (E @ y), impulses, [scale * part for part in beta])
 
 
-def _without_equations(A: np.ndarray, G: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _without_equations(step: LinearStep) -> tuple[np.ndarray, np.ndarray]:
     """p (nq,) and E (nq, k) with G (p + E y) = g and E^T A E = 1."""
+    A, _, G, g = step
     p, Z = np.zeros(A.shape[0]), np.eye(A.shape[0])
     if len(G):
         left, sizes, right = np.linalg.svd(G)

@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 
+from varint.errors import FileError
 from varint.io.record import Counts
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
@@ -17,7 +18,7 @@ from varint.running import Block, Failure
 
 
 class ReducedRun:
-    """See `varint.running.March`.
+    """See `varint.running.Run`.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ class ReducedRun:
         self.node = self.recorded = 0
         self.quat: np.ndarray | None = None  # of the last recorded node
         self.inverse = InverseDynamics(equations) if equations.drives and self.contacts is None else None
+        self._tree, self._numbers = None, np.zeros(0, dtype=np.int8)
+        self.parts = np.cumsum([equations.nq, equations.nq, equations.ne, equations.law_state.size])  # of the state
         self._kept: dict[str, np.ndarray] | None = None  # checkpoint before the first step that depends on the end
 
     @property
@@ -125,6 +128,7 @@ class ReducedRun:
         e.recall(parts["equations"])
         self.integrator.recall(parts["integrator"])
         e.recall(parts["equations"])  # making a solver evaluates the equations
+        self._check_drives(saved["driven"])
         self.quat = saved["quat"].copy()
         self.node, self.recorded = int(saved["node"][0]), int(saved["recorded"][0])
         self._kept = None
@@ -132,14 +136,29 @@ class ReducedRun:
     def _present(self):
         memories = {"equations": self.equations.memory(), "integrator": self.integrator.memory()}
         return {f"{owner} {name}": array for owner, memory in memories.items() for name, array in memory.items()} | {
-            "charts": self._charts(),
+            "charts": self._charts().copy(),
+            "driven": self._driven(),
             "quat": self.quat.copy(),
             "node": np.array([self.node]),
             "recorded": np.array([self.recorded]),
         }
 
+    def _driven(self):
+        """(3, nd) where the prescribed joints are now, drive by drive."""
+        return np.concatenate([np.zeros((3, 0)), *(d.at(self.integrator.t) for d in self.equations.drives)], axis=1)
+
+    def _check_drives(self, before):
+        """That the prescribed motions go on as they did."""
+        if not np.array_equal(self._driven(), before):
+            labels = ", ".join(drive.label for drive in self.equations.drives)
+            raise FileError(f"the motion prescribed for {labels} is another one than that of the run to go on with")
+
     def _charts(self):
-        return np.array([CHARTS.index(chart) for chart in self.equations.tree.charts.values()], dtype=np.int8)
+        """Numbers of the present charts."""
+        if self._tree is not self.equations.tree:
+            self._tree = self.equations.tree
+            self._numbers = np.array([CHARTS.index(chart) for chart in self._tree.charts.values()], dtype=np.int8)
+        return self._numbers
 
     def _passed(self):
         """Rows of the nodes in the last step that are recorded."""
@@ -152,44 +171,26 @@ class ReducedRun:
             return []
         return [self._node(*row) for row in zip(times, self.integrator.states(np.array(times)), strict=True)]
 
-    def _split(self, y):
-        """q, qdot, work, integrals and impulses: copies."""
-        e = self.equations
-        return (part.copy() for part in np.split(y, np.cumsum([e.nq, e.nq, e.ne, e.law_state.size])))
-
     def _place(self, t, y):
-        q, qdot, *others = self._split(y)
-        q, qdot, _ = self.equations.imposed(t, q, qdot)
-        self.equations.place(q)
-        self.equations.move(q, qdot)
-        return q, qdot, *others
+        """A copy of the state ``y`` with the prescribed joints where they are at time ``t``, and the bodies there."""
+        e, nq, y = self.equations, self.equations.nq, y.copy()
+        y[:nq], y[nq : 2 * nq], _ = e.imposed(t, y[:nq], y[nq : 2 * nq])
+        e.place(y[:nq])
+        e.move(y[:nq], y[nq : 2 * nq])
+        return y
 
     def _node(self, t, y):
         """What is recorded at time ``t`` and state ``y``, in the present charts."""
-        e, inputs = self.equations, self.equations.inputs
-        q, qdot, work, integral, impulse = self._place(t, y)
+        e, inputs, y = self.equations, self.equations.inputs, self._place(t, y)
         slot = e.compiled.slot
-        row = {
-            "t": np.array(t),
-            "position": e.position[slot],
-            "rotation": e.rotation[slot],
-            "motion": e.velocity[slot],
-            "work": work,
-            "command": inputs.command(t, e.state),
-            "q": q,
-            "qdot": qdot,
-            "law_state": integral,
-            "chart": self._charts(),
-        }
+        row = {"t": t, "y": y, "position": e.position[slot], "rotation": e.rotation[slot], "motion": e.velocity[slot]}
+        row |= {"command": inputs.command(t, e.state), "chart": self._charts()}
         if len(inputs.series):
             row["load"] = inputs.load(t)[slot]
-        if self.contacts:
-            row["impulse"] = impulse
-        elif self.inverse:
+        if self.inverse:
+            q, qdot, _, integral, _ = np.split(y, self.parts)
             e.integrate_from(integral, 0.0)
             row["driving"] = driving_efforts(self.inverse, t, q, qdot)
-        else:
-            row["driving"] = np.zeros(0)
         return row
 
     def _recorded(self, rows):
@@ -201,17 +202,21 @@ class ReducedRun:
         quat, motion = without_jumps(quat_from_matrix(found.pop("rotation")), self.quat), found.pop("motion")
         self.quat = quat[-1].copy()
         self.recorded += T
+        q, qdot, work, law_state, impulse = np.split(found.pop("y"), self.parts, axis=1)
         by_force = e.compiled.by_force
         found |= {
             "quat_wxyz": quat,
             "velocity": motion[..., :3].copy(),
             "angular_velocity": motion[..., 3:].copy(),
-            "work": by_force(found["work"]),
+            "q": q.copy(),
+            "qdot": qdot.copy(),
+            "work": by_force(work),
+            "law_state": law_state.copy(),
             "command": by_force(found["command"]),
         }
         if self.contacts:
-            found |= self._impulses(found.pop("impulse"))
-        return found
+            return found | self._impulses(impulse)
+        return {"driving": np.zeros((T, 0))} | found
 
     def _impulses(self, impulse):
         """Sums (T, ...) of the impulses of stops by force, of joint friction, and of drives, drive by drive."""

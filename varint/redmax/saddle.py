@@ -1,8 +1,19 @@
 """The linear systems of the implicit schemes: an equation of motion and rows that hold loops together."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 REDUNDANT = 1e-8  # singular value, relative, up to which a row is redundant
+
+
+class LinearStep(NamedTuple):
+    """What a linear scheme asks of the rates v at the end of a step: A v = b + G^T impulses, G v = g."""
+
+    A: np.ndarray  # (nq, nq) reduced inertia, and what dampers and springs add to it
+    b: np.ndarray  # (nq,) N s, N m s
+    G: np.ndarray  # (k, nq) rows of loops, couplings and, last, prescribed columns
+    g: np.ndarray  # (k,)
 
 
 def solve_saddle(

@@ -1,6 +1,7 @@
 """`simulate`: run a mechanism in reduced coordinates."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
 from varint.redmax.states import ReducedState, checked, reduce
 from varint.redmax.trajectory import ReducedTrajectory
-from varint.running import Order, answer, carry_out, checked_times
+from varint.running import Job, answer, carry_out, checked_times
 
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 
@@ -104,7 +105,7 @@ def simulate(
     if not equations.nq:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = _start(equations, mechanism.state() if state is None else state)
-    equations.aim[:] = equations.couplings @ q
+    equations.targets[:] = equations.couplings @ q
     kind.check(equations)
     task = Task(duration if dt is None else steps * dt, dt, rtol, atol)
     run = ReducedRun(equations, kind(equations, q, qdot, task), dt, steps, every)
@@ -121,10 +122,10 @@ def simulate(
         "chart": chart,
         "prescribed": [drive.name for drive in equations.drives],
     }
-    inputs = equations.inputs
+    inputs: Any = equations.inputs
     load = None if len(inputs.series) else inputs.constant[None, equations.compiled.slot]
-    order = Order(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress)
-    return answer(trajectory(carry_out(run, order)), run.failure)
+    job = Job(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress)
+    return answer(trajectory(carry_out(run, job)), run.failure)
 
 
 def _check_contacts(mechanism, kind):

@@ -39,7 +39,7 @@ class Tree:
     ----------
     nodes : Nodes
     joints : tuple of Joint
-        One a body, in the order of the kernels; a floating group hangs on a `Free` joint of its own.
+        One a body, in the order of the kernels; a floating group has a `Free` joint of its own to the world.
     columns : dict
         Joint name to its slice of q.
     nq : int

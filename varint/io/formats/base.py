@@ -15,6 +15,8 @@ class Format:
 
     suffix : str
         Of its files, with the dot.
+    what : str
+        What they hold, in a few words.
     load : function of the path
         Gives the mechanism; FileError where it cannot be read, MechanismError where it describes none.
     save : function of the mechanism and the path, or None
@@ -24,6 +26,7 @@ class Format:
     """
 
     suffix: str
+    what: str
     load: Callable[[Path], Mechanism]
     save: Callable[[Mechanism, Path], None] | None = None
     default: bool = False

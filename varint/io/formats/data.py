@@ -29,4 +29,4 @@ def save(mechanism: Mechanism, path: Path) -> None:
     path.write_text(json.dumps(to_data(mechanism), indent=1))
 
 
-register(Format(".json", load, save, default=True))
+register(Format(".json", "the description as JSON", load, save, default=True))

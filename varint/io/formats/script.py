@@ -37,4 +37,4 @@ def _where(problem, path) -> str:
     return f"'{path}'" + (f", line {lines[-1]}" if lines else "")
 
 
-register(Format(".py", load))
+register(Format(".py", "a script with `build() -> Mechanism`", load))

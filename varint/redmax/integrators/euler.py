@@ -9,7 +9,8 @@ from varint.redmax.linear import euler_step
 class LinearlyImplicitEuler(Fixed):
     """Order 1; one linear solve a step."""
 
-    name, order, contacts = "euler", 1, True
+    name, order = "euler", 1
+    stiff = contacts = True
     what = "linearly implicit, in steps of dt"
 
     @property

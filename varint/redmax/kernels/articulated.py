@@ -12,16 +12,16 @@ are not eliminated.
 
 import math
 
-from varint._numba import Float1, Float2, Float3, njit
+from varint._numba import Float1, Float2, Float3, Int2, njit
 from varint.algebra.vectors import cross
 from varint.redmax.kernels.records import Nodes, ReducedWorkspace
-from varint.redmax.kernels.wrenches import add_to_parent, bias_wrenches, dot6
+from varint.redmax.kernels.wrenches import add_to_parent, bias_wrenches, dot6, reduced_rows
 
 A, B, C = range(3)  # blocks of an articulated-body inertia
 
 
 @njit
-def start_dynamics(work: ReducedWorkspace, gravity: Float1, load: Float2, u: Float1) -> None:
+def inward_dynamics(work: ReducedWorkspace, gravity: Float1, load: Float2, u: Float1) -> None:
     """Bias wrenches under ``gravity`` and ``load``, `factor`, and the `inward_pass` of the efforts ``u`` (nq,)."""
     bias_wrenches(work, gravity, load)
     factor(work)
@@ -150,8 +150,9 @@ def inward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
 
 
 @njit
-def inward_pass_of_rows(work: ReducedWorkspace, bias: Float2, G: Float2) -> None:
-    """L^-1 (1 + K)^-1 of each row of ``G`` (m, nq), in place; ``bias`` (nl, 6) zero."""
+def scaled_rows(work: ReducedWorkspace, side: Int2, jacobian: Float3, bias: Float2, G: Float2) -> None:
+    """``G`` (m, nq) = G (1 + K)^-T L^-T, its first rows those of `reduced_rows`; ``bias`` (nl, 6) zero."""
+    reduced_rows(work, side, jacobian, G)
     for r in range(G.shape[0]):
         work.wrench[:] = 0.0
         inward_pass(work, bias, G[r])

@@ -104,8 +104,8 @@ def _change_twist(tangent: TangentWorkspace, i: int, velocity: tuple) -> None:
 def _change_acceleration(tangent: TangentWorkspace, i: int, velocity: tuple, acceleration: tuple) -> None:
     """Of w' = w'_p + S_w ddq + dS_w/dt dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + dS_v/dt dq.
 
-    ``velocity``: change of S dq, ``acceleration``: of S ddq + (dS dq) dq. What is left of dS/dt dq is w x (S dq); of a
-    slide in its linear part alone, since its S dq has no angular part.
+    ``velocity``: change of S dq, ``acceleration``: of S ddq + (dS dq) dq. What is left of dS/dt dq is w x (S dq),
+    of both parts of S.
     """
     x, p, pose, own = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change, tangent.joint_velocity[i]
     twist, above = tangent.work.twist[i], tangent.work.twist[p]

@@ -84,7 +84,7 @@ def add_to_parent(x: Float2, i: int, p: int, wrench: Float2) -> None:
 
 @njit
 def reduced_rows(work: ReducedWorkspace, side: Int2, jacobian: Float3, out: Float2) -> None:
-    """``out`` (m, nq): rows times J, in O(n) each.
+    """First m rows of ``out`` (m or more, nq): rows times J, in O(n) each.
 
     ``side`` (m, 2): numbers of the bodies that a row is about, ``jacobian`` (m, 2, 6): the row by their motions.
     """

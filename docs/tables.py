@@ -1,0 +1,57 @@
+"""Writes the tables of runs.md from the registries: ``make docs``."""
+
+from pathlib import Path
+
+from varint.analysis.derived import QUANTITIES
+from varint.integrators.schemes import SCHEMES
+from varint.io.formats import FORMATS
+from varint.redmax.integrators import INTEGRATORS
+
+PAGE = Path(__file__).with_name("runs.md")
+
+
+def tables() -> dict[str, str]:
+    """The tables by the names of their places in the page."""
+    return {
+        "schemes": _table(
+            ("`scheme=`", "order", "what it is"),
+            [(f"`{scheme.name}`", str(scheme.order), scheme.what) for scheme in SCHEMES.values()],
+        ),
+        "integrators": _table(
+            ("`integrator=`", "order", "what it is", "stiff forces", "hard stops, joint friction"),
+            [
+                (f"`{name}`", str(kind.order), kind.what, "yes" * kind.stiff, "yes" * kind.contacts)
+                for name, kind in INTEGRATORS.items()
+            ],
+        ),
+        "formats": _table(
+            ("suffix", "what it holds", "written"),
+            [(f"`{suffix}`", each.what, "yes" if each.save else "") for suffix, each in FORMATS.items()],
+        ),
+        "quantities": _table(
+            ("attribute", "unit", "what it is"),
+            [(f"`{name}`", each.unit, _first_line(each.evaluate)) for name, each in QUANTITIES.items()],
+        ),
+    }
+
+
+def filled(page: str) -> str:
+    """The page with its tables written anew."""
+    for name, table in tables().items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        before, rest = page.split(begin)
+        page = f"{before}{begin}{table}\n{end}{rest.split(end)[1]}"
+    return page
+
+
+def _table(columns, rows):
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _first_line(function):
+    return function.__doc__.partition("\n")[0].partition(": ")[0].rstrip(".")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text()))
