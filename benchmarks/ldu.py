@@ -20,7 +20,7 @@ def repeat_ldu(plan, ws, D, b_body, b_row, body, row, start, end, repeats):
             for a in range(6):
                 body[i, a] = b_body[i, a]
                 for k in range(6):
-                    ws.D[i, a, k] = D[i, a, k]
+                    ws.ldu.D[i, a, k] = D[i, a, k]
         for r in range(row.size):
             row[r] = b_row[r]
         solve_newton(plan, ws, body, row, start, end)
@@ -30,11 +30,11 @@ def measure():
     march = march_of(chain(100))
     march.advance(20)
     plan, ws = march.compiled.plan, march.ws
-    nb, nr = plan.mass.size, plan.row_c.size
+    nb, nr = plan.bodies.mass.size, plan.rows.role.size
     rng = np.random.default_rng(0)
     D = np.zeros((nb, 6, 6))
-    D[:, range(3), range(3)] = plan.mass[:, None]
-    D[:, 3:, 3:] = plan.inertia
+    D[:, range(3), range(3)] = plan.bodies.mass[:, None]
+    D[:, 3:, 3:] = plan.bodies.inertia
     D += 1e-4 * rng.standard_normal(D.shape)
     b = rng.standard_normal(6 * nb + nr)
     b_body, b_row = b[: 6 * nb].reshape(nb, 6), b[6 * nb :]
@@ -76,13 +76,13 @@ def measure():
 
 def pattern(plan):
     """Rows and columns of D, -G^T and H blocks, and where G and H stand in ``jacobian[pose].ravel()``."""
-    nb = plan.mass.size
+    nb = plan.bodies.mass.size
     a, k = np.meshgrid(np.arange(6), np.arange(6), indexing="ij")
     rows = [(6 * i + a).ravel() for i in range(nb)]
     columns = [(6 * i + k).ravel() for i in range(nb)]
     constraint, body, source = [], [], []
-    for j, sides in enumerate(plan.side):
-        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+    for j, sides in enumerate(plan.joints.side):
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
             for s, i in enumerate(sides):
                 if i < nb:
                     constraint += [6 * nb + r] * 6

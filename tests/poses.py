@@ -5,7 +5,7 @@ from scipy.spatial.transform import Rotation
 
 from varint.kernels.configuration import follow_products
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import near_of
+from varint.kernels.workspace import joint_workspace
 from varint.kinematics.frames import JointFrames
 from varint.model.motion import joint_pose
 from varint.model.rotation import rotation_matrix
@@ -24,17 +24,17 @@ def rows_at(mechanism, x, R, near=None):
     """
     compiled = mechanism.compiled
     plan, order = compiled.plan, np.append(compiled.order, -1)
-    g, sides = np.zeros(plan.row_c.size), np.zeros((plan.row_c.size, 2, 6))
+    g, sides = np.zeros(plan.rows.role.size), np.zeros((plan.rows.role.size, 2, 6))
     pose, seen = ([np.ascontiguousarray(part[order]) for part in given] for given in ((x, R), near or (x, R)))
-    known = near_of(plan)
-    follow_products(plan, *seen, known)
-    evaluate_rows(plan, *pose, known, np.zeros(g.size), g, sides)
+    ws = joint_workspace(plan)
+    follow_products(plan, ws, *seen)
+    evaluate_rows(plan, ws, *pose, g, sides)
     G = np.zeros((g.size, len(x), 6))
-    for j, bodies in enumerate(plan.side):
-        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+    for j, bodies in enumerate(plan.joints.side):
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
             for body, entry in zip(bodies, sides[r], strict=True):
                 G[r, order[body]] += entry
-    return plan.row_scale * g, plan.row_scale[:, None, None] * G[:, :-1]
+    return plan.rows.scale * g, plan.rows.scale[:, None, None] * G[:, :-1]
 
 
 def moved(x, R, v, w):

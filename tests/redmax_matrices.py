@@ -10,9 +10,9 @@ def acceleration_by_matrices(equations, t, q, rates):
     q, rates, second = e.imposed(t, q, rates)
     e.place(q)
     e.move(q, rates)
-    plan, w, load, free = e.forced.plan, e.velocity[:, 3:], e.load(t), ~e.driven_columns
-    load[:, :3] += plan.mass[:, None] * e.gravity
-    load[:, 3:] -= np.cross(w, np.einsum("nij,nj->ni", plan.inertia, w))
+    plan, w, load, free = e.compiled.plan, e.velocity[:, 3:], e.load(t), ~e.driven_columns
+    load[:, :3] += plan.bodies.mass[:, None] * e.gravity
+    load[:, 3:] -= np.cross(w, np.einsum("nij,nj->ni", plan.bodies.inertia, w))
     J, a = e.jacobian(), e.jacobian_rate() @ rates
     a += J @ second
     J = J[:, free]
@@ -39,6 +39,6 @@ def acceleration_by_matrices(equations, t, q, rates):
 
 def times_mass(plan, V):
     """M V for V (6 nb, k)."""
-    parts = V.reshape(plan.mass.size, 6, V.shape[1])
-    linear, angular = plan.mass[:, None, None] * parts[:, :3], plan.inertia @ parts[:, 3:]
+    parts = V.reshape(plan.bodies.mass.size, 6, V.shape[1])
+    linear, angular = plan.bodies.mass[:, None, None] * parts[:, :3], plan.bodies.inertia @ parts[:, 3:]
     return np.concatenate([linear, angular], axis=1).reshape(V.shape)

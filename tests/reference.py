@@ -13,28 +13,31 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from varint.kernels.plan import AXIS, DISTANCE
+from varint.kernels.measures import AXIS, DISTANCE
+from varint.kernels.plan import JOINT
 
 
 def rows_and_derivatives(plan, x, R, v, w):
-    """Rows (nr,), Jacobian (nr, 6 nb) in (x, body rotation), and g'' at zero acceleration (nr,)."""
-    nb, nr = plan.mass.size, plan.row_c.size
+    """Rows (nr,), Jacobian (nr, 6 nb) in (x, body rotation), and g'' at zero acceleration (nr,); zero but for joints."""
+    nb, nr = plan.bodies.mass.size, plan.rows.role.size
     x, v, w = (np.vstack([array, np.zeros(3)]) for array in (x, v, w))
     R = np.concatenate([R, np.eye(3)[None]])
     g, G, second = np.zeros(nr), np.zeros((nr, 6 * (nb + 1))), np.zeros(nr)
-    for j, sides in enumerate(plan.side):
-        a, b = sides[plan.first_body[j]], sides[1 - plan.first_body[j]]
+    for j, sides in enumerate(plan.joints.side):
+        a, b = sides[plan.joints.first_body[j]], sides[1 - plan.joints.first_body[j]]
         Rab, p, dp = R[a].T @ R[b], R[a].T @ (x[b] - x[a]), R[a].T @ (v[b] - v[a])
         wa, wb = w[a], w[b]
         p1 = dp - np.cross(wa, p)
         p2 = np.cross(wa, np.cross(wa, p)) - 2 * np.cross(wa, dp)
-        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
-            u, arm, c = plan.row_u[r], plan.row_w[r], plan.row_c[r]
-            n = np.zeros(3) if plan.row_kind[r] == AXIS else u
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            if plan.rows.role[r] != JOINT:
+                continue
+            u, arm, c = plan.measures.u[r], plan.measures.w[r], plan.measures.c[r]
+            n = np.zeros(3) if plan.measures.kind[r] == AXIS else u
             y, dy = Rab @ arm, Rab @ np.cross(wb, arm)
             y1 = dy - np.cross(wa, y)
             y2 = np.cross(wa, np.cross(wa, y)) - 2 * np.cross(wa, dy) + Rab @ np.cross(wb, np.cross(wb, arm))
-            if plan.row_kind[r] == DISTANCE:
+            if plan.measures.kind[r] == DISTANCE:
                 d = p + y - u
                 g[r] = (d @ d - c * c) / (2 * c)
                 second[r] = (d @ (p2 + y2) + (p1 + y1) @ (p1 + y1)) / c
@@ -54,11 +57,11 @@ def integrate(mechanism, state, duration, rtol=1e-12):
     """State arrays (x, R, v, w) at ``duration``, in the order of the description."""
     compiled = mechanism.compiled
     plan, order, slot = compiled.plan, compiled.order, compiled.slot
-    nb = plan.mass.size
+    nb = plan.bodies.mass.size
     M = np.zeros((6 * nb, 6 * nb))
     for i in range(nb):
-        M[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = plan.mass[i] * np.eye(3)
-        M[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = plan.inertia[i]
+        M[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = plan.bodies.mass[i] * np.eye(3)
+        M[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = plan.bodies.inertia[i]
 
     def unpack(y):
         x, q, v, w = np.split(y, np.cumsum([3 * nb, 4 * nb, 3 * nb]))
@@ -69,8 +72,8 @@ def integrate(mechanism, state, duration, rtol=1e-12):
         R = Rotation.from_quat(q, scalar_first=True).as_matrix()
         _, G, second = rows_and_derivatives(plan, x, R, v, w)
         force = np.zeros((nb, 6))
-        force[:, :3] = plan.mass[:, None] * plan.gravity
-        force[:, 3:] = -np.cross(w, np.einsum("nij,nj->ni", plan.inertia, w))
+        force[:, :3] = plan.bodies.mass[:, None] * plan.bodies.gravity
+        force[:, 3:] = -np.cross(w, np.einsum("nij,nj->ni", plan.bodies.inertia, w))
         KKT = np.block([[M, -G.T], [G, np.zeros((len(G), len(G)))]])
         a = np.linalg.lstsq(KKT, np.concatenate([force.ravel(), -second]), rcond=1e-8)[0][: 6 * nb].reshape(nb, 6)
         s, i, j, k = q.T

@@ -345,6 +345,6 @@ def test_gear_trains_take_linear_memory():
         run = vi.simulate(train, 0.1, 0.01, state=train.state(rates={"wheel 0 pivot": 3.0}))
         q = run.coordinates
         np.testing.assert_allclose(q[f"wheel {n - 1} pivot"], (-1) ** (n - 1) * q["wheel 0 pivot"], atol=1e-11)
-        return train.coupled.plan.row_start[-1]
+        return train.compiled.plan.loops.row_start[-1]
 
     assert entries(40) < 5 * entries(10)

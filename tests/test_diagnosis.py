@@ -80,7 +80,7 @@ def check_removable(mechanism, state, diagnosis):
     compiled = mechanism.compiled
     G = rows_at(mechanism, *pose_of(state))[1].reshape(mechanism.rows, 6 * len(mechanism.bodies))
     cuts = {j for _, joints in compiled.topology.clusters for j in joints}
-    first, taken = compiled.plan.joint_rows, []
+    first, taken = compiled.plan.joints.rows, []
     for k, j in enumerate(compiled.joints):
         for row in range(first[k + 1] - first[k]):
             if (mechanism.joints[j].name, _direction(compiled, state, j, row)) in diagnosis.redundant:

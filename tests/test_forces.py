@@ -105,7 +105,7 @@ def gauges_at(compiled, x, R):
     """Values (ng,) and gradients (ng, nb, 6) at a pose in the order of the description, the world last."""
     plan, order = compiled.plan, np.append(compiled.order, -1)
     value, sides = np.zeros(plan.gauge_kind.size), np.zeros((plan.gauge_kind.size, 2, 6))
-    still = np.zeros((plan.mass.size, 6))
+    still = np.zeros((plan.bodies.mass.size, 6))
     measure(plan, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), still, sides, value)
     gradient = np.zeros((value.size, len(x), 6))
     for e, bodies in enumerate(plan.gauge_body):
@@ -209,7 +209,7 @@ class Newton:
 
     def residual(self, h, velocity, multiplier):
         plan, ws = self.plan, self.ws
-        ws.velocity[:], ws.multiplier[:], ws.target[:] = velocity, multiplier, self.target
+        ws.velocity[:], ws.multiplier[:], ws.goal[:] = velocity, multiplier, self.target
         assert np.isfinite(newton._evaluate(plan, ws, 0, 1, h, 0, False)[0])
         return np.concatenate([ws.residual_body.ravel(), ws.residual_row[plan.row_kind != kinds.EFFORT]])
 
@@ -237,14 +237,14 @@ def test_newton_matrix_is_exact_where_efforts_vanish(rng, speed, damping, cluste
     """Stiffness at any motion, damping at rest: all rows, own blocks, fills, signs and sides."""
     for _ in range(5):
         case = Newton(rng, coupled_everywhere(rng, stiffness=500.0, damping=damping), speed, clustered)
-        tree_rows = case.plan.joint_rows[case.plan.mass.size]
+        tree_rows = case.plan.joints.rows[case.plan.bodies.mass.size]
         row = case.plan.gauge_row
         assert (row < 0).any()
         assert ((row >= 0) & (row < tree_rows)).any()
         assert (row >= tree_rows).any()
         assert set(case.plan.gauge_kind) >= {kinds.LENGTH, kinds.TURN}
         assert case.at_rest(0.02).error(0.02) < 1e-8
-        assert (case.ws.rank == np.diff(case.plan.node_row)).all()
+        assert (case.ws.ldu.rank == np.diff(case.plan.loops.node_row)).all()
 
 
 def test_what_newtons_matrix_leaves_out_is_of_second_order_in_the_step(rng):

@@ -10,7 +10,10 @@ from random_mechanisms import random_body, random_joint, unit
 import varint as vi
 from varint.kinematics.frames import JointFrames, reference_pose
 from varint.model.joints import REGISTRY
-from varint.model.joints.base import Along, Distance, OnMotions, ProductJoint
+from varint.measures.distance import Distance
+from varint.measures.point import Along
+from varint.measures.product import OnMotions
+from varint.model.joints.base import ProductJoint
 from varint.model.motion import Ball, Shift, Slide, joint_pose, motion_subspace
 from varint.model.product import Product
 from varint.model.rotation import matrix_from_vector, quat_from_matrix
@@ -189,7 +192,7 @@ def test_bodies_off_the_motions_of_a_product_are_caught(kind, ends, rng):
     apart = vi.Mechanism("apart", mechanism.bodies, [replace(joint, point_b=joint.point_b + 0.1 * unit(rng))])
     assert not apart.is_closed
     assert np.abs(rows_at(apart, *pose_of(apart.state()))[0]).max() < 1e-12
-    frames, length = JointFrames(mechanism, joint), mechanism.compiled.plan.length[0]
+    frames, length = JointFrames(mechanism, joint), mechanism.compiled.plan.bodies.length[0]
     body, axes, origin = (
         (frames.b, frames.axes_b, frames.origin_b) if frames.b >= 0 else (frames.a, frames.axes_a, frames.origin_a)
     )

@@ -21,21 +21,21 @@ def system(mechanism, rng, clustered=True):
     plan = compiled.plan
     ws = workspace(plan, 1)
     state = mechanism.state()
-    nb, nr = plan.mass.size, plan.row_c.size
+    nb, nr = plan.bodies.mass.size, plan.rows.role.size
     for pose, shift in enumerate((0.0, 0.02)):
         ws.position[pose, :-1] = state.position[compiled.order] + shift * rng.standard_normal((nb, 3))
         quat = state.quat_wxyz[compiled.order] + shift * rng.standard_normal((nb, 4))
         ws.quat[pose, :-1] = quat / np.linalg.norm(quat, axis=1)[:, None]
         place_anew(plan, ws, pose)
-    D = np.array([np.diag([m, m, m, 0, 0, 0]) for m in plan.mass])
-    D[:, 3:, 3:] = plan.inertia
+    D = np.array([np.diag([m, m, m, 0, 0, 0]) for m in plan.bodies.mass])
+    D[:, 3:, 3:] = plan.bodies.inertia
     D += 0.05 * rng.standard_normal(D.shape)  # neither symmetric nor block diagonal
-    ws.D[:] = D
+    ws.ldu.D[:] = D
     A = np.zeros((6 * nb + nr, 6 * nb + nr))
     for i in range(nb):
         A[6 * i : 6 * i + 6, 6 * i : 6 * i + 6] = D[i]
-    for j, sides in enumerate(plan.side):
-        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+    for j, sides in enumerate(plan.joints.side):
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
             for s, body in enumerate(sides):
                 if body < nb:
                     A[6 * body : 6 * body + 6, 6 * nb + r] -= ws.jacobian[0, r, s]
@@ -44,7 +44,7 @@ def system(mechanism, rng, clustered=True):
 
 
 def ldu_solve(plan, ws, b):
-    nb = plan.mass.size
+    nb = plan.bodies.mass.size
     body, row = b[: 6 * nb].reshape(nb, 6).copy(), b[6 * nb :].copy()
     solve_newton(plan, ws, body, row, 0, 1)
     return np.concatenate([body.ravel(), row])
@@ -71,10 +71,10 @@ def test_equals_dense_and_splu_on_random_closed_mechanisms(seed, clustered):
     rng = np.random.default_rng(100 + seed)
     mechanism = random_closed(rng, int(rng.integers(4, 13)), int(rng.integers(1, 5)))
     plan, ws, A = system(mechanism, rng, clustered)
-    assert plan.node_row.size > 1
+    assert plan.loops.node_row.size > 1
     b = rng.standard_normal(len(A))
     x = ldu_solve(plan, ws, b)
-    assert (ws.rank == np.diff(plan.node_row)).all()
+    assert (ws.ldu.rank == np.diff(plan.loops.node_row)).all()
     assert relative(x, np.linalg.solve(A, b)) < 1e-10
     assert relative(x, splu(csc_matrix(A)).solve(b)) < 1e-10
 
@@ -84,14 +84,14 @@ def test_equals_dense_and_splu_on_random_closed_mechanisms(seed, clustered):
 def test_redundant_rows_get_no_multiplier_and_do_not_change_the_motion(name, clustered, rng):
     mechanism = getattr(vi.mechanisms, name)()
     plan, ws, _ = system(mechanism, rng, clustered)
-    nb = plan.mass.size
+    nb = plan.bodies.mass.size
     ws.position[1], ws.quat[1] = ws.position[0], ws.quat[0]
     place_anew(plan, ws, 1)
-    ws.D[:] = 0
-    ws.D[:, range(6), range(6)] = 1.0
-    G = np.zeros((plan.row_c.size, 6 * nb))
-    for j, sides in enumerate(plan.side):
-        for r in range(plan.joint_rows[j], plan.joint_rows[j + 1]):
+    ws.ldu.D[:] = 0
+    ws.ldu.D[:, range(6), range(6)] = 1.0
+    G = np.zeros((plan.rows.role.size, 6 * nb))
+    for j, sides in enumerate(plan.joints.side):
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
             for s, body in enumerate(sides):
                 if body < nb:
                     G[r, 6 * body : 6 * body + 6] += ws.jacobian[0, r, s]
@@ -100,9 +100,9 @@ def test_redundant_rows_get_no_multiplier_and_do_not_change_the_motion(name, clu
     assert redundant > 0
     b = np.concatenate([rng.standard_normal(6 * nb), G @ rng.standard_normal(6 * nb)])
     x = ldu_solve(plan, ws, b)
-    closure_rows = np.diff(plan.node_row)
-    assert (closure_rows - ws.rank).sum() == redundant
-    assert (x[6 * nb :][plan.node_row[0] :] == 0).sum() >= redundant
+    closure_rows = np.diff(plan.loops.node_row)
+    assert (closure_rows - ws.ldu.rank).sum() == redundant
+    assert (x[6 * nb :][plan.loops.node_row[0] :] == 0).sum() >= redundant
     exact = np.linalg.lstsq(np.block([[np.eye(6 * nb), -G.T], [G, np.zeros((len(G),) * 2)]]), b, rcond=1e-11)[0]
     assert np.abs(x[: 6 * nb] - exact[: 6 * nb]).max() < 1e-10
     assert np.abs(G @ x[: 6 * nb] - b[6 * nb :]).max() < 1e-10
@@ -131,9 +131,9 @@ def test_many_loops_of_one_cluster_stay_short_and_near(build, length, shuffled, 
     compiled = mechanism.compiled
     plan, (nodes,) = compiled.plan, compiled.topology.nodes
     assert len(nodes) in (20, 21)
-    passed = (plan.fill_first[1:] - plan.fill_pass).sum()
-    assert passed / np.diff(plan.node_row).sum() <= length  # closed, some loops lead all around
-    assert len(nodes) == 21 or workspace(plan, 1).K.size <= 5 * 20 * len(nodes)
+    passed = (plan.loops.fill_first[1:] - plan.loops.fill_pass).sum()
+    assert passed / np.diff(plan.loops.node_row).sum() <= length  # closed, some loops lead all around
+    assert len(nodes) == 21 or workspace(plan, 1).ldu.K.size <= 5 * 20 * len(nodes)
 
 
 def test_a_ring_of_welds_is_redundant_through_and_through():

@@ -79,7 +79,7 @@ def force_residual(plan, state, velocity, half_step):
     ws.command[:] = [30.0] * len(ws.command)
     apply_forces(plan, ws, 0, 0, 1, half_step)
     stiffen(plan, ws, half_step)
-    return ws.residual_body[0], ws.D[0]
+    return ws.residual_body[0], ws.ldu.D[0]
 
 
 @pytest.mark.parametrize("name", ONE_BODY)

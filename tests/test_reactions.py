@@ -14,7 +14,7 @@ from varint.analysis.reactions import accelerations_and_reactions
 from varint.kernels.configuration import follow_products
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import near_of
+from varint.kernels.workspace import joint_workspace
 from varint.kinematics.frames import JointFrames
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import ProductJoint
@@ -39,14 +39,14 @@ def dense(mechanism, state, load):
     _, G, second = rows_and_derivatives(plan, x[order], R[order], v, w)
     M, f = np.zeros((6 * nb, 6 * nb)), load[order].copy()
     for i in range(nb):
-        M[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = plan.mass[i] * np.eye(3)
-        M[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = plan.inertia[i]
-        f[i, :3] += plan.mass[i] * plan.gravity
-        f[i, 3:] -= np.cross(w[i], plan.inertia[i] @ w[i])
+        M[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = plan.bodies.mass[i] * np.eye(3)
+        M[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = plan.bodies.inertia[i]
+        f[i, :3] += plan.bodies.mass[i] * plan.bodies.gravity
+        f[i, 3:] -= np.cross(w[i], plan.bodies.inertia[i] @ w[i])
     free = np.linalg.solve(M, f.ravel())
-    scaled = plan.row_scale[:, None] * G
+    scaled = plan.rows.scale[:, None] * G
     effect = scaled @ np.linalg.solve(M, scaled.T)
-    multiplier = np.linalg.lstsq(effect, -plan.row_scale * (second + G @ free), rcond=1e-10)[0]
+    multiplier = np.linalg.lstsq(effect, -plan.rows.scale * (second + G @ free), rcond=1e-10)[0]
     a = free + np.linalg.solve(M, scaled.T @ multiplier)
     reactions = np.zeros((len(mechanism.joints), 6))
     for k, j in enumerate(compiled.joints):
@@ -55,7 +55,7 @@ def dense(mechanism, state, load):
         frames = JointFrames(mechanism, mechanism.joints[j])
         point = x[frames.b] + R[frames.b] @ frames.origin_b
         body, sign = (frames.b, 1.0) if frames.b >= 0 else (frames.a, -1.0)
-        slot, rows = compiled.slot[body], slice(plan.joint_rows[k], plan.joint_rows[k + 1])
+        slot, rows = compiled.slot[body], slice(plan.joints.rows[k], plan.joints.rows[k + 1])
         wrench = sign * scaled[rows, 6 * slot : 6 * slot + 6].T @ multiplier[rows]
         reactions[j] = *wrench[:3], *(R[body] @ wrench[3:] - np.cross(point - x[body], wrench[:3]))
     return a.reshape(nb, 6)[compiled.slot], reactions
@@ -103,17 +103,18 @@ def test_quadratic_terms_against_differences(kind, rng):
         if kind in LOWER:
             x, R = moved(x, R, *rng.standard_normal((2, n, 3)))  # off the joint as well
         v, w = rng.standard_normal((2, n, 3))
-        with_world, near = np.append(order, -1), near_of(plan)
-        follow_products(plan, x[with_world], R[with_world], near)
+        with_world, ws = np.append(order, -1), joint_workspace(plan)
+        follow_products(plan, ws, x[with_world], R[with_world])
 
-        def rows(t, plan=plan, x=x, R=R, v=v, w=w, with_world=with_world, near=near):
-            g, jacobian = np.zeros(plan.row_c.size), np.zeros((plan.row_c.size, 2, 6))
+        def rows(t, plan=plan, x=x, R=R, v=v, w=w, with_world=with_world, ws=ws):
+            g, jacobian = np.zeros(plan.rows.role.size), np.zeros((plan.rows.role.size, 2, 6))
             pose = (np.ascontiguousarray(a[with_world]) for a in moved(x, R, t * v, t * w))
-            evaluate_rows(plan, *pose, near, np.zeros(g.size), g, jacobian)
+            evaluate_rows(plan, ws, *pose, g, jacobian)
             return g
 
-        out = np.full(plan.row_c.size, np.nan)
-        quadratic_terms(plan, x[with_world], R[with_world], np.hstack([v, w])[order], near, out)
+        out, change = np.full(plan.rows.role.size, np.nan), np.empty((plan.rows.role.size, 2, 6))
+        velocity, every = np.hstack([v, w])[order], np.arange(out.size)
+        quadratic_terms(plan, ws, every, x[with_world], R[with_world], velocity, change, out)
         fourth = (-rows(2 * h) + 16 * rows(h) - 30 * rows(0) + 16 * rows(-h) - rows(-2 * h)) / (12 * h * h)
         np.testing.assert_allclose(out, fourth, atol=1e-7)
 

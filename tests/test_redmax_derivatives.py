@@ -31,7 +31,7 @@ def check(rng, mechanism, size=0.5, baumgarte=2.0, tolerance=1e-7, around=None):
     equations.place(q)
     equations.move(q, rates)
     equations.load(0.0)
-    equations.turns[:] = equations.value
+    equations.keep_turns()
     numbers = rng.uniform(0.5, 2.0, 3)
     directions = rng.standard_normal((3, equations.nq))
 
@@ -126,7 +126,7 @@ def placed(rng, mechanism):
     equations.place(q)
     equations.move(q, rates)
     equations.load(0.0)
-    equations.turns[:] = equations.value
+    equations.keep_turns()
     equations.load(0.0)
     return equations, q, rates
 

@@ -5,7 +5,7 @@ import pytest
 from random_mechanisms import random_joint, random_tree, random_velocity_state
 
 import varint as vi
-from varint.kernels.rotation import right_jacobian, right_jacobian_along, right_jacobian_twice
+from varint.algebra.rotation_vector import right_jacobian, right_jacobian_along, right_jacobian_twice
 from varint.model.joints import REGISTRY
 from varint.model.motion import joint_pose, motion_subspace
 from varint.redmax.charts import LONGEST, ORDERS, determinant, euler_angles, euler_matrix, euler_subspace, shorten

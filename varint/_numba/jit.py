@@ -21,7 +21,7 @@ from varint._numba.compiler import Entry
 config: Any = numba.config
 
 PACKAGE = Path(__file__).parents[1]
-COMPILED_FOLDERS = ("_numba", "algebra", "kernels", "measures", "model/forces", "redmax/kernels")
+COMPILED_FOLDERS = ("_numba", "algebra", "kernels", "measures", "model/forces", "products", "redmax/kernels")
 
 
 def _source_hash() -> str:
@@ -70,8 +70,8 @@ def announce_compilation(entry_point) -> None:
 
 def njit(function=None, *, inline="never", cache=True):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
-    fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock. ``cache``: whether to keep it, not for
-    functions without a source file."""
+    fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock. ``cache``:
+    whether to keep it, not for functions without a source file."""
     if function is None:
         return lambda f: njit(f, inline=inline, cache=cache)
     if config.DISABLE_JIT:

@@ -20,6 +20,7 @@ from varint.kernels.ldu import solve_newton
 from varint.kernels.limits import close_limits
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
+from varint.kernels.plan import JOINT
 from varint.kernels.rows import evaluate_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
@@ -49,7 +50,7 @@ def _attach(plan, i, position, rotation):
     A, B = rotation[a], rotation[b]
     sign = 1.0 if side_a == 0 else -1.0
     for r in range(plan.joints.rows[i], plan.joints.rows[i + 1]):
-        if plan.measures.kind[r] != POINT:
+        if plan.measures.kind[r] != POINT or plan.rows.role[r] != JOINT:
             continue
         u, w = plan.measures.u[r], plan.measures.w[r]
         d0 = A[0, 0] * u[0] + A[0, 1] * u[1] + A[0, 2] * u[2]

@@ -32,7 +32,7 @@ def _rotation_vector(plan, m, A, B):
     phi = math.atan2(size, 0.5 * (x[0] + y[1] + z[2] - 1.0))
     rho = scale(phi / size if size > 1e-8 else 1.0, sine)
     if phi <= SMALL:
-        return rho, 1.0 / 12.0, 1.0 / 360.0
+        return rho, 1.0 / 12.0 + phi * phi / 720.0, 1.0 / 360.0
     cotangent = 1.0 / math.tan(0.5 * phi)
     f = (1.0 - 0.5 * phi * cotangent) / (phi * phi)
     slope = ((-0.5 * cotangent + 0.25 * phi * (1.0 + cotangent * cotangent)) / (phi * phi) - 2.0 * f / phi) / phi

@@ -7,6 +7,9 @@ import numpy as np
 from varint.errors import MechanismError
 
 UNIT_TOLERANCE = 1e-8
+ROUND_OFF = (
+    4 * np.finfo(float).eps
+)  # of a norm: what is nearer to one stays as it is, so that copies have the same bits
 
 
 def freeze(array: np.ndarray) -> np.ndarray:
@@ -55,7 +58,7 @@ def unit_quaternion(value, what: str, error=MechanismError) -> np.ndarray:
     norm = np.linalg.norm(quat)
     if abs(norm - 1.0) > UNIT_TOLERANCE:
         raise error(f"{what} must have norm 1, got norm {norm:.9g}: divide it by its norm")
-    return freeze(quat / norm)
+    return quat if abs(norm - 1.0) <= ROUND_OFF else freeze(quat / norm)
 
 
 def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
@@ -64,7 +67,7 @@ def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
     norm = np.linalg.norm(axis)
     if norm == 0.0:
         raise error(f"{what} must not be zero")
-    return freeze(axis / norm)
+    return axis if abs(norm - 1.0) <= ROUND_OFF else freeze(axis / norm)
 
 
 def check_name(name, what: str, error=MechanismError) -> str:
