@@ -44,7 +44,7 @@ def unit_quaternion(value, what: str, error=MechanismError) -> np.ndarray:
     norm = np.linalg.norm(quat)
     if abs(norm - 1.0) > UNIT_TOLERANCE:
         raise error(f"{what} must have norm 1, got norm {norm:.9g}: divide it by its norm")
-    return freeze(quat / norm)
+    return freeze(_normalised(quat, norm))
 
 
 def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
@@ -53,7 +53,12 @@ def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
     norm = np.linalg.norm(axis)
     if norm == 0.0:
         raise error(f"{what} must not be zero")
-    return freeze(axis / norm)
+    return freeze(_normalised(axis, norm))
+
+
+def _normalised(vector, norm):
+    """A vector that is normalised already, such as one from a file or a copy, keeps its bits."""
+    return vector if abs(norm - 1.0) <= 4.0 * np.finfo(float).eps else vector / norm
 
 
 def check_name(name, what: str, error=MechanismError) -> str:
