@@ -28,7 +28,7 @@ def acceleration_by_matrices(equations, t, q, rates):
         wanted = np.concatenate(
             [
                 -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - G @ a,
-                -2.0 * b * (C @ rates) - b * b * (C @ q - e.aim) - C @ second,
+                -2.0 * b * (C @ rates) - b * b * (C @ q - e.targets) - C @ second,
             ]
         )
         A = solve_triangular(lower, np.concatenate([G @ J, C[:, free]]).T, lower=True).T

@@ -1,5 +1,6 @@
 """The examples of the README run, and what it says of the package is so."""
 
+import importlib
 import inspect
 import re
 import runpy
@@ -109,3 +110,27 @@ def test_files_that_pages_name_exist(name):
     files = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("[a-z]*/**/*.py")}
     for named in re.findall(r"`([\w/]+\.py)`", (ROOT / name).read_text()):
         assert any(f"/{path}".endswith(f"/{named}") for path in files), named
+
+
+def test_glossary_agrees_with_the_definitions():
+    """Each word of the glossary stands in the docstring of what defines it, and has one line."""
+    page = (ROOT / "docs" / "architecture.md").read_text().split("## Glossary")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (\w+) \| .+? \| `([\w.]+)` \|$", page, re.M)
+    assert len(rows) > 20
+    words = [word for word, _ in rows]
+    assert len(set(words)) == len(words)
+    for word, place in rows:
+        module, name = place.rsplit(".", 1)
+        defined = getattr(importlib.import_module(module), name)
+        text = f"{name} {inspect.getdoc(getattr(defined, 'py_func', defined))}".lower()
+        text += inspect.getsource(defined).lower() if inspect.isclass(defined) else ""
+        assert word[:-1] in text, f"{word}: not in {place}"
+
+
+REPLACED = r"\b(gauges?|hung|felt|held rows?|known words)\b"
+
+
+def test_words_that_were_replaced_do_not_come_back():
+    for path in (ROOT / "varint").rglob("*.py"):
+        found = re.findall(REPLACED, path.read_text(), re.I)
+        assert not found, f"{path}: {found}"

@@ -10,12 +10,17 @@ import time
 import h5py
 import numpy as np
 import pytest
+<<<<<<< HEAD
 from poses import arrays_of
 from random_mechanisms import random_body, random_joint
+=======
+from random_mechanisms import random_body, random_joint, unit
+>>>>>>> core
 
 import varint as vi
 from varint.io.formats import FORMATS
 from varint.io.run_file import load_settings
+from varint.model.checks import unit_axis, unit_quaternion
 from varint.model.joints import REGISTRY
 
 NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity")
@@ -81,6 +86,14 @@ def test_files_keep_every_joint_type_to_the_bit(suffix, rng, tmp_path):
     for one, other in zip(arrays_of(mechanism.compiled.plan), arrays_of(read.compiled.plan), strict=True):
         assert one.tobytes() == other.tobytes()
     assert same_bits(mechanism.state(), read.state(), *NODES[1:])
+
+
+def test_units_keep_their_bits_when_they_are_checked_again(rng):
+    for _ in range(200):
+        quat = unit_quaternion(unit(rng, 4) * (1 + rng.uniform(-1e-9, 1e-9)), "quat")
+        axis = unit_axis(rng.standard_normal(3), "axis")
+        assert unit_quaternion(quat, "quat").tobytes() == quat.tobytes()
+        assert unit_axis(axis, "axis").tobytes() == axis.tobytes()
 
 
 PENDULUM = {

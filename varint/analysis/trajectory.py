@@ -113,7 +113,7 @@ class Trajectory:
     def force(self) -> Mapping[str, np.ndarray]:
         """Force name to its effort (T,) along its length or coordinate, N or N m.
 
-        Of a prescribed motion or coupling: what the equations of motion at each node ask for; its aim's second
+        Of a prescribed motion or coupling: what the equations of motion at each node ask for; its target's second
         derivative comes from the recorded nodes.
         """
         return self._by_force(self._efforts)

@@ -16,17 +16,17 @@ def loop_arrays(topology, slot, joint_rows, side, nb) -> dict:
         fill_cluster[slot[body]] = c
     parent = [int(slot[topology.parent[i]]) for i in topology.bodies]
 
-    # rows felt at each body: those that are eliminated just before it, then those that are passed on
-    felt = [set() for _ in range(nb)]
+    # rows that reach each body: those that are eliminated just before it, then those that are passed on
+    reached = [set() for _ in range(nb)]
     ends = [[] for _ in range(nb + 1)]
     for n, i in enumerate(top):
         ends[i].extend(range(node_row[n], node_row[n + 1]))
         for j in range(joints_of[n], joints_of[n + 1]):
             for body in side[j]:
                 while body not in (i, nb):
-                    felt[body].update(range(joint_rows[j], joint_rows[j + 1]))
+                    reached[body].update(range(joint_rows[j], joint_rows[j + 1]))
                     body = parent[body]
-    lists = [end + sorted(rows) for end, rows in zip(ends, felt, strict=False)]
+    lists = [end + sorted(rows) for end, rows in zip(ends, reached, strict=False)]
     fill_first = np.cumsum([0] + [len(rows) for rows in lists])
     entry = [{row: fill_first[i] + k for k, row in enumerate(rows)} for i, rows in enumerate(lists)] + [{}]
     fill_up = [-1 if row in ends[i] else entry[parent[i]].get(row, -1) for i in range(nb) for row in lists[i]]
@@ -36,7 +36,7 @@ def loop_arrays(topology, slot, joint_rows, side, nb) -> dict:
             for row in range(joint_rows[j], joint_rows[j + 1]):
                 row_fill[row, k] = entry[body].get(row, -1)
 
-    low, high = _envelope(felt, node_row)
+    low, high = _envelope(reached, node_row)
     sizes = np.diff(node_row)
     width = np.repeat(high - low, sizes)
     row_start = np.full(nr + 1, -1)
@@ -60,10 +60,10 @@ def loop_arrays(topology, slot, joint_rows, side, nb) -> dict:
     }
 
 
-def _envelope(felt, node_row):
+def _envelope(reached, node_row):
     """Columns low : high (nn,) of the closures' matrix that each node's rows are stored in, fill-in included."""
     high = node_row[1:].copy()
-    for rows in filter(None, felt):
+    for rows in filter(None, reached):
         near = np.unique(np.searchsorted(node_row, sorted(rows), side="right") - 1)
         high[near] = np.maximum(high[near], node_row[near[-1] + 1])
     high = np.maximum.accumulate(high)  # the elimination of a node couples all that are coupled with it

@@ -5,11 +5,11 @@ body and every joint,
 
     [ D   -G^T ]      D: one 6 x 6 block a body,
     [ H    C   ]      G, H: rows of the joints at the start and at the end of the step,
-                      C: zero, or one for the row of an element (forces.py).
+                      C: zero, or one for the row of an effort (efforts.py).
 
 Bodies are eliminated from the leaves to the root, each followed by its tree joint: a joint touches
 one body that is still there, its parent, so nothing fills in. A loop closure touches two; it is
-kept, and felt by the bodies on its loop (the fills of the plan), until only the top of the loop is
+kept, and elimination brings it to the bodies on its loop (the fills of the plan), until only the top of the loop is
 left. Just before that body it is eliminated as a dense node, from the top and from the closures still
 there that share bodies with it; rows found redundant there get no multiplier.
 

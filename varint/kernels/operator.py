@@ -93,11 +93,11 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
     for r in range(plan.rows.role.size):
         if ws.compliance[r] > 0.0:
             continue
-        felt = row[_first_row(plan, r)]
+        share = row[_first_row(plan, r)]
         for s in range(2):
             i = plan.measures.body[r, s]
             if i < plan.bodies.mass.size:
-                add_scaled6(out_body[i], felt, ws.jacobian[end, r, s])
+                add_scaled6(out_body[i], share, ws.jacobian[end, r, s])
                 out_row[r] -= dot6(ws.jacobian[upper, r, s], body[i])
         if upper == end:
             _turn_row_transposed(plan, ws, r, end, h, body, out_body)

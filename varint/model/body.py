@@ -6,14 +6,14 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model import shapes
-from varint.model.checks import array_of, check_name, freeze, positive, unit_quaternion
+from varint.model.checks import Frozen, array_of, check_name, freeze, positive, unit_quaternion
 from varint.model.rotation import rotation_matrix
 
 WORLD = "world"
 
 
 @dataclass(frozen=True, eq=False)
-class Body:
+class Body(Frozen):
     """A rigid body.
 
     Parameters

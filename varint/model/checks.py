@@ -7,12 +7,26 @@ import numpy as np
 from varint.errors import MechanismError
 
 UNIT_TOLERANCE = 1e-8
+ROUND_OFF = (
+    4 * np.finfo(float).eps
+)  # of a norm: what is nearer to one stays as it is, so that copies have the same bits
 
 
 def freeze(array: np.ndarray) -> np.ndarray:
     """The same array, read-only."""
     array.setflags(write=False)
     return array
+
+
+class Frozen:
+    """Base of descriptions: their arrays are read-only in copies too, pickled ones included."""
+
+    def __setstate__(self, state):
+        for value in state.values():
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, np.ndarray):
+                    freeze(part)
+        self.__dict__.update(state)
 
 
 def array_of(value, shape: tuple, what: str, error=MechanismError) -> np.ndarray:
@@ -44,7 +58,7 @@ def unit_quaternion(value, what: str, error=MechanismError) -> np.ndarray:
     norm = np.linalg.norm(quat)
     if abs(norm - 1.0) > UNIT_TOLERANCE:
         raise error(f"{what} must have norm 1, got norm {norm:.9g}: divide it by its norm")
-    return freeze(_normalised(quat, norm))
+    return quat if abs(norm - 1.0) <= ROUND_OFF else freeze(quat / norm)
 
 
 def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
@@ -53,12 +67,7 @@ def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
     norm = np.linalg.norm(axis)
     if norm == 0.0:
         raise error(f"{what} must not be zero")
-    return freeze(_normalised(axis, norm))
-
-
-def _normalised(vector, norm):
-    """A vector that is normalised already, such as one from a file or a copy, keeps its bits."""
-    return vector if abs(norm - 1.0) <= 4.0 * np.finfo(float).eps else vector / norm
+    return axis if abs(norm - 1.0) <= ROUND_OFF else freeze(axis / norm)
 
 
 def check_name(name, what: str, error=MechanismError) -> str:

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from varint.model.checks import Frozen
 from varint.model.rotation import left_jacobian, matrix_from_vector
 
 
-class Motion:
+class Motion(Frozen):
     """A motion of ``size`` coordinates."""
 
     size: ClassVar[int] = 1

@@ -79,6 +79,10 @@ class Structure:
         for force in self.forces:
             force.elements(self)
 
+    def __reduce__(self):
+        """A copy, a pickled one too, is made anew; what is compiled is compiled again where it is needed."""
+        return type(self), (self.name, self.bodies, self.joints, self.gravity, dict(self.start), self.forces)
+
     @cached_property
     def body_index(self) -> Mapping[str, int]:
         """Number of each body by name."""

@@ -12,7 +12,7 @@ NEAR = 1e-2  # steps, for the differences of functions of time
 def coupling_rows(mechanism, tree) -> np.ndarray:
     """C (m, nq): the couplings keep C q.
 
-    In the coordinates of tree joints a coupling is linear, whatever the gauges of the maximal form.
+    In the coordinates of tree joints a coupling is linear, whatever the measures of the maximal form.
     """
     rows = []
     for force in mechanism.forces:

@@ -63,7 +63,7 @@ class Equations(TreeKinematics):
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=range(plan.constraints.row.size))
         self.closures = Closures(self.compiled, self.ws)
         self.couplings = coupling_rows(mechanism, self.tree)
-        self.aim = np.zeros(len(self.couplings))  # what they are kept at
+        self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
         self.constraints = ConstraintSolver(self.row_count)
         self._no_motion = np.zeros((self.nodes.parent.size, 6))
@@ -126,7 +126,7 @@ class Equations(TreeKinematics):
         products = self.ws.products
         return [
             ("turns", self.ws.efforts.value_near),
-            ("aim", self.aim),
+            ("targets", self.targets),
             ("product coordinates", products.q),
             ("product order", products.order),
         ]
@@ -232,7 +232,7 @@ class Equations(TreeKinematics):
 
     def _violations_of(self, rows: Rows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         C = self.couplings
-        return np.concatenate([rows.value, C @ q - self.aim]), np.concatenate([rows.rate, C @ rates])
+        return np.concatenate([rows.value, C @ q - self.targets]), np.concatenate([rows.rate, C @ rates])
 
     def _reduced(self, rows: Rows) -> np.ndarray:
         """G (m, nq): the rows of the closures times J, and those of the couplings."""
@@ -265,5 +265,5 @@ class Equations(TreeKinematics):
         kinematics.motion_to_bodies(self.work, self.work.acceleration, motion[: self.nb])
         present = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
         wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - present
-        wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * (C @ q - self.aim) - C @ free])
+        wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * (C @ q - self.targets) - C @ free])
         return self.constraints.solve(self._scaled(rows), wanted)

@@ -61,7 +61,7 @@ class InverseDynamics:
         wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
         sigma = self._closures(multiplier, total)
         wrenches.transpose_product(e.work, total, self._tau)
-        sigma = np.concatenate([sigma, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.aim])
+        sigma = np.concatenate([sigma, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.targets])
         return self._tau - multiplier[len(e.closures) :] @ e.couplings, sigma
 
     def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:

@@ -105,7 +105,7 @@ def simulate(
     if not equations.nq:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = _start(equations, mechanism.state() if state is None else state)
-    equations.aim[:] = equations.couplings @ q
+    equations.targets[:] = equations.couplings @ q
     kind.check(equations)
     task = Task(duration if dt is None else steps * dt, dt, rtol, atol)
     run = ReducedRun(equations, kind(equations, q, qdot, task), dt, steps, every)

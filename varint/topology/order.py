@@ -206,17 +206,17 @@ def _find_nodes(ends, cuts, parent, bodies, follows):
     for j in cuts:
         head = next(reversed(groups)) if j in follows else j
         groups.setdefault(head, []).append(j)
-    top, felt = {}, {}
+    top, reached = {}, {}
     for head, group in groups.items():
         below = {body for j in group for body in ends[j]}
         while len(below) > 1:
             lowest = max(below, key=place.__getitem__)
-            felt.setdefault(lowest, []).append(head)
+            reached.setdefault(lowest, []).append(head)
             below = below - {lowest} | {parent[lowest]}
         (top[head],) = below
     near = nx.Graph()
     near.add_nodes_from(groups)
-    for heads in felt.values():
+    for heads in reached.values():
         near.add_edges_from(combinations(heads, 2))
     order = list(nx.utils.reverse_cuthill_mckee_ordering(near))
     return [(top[head], groups[head]) for head in sorted(order, key=lambda head: -place[top[head]])]

@@ -15,7 +15,7 @@ from varint.measures import Measure
 from varint.measures.angle import Angle
 from varint.measures.point import Displacement
 from varint.model.body import WORLD
-from varint.model.checks import array_of, check_name
+from varint.model.checks import Frozen, array_of, check_name
 from varint.model.forces.law import Law
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
@@ -123,7 +123,7 @@ def _ends(measures):
 
 
 @dataclass(frozen=True, eq=False)
-class Force:
+class Force(Frozen):
     """A force; ``name`` unique among the forces of a mechanism."""
 
     name: str

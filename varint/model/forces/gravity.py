@@ -26,7 +26,7 @@ INVERSE_SQUARE = Law("inverse square", _attraction, _attraction_potential)
 @register
 @dataclass(frozen=True, eq=False)
 class CentralGravity(Force):
-    """Inverse-square attraction of ``body_b``, at its centre of mass, to ``body_a``, which feels the opposite.
+    """Inverse-square attraction of ``body_b``, at its centre of mass, to ``body_a``, on which the opposite acts.
 
     ``mu``, m^3/s^2: the constant of gravitation times the mass of body a. ``point_a`` (3,), m, world, reference: where
     it pulls to; by default the centre of mass of body a, the origin of the world.

@@ -22,7 +22,7 @@ from varint.errors import MechanismError
 from varint.measures.axis import Square
 from varint.measures.point import Along
 from varint.measures.product import OnMotions
-from varint.model.checks import array_of, check_name, freeze, unit_axis
+from varint.model.checks import Frozen, array_of, check_name, freeze, unit_axis
 from varint.model.motion import Motion
 
 X, Y, Z = 0, 1, 2
@@ -41,7 +41,7 @@ def register(cls):
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class Joint(Frozen):
     """A joint between ``body_a`` and ``body_b``, either of which may be ``"world"``.
 
     Parameters
