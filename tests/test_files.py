@@ -10,12 +10,8 @@ import time
 import h5py
 import numpy as np
 import pytest
-<<<<<<< HEAD
 from poses import arrays_of
-from random_mechanisms import random_body, random_joint
-=======
 from random_mechanisms import random_body, random_joint, unit
->>>>>>> core
 
 import varint as vi
 from varint.io.formats import FORMATS

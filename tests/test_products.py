@@ -316,9 +316,8 @@ def test_no_effort_along_a_spline():
 
 
 @pytest.mark.parametrize("integrator", [name for name, kind in INTEGRATORS.items() if kind.fixed])
-@pytest.mark.parametrize("kind", ["SplineSurface", "Composite"])
-def test_order_in_reduced_coordinates_on_loops_that_a_product_closes(kind, integrator, rng):
-    mechanism, order, T = loop(rng, kind), INTEGRATORS[integrator].order, 0.2
+def test_order_in_reduced_coordinates_on_a_loop_that_a_product_closes(integrator, rng):
+    mechanism, order, T = loop(rng, "Composite"), INTEGRATORS[integrator].order, 0.2
     cut = mechanism.compiled.topology.nodes[0][0][1]
     assert isinstance(mechanism.joints[cut[0]], ProductJoint)
     start = {"state": random_velocity_state(rng, mechanism, 0.3)}
@@ -326,7 +325,8 @@ def test_order_in_reduced_coordinates_on_loops_that_a_product_closes(kind, integ
     found = []
     for n in counts:
         run = vi.redmax.simulate(mechanism, T, dt=T / n, integrator=integrator, every=n, **start)
-        found.append([np.abs(getattr(run, name)[-1] - getattr(exact, name)[-1]).max() for name in ("position", "velocity")])
+        errors = (np.abs(getattr(run, name)[-1] - getattr(exact, name)[-1]).max() for name in ("position", "velocity"))
+        found.append(list(errors))
         assert run.drift.max() < 1e-3
     slopes = -np.polyfit(np.log(counts), np.log(found), 1)[0]
     assert slopes == pytest.approx(np.full(2, order), abs=0.15)
