@@ -1,4 +1,4 @@
-"""Imports point one way, and no file grows too long."""
+"""Imports point one way."""
 
 import ast
 from pathlib import Path
@@ -17,8 +17,8 @@ LAYERS = [
     {"model", "topology"},
     {"kernels"},
     {"compile"},
-    {"kinematics", "loads"},
-    {"mechanism"},
+    {"kinematics"},
+    {"mechanism", "loads"},
     {"analysis"},
     {"io"},
     {"running"},
@@ -33,6 +33,7 @@ FORBIDDEN = {
     ("kernels", "topology"),
     ("model", "topology"),
     ("topology", "measures"),
+    ("topology", "model"),
     ("measures", "topology"),
     ("integrators", "analysis"),
     ("integrators", "redmax"),
@@ -110,11 +111,6 @@ def test_catalogue_uses_only_the_public_names():
     for path in (ROOT / "mechanisms").glob("*.py"):
         for name in imports(path):
             assert not name.startswith("varint.") or name.startswith("varint.mechanisms"), f"{path} imports {name}"
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_file_above_500_lines(path):
-    assert len(path.read_text().splitlines()) <= 500
 
 
 def test_every_package_is_shipped():
