@@ -100,9 +100,7 @@ def samples(rng):
             vi.Motor("f", joint="hinge", effort=2.0),
             vi.JointServo("g", joint="slider", target=1.0, stiffness=3.0),
         ],
-        "FirstOrderActuator": [
-            vi.FirstOrderActuator("f", joint="hinge", gain=2.0, time_constant=0.05, command=1.0)
-        ],
+        "FirstOrderActuator": [vi.FirstOrderActuator("f", joint="hinge", gain=2.0, time_constant=0.05, command=1.0)],
         "PointForce": [
             vi.PointForce("f", "b1", direction=n(), magnitude=2.0, point=p()),
             vi.PointForce("g", "b2", direction=n(), magnitude=3.0, point=p(), fixed_in="body"),

@@ -75,8 +75,8 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, upper: int, lower: int,
                     continue
                 up = ws.jacobian[upper, m, side] if has_row else work.upper[m, side]
                 low = ws.jacobian[lower, m, side] if has_row else work.lower[m, side]
-                _start_push(ws.residual_body[i], -half_step * work.sum_effort[s], work.gradient[m, side], work.tangent[i])
-                _write_rows(work.gradient[m, side], work.tangent[i], by_value, by_rate, up, low)
+                push = ws.residual_body[i], -half_step * work.sum_effort[s]
+                _push_and_write_rows(push, work.gradient[m, side], work.tangent[i], by_value, by_rate, up, low)
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         _start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
@@ -92,17 +92,22 @@ def _start_push(p, share, g, T):
 
 
 @njit
-def _write_rows(g, T, by_value, by_rate, up, low):
+def _push_and_write_rows(push, g, T, by_value, by_rate, up, low):
     """The row of an effort at the start of the step, (I + [T]) g_theta, and minus the change of its half by d.
 
-    With dw = (c I + [u]) dphi, u = (1 + c) T, the rate's row is c g_theta - (1 + c) T x g_theta. Where impulses act
-    along the rows at the end, both are one array: Newton's matrix then holds the second alone.
+    ``push``: a residual (6,) and the factor with which the first is added to it. With dw = (c I + [u]) dphi, u = (1 +
+    c) T, the rate's row is c g_theta - (1 + c) T x g_theta. Where impulses act along the rows at the end, both rows are
+    one array: Newton's matrix then holds the second alone.
     """
+    residual, share = push
     tilt, c = cross(vector(T), vector(g[3:])), T[3]
     straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
     for k in range(3):
+        turned = g[3 + k] + tilt[k]
+        residual[k] += share * g[k]
+        residual[3 + k] += share * turned
         up[k], low[k] = g[k], (by_value + by_rate) * g[k]
-        up[3 + k], low[3 + k] = g[3 + k] + tilt[k], straight * g[3 + k] - across * tilt[k]
+        up[3 + k], low[3 + k] = turned, straight * g[3 + k] - across * tilt[k]
 
 
 @njit
@@ -157,15 +162,16 @@ def stiffen(plan: Plan, ws: Workspace, half_step: float) -> None:
     for s in range(plan.laws.sum_law.size - 1):
         for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             m = plan.laws.sum_measure[t]
-            for side in range(2):
+            turning, has_row = plan.measures.stiffening[m], m < plan.rows.role.size
+            for side in range(2 if turning or not has_row else 0):
                 i = plan.measures.body[m, side]
                 if i == plan.bodies.mass.size:
                     continue
-                if m >= plan.rows.role.size:
+                if not has_row:
                     for k in range(6):
                         add_scaled6(ws.ldu.D[i, k], work.upper[m, side, k], work.lower[m, side])
                 effort = turning_effort(plan, work, s, m)
-                if not plan.measures.stiffening[m] or effort == 0.0:
+                if not turning or effort == 0.0:
                     continue
                 T = work.tangent[i]
                 motion[:] = 0.0

@@ -26,23 +26,24 @@ def _call(law, wanted):
     return f"function({', '.join((_SOURCES | places)[name] for name in wanted)})"
 
 
-@njit
-def _without_state(given):
-    """The results of a law without a state as those of one that has."""
-    return given[0], given[1], given[2], 0.0, 0.0, 0.0, 0.0, 0.0
-
-
 _laws = [LAWS[name] for name in LAW_NAMES]
-_effort = switch(
-    "effort",
-    "plan, work, f, value, rate, given, state",
-    [(law.effort, _call(law, law.arguments)) for law in _laws],
-    wrappers=[None if law.has_state else _without_state for law in _laws],
+_GIVEN = "plan, work, f, value, rate, given"
+_calls = {law.name: (law.effort, _call(law, law.arguments)) for law in _laws}
+_plain_effort = switch("plain_effort", _GIVEN, [None if law.has_state else _calls[law.name] for law in _laws])
+_effort_with_state = switch(
+    "effort_with_state", f"{_GIVEN}, state", [_calls[law.name] if law.has_state else None for law in _laws]
 )
+
+
+@njit
+def _none():
+    return 0.0
+
+
 _potential = switch(
     "potential",
     "plan, f, value",
-    [(law.potential, _call(law, law.potential_arguments)) if law.potential else (None, "0.0") for law in _laws],
+    [(law.potential, _call(law, law.potential_arguments)) if law.potential else (_none, "function()") for law in _laws],
 )
 
 
@@ -54,11 +55,10 @@ def law_effort(plan, work, f, value, rate, span):
     """
     given, s = work.input[plan.laws.element[f]], plan.laws.state[f]
     if s < 0:
-        effort, by_value, by_rate, _, _, _, _, _ = _effort(plan.laws.kind[f], plan, work, f, value, rate, given, 0.0)
-        return effort, by_value, by_rate
+        return _plain_effort(plan.laws.kind[f], plan, work, f, value, rate, given)
     start = state = work.state[s]
     for _ in range(STATE_ITERATIONS):
-        effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state = _effort(
+        effort, by_value, by_rate, by_state, flow, flow_by_value, flow_by_rate, flow_by_state = _effort_with_state(
             plan.laws.kind[f], plan, work, f, value, rate, given, state
         )
         slope = 1.0 - span * flow_by_state
@@ -81,9 +81,9 @@ def law_potential(plan, f, value):
 def evaluate_laws(plan, ws, position, rotation, velocity, span):
     """All efforts at a pose (nb + 1, 3), (nb + 1, 3, 3) with velocities (nb, 6).
 
-    Of measures ``work.value``, near ``work.value_near``, and ``work.gradient``; of sums ``work.sum_value``, ``sum_rate``,
-    ``sum_effort``, ``sum_by_value`` and ``sum_by_rate``; of laws ``work.law_by_value``, ``law_by_rate``, ``law_flow``,
-    and ``work.effort``. ``span``: see `law_effort`.
+    Into ``ws.efforts``: ``value`` (near ``value_near``) and ``gradient`` of measures; ``sum_value``, ``sum_rate``,
+    ``sum_effort`` and its derivatives of sums; ``effort`` of elements and its derivatives, ``flow`` of states.
+    ``span``: see `law_effort`.
     """
     work = ws.efforts
     for s in range(plan.laws.sum_law.size - 1):

@@ -173,7 +173,12 @@ def _pass_fills(plan, ws, i, G, H, body, row):
     begin = plan.joints.rows[i]
     rows = plan.joints.rows[i + 1] - begin
     D, X, S, Y, x = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.S[i], ws.ldu.Y[i], body[i]
-    lower, upper, joint_lower, joint_upper = ws.ldu.fill_lower, ws.ldu.fill_upper, ws.ldu.fill_joint_lower, ws.ldu.fill_joint_upper
+    lower, upper, joint_lower, joint_upper = (
+        ws.ldu.fill_lower,
+        ws.ldu.fill_upper,
+        ws.ldu.fill_joint_lower,
+        ws.ldu.fill_joint_upper,
+    )
     for e in range(first, last):
         low, up, joint_low, joint_up = lower[e], upper[e], joint_lower[e], joint_upper[e]
         lu_solve(D, 6, up)
@@ -212,7 +217,13 @@ def _eliminate_node(plan, ws, n, row):
     Factor K_nn, row_n = K_nn^-1 row_n, K_nm = K_nn^-1 K_nm, K_mm -= K_mn K_nm, row_m -= K_mn row_n.
     """
     first, last, start, stride = _block(plan, n)
-    size, high, K, column, spare = last - first, plan.loops.node_high[n], ws.ldu.K, ws.ldu.closure_column[0], ws.ldu.closure_column[1]
+    size, high, K, column, spare = (
+        last - first,
+        plan.loops.node_high[n],
+        ws.ldu.K,
+        ws.ldu.closure_column[0],
+        ws.ldu.closure_column[1],
+    )
     scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
     rank, ws.ldu.last_pivot[n] = rank_lu_factor(K, start, stride, size, scale, rows, columns)
     ws.ldu.rank[n] = rank
@@ -267,7 +278,9 @@ def substitute_all(plan, ws, body, row):
     """The U pass of VI Alg. 4, from the root to the leaves."""
     nb = plan.bodies.mass.size
     for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
-        substitute_node(plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row)
+        substitute_node(
+            plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
+        )
     for i in range(nb):
         x = body[i]
         start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
@@ -285,7 +298,9 @@ def substitute_all(plan, ws, body, row):
         for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
             row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
         for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
-            substitute_node(plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row)
+            substitute_node(
+                plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
+            )
 
 
 @njit

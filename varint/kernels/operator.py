@@ -39,9 +39,7 @@ def prepare_operator(plan, ws, half_step):
     """Derivatives of the momenta, into ``ws.derivative``, and of the loads, after the residual of the step."""
     for i in range(plan.bodies.mass.size):
         w = ws.velocity[i]
-        momentum_derivative(
-            plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.derivative[i]
-        )
+        momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.derivative[i])
     differentiate_loads(plan, ws, ws.efforts.position, ws.efforts.rotation, ws.velocity)
 
 
@@ -154,9 +152,7 @@ def _turn_row(plan, ws, r, end, h, body, out_body):
 def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
     work = ws.efforts
     _gather(plan, r, body, work.motion)
-    _curve_transposed(
-        plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r], work.motion, work.change
-    )
+    _curve_transposed(plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r], work.motion, work.change)
     for s in range(2):
         i = plan.measures.body[r, s]
         if i < body.shape[0]:
@@ -233,9 +229,7 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
                 for k in range(3):
                     work.motion[side, k] = effort * body[i, k] + by_rate * ws.velocity[i, k]
                     work.motion[side, 3 + k] = effort * back[k] + by_rate * ws.velocity[i, 3 + k]
-        _curve_transposed(
-            plan, ws, m, work.position, work.rotation, work.gradient[m], work.motion, work.change
-        )
+        _curve_transposed(plan, ws, m, work.position, work.rotation, work.gradient[m], work.motion, work.change)
         for side in range(2):
             i = plan.measures.body[m, side]
             if i < body.shape[0]:
@@ -243,9 +237,7 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
                 for k in range(6):
                     work.change[side, k] += by_value * g[k]
                 turned = scale(effort, cross(vector(g[3:]), vector(body[i, 3:])))
-                _to_unknown(
-                    work.change[side], g, by_rate, turned, work.tangent[i], half_step, -half_step, out_body[i]
-                )
+                _to_unknown(work.change[side], g, by_rate, turned, work.tangent[i], half_step, -half_step, out_body[i])
 
 
 @njit

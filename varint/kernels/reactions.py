@@ -144,8 +144,8 @@ def _wrench(plan, ws, j, anchor, row, out):
 def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, held):
     """Accelerations and reactions at T nodes; everything in kernel order.
 
-    ``scratch``: row_cluster, basis, sums of `take_smallest`, and the numbers of all rows. ``anchor`` (nj, 3): of each joint on its
-    second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
+    ``scratch``: row_cluster, basis, sums of `take_smallest`, and the numbers of all rows. ``anchor`` (nj, 3): of each
+    joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
     second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
     (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
     torque about the anchor; ``held`` (T, nh), their efforts.

@@ -221,7 +221,7 @@ def _change_of_covector(products, work, n, k, own, c_w, c_v, q_change, X, X_chan
     half, trace, growth = 0.5 * length, _trace(X), _trace(X_change)
     dc_w, dc_v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for j in range(k):
-        (w, v), (dw, dv) = twist_and_change(table, start, work.trial[n], j, q_change)
+        (w, _), (dw, dv) = twist_and_change(table, start, work.trial[n], j, q_change)
         y = rows_back(X, w)
         dy = add(rows_back(X_change, w), rows_back(X, dw))
         turn = add(scale(growth, y), sub(scale(trace, dy), add(rows_back(X_change, y), rows_back(X, dy))))

@@ -33,8 +33,8 @@ CLOSINGS = 3  # Newton steps; violations are small to begin with
 class Equations(TreeKinematics):
     """The equations of ``mechanism``, evaluated in arrays that the next evaluation overwrites.
 
-    After `load`: ``power`` (ne,) of the elements of forces, W, its result ``loaded``, and the states ``law_state`` (ns,)
-    of the laws that have one, see `integrate_from`; what laws and loads are is in ``ws``, the workspace.
+    After `load`: ``power`` (ne,) of the elements of forces, W, its result ``loaded``, and the states ``law_state``
+    (ns,) of the laws that have one, see `integrate_from`; the rest is in ``ws``, the workspace of laws and loads.
 
     Parameters
     ----------
