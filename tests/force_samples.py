@@ -23,7 +23,6 @@ PARAMETERS = {
     "Cable": {"stiffness": 30.0, "damping": 0.2},
 }
 KINDS = tuple(PARAMETERS)  # along coordinates and between points; the others: test_more_forces.py
-NO_TABLE = np.zeros((0, 6))
 CONSERVATIVE = ("TorsionSpring", "JointStop", "Spring", "Cable")
 
 
@@ -31,7 +30,7 @@ def with_forces(mechanism, *forces):
     return dataclasses.replace(mechanism, forces=forces)
 
 
-def gauged(mechanism):
+def with_measure(mechanism):
     """(joint name, coordinate) wherever a force along a coordinate can act."""
     return [
         (joint.name, k)
@@ -49,7 +48,7 @@ def random_force(rng, kind, name, mechanism, **parameters):
         a, b = ((mechanism.body(end).position if end != "world" else 0.0) + rng.standard_normal(3) for end in ends)
         rest = {"rest_length": rng.uniform(0.5, 0.9) * np.linalg.norm(b - a)}
         return FORCES[kind](name, *map(str, ends), point_a=a, point_b=b, **rest | parameters)
-    joint, coordinate = gauged(mechanism)[rng.integers(len(gauged(mechanism)))]
+    joint, coordinate = with_measure(mechanism)[rng.integers(len(with_measure(mechanism)))]
     return FORCES[kind](name, joint=joint, coordinate=coordinate, **parameters)
 
 
@@ -67,7 +66,7 @@ def forces_of(mechanism, state, command=None):
 
 
 def coupled_everywhere(rng, **parameters):
-    """Random mechanism with loops whose gauges have rows in tree joints and in closures, and blocks of their own."""
+    """Random mechanism with loops whose measures have rows in tree joints, in closures, and none."""
     mechanism = random_closed(rng, 8, 2, kinds=("Spherical", "Universal", "Cylindrical"))
     names = ["TorsionSpring"] * 5 + ["Spring"] * 6 + ["TorsionSpring"] * 5
     mechanism = one_of_each(rng, mechanism, names, **parameters)

@@ -65,3 +65,12 @@ def reachable(mechanism, name, x, R, tolerance=1e-8):
     turn, shift = frames.relative_pose(x, R)
     turn_q, shift_q = joint_pose(frames.joint, frames.coordinates(turn, shift))
     return np.allclose(turn, turn_q, atol=tolerance) and np.allclose(shift, shift_q, atol=tolerance)
+
+
+def arrays_of(record):
+    """The arrays of a record and of the records in it."""
+    for part in record:
+        if isinstance(part, np.ndarray):
+            yield part
+        else:
+            yield from arrays_of(part)

@@ -77,8 +77,9 @@ def test_catalogue(name):
 
 def check_removable(mechanism, state, diagnosis):
     """Without the redundant rows the rest has the rank of all; they are of cut joints."""
-    compiled = mechanism.compiled
-    G = rows_at(mechanism, *pose_of(state))[1].reshape(mechanism.rows, 6 * len(mechanism.bodies))
+    joined = replace(mechanism, forces=())  # rows of joints alone
+    compiled = joined.compiled
+    G = rows_at(joined, *pose_of(state))[1].reshape(mechanism.rows, 6 * len(mechanism.bodies))
     cuts = {j for _, joints in compiled.topology.clusters for j in joints}
     first, taken = compiled.plan.joints.rows, []
     for k, j in enumerate(compiled.joints):

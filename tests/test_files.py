@@ -10,6 +10,7 @@ import time
 import h5py
 import numpy as np
 import pytest
+from poses import arrays_of
 from random_mechanisms import random_body, random_joint, unit
 
 import varint as vi
@@ -58,15 +59,6 @@ def killed_run(path, name, order=2, every=1):
 
 
 # mechanisms
-
-
-def arrays_of(record):
-    """The arrays of a record and of the records in it."""
-    for part in record:
-        if isinstance(part, np.ndarray):
-            yield part
-        else:
-            yield from arrays_of(part)
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix, format_ in FORMATS.items() if format_.save])

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from force_samples import (
     KINDS,
-    gauged,
+    with_measure,
     one_of_each,
     with_forces,
 )
+from poses import arrays_of
 from random_mechanisms import random_tree
 
 import varint as vi
-from varint.compile import compile_structure
 
 NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
 
@@ -179,9 +179,9 @@ def test_inputs_are_linear_between_nodes():
 
 def test_json_keeps_every_force_to_the_bit(rng, tmp_path):
     mechanism = one_of_each(rng, random_tree(rng, 5), [*KINDS] * 2)
-    series = vi.Motor("series", joint=gauged(mechanism)[0][0], coordinate=np.int64(gauged(mechanism)[0][1]),
+    series = vi.Motor("series", joint=with_measure(mechanism)[0][0], coordinate=np.int64(with_measure(mechanism)[0][1]),
                       effort=rng.standard_normal(21))  # fmt: skip
-    limit = vi.JointStop("one side", joint=gauged(mechanism)[0][0], upper=np.float32(0.3), stiffness=np.float32(7.0))
+    limit = vi.JointStop("one side", joint=with_measure(mechanism)[0][0], upper=np.float32(0.3), stiffness=np.float32(7.0))
     mechanism = with_forces(mechanism, *mechanism.forces, series, limit)
     vi.save_mechanism(mechanism, tmp_path / "m.json")
     read = vi.load_mechanism(tmp_path / "m.json")
@@ -190,8 +190,7 @@ def test_json_keeps_every_force_to_the_bit(rng, tmp_path):
         assert type(one) is type(other)
         for field in dataclasses.fields(one):
             assert np.array_equal(getattr(one, field.name), getattr(other, field.name)), (one.label, field.name)
-    plans = [compile_structure(m, forced=True).plan for m in (mechanism, read)]
-    for one, other in zip(*plans, strict=True):
+    for one, other in zip(*(arrays_of(m.compiled.plan) for m in (mechanism, read)), strict=True):
         assert one.tobytes() == other.tobytes()
     runs = [vi.simulate(m, 0.2, 0.01) for m in (mechanism, read)]
     for name in NODES:

@@ -7,10 +7,9 @@ import pytest
 from force_samples import (
     CONSERVATIVE,
     KINDS,
-    NO_TABLE,
     coupled_everywhere,
     forces_of,
-    gauged,
+    with_measure,
     one_of_each,
     random_force,
     sample_mechanism,
@@ -21,18 +20,19 @@ from random_mechanisms import LOWER, random_body, random_closed, random_joint, r
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.analysis.forces import forces_at, potential_energy
+from varint.analysis.forces import forces_at
 from varint.compile import compile_structure
 from varint.kernels import newton
-from varint.kernels import plan as kinds
 from varint.kernels.configuration import place
-from varint.kernels.forces import law
-from varint.kernels.gauges import measure
+from varint.kernels.laws import LAW_NAMES, evaluate_laws
+from varint.kernels.measures import KIND_NAMES, measure_at
+from varint.kernels.plan import EFFORT
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames, moved, reference_pose
 from varint.model.checks import freeze
 from varint.model.forces import FORCES
 from varint.model.forces.coupling import Coupled
+from varint.model.forces.law import LAWS
 from varint.model.forces.spring import BetweenPoints
 from varint.model.joints import REGISTRY
 from varint.model.rotation import rotation_matrix
@@ -92,8 +92,8 @@ def one_joint_each(rng):
 
 
 def along_every_coordinate(rng, mechanism):
-    """A motor along every coordinate that has a gauge, and springs between points, one of them from the world."""
-    forces = [vi.Motor(f"{j} {k}", joint=j, coordinate=k, effort=0.0) for j, k in gauged(mechanism)]
+    """A motor along every coordinate that has a measure, and springs between points, one of them from the world."""
+    forces = [vi.Motor(f"{j} {k}", joint=j, coordinate=k, effort=0.0) for j, k in with_measure(mechanism)]
     names = [body.name for body in mechanism.bodies]
     for k, (a, b) in enumerate([("world", names[1]), (names[2], names[3]), (names[4], "world")]):
         p, q = rng.standard_normal((2, 3))
@@ -101,49 +101,62 @@ def along_every_coordinate(rng, mechanism):
     return with_forces(mechanism, *forces)
 
 
-def gauges_at(compiled, x, R):
-    """Values (ng,) and gradients (ng, nb, 6) at a pose in the order of the description, the world last."""
+def measures_of_laws(plan):
+    """The measure (ns,) of each sum along which laws act, where each sum has one."""
+    assert (np.diff(plan.laws.sum_first) == 1).all()
+    return plan.laws.sum_measure[: plan.laws.sum_law.size - 1]
+
+
+def kinds_of_laws(plan):
+    return {KIND_NAMES[k] for k in plan.measures.kind[measures_of_laws(plan)]}
+
+
+def measures_at(compiled, x, R):
+    """Values (ns,) and gradients (ns, nb, 6) at a pose in the order of the description, the world last."""
     plan, order = compiled.plan, np.append(compiled.order, -1)
-    value, sides = np.zeros(plan.gauge_kind.size), np.zeros((plan.gauge_kind.size, 2, 6))
-    still = np.zeros((plan.bodies.mass.size, 6))
-    measure(plan, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), still, sides, value)
-    gradient = np.zeros((value.size, len(x), 6))
-    for e, bodies in enumerate(plan.gauge_body):
-        gradient[e, order[bodies]] = sides[e]
+    measures, sides = measures_of_laws(plan), np.zeros((2, 6))
+    position, rotation, ws = np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order]), workspace(plan)
+    value, gradient = np.zeros(len(measures)), np.zeros((len(measures), len(x), 6))
+    for s, m in enumerate(measures):
+        value[s] = measure_at(plan, ws, m, position, rotation, sides)
+        gradient[s, order[plan.measures.body[m]]] = sides
     return value, gradient[:, :-1]
 
 
-def test_gradients_of_all_gauges_against_differences(rng):
+def test_gradients_of_all_measures_of_laws_against_differences(rng):
     mechanism = along_every_coordinate(rng, one_joint_each(rng))
-    compiled = compile_structure(mechanism, forced=True)
-    assert set(compiled.plan.gauge_kind) == {kinds.LENGTH, kinds.SLIDE, kinds.TURN}
+    compiled = compile_structure(mechanism)
+    assert kinds_of_laws(compiled.plan) == {"length", "point", "angle"}
     nb, step = len(mechanism.bodies), 1e-4
     x, R = reference_pose(mechanism)
     for _ in range(2):
         random = np.zeros((nb + 1, 6))
         random[:-1] = rng.standard_normal((nb, 6))
         pose = moved(x, R, random)
-        _, gradient = gauges_at(compiled, *pose)
+        _, gradient = measures_at(compiled, *pose)
         for i, k in np.ndindex(nb, 6):
             motion = np.zeros((nb + 1, 6))
             motion[i, k] = step
-            samples = [gauges_at(compiled, *moved(*pose, s * motion))[0] for s in (1, -1, 2, -2)]
-            turns = compiled.plan.gauge_kind == kinds.TURN
+            samples = [measures_at(compiled, *moved(*pose, s * motion))[0] for s in (1, -1, 2, -2)]
+            turns = compiled.plan.measures.period[measures_of_laws(compiled.plan)] > 0.0
             near, far = samples[0] - samples[1], samples[2] - samples[3]
             for change in (near, far):
                 change[turns] = (change[turns] + np.pi) % (2 * np.pi) - np.pi
             slope = (8 * near - far) / (12 * step)
-            # a TURN bends without bound where its two directions get lost, at a pose that its joint forbids
+            # an ANGLE bends without bound where its two directions get lost, at a pose that its joint forbids
             size = 1.0 + np.abs(gradient).max(axis=(1, 2)) ** 5
             assert (np.abs(slope - gradient[:, i, k]) < 1e-9 * size).all()
 
 
-def test_coordinate_gauges_are_the_joint_coordinates(rng):
+def test_measures_of_coordinates_are_the_joint_coordinates(rng):
     """Value and rate, wherever the joints hold."""
     mechanism = along_every_coordinate(rng, one_joint_each(rng))
-    compiled = compile_structure(mechanism, forced=True)
-    assert {joint for joint, _ in gauged(mechanism)} == {"base", "Helical", *LOWER} - {"Fixed", "Spherical", "Rod"}
-    numbers = {mechanism.forces[k].name: e for e, k in enumerate(compiled.force)}
+    compiled = compile_structure(mechanism)
+    assert {joint for joint, _ in with_measure(mechanism)} == {"base", "Helical", *LOWER} - {"Fixed", "Spherical", "Rod"}
+    laws = compiled.plan.laws
+    sums = np.searchsorted(laws.sum_law, np.arange(laws.kind.size), side="right") - 1
+    owners = compiled.force[laws.element]
+    numbers = {mechanism.forces[k].name: s for k, s in zip(owners, sums, strict=True)}
     for _ in range(5):
         x, R = reference_pose(mechanism)
         v, w = np.zeros_like(x), np.zeros_like(x)
@@ -154,50 +167,19 @@ def test_coordinate_gauges_are_the_joint_coordinates(rng):
             frames.place(child, x, R, q[joint.name])
             frames.move(child, x, R, v, w, rates[joint.name])
         motion = np.hstack([v, np.einsum("nji,nj->ni", R, w)])[:-1]
-        value, gradient = gauges_at(compiled, x, R)
-        for joint, k in gauged(mechanism):
+        value, gradient = measures_at(compiled, x, R)
+        for joint, k in with_measure(mechanism):
             e = numbers[f"{joint} {k}"]
             measured = JointFrames(mechanism, mechanism.joint(joint)).measure(x, R)[k]
             assert value[e] == pytest.approx(measured, abs=1e-12)
             assert np.vdot(gradient[e], motion) == pytest.approx(rates[joint][k], abs=1e-11)
 
 
-@pytest.mark.parametrize("kind", ["SPRING", "CABLE", "STOP", "FRICTION", "DRAG", "SERVO", "INPUT", "MOTOR"])
-def test_laws_against_differences(kind, rng):
-    """Slopes by value and rate, minus the potential's slope where undamped, no push of cables, no pull of stops."""
-    number, command, step = getattr(kinds, kind), 0.3, 1e-5
-    acting = 0
-    for value, rate in rng.uniform(-1, 1, (100, 2)):
-        p = np.array([2.0, 0.2, 0.5, -0.3])
-        effort, by_value, by_rate = law(number, p, value, rate, command, NO_TABLE)
-        around = [
-            law(number, p, value + a, rate + b, command, NO_TABLE)[0]
-            for a, b in step * np.array([*np.eye(2), *-np.eye(2)])
-        ]
-        assert (around[0] - around[2]) / (2 * step) == pytest.approx(by_value, abs=1e-4)
-        assert (around[1] - around[3]) / (2 * step) == pytest.approx(by_rate, abs=1e-4)
-        assert by_rate <= 0
-        acting += effort != 0
-        p[2] = 0.0
-        if kind in ("SPRING", "CABLE", "STOP"):
-            ahead, behind = potential_energy(number, p, np.array([value + step, value - step]), NO_TABLE)
-            assert law(number, p, value, 0.0, 0.0, NO_TABLE)[0] == pytest.approx(
-                (behind - ahead) / (2 * step), abs=1e-4
-            )
-        if kind in ("CABLE", "STOP"):
-            assert effort <= 0 if value > 0.2 else effort >= 0
-        if kind in ("FRICTION", "DRAG"):
-            assert effort * rate <= 0
-        if kind == "MOTOR":
-            assert effort * (rate - command) <= 0
-    assert acting > 20
-
-
 class Newton:
     """One Newton system of a mechanism with forces, from a random pose, velocity and target."""
 
     def __init__(self, rng, mechanism, speed, clustered=True):
-        compiled = compile_structure(mechanism, clustered, forced=True)
+        compiled = compile_structure(mechanism, clustered)
         self.plan, self.ws = compiled.plan, workspace(compiled.plan, 1)
         state, nb = mechanism.state(), len(mechanism.bodies)
         self.ws.position[:, :-1], self.ws.quat[:, :-1] = state.position[compiled.order], state.quat_wxyz[compiled.order]
@@ -205,20 +187,23 @@ class Newton:
         self.velocity = speed * rng.standard_normal((nb, 6))
         self.target = rng.standard_normal((nb, 6))
         ws = self.ws
-        measure(self.plan, ws.position[0], ws.rotation[0], ws.velocity, ws.gauge_gradient, ws.gauge_value)
+        evaluate_laws(self.plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
+        ws.efforts.value_near[:] = ws.efforts.value
 
     def residual(self, h, velocity, multiplier):
         plan, ws = self.plan, self.ws
         ws.velocity[:], ws.multiplier[:], ws.goal[:] = velocity, multiplier, self.target
-        assert np.isfinite(newton._evaluate(plan, ws, 0, 1, h, 0, False)[0])
-        return np.concatenate([ws.residual_body.ravel(), ws.residual_row[plan.row_kind != kinds.EFFORT]])
+        assert np.isfinite(newton.evaluate_step(plan, ws, 0, 1, h, 0, 0.0)[0])
+        return np.concatenate([ws.residual_body.ravel(), ws.residual_row[plan.rows.role != EFFORT]])
 
     def at_rest(self, h):
         """The same with springs at rest where the middle of the step is: laws without effort, but with slopes."""
         self.residual(h, self.velocity, 0.0)
-        parameters = self.plan.law_parameter.copy()
-        parameters[:, 1] = np.repeat(self.ws.middle_value, np.diff(self.plan.gauge_law))
-        self.plan = dataclasses.replace(self.plan, law_parameter=freeze(parameters))
+        laws = self.plan.laws
+        parameters, values = laws.parameter.copy(), np.repeat(self.ws.efforts.sum_value, np.diff(laws.sum_law))
+        for first, kind, value in zip(laws.first, laws.kind, values, strict=True):
+            parameters[first + LAWS[LAW_NAMES[kind]].parameters.index("rest")] = value
+        self.plan = dataclasses.replace(self.plan, laws=dataclasses.replace(laws, parameter=freeze(parameters)))
         return self
 
     def error(self, h):
@@ -238,17 +223,17 @@ def test_newton_matrix_is_exact_where_efforts_vanish(rng, speed, damping, cluste
     for _ in range(5):
         case = Newton(rng, coupled_everywhere(rng, stiffness=500.0, damping=damping), speed, clustered)
         tree_rows = case.plan.joints.rows[case.plan.bodies.mass.size]
-        row = case.plan.gauge_row
-        assert (row < 0).any()
-        assert ((row >= 0) & (row < tree_rows)).any()
-        assert (row >= tree_rows).any()
-        assert set(case.plan.gauge_kind) >= {kinds.LENGTH, kinds.TURN}
+        row, rows = measures_of_laws(case.plan), case.plan.rows.role.size
+        assert (row >= rows).any()  # a measure without a row
+        assert (row < tree_rows).any()
+        assert ((row >= tree_rows) & (row < rows)).any()
+        assert kinds_of_laws(case.plan) >= {"length", "angle"}
         assert case.at_rest(0.02).error(0.02) < 1e-8
         assert (case.ws.ldu.rank == np.diff(case.plan.loops.node_row)).all()
 
 
 def test_what_newtons_matrix_leaves_out_is_of_second_order_in_the_step(rng):
-    """All laws and kinds of gauge, with their efforts: the part left out is effort times h^2."""
+    """All laws and kinds of measure, with their efforts: the part left out is effort times h^2."""
     case = Newton(rng, one_of_each(rng, random_closed(rng, 8, 2), [*KINDS] * 3), 0.5)
     errors = [case.error(h) for h in (0.02, 0.01, 0.005)]
     assert errors[0] < 0.02
@@ -280,7 +265,7 @@ def test_internal_forces_sum_to_nothing(rng):
         assert size > 1
         assert np.abs(load[:, :3].sum(axis=0)).max() < 1e-13 * size
         assert np.abs(moment.sum(axis=0)).max() < 1e-13 * size
-        # what they do on the bodies is what they do along their gauges
+        # what they do on the bodies is what they do along their measures
         motion = np.hstack([state.velocity, state.angular_velocity])
         assert np.vdot(load, motion) == pytest.approx(found.power.sum(), abs=1e-11 * size)
 

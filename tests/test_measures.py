@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from force_samples import gauged, with_forces
+from force_samples import with_measure, with_forces
 from poses import moved, pose_of
 from random_mechanisms import random_body, random_joint, unit
 from scipy.spatial.transform import Rotation
@@ -166,7 +166,7 @@ def one_of_each_joint(rng):
         joints.append(random_joint(rng, kind, kind, *ends, bodies[-1].position + 0.5 * unit(rng)))
     mechanism = vi.Mechanism("one of each joint", bodies, joints)
     names = [body.name for body in bodies]
-    coordinates = gauged(mechanism)
+    coordinates = with_measure(mechanism)
     forces = [vi.Motor(f"{j} {k}", joint=j, coordinate=k, effort=0.0) for j, k in coordinates]
     forces.append(vi.Coupling("sum", terms=[(*coordinates[k], factor) for k, factor in ((0, 2.0), (-1, -0.7))]))
     for k, (a, b) in enumerate([("world", names[1]), (names[2], names[3]), (names[4], "world")]):

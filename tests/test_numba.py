@@ -13,6 +13,7 @@ from llvmlite import binding
 from numba.core import types
 from numba.core.compiler import Flags
 from numba.core.datamodel import default_manager
+from poses import arrays_of
 
 import varint as vi
 from varint._numba import (
@@ -227,11 +228,6 @@ def test_users_laws_are_compiled_once_and_called_by_address():
     assert compiled_law(law) is compiled_law(law)
 
 
-def leaves(record):
-    """All arrays of a record and of those in it."""
-    return [leaf for part in record for leaf in (leaves(part) if isinstance(part, Record) else [part])]
-
-
 @pytest.mark.parametrize("name", ["double_pendulum", "governor", "roller_coaster"])
 def test_a_pickled_plan_and_workspace_run(name):
     """The addresses in it are those of its own arrays, and none is that of a function."""
@@ -239,8 +235,8 @@ def test_a_pickled_plan_and_workspace_run(name):
     plan = mechanism.compiled.plan
     for copied in (pickle.loads(pickle.dumps(plan)), copy.deepcopy(plan)):
         assert record_type(type(copied)) is record_type(type(plan))
-        assert len(leaves(plan)) > 50
-        assert all(np.array_equal(a, b) for a, b in zip(leaves(copied), leaves(plan), strict=True))
+        assert len(list(arrays_of(plan))) > 50
+        assert all(np.array_equal(a, b) for a, b in zip(arrays_of(copied), arrays_of(plan), strict=True))
         copy.deepcopy(workspace(copied, 1))
 
 

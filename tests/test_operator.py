@@ -122,7 +122,7 @@ def test_operator_of_loops_products_couplings_and_drives(rng, name):
 
 def test_operator_of_closed_limits_and_a_coupling_in_a_loop(rng):
     loop = random_closed(rng, 6, 1, kinds=("Revolute", "Cylindrical"))
-    names = list(dict.fromkeys(name for name, _ in force_samples.gauged(loop)))[:3]
+    names = list(dict.fromkeys(name for name, _ in force_samples.with_measure(loop)))[:3]
     forces = [
         vi.Gear("gear", joint_a=names[0], joint_b=names[1], radius_a=0.3, radius_b=0.2)
         if all(loop.joint(n).dof == 1 for n in names[:2])

@@ -13,32 +13,70 @@ Files that describe something with kinds that exist, as a user does, are no mach
 * ``DESCRIBES``: the few files that make a description for the user, with the reason.
 
 Tests, tables in the documents and choices of the command line come from the registries and are not counted.
+
+Measures. Names of kinds are everyday words (point, length, angle): a string touches a kind only where a kind is asked
+for (``number_of(...)``, ``KINDS[...]``, ``kind = ...``, a comparison with something called kind), and an import where it
+brings the kind's module or the constant with its number. Joints and forces are described with measures as a mechanism
+with joints: their files are no machinery here. One exception, `FAST_PATHS`: points, axes and distances make up every
+lower pair and are evaluated together in the fused rows, which the speed of a step rests on; tests/test_measures.py holds
+them against the measures. And rows of products of exponentials share what they solve for: their numbers are a table of
+its own, made where joints are compiled.
+
+Laws. A law is touched by a file that imports it, asks ``LAWS`` for it, or has its name as a whole string where that is
+none of the words that say what a law is given (``GIVEN``). Files of forces use each other's laws.
+
+`SOLVED_ELSEWHERE`: friction inside a joint is no law: a reduced step solves for it, in a file that has to know it.
 """
 
 import ast
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import varint as vi
+from varint.analysis.derived import QUANTITIES
+from varint.integrators.schemes import SCHEMES
+from varint.io.formats import FORMATS
+from varint.measures import KINDS
+from varint.model.forces import FORCES
+from varint.model.forces.law import GIVEN, LAWS
 from varint.model.joints import REGISTRY
+from varint.redmax.integrators import INTEGRATORS
 
 ROOT = Path(__file__).parent.parent
 DESCRIBES = {
     "varint/model/deformable.py": "returns bodies, joints and springs to add to a mechanism",
     "varint/redmax/tree.py": "gives a group that floats its Free joint",
 }
+FAST_PATHS = {
+    "point": {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/newton.py"},
+    "axis": {"varint/kernels/measures.py", "varint/kernels/rows.py"},
+    "distance": {"varint/kernels/measures.py", "varint/kernels/rows.py"},
+    "product": {"varint/compile/joints.py"},
+}
+SOLVED_ELSEWHERE = {"JointCoulombFriction": {"varint/redmax/friction.py"}}
+OTHER_MEANING = {".json": {"varint/comparison/files.py"}}  # the table of a comparison, which holds no mechanism
+USERS = ("varint/model/joints/", "varint/model/forces/")  # files that describe with measures and laws
+ABOUT_QUANTITIES = ("varint/comparison/",)  # pages about chosen quantities
 
 
 @dataclass
 class Names:
-    """What the code of a file names: modules and names that it imports, classes it defines, whole strings."""
+    """What the code of a file names.
+
+    imports : modules and names; classes : that it defines; strings : whole ones; kinds : strings where a kind is asked
+    for; laws : those where a law is; results : attributes of what is called a run or a trajectory
+    """
 
     imports: set[str] = field(default_factory=set)
     classes: set[str] = field(default_factory=set)
     strings: set[str] = field(default_factory=set)
+    kinds: set[str] = field(default_factory=set)
+    laws: set[str] = field(default_factory=set)
+    results: set[str] = field(default_factory=set)
 
 
 def names_in(text: str) -> Names:
@@ -50,6 +88,23 @@ def names_in(text: str) -> Names:
                 silent.add(docstring)
             case ast.arguments():
                 silent |= {*node.defaults, *node.kw_defaults}
+            case ast.JoinedStr():
+                silent |= {*node.values}
+            case ast.Call(func=ast.Name(id="number_of" | "register"), args=[ast.Constant(value=str(kind)), *_]):
+                names.kinds.add(kind)
+            case ast.Call(func=ast.Name(id="Law"), args=[ast.Constant(value=str(law)), *_]):
+                names.laws.add(law)
+            case ast.Subscript(value=ast.Name(id="KINDS"), slice=ast.Constant(value=str(kind))):
+                names.kinds.add(kind)
+            case ast.Subscript(value=ast.Name(id="LAWS"), slice=ast.Constant(value=str(law))):
+                names.laws.add(law)
+            case ast.Assign(targets=[ast.Name(id="kind")], value=ast.Constant(value=str(kind))):
+                names.kinds.add(kind)
+            case ast.Compare() if "kind" in ast.unparse(node.left):
+                named = (constant for part in node.comparators for constant in ast.walk(part))
+                names.kinds |= {c.value for c in named if isinstance(c, ast.Constant) and isinstance(c.value, str)}
+            case ast.Attribute(value=ast.Name(id="run" | "trajectory" | "traj"), attr=result):
+                names.results.add(result)
             case ast.ClassDef():
                 names.classes.add(node.name)
             case ast.Import():
@@ -137,3 +192,90 @@ def test_a_mechanism_is_one_file():
     assert files == set(vi.mechanisms.NAMES)
     finder = {"mechanisms/__init__.py": names_in((ROOT / "mechanisms" / "__init__.py").read_text())}
     assert not {name: found for name in files if (found := files_of_key(name, machinery() | finder))}
+
+
+def files_of_measure(kind: str, sources: dict[str, Names]) -> set[str]:
+    """Files that ask for the kind, or import its module, a class of it from anywhere, or the constant of its number."""
+    module = KINDS[kind].evaluate.__module__
+    own = {f".{name}" for name in sources[path_of(module)].classes - {"Facts"}} | {f".{kind.upper()}"}
+    found = set()
+    for path, names in sources.items():
+        imported = module in names.imports or any(name.endswith(tuple(own)) for name in names.imports)
+        if path == path_of(module) or kind in names.kinds or imported:
+            found.add(path)
+    family = {path_of(other.evaluate.__module__) for other in KINDS.values()} - {path_of(module)}
+    return {path for path in found - family if not path.startswith(USERS)}
+
+
+def files_of_law(name: str, sources: dict[str, Names]) -> set[str]:
+    """Files with the law's name, or that import it from the file of its force."""
+    home = next(path for path, names in sources.items() if name in names.laws and path.startswith(USERS))
+    module = home.removesuffix(".py").replace("/", ".")
+    constants = {f"{module}.{key}" for key, value in vars(import_module(module)).items() if value is LAWS[name]}
+    found = {home}
+    for path, names in sources.items():
+        named = name in names.laws or (name in names.strings and name not in GIVEN)
+        if named or (constants & names.imports and not path.startswith(USERS)):
+            found.add(path)
+    return found
+
+
+def test_the_counter_finds_kinds_where_they_are_asked_for():
+    text = 'a = number_of("point")\nb = kind != "axis"\nc = KINDS["length"]\nd = {"angle": 1}\ne = LAWS["spring"]'
+    names = names_in(text)
+    assert names.kinds == {"point", "axis", "length"}
+    assert names.laws == {"spring"}
+    other = machinery() | {"varint/other.py": names}
+    assert "varint/other.py" in files_of_measure("axis", other) & files_of_law("spring", other)
+    assert "varint/other.py" not in files_of_measure("angle", other)
+    imported = names_in("from varint.kernels.measures import AXIS\nfrom varint.measures.frame import curve_frame")
+    other = machinery() | {"varint/other.py": imported}
+    assert "varint/other.py" in files_of_measure("axis", other) & files_of_measure("frame", other)
+    imported = names_in("from varint.model.forces.spring import SPRING")
+    assert "varint/other.py" in files_of_law("spring", machinery() | {"varint/other.py": imported})
+
+
+def test_a_kind_of_measure_is_one_file_but_for_the_fast_path():
+    found = {kind: files_of_measure(kind, machinery()) for kind in KINDS}
+    for kind, files in FAST_PATHS.items():
+        assert files <= found[kind]  # an exception that is none any more is taken out
+    in_one_file_each({kind: files - FAST_PATHS.get(kind, set()) for kind, files in found.items()})
+
+
+def test_a_law_is_one_file():
+    in_one_file_each({name: files_of_law(name, machinery()) for name in LAWS})
+
+
+def test_a_force_is_one_file():
+    found = {name: files_of_class(cls, FORCES, machinery()) for name, cls in FORCES.items()}
+    for name, files in SOLVED_ELSEWHERE.items():
+        assert files <= found[name]
+    in_one_file_each({name: files - SOLVED_ELSEWHERE.get(name, set()) for name, files in found.items()})
+
+
+def test_a_scheme_is_one_entry():
+    found = {name: files_of_key(name, machinery()) for name in SCHEMES}
+    in_one_file_each(found)
+    assert set.union(*found.values()) == {"varint/integrators/schemes.py"}
+
+
+def test_a_reduced_integrator_is_one_file():
+    """By its name and by its class; ``euler`` is a default of none."""
+    found = {}
+    for name, kind in INTEGRATORS.items():
+        found[name] = files_of_key(name, machinery()) | files_of_class(kind, INTEGRATORS, machinery())
+    in_one_file_each(found)
+
+
+def test_a_format_is_one_file():
+    in_one_file_each({name: files_of_key(name, machinery()) - OTHER_MEANING.get(name, set()) for name in FORMATS})
+
+
+def test_a_quantity_is_one_entry():
+    """Summary, pictures and trajectories take what there is from the registry."""
+    home = "varint/analysis/derived.py"
+    registered = {node.name for node in ast.parse((ROOT / home).read_text()).body if isinstance(node, ast.FunctionDef)}
+    assert set(QUANTITIES) <= registered
+    for path, names in machinery().items():
+        if path != home and not path.startswith(ABOUT_QUANTITIES):
+            assert not set(QUANTITIES) & names.results, path

@@ -286,7 +286,7 @@ class _Loops:
     def _in_sizes(self, G):
         """Rows (nr, nb, 6) in m, by motions in sizes of the parts and radians: (nr, 6 nb)."""
         plan, unit = self.compiled.plan, np.array([1.0] * 3 + [1.0 / self.compiled.length] * 3)
-        return (plan.rows.scale[:, None, None] * G * unit).reshape(len(G), -1)
+        return (plan.rows.scale[:, None, None] * G * unit).reshape(len(G), 6 * G.shape[1])
 
     def _moved(self, x, R, motion):
         """The pose after a scaled motion (6 nb,), in parts' sizes and radians."""
