@@ -152,7 +152,11 @@ def test_measures_of_coordinates_are_the_joint_coordinates(rng):
     """Value and rate, wherever the joints hold."""
     mechanism = along_every_coordinate(rng, one_joint_each(rng))
     compiled = compile_structure(mechanism)
-    assert {joint for joint, _ in with_measure(mechanism)} == {"base", "Helical", *LOWER} - {"Fixed", "Spherical", "Rod"}
+    assert {joint for joint, _ in with_measure(mechanism)} == {"base", "Helical", *LOWER} - {
+        "Fixed",
+        "Spherical",
+        "Rod",
+    }
     laws = compiled.plan.laws
     sums = np.searchsorted(laws.sum_law, np.arange(laws.kind.size), side="right") - 1
     owners = compiled.force[laws.element]

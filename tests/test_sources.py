@@ -102,7 +102,9 @@ def sources() -> dict[str, ast.Module]:
 
 
 def test_the_reader_sees_what_it_looks_for():
-    kinds = kinds_in([ast.parse("JOINT, EFFORT = range(2)\nDEAD, HELD = 3, 4\nPOINT, AXIS = number_of(a), number_of(b)")])
+    kinds = kinds_in(
+        [ast.parse("JOINT, EFFORT = range(2)\nDEAD, HELD = 3, 4\nPOINT, AXIS = number_of(a), number_of(b)")]
+    )
     assert kinds == {"JOINT", "EFFORT", "DEAD", "HELD", "POINT", "AXIS"}
     tree = ast.parse("a = kind >= HELD\nb = EFFORT < kind <= 3\nc = kind == JOINT\nd = x > EPSILON")
     assert ordered_kinds(tree, kinds) == ["kind >= HELD", "EFFORT < kind <= 3"]

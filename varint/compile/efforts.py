@@ -13,15 +13,19 @@ from varint.model.rotation import rotation_matrix
 
 
 def measure_places(roles: Roles, frame: JointFrame) -> list[int]:
-    """Number in the plan of each measure of the forces: that of its row, or one after all rows."""
-    free = iter(range(len(frame.rows), len(frame.rows) + len(roles.measures)))
-    return [frame.row_of[m] if m in frame.row_of else next(free) for m in range(len(roles.measures))]
+    """Number in the plan of each measure of the forces: of constraints that of the row, of laws one after all rows.
+
+    So what an evaluation of the laws reads and writes lies together.
+    """
+    law_sums = len(roles.sums) - len(roles.constraints)
+    count = sum(map(len, roles.sums[:law_sums]))
+    return [len(frame.rows) + m if m < count else frame.row_of[m] for m in range(len(roles.measures))]
 
 
 def row_and_measure_arrays(structure, roles: Roles, frame: JointFrame, places, slot, length) -> tuple[dict, dict]:
-    """Facts of the rows, and all measures: one for each row, in their order, then those of forces without a row."""
+    """Facts of the rows, and all measures: one for each row, in their order, then those of laws."""
     nb, nr = len(structure.bodies), len(frame.rows)
-    total = nr + len(roles.measures) - len(frame.row_of)
+    total = max([nr, *(m + 1 for m in places)])
     kinds, numbers = [""] * total, [Numbers()] * total
     body, first = np.full((total, 2), nb), np.zeros(total, dtype=np.int64)
     body[:nr] = np.repeat(frame.side, np.diff(frame.joint_rows), axis=0)
@@ -30,21 +34,24 @@ def row_and_measure_arrays(structure, roles: Roles, frame: JointFrame, places, s
         kinds[r], numbers[r] = kind, own or Numbers()
     R = np.concatenate([rotation_matrix([body.quat_wxyz for body in structure.bodies]), np.eye(3)[None]])
     x = np.array([*(body.position for body in structure.bodies), np.zeros(3)])
-    for m, measure, (a, b) in zip(places, roles.measures, roles.ends, strict=True):
-        kinds[m], numbers[m] = measure.kind, measure.numbers(R[a], x[a], R[b], x[b])
-        if m < nr:
-            first[m] = int(body[m, 0] != slot[a])
-        else:
-            body[m] = slot[a], slot[b]
+    row = np.concatenate([np.arange(nr), np.full(total - nr, -1)])
+    for number, (m, measure) in enumerate(zip(places, roles.measures, strict=True)):
+        a, b = roles.ends[number]
+        row[m] = frame.row_of.get(number, -1)
+        body[m] = (slot[a], slot[b]) if row[m] < 0 else body[row[m]]
+        for k in {m, int(row[m])} - {-1}:
+            kinds[k], numbers[k] = measure.kind, measure.numbers(R[a], x[a], R[b], x[b])
+            first[k] = int(body[m, 0] != slot[a])
     product = np.full(total, -1)
     for n, k in enumerate(frame.products):
         product[frame.joint_rows[k] : frame.joint_rows[k + 1]][: len(structure.joints[frame.joints[k]].forbidden)] = n
     facts = [KINDS[kind].facts for kind in kinds]
     angular = np.array([fact.angular for fact in facts], dtype=bool)
-    weight, scale, chain = _weights(roles, places, angular, nr, length)
+    weight, scale, chain = _weights(roles, frame, places, angular, length)
     rows = {"role": np.array([role for role, _, _ in frame.rows], dtype=np.int64), "scale": scale, "chain": chain}
     measures = {
         "kind": np.array([KIND_NAMES.index(kind) for kind in kinds], dtype=np.int64),
+        "row": row,
         "body": body,
         "first": first,
         "weight": weight,
@@ -58,8 +65,9 @@ def row_and_measure_arrays(structure, roles: Roles, frame: JointFrame, places, s
     return rows, measures
 
 
-def _weights(roles, places, angular, nr, length):
+def _weights(roles, frame, places, angular, length):
     """Weights of the measures, scales of the rows, and how many rows have one effort."""
+    nr = len(frame.rows)
     weight, scale, chain = np.ones(angular.size), np.ones(nr), np.zeros(nr, dtype=np.int64)
     scale[angular[:nr]] = length
     law_sums = len(roles.sums) - len(roles.constraints)
@@ -67,11 +75,12 @@ def _weights(roles, places, angular, nr, length):
         members = [places[m] for m in own]
         if s >= law_sums:
             weight[members] = roles.constraints[s - law_sums][1].weights
-        if len(members) > 1:
-            chain[members[0]] = len(members)
-        if members[0] < nr:
+        rows = [frame.row_of[m] for m in own if m in frame.row_of]
+        if len(rows) > 1:
+            chain[rows[0]] = len(rows)
+        if rows:
             units = np.where(angular[members], length, 1.0)
-            scale[members] = (units / np.abs(weight[members])).min()
+            scale[rows] = (units / np.abs(weight[members])).min()
     return weight, scale, chain
 
 

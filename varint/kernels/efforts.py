@@ -68,13 +68,14 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, upper: int, lower: int,
         by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
         for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             m = plan.laws.sum_measure[t]
-            has_row = m < plan.rows.role.size and ws.compliance[m] > 0.0  # else closed, a constraint, or no row
+            r = plan.measures.row[m]
+            has_row = r >= 0 and ws.compliance[r] > 0.0  # else it is that of a closed limit
             for side in range(2):
                 i = plan.measures.body[m, side]
                 if i == plan.bodies.mass.size:
                     continue
-                up = ws.jacobian[upper, m, side] if has_row else work.upper[m, side]
-                low = ws.jacobian[lower, m, side] if has_row else work.lower[m, side]
+                up = ws.jacobian[upper, r, side] if has_row else work.upper[m, side]
+                low = ws.jacobian[lower, r, side] if has_row else work.lower[m, side]
                 push = ws.residual_body[i], -half_step * work.sum_effort[s]
                 _push_and_write_rows(push, work.gradient[m, side], work.tangent[i], by_value, by_rate, up, low)
     for n in range(plan.loads.kind.size):
@@ -162,7 +163,7 @@ def stiffen(plan: Plan, ws: Workspace, half_step: float) -> None:
     for s in range(plan.laws.sum_law.size - 1):
         for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             m = plan.laws.sum_measure[t]
-            turning, has_row = plan.measures.stiffening[m], m < plan.rows.role.size
+            turning, has_row = plan.measures.stiffening[m], plan.measures.row[m] >= 0
             for side in range(2 if turning or not has_row else 0):
                 i = plan.measures.body[m, side]
                 if i == plan.bodies.mass.size:

@@ -9,7 +9,7 @@ from varint._numba import indirect, njit
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import TOUCHING, first_beyond, limit_gap, open_pulling, set_closed
+from varint.kernels.limits import TOUCHING, first_beyond, limit_gap, limit_row, open_pulling, set_closed
 from varint.kernels.measures import rate_of
 from varint.kernels.plan import Plan, Workspace
 
@@ -130,20 +130,20 @@ def _momenta_and_rates(plan, ws, pose):
 @njit
 def impact(plan, ws, pose, n, restitution):
     """Turn the rate of limit n at a node: momenta, energy lost. Without restitution it closes; closed ones hold."""
-    m = plan.limits.measure[n]
+    r = limit_row(plan, n)
     body, row = ws.increment_body, ws.increment_row
     _momenta_and_rates(plan, ws, pose)
     solve_newton(plan, ws, body, row, pose, pose)
     limit_gap(plan, ws, pose, n)
-    before = rate_of(plan.measures.body[m], ws.jacobian[pose, m], body)
+    before = rate_of(plan.measures.body[r], ws.jacobian[pose, r], body)
     if plan.limits.sign[n] * before <= 0.0 and restitution > 0.0:
         return
     set_closed(plan, ws, n, True)
     _momenta_and_rates(plan, ws, pose)
-    row[m] = -restitution * before
+    row[r] = -restitution * before
     ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
     solve_newton(plan, ws, body, row, pose, pose)
-    ws.efforts.work[plan.limits.element[n]] += 0.5 * row[m] * (1.0 - restitution) * before
+    ws.efforts.work[plan.limits.element[n]] += 0.5 * row[r] * (1.0 - restitution) * before
     for i in range(plan.bodies.mass.size):
         for k in range(3):
             ws.momentum[i, k] = plan.bodies.mass[i] * body[i, k]

@@ -12,10 +12,16 @@ TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
 
 
 @njit
+def limit_row(plan, n):
+    """Row of limit n."""
+    return plan.measures.row[plan.limits.measure[n]]
+
+
+@njit
 def limit_gap(plan, ws, pose, n):
     """Gap of limit n at a pose; the gradient of its measure goes to its row of that pose's Jacobian."""
     m = plan.limits.measure[n]
-    value = measure_at(plan, ws, m, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, m])
+    value = measure_at(plan, ws, m, ws.position[pose], ws.rotation[pose], ws.jacobian[pose, limit_row(plan, n)])
     value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
     return plan.limits.sign[n] * (plan.limits.value[n] - value)
 
@@ -26,7 +32,7 @@ def close_limits(plan, ws, end):
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:
             gap = limit_gap(plan, ws, end, n)
-            ws.residual_row[plan.limits.measure[n]] = plan.limits.sign[n] * (ws.efforts.rest_gap[n] - gap)
+            ws.residual_row[limit_row(plan, n)] = plan.limits.sign[n] * (ws.efforts.rest_gap[n] - gap)
 
 
 @njit
@@ -46,7 +52,7 @@ def open_pulling(plan, ws):
     """Open the closed limit whose multiplier pulls most; whether there was one."""
     most, found = 0.0, -1
     for n in range(plan.limits.measure.size):
-        pull = plan.limits.sign[n] * ws.multiplier[plan.limits.measure[n]]
+        pull = plan.limits.sign[n] * ws.multiplier[limit_row(plan, n)]
         if ws.efforts.closed[n] and pull > most:
             most, found = pull, n
     if found >= 0:
@@ -58,4 +64,4 @@ def open_pulling(plan, ws):
 def set_closed(plan, ws, n, closed):
     """Close or open a limit: its row is a constraint or not."""
     ws.efforts.closed[n] = closed
-    ws.compliance[plan.limits.measure[n]] = 0.0 if closed else 1.0
+    ws.compliance[limit_row(plan, n)] = 0.0 if closed else 1.0

@@ -6,7 +6,7 @@ body i        0 .. nb-1, numbered so that a parent comes before its children; sl
 joint j       0 .. nb-1: the tree joint of body j to its parent; nb .. nj-1: what closes loops, cut joints and others.
 side 0, 1     of a joint. Tree joint: side 0 is the child (body j), side 1 its parent.
 row r         one scalar equation between two bodies; the rows of a joint are contiguous.
-measure m     a scalar of the pose of two bodies (measures/); measure r is that of row r, others have no row.
+measure m     a scalar of the pose of two bodies (measures/); measure r is that of row r, those of laws come after.
 sum s         of weighted measures, what laws and constraints refer to; most have one measure of weight one.
 law f         an effort along a sum, by its value and rate (laws.py).
 load l        a force and torque on one body, by its own motion (loads.py).
@@ -61,9 +61,10 @@ class Rows(Record):
 
 @dataclass(frozen=True, eq=False)
 class Measures(Record):
-    """The measures: those of the rows, then those without a row. The numbers of a kind: measures/."""
+    """The measures: those of the rows, by row, then those of laws, one sum after another. A kind's numbers: measures/."""
 
     kind: Int1  # (nm,) place of the kind among all, see measures.py
+    row: Int1  # (nm,) its row, -1 for none
     body: Int2  # (nm, 2) body slots by side
     first: Int1  # (nm,) the side of body a
     weight: Float1  # (nm,) in its sum

@@ -13,9 +13,7 @@ from varint.products.rows import product_rows
 
 
 @indirect
-def evaluate_rows(
-    plan: Plan, ws: Workspace, position: Float2, rotation: Float3, g: Float1, jacobian: Float3
-) -> None:
+def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3, g: Float1, jacobian: Float3) -> None:
     """Rows at a pose (nb + 1, 3), (nb + 1, 3, 3): values to ``g`` (nr,), Jacobian to ``jacobian`` (nr, 2, 6).
 
     An AXIS row has no part in x: those entries are left as they are, zero in a fresh workspace. The value of a
