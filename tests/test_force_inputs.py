@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from force_samples import (
     KINDS,
-    with_measure,
     one_of_each,
     with_forces,
+    with_measure,
 )
 from poses import arrays_of
 from random_mechanisms import random_tree
@@ -181,7 +181,9 @@ def test_json_keeps_every_force_to_the_bit(rng, tmp_path):
     mechanism = one_of_each(rng, random_tree(rng, 5), [*KINDS] * 2)
     series = vi.Motor("series", joint=with_measure(mechanism)[0][0], coordinate=np.int64(with_measure(mechanism)[0][1]),
                       effort=rng.standard_normal(21))  # fmt: skip
-    limit = vi.JointStop("one side", joint=with_measure(mechanism)[0][0], upper=np.float32(0.3), stiffness=np.float32(7.0))
+    limit = vi.JointStop(
+        "one side", joint=with_measure(mechanism)[0][0], upper=np.float32(0.3), stiffness=np.float32(7.0)
+    )
     mechanism = with_forces(mechanism, *mechanism.forces, series, limit)
     vi.save_mechanism(mechanism, tmp_path / "m.json")
     read = vi.load_mechanism(tmp_path / "m.json")

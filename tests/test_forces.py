@@ -9,12 +9,12 @@ from force_samples import (
     KINDS,
     coupled_everywhere,
     forces_of,
-    with_measure,
     one_of_each,
     random_force,
     sample_mechanism,
     samples,
     with_forces,
+    with_measure,
 )
 from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
 from scipy.spatial.transform import Rotation
@@ -152,7 +152,11 @@ def test_measures_of_coordinates_are_the_joint_coordinates(rng):
     """Value and rate, wherever the joints hold."""
     mechanism = along_every_coordinate(rng, one_joint_each(rng))
     compiled = compile_structure(mechanism)
-    assert {joint for joint, _ in with_measure(mechanism)} == {"base", "Helical", *LOWER} - {"Fixed", "Spherical", "Rod"}
+    assert {joint for joint, _ in with_measure(mechanism)} == {"base", "Helical", *LOWER} - {
+        "Fixed",
+        "Spherical",
+        "Rod",
+    }
     laws = compiled.plan.laws
     sums = np.searchsorted(laws.sum_law, np.arange(laws.kind.size), side="right") - 1
     owners = compiled.force[laws.element]

@@ -49,7 +49,7 @@ def test_results_and_arguments_of_every_law():
         found = called(law, random_arguments(np.random.default_rng(0), law))
         assert found.shape == ((8,) if law.has_state else (3,))
         assert set(law.potential_arguments) <= {"value", "table", *law.parameters}
-    assert LAW_NAMES == tuple(sorted(LAWS))
+    assert tuple(sorted(LAWS)) == LAW_NAMES
 
 
 @every_law
@@ -89,8 +89,10 @@ def test_potential_is_minus_the_integral_of_the_effort(name, rng):
         given |= {argument: value for argument, value in still.items() if argument in given}
         ends = np.sort(rng.uniform(0.95, 1.5, 2))  # in one piece of the table, on one side of a limit and of the rest
         values = ends[0] + 0.5 * (nodes + 1.0) * (ends[1] - ends[0])
-        work = 0.5 * (ends[1] - ends[0]) * sum(
-            w * called(law, given, value=x)[0] for w, x in zip(weights, values, strict=True)
+        work = (
+            0.5
+            * (ends[1] - ends[0])
+            * sum(w * called(law, given, value=x)[0] for w, x in zip(weights, values, strict=True))
         )
         low, high = (
             law.potential(*((given | {"value": x})[argument] for argument in law.potential_arguments)) for x in ends
@@ -260,7 +262,9 @@ def test_formulations_agree_on_an_actuator_in_a_chain(rng):
     gaps = []
     for k in (4, 8):
         run = vi.simulate(mechanism, 0.2, 0.01 / k, every=k, state=state, tol=1e-12)
-        gaps.append([np.abs(getattr(run, field) - getattr(reduced, field)).max() for field in ("position", "law_states")])
+        gaps.append(
+            [np.abs(getattr(run, field) - getattr(reduced, field)).max() for field in ("position", "law_states")]
+        )
     assert np.log2(np.divide(*gaps)) == pytest.approx([2.0, 2.0], abs=0.1)
 
 
@@ -279,7 +283,9 @@ def test_resumed_runs_carry_the_states_of_laws(formulation, tmp_path):
     both(arm(), 0.2, 0.01)[formulation](output=path)
     with h5py.File(path) as file:
         held = {}
-        file["checkpoint"].visititems(lambda name, item: held.update({name: item[()]} if hasattr(item, "shape") else {}))
+        file["checkpoint"].visititems(
+            lambda name, item: held.update({name: item[()]} if hasattr(item, "shape") else {})
+        )
     end = vi.load(path).law_states[-1]
     assert end[0] == pytest.approx(exact(0.2)[2], abs=0.1)
     assert any(np.isin(end[0], value).any() for value in held.values()), sorted(held)
@@ -297,11 +303,13 @@ def test_laws_without_states_have_none():
 
 def test_wrong_actuators():
     for given, message in (
-        ({"gain": 2.0, "time_constant": 0.0, "command": 1.0}, "time_constant of firstorderactuator 'a' must be positive"),
+        (
+            {"gain": 2.0, "time_constant": 0.0, "command": 1.0},
+            "time_constant of firstorderactuator 'a' must be positive",
+        ),
         ({"gain": np.nan, "time_constant": 0.1, "command": 1.0}, "gain of firstorderactuator 'a'"),
         ({"gain": 2.0, "time_constant": 0.1, "command": "high"}, "command of firstorderactuator 'a'"),
     ):
         with pytest.raises(vi.MechanismError, match=message):
             vi.FirstOrderActuator("a", joint="hinge", **given)
     assert FORCES["FirstOrderActuator"] is vi.FirstOrderActuator
-

@@ -19,7 +19,6 @@ MOST_LINES, MOST_ARGUMENTS, MOST_LINES_OF_A_FILE = 80, 10, 500
 EXCEPTIONS = {
     "varint/simulation.py simulate": "public; every option of a run, told in its docstring",
     "varint/redmax/simulation.py simulate": "public; every option of a run, told in its docstring",
-    "varint/comparison/run.py compare": "public; every option of a comparison, told in its docstring",
 }
 ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 POSITIONAL = ("parameter", "parameters", "law_parameter", "law_parameters")
@@ -102,7 +101,9 @@ def sources() -> dict[str, ast.Module]:
 
 
 def test_the_reader_sees_what_it_looks_for():
-    kinds = kinds_in([ast.parse("JOINT, EFFORT = range(2)\nDEAD, HELD = 3, 4\nPOINT, AXIS = number_of(a), number_of(b)")])
+    kinds = kinds_in(
+        [ast.parse("JOINT, EFFORT = range(2)\nDEAD, HELD = 3, 4\nPOINT, AXIS = number_of(a), number_of(b)")]
+    )
     assert kinds == {"JOINT", "EFFORT", "DEAD", "HELD", "POINT", "AXIS"}
     tree = ast.parse("a = kind >= HELD\nb = EFFORT < kind <= 3\nc = kind == JOINT\nd = x > EPSILON")
     assert ordered_kinds(tree, kinds) == ["kind >= HELD", "EFFORT < kind <= 3"]
