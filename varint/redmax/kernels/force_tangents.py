@@ -114,7 +114,8 @@ def turn_radial_loads(plan, ws, node, position, rotation, motion, pose, wrench):
 def change_rows(plan, ws, closures, node, position, rotation, bodies, pose, out, wrench):
     """Changes ``out`` (m, 2) of the values and rates of closures.
 
-    ``closures``: their rows (m,), scaled Jacobian (m, 2, 6) and multipliers (m,). Those of their forces are subtracted from ``wrench`` (nl + 1, 6).
+    ``closures``: their rows (m,), scaled Jacobian (m, 2, 6) and multipliers (m,). The changes of their forces are
+    subtracted from ``wrench`` (nl + 1, 6).
     """
     rows, jacobian, multiplier = closures
     velocity, motion, faster = bodies
