@@ -1,6 +1,6 @@
 """The `Mechanism` that users write: a description, and what can be asked of it."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from varint.compile import Compiled, compile_structure
@@ -14,11 +14,6 @@ from varint.model.structure import Structure
 @dataclass(frozen=True, eq=False)
 class Mechanism(Structure):
     __doc__ = f"""A mechanism. {Structure.__doc__}"""
-
-    def __reduce__(self):
-        """Copies and pickles hold the description alone; it is checked and made read-only anew."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
-        return _made_again, (type(self), parts | {"start": dict(self.start)})
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -124,9 +119,3 @@ class Mechanism(Structure):
     def rows(self) -> int:
         """Number of scalar constraints of the joints, redundant ones included."""
         return sum(len(joint.forbidden) for joint in self.joints)
-
-
-def _made_again(kind, parts):
-    """The mechanism of a pickle's ``parts``, whose arrays are not read-only any more."""
-    again = {name: tuple(replace(item) for item in parts[name]) for name in ("bodies", "joints", "forces")}
-    return kind(**parts | again)

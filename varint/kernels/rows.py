@@ -6,14 +6,16 @@ distance.py (tests hold both against each other). Rows are functions of the rela
 torque on its two bodies are zero to round-off.
 """
 
-from varint._numba import njit
+from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.kernels.measures import AXIS, DISTANCE, POINT, measure_at, weighted_measure
-from varint.kernels.plan import CONSTRAINT, EFFORT
+from varint.kernels.plan import CONSTRAINT, EFFORT, Plan, Workspace
 from varint.products.rows import product_rows
 
 
-@njit
-def evaluate_rows(plan, ws, position, rotation, g, jacobian):
+@indirect
+def evaluate_rows(
+    plan: Plan, ws: Workspace, position: Float2, rotation: Float3, g: Float1, jacobian: Float3
+) -> None:
     """Rows at a pose (nb + 1, 3), (nb + 1, 3, 3): values to ``g`` (nr,), Jacobian to ``jacobian`` (nr, 2, 6).
 
     An AXIS row has no part in x: those entries are left as they are, zero in a fresh workspace. The value of a

@@ -8,6 +8,7 @@ from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import EFFORT, EffortWork, Factors, LimitSearch, Plan, Workspace
+from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
 from varint.products.records import product_work
 from varint.products.rows import curve_product_row, product_row, product_rows
@@ -63,6 +64,7 @@ def coupled_workspace(plan: Plan) -> Workspace:
 
 def _prepare(plan):
     solve_newton.prepare()
+    evaluate_rows.prepare()
     if plan.laws.kind.size + plan.loads.kind.size:
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
