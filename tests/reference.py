@@ -18,7 +18,7 @@ from varint.kernels.plan import JOINT
 
 
 def rows_and_derivatives(plan, x, R, v, w):
-    """Rows (nr,), Jacobian (nr, 6 nb) in (x, body rotation), and g'' at zero acceleration (nr,); zero but for joints."""
+    """Rows (nr,), Jacobian (nr, 6 nb) in (x, body rotation), and g'' at zero acceleration (nr,), of joints alone."""
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
     x, v, w = (np.vstack([array, np.zeros(3)]) for array in (x, v, w))
     R = np.concatenate([R, np.eye(3)[None]])

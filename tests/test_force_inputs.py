@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from force_samples import (
     KINDS,
-    with_measure,
     one_of_each,
     with_forces,
+    with_measure,
 )
 from poses import arrays_of
 from random_mechanisms import random_tree

@@ -9,12 +9,12 @@ from force_samples import (
     KINDS,
     coupled_everywhere,
     forces_of,
-    with_measure,
     one_of_each,
     random_force,
     sample_mechanism,
     samples,
     with_forces,
+    with_measure,
 )
 from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
 from scipy.spatial.transform import Rotation

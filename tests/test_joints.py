@@ -9,10 +9,10 @@ from random_mechanisms import random_body, random_joint, unit
 
 import varint as vi
 from varint.kinematics.frames import JointFrames, reference_pose
-from varint.model.joints import REGISTRY
 from varint.measures.distance import Distance
 from varint.measures.point import Along
 from varint.measures.product import OnMotions
+from varint.model.joints import REGISTRY
 from varint.model.joints.base import ProductJoint
 from varint.model.motion import Ball, Shift, Slide, joint_pose, motion_subspace
 from varint.model.product import Product

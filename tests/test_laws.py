@@ -49,7 +49,7 @@ def test_results_and_arguments_of_every_law():
         found = called(law, random_arguments(np.random.default_rng(0), law))
         assert found.shape == ((8,) if law.has_state else (3,))
         assert set(law.potential_arguments) <= {"value", "table", *law.parameters}
-    assert LAW_NAMES == tuple(sorted(LAWS))
+    assert tuple(sorted(LAWS)) == LAW_NAMES
 
 
 @every_law
@@ -277,7 +277,7 @@ def both(mechanism, duration, dt, **given):
 
 @pytest.mark.parametrize("formulation", [0, 1], ids=["maximal", "reduced"])
 def test_resumed_runs_carry_the_states_of_laws(formulation, tmp_path):
-    """The bits of the states, and of what they move, are those of a run in one piece; the file's checkpoint has them."""
+    """The bits of the states, and of what they move, are those of a run in one piece; the checkpoint has them."""
     path = tmp_path / "run.h5"
     whole = both(arm(), 0.5, 0.01)[formulation]()
     both(arm(), 0.2, 0.01)[formulation](output=path)

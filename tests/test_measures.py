@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from force_samples import with_measure, with_forces
+from force_samples import with_forces, with_measure
 from poses import moved, pose_of
 from random_mechanisms import random_body, random_joint, unit
 from scipy.spatial.transform import Rotation
@@ -172,7 +172,7 @@ def one_of_each_joint(rng):
     for k, (a, b) in enumerate([("world", names[1]), (names[2], names[3]), (names[4], "world")]):
         p, q = rng.standard_normal((2, 3))
         forces.append(vi.Spring(f"spring {k}", a, b, point_a=p, point_b=q, stiffness=1.0))
-        if "world" != a:
+        if a != "world":
             forces.append(vi.Bushing(f"bushing {k}", a, b, point=p, stiffness=np.ones(6)))
     return with_forces(mechanism, *forces)
 

@@ -19,7 +19,6 @@ MOST_LINES, MOST_ARGUMENTS, MOST_LINES_OF_A_FILE = 80, 10, 500
 EXCEPTIONS = {
     "varint/simulation.py simulate": "public; every option of a run, told in its docstring",
     "varint/redmax/simulation.py simulate": "public; every option of a run, told in its docstring",
-    "varint/comparison/run.py compare": "public; every option of a comparison, told in its docstring",
 }
 ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 POSITIONAL = ("parameter", "parameters", "law_parameter", "law_parameters")

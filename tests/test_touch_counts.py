@@ -14,13 +14,13 @@ Files that describe something with kinds that exist, as a user does, are no mach
 
 Tests, tables in the documents and choices of the command line come from the registries and are not counted.
 
-Measures. Names of kinds are everyday words (point, length, angle): a string touches a kind only where a kind is asked
-for (``number_of(...)``, ``KINDS[...]``, ``kind = ...``, a comparison with something called kind), and an import where it
-brings the kind's module or the constant with its number. Joints and forces are described with measures as a mechanism
-with joints: their files are no machinery here. One exception, `FAST_PATHS`: points, axes and distances make up every
-lower pair and are evaluated together in the fused rows, which the speed of a step rests on; tests/test_measures.py holds
-them against the measures. And rows of products of exponentials share what they solve for: their numbers are a table of
-its own, made where joints are compiled.
+Measures. Names of kinds are everyday words (point, length, angle): a string touches a kind only where a kind is
+asked for (``number_of(...)``, ``KINDS[...]``, ``kind = ...``, a comparison with something called kind), and an import
+where it brings the kind's module, a class of it, or the constant with its number. Joints and forces are described with
+measures as a mechanism with joints: their files are no machinery here. One exception, `FAST_PATHS`: points, axes and
+distances make up every lower pair and are evaluated together in the fused rows, which the speed of a step rests on;
+tests/test_measures.py holds them against the measures. And rows of products of exponentials share what they solve for:
+their numbers are a table of its own, made where joints are compiled.
 
 Laws. A law is touched by a file that imports it, asks ``LAWS`` for it, or has its name as a whole string where that is
 none of the words that say what a law is given (``GIVEN``). Files of forces use each other's laws.

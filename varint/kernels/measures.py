@@ -14,7 +14,7 @@ POINT, AXIS, DISTANCE = number_of("point"), number_of("axis"), number_of("distan
 _AT = "plan, ws, m, x_a, A, x_b, B"
 _kinds = [KINDS[name] for name in KIND_NAMES]
 _evaluate = switch("evaluate", f"{_AT}, G_a, G_b", [(k.evaluate, f"function({_AT}, G_a, G_b)") for k in _kinds])
-_ALONG = f"{_AT}, motion_a, motion_b, out_a, out_b"
+_ALONG = f"{_AT}, motions, out_a, out_b"
 _curve = switch("curve", _ALONG, [(k.curve, f"function({_ALONG})") for k in _kinds])
 
 
@@ -48,7 +48,7 @@ def curvature_at(plan, ws, m, position, rotation, motion, out):
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     _curve(
         plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
-        motion[first], motion[1 - first], out[first], out[1 - first],
+        (motion[first], motion[1 - first]), out[first], out[1 - first],
     )  # fmt: skip
     for s in range(2):
         for k in range(6):

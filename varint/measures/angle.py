@@ -42,10 +42,10 @@ def angle(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
-def curve_angle(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+def curve_angle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
     u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
-    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = rotate_back(A, rotate(B, w))
     dd = sub(rotate_back(A, rotate(B, cross(turn_b, w))), cross(turn_a, d))
     s, c, ds, dc = dot(u, d), dot(v, d), dot(u, dd), dot(v, dd)

@@ -28,10 +28,10 @@ def axis(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
-def curve_axis(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+def curve_axis(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
-    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
     d, dd = rotate(B, w), rotate(B, cross(turn_b, w))
     write(out_a, ZERO, cross(u, sub(rotate_back(A, dd), cross(turn_a, rotate_back(A, d)))))

@@ -5,8 +5,8 @@ compiled functions of the same arguments,
 
     evaluate(plan, ws, m, x_a, A, x_b, B, G_a, G_b) -> g
         the value, an angle in [-pi, pi], and the gradient: G_a, G_b (6,) by the motions of the two bodies.
-    curve(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b)
-        the change of G_a, G_b along motions (6,) of both bodies: the exact curvature applied to them.
+    curve(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
+        the change of G_a, G_b along the motions of both bodies, a pair of (6,): the exact curvature applied to them.
 
 m: number of the measure in the plan; x (3,), A, B (3, 3): positions of the centres of mass, m, world, and rotation
 matrices body to world; a motion: translation, m, world, then a rotation vector, rad, in the body's axes. With a

@@ -24,12 +24,12 @@ def distance(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
-def curve_distance(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+def curve_distance(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
     u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
-    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
-    dd = add(sub(vector(motion_b), vector(motion_a)), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))
+    dd = add(sub(vector(motions[1]), vector(motions[0])), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))
     n, dn = scale(1.0 / c, d), scale(1.0 / c, dd)
     write(out_a, scale(-1.0, dn), cross(sub(rotate_back(A, dn), cross(turn_a, rotate_back(A, n))), u))
     write(out_b, dn, cross(w, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))))

@@ -61,10 +61,10 @@ def frame(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
-def curve_frame(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+def curve_frame(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
-    curve_point(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b)
-    v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motion_a[3:]), vector(motion_b[3:])
+    curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
+    v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motions[0][3:]), vector(motions[1][3:])
     rho, f, slope = _rotation_vector(plan, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
     once = cross(rho, delta)

@@ -26,12 +26,12 @@ def length(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
-def curve_length(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+def curve_length(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py; at zero that of the vector between the points."""
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
-    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     d = sub(add(sub(vector(x_b), vector(x_a)), rotate(B, w)), rotate(A, u))
-    dd = add(sub(vector(motion_b), vector(motion_a)), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))
+    dd = add(sub(vector(motions[1]), vector(motions[0])), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))
     g = math.sqrt(dot(d, d))
     n, dn = d, dd
     if g > 0.0:

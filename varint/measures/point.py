@@ -26,13 +26,13 @@ def point(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
-def curve_point(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+def curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
     u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
-    turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
     n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
     d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
-    dd = add(sub(vector(motion_b), vector(motion_a)), rotate(B, cross(turn_b, w)))
+    dd = add(sub(vector(motions[1]), vector(motions[0])), rotate(B, cross(turn_b, w)))
     lever = sub(rotate_back(A, dd), cross(turn_a, rotate_back(A, d)))
     facing = sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))
     write(out_a, scale(-1.0, dn), cross(u, lever))

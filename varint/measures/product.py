@@ -17,10 +17,10 @@ def product(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
 
 
 @njit
-def curve_product(plan, ws, m, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b):
+def curve_product(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     """Change of the gradient, see measures/base.py."""
     n, i = plan.measures.product[m], m - plan.products.row[plan.measures.product[m]]
-    curve_product_row(plan.products, ws.products, n, i, x_a, A, x_b, B, motion_a, motion_b, out_a, out_b)
+    curve_product_row(plan.products, ws.products, n, i, x_a, A, x_b, B, (motions[0], motions[1]), (out_a, out_b))
 
 
 register("product", product, curve_product)

@@ -215,9 +215,10 @@ def product_row(
 
 
 @njit
-def _change_of_covector(products, work, n, k, own, c_w, c_v, q_change, X, X_change, e_v, e_v_change):
+def _change_of_covector(products, work, n, covector, q_change, X, X_change, e_v, e_v_change):
     """Change of c while X, e_v and the coordinates change: dc M = -c dM, dc = -(c dM) (P M)^-1 P with the sign of c."""
     table, start, length = products.table, products.start[n], products.length[0]
+    k, (c_w, c_v) = count(table, start), covector
     half, trace, growth = 0.5 * length, _trace(X), _trace(X_change)
     dc_w, dc_v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for j in range(k):
@@ -237,13 +238,14 @@ def _change_of_covector(products, work, n, k, own, c_w, c_v, q_change, X, X_chan
 @indirect
 def curve_product_row(
     products: Products, work: ProductWork, n: int, i: int, x_a: Float1, A: Float2, x_b: Float1, B: Float2,
-    motion_a: Float1, motion_b: Float1, out_a: Float1, out_b: Float1,
+    motions: tuple[Float1, Float1], out: tuple[Float1, Float1],
 ) -> None:  # fmt: skip
-    """Change of the gradient of row i of joint n along motions (6,) of its two bodies."""
+    """Change of the gradient of row i of joint n along motions (6,) of its two bodies, by body."""
     table, start, length = products.table, products.start[n], products.length[0]
     k = count(table, start)
     turn, shift = relative_pose(A, B, x_a, x_b)
     e_w, e_v, X, R = solve(products, work, n, turn, shift)
+    motion_a, motion_b = motions
     turn_a, turn_b = vector(motion_a[3:]), vector(motion_b[3:])
     spin = sub(turn_b, rows_back(turn, turn_a))  # of T, in axes of b
     dshift = sub(rotate_back(A, sub(vector(motion_b), vector(motion_a))), cross(turn_a, shift))
@@ -265,7 +267,7 @@ def curve_product_row(
     e_v_change = sub(de_v, add(v, cross(w, e_v)))
     own = work.order[n, k + i]
     c_w, c_v, _ = _covector(work, n, k, own, e_w, e_v)
-    dc_w, dc_v = _change_of_covector(products, work, n, k, own, c_w, c_v, q_change, X, X_change, e_v, e_v_change)
+    dc_w, dc_v = _change_of_covector(products, work, n, (c_w, c_v), q_change, X, X_change, e_v, e_v_change)
     torque, force = _push(X, R, c_w, c_v, length)
     dtorque, dforce = _push(X, R, dc_w, add(dc_v, cross(w, c_v)), length)
     half = 0.5 * length
@@ -273,6 +275,7 @@ def curve_product_row(
     push = rotate(A, add(dforce, cross(turn_a, force)))
     facing = _rows_times(turn, add(dtorque, cross(spin, torque)))
     lever = add(cross(dshift, force), cross(shift, dforce))
+    out_a, out_b = out
     for m in range(3):
         out_a[m], out_b[m] = -push[m], push[m]
         out_a[3 + m], out_b[3 + m] = -facing[m] - lever[m], dtorque[m]

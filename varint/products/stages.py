@@ -193,11 +193,11 @@ def stage_twists(table, stage, q, z, u, v, Y, Y_u, Y_v, Y_uv):
         Y, Y_u, Y_v, Y_uv = _seen_from(C, c, Y), _seen_from(C, c, Y_u), _seen_from(C, c, Y_v), _seen_from(C, c, Y_uv)
         turn, shift = _exponential(q, ZERO3)
         return _carried(
-            turn, shift, Y, Y_u, Y_v, Y_uv,
+            turn, shift, (Y, Y_u, Y_v, Y_uv), (
             (right_jacobian_times(q, z), ZERO3), (right_jacobian_times(q, u), ZERO3),
             (right_jacobian_times(q, v), ZERO3),
             (right_jacobian_along(q, u, z), ZERO3), (right_jacobian_along(q, v, z), ZERO3),
-            (right_jacobian_along(q, v, u), ZERO3), (right_jacobian_twice(q, u, v, z), ZERO3),
+            (right_jacobian_along(q, v, u), ZERO3), (right_jacobian_twice(q, u, v, z), ZERO3)),
         )  # fmt: skip
     row, x, y = _piece(table, stage, q[0], q[1])
     C, c = _base(table, row)
@@ -235,17 +235,18 @@ def stage_twists(table, stage, q, z, u, v, Y, Y_u, Y_v, Y_uv):
         w, o = (s[0], s[1], s[2]), (s[3], s[4], s[5])
         turn, shift = _exponential(scale(f, w), scale(f, o))
         Y, Y_u, Y_v, Y_uv = _carried(
-            turn, shift, Y, Y_u, Y_v, Y_uv,
+            turn, shift, (Y, Y_u, Y_v, Y_uv), (
             (scale(f_z, w), scale(f_z, o)), (scale(f_u, w), scale(f_u, o)), (scale(f_v, w), scale(f_v, o)),
             (scale(f_zu, w), scale(f_zu, o)), (scale(f_zv, w), scale(f_zv, o)),
-            (scale(f_uv, w), scale(f_uv, o)), (scale(f_zuv, w), scale(f_zuv, o)),
+            (scale(f_uv, w), scale(f_uv, o)), (scale(f_zuv, w), scale(f_zuv, o))),
         )  # fmt: skip
     return Y, Y_u, Y_v, Y_uv
 
 
 @njit
-def _carried(turn, shift, Y, Y_u, Y_v, Y_uv, t_z, t_u, t_v, t_zu, t_zv, t_uv, t_zuv):
-    """The twists after a factor (turn, shift) with these twists of its own."""
+def _carried(turn, shift, before, own):
+    """The twists after a factor (turn, shift): those before it, seen from there, and with it its own."""
+    (Y, Y_u, Y_v, Y_uv), (t_z, t_u, t_v, t_zu, t_zv, t_uv, t_zuv) = before, own
     X, X_u, X_v, X_uv = (
         _seen_from(turn, shift, Y),
         _seen_from(turn, shift, Y_u),

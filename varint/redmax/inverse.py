@@ -100,8 +100,8 @@ class InverseDynamics:
             )
         if len(e.closures):
             force_tangents.change_rows(
-                e.compiled.plan, e.ws, e.closures.rows, self.node, e.position, e.rotation, bodies, self._pose,
-                self._jacobian, self.multiplier[: len(e.closures)], self._row_change, tangent.wrench_change,
+                e.compiled.plan, e.ws, (e.closures.rows, self._jacobian, self.multiplier[: len(e.closures)]),
+                self.node, e.position, e.rotation, bodies, self._pose, self._row_change, tangent.wrench_change,
             )  # fmt: skip
         tangents.change_efforts(tangent, u, out)
         return self._row_change[:, 1] + e.baumgarte * self._row_change[:, 0]

@@ -111,11 +111,13 @@ def turn_radial_loads(plan, ws, node, position, rotation, motion, pose, wrench):
 
 
 @njit
-def change_rows(plan, ws, rows, node, position, rotation, bodies, pose, jacobian, multiplier, out, wrench):
-    """Changes ``out`` (m, 2) of the values and rates of ``rows`` (m,) with their scaled Jacobian (m, 2, 6).
+def change_rows(plan, ws, closures, node, position, rotation, bodies, pose, out, wrench):
+    """Changes ``out`` (m, 2) of the values and rates of closures.
 
-    Those of their forces ``multiplier`` (m,) are subtracted from ``wrench`` (nl + 1, 6).
+    ``closures``: their rows (m,), scaled Jacobian (m, 2, 6) and multipliers (m,). The changes of their forces are
+    subtracted from ``wrench`` (nl + 1, 6).
     """
+    rows, jacobian, multiplier = closures
     velocity, motion, faster = bodies
     ends, change = ws.efforts.motion, ws.efforts.change
     for k in range(rows.size):
