@@ -61,7 +61,7 @@ class Rows(Record):
 
 @dataclass(frozen=True, eq=False)
 class Measures(Record):
-    """The measures: those of the rows, by row, then those of laws, one sum after another. A kind's numbers: measures/."""
+    """The measures: those of rows, by row, then those of laws, sum after sum. A kind's numbers: measures/."""
 
     kind: Int1  # (nm,) place of the kind among all, see measures.py
     row: Int1  # (nm,) its row, -1 for none
