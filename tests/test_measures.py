@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import varint as vi
 from varint.kernels.configuration import follow_products
-from varint.kernels.measures import KIND_NAMES, curvature_at, curve_rows, measure_at, weighted_measure
+from varint.kernels.measures import KIND_NAMES, curve_rows, measure_at, weighted_curvature, weighted_measure
 from varint.kernels.plan import JOINT
 from varint.kernels.rows import evaluate_rows
 from varint.kernels.workspace import joint_workspace, workspace
@@ -35,7 +35,7 @@ def of_two(numbers, kind):
     spring = vi.Spring("s", "a", "b", point_a=(0, 0, 0), point_b=(1, 0, 0), stiffness=1.0)
     joints = [vi.Free(f"free {name}", "world", name) for name in ("a", "b")]
     plan = vi.Mechanism("two", bodies, joints, forces=[spring]).compiled.plan
-    m = int(plan.laws.sum_measure[0])
+    m = int(plan.laws.sum_first[0])
     arrays = {name: np.array(getattr(plan.measures, name)) for name in ("kind", *vars(numbers))}
     for name, value in {"kind": KIND_NAMES.index(kind), **vars(numbers)}.items():
         arrays[name][m] = value
@@ -52,7 +52,7 @@ def curvature(plan, ws, m, x, R):
     """K (12, 12): column j is the change of the gradient (2, 6) along unit motion j of its two bodies."""
     K, out = np.empty((12, 12)), np.empty((2, 6))
     for j in range(12):
-        curvature_at(plan, ws, m, x, R, np.eye(12)[j].reshape(2, 6), out)
+        weighted_curvature(plan, ws, m, x, R, np.eye(12)[j].reshape(2, 6), out)
         K[:, j] = out.ravel()
     return K
 

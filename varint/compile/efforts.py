@@ -94,16 +94,15 @@ def loaded(structure, roles: Roles, slot) -> np.ndarray:
     return found[:-1]
 
 
-def law_arrays(roles: Roles, places) -> dict:
-    """Sums and the laws along them."""
+def law_arrays(roles: Roles, rows: int) -> dict:
+    """Sums and the laws along them, after so many rows."""
     law_sums = len(roles.sums) - len(roles.constraints)
     elements = [element for _, element in roles.laws]
     parameters = [element.law.values(element.parameters) for element in elements]
     tables = [np.zeros((0, 6)) if element.table is None else _pieces(*element.table) for element in elements]
     states = np.array([element.law.has_state for element in elements], dtype=bool)
     return {
-        "sum_first": np.cumsum([0, *map(len, roles.sums)]),
-        "sum_measure": np.array([places[m] for own in roles.sums for m in own], dtype=np.int64),
+        "sum_first": rows + np.cumsum([0, *map(len, roles.sums[:law_sums])]),
         "sum_law": np.searchsorted(roles.law_sum, np.arange(law_sums + 1)),
         "kind": np.array([LAW_NAMES.index(element.law.name) for element in elements], dtype=np.int64),
         "element": np.array([e for e, _ in roles.laws], dtype=np.int64),

@@ -13,6 +13,7 @@ from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.laws import evaluate_laws
 from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.newton import CONVERGED
+from varint.kernels.nodes import keep_turns
 from varint.kernels.step import record_node, run, start_momentum, worst_residual
 from varint.kernels.workspace import workspace
 from varint.model.state import State
@@ -88,8 +89,7 @@ class March:
         place_anew(plan, ws, 0)
         set_inputs(ws, given, 0, 0.0)
         evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
-        counted = plan.laws.sum_measure[: plan.laws.sum_first[plan.laws.sum_law.size - 1]]
-        ws.efforts.value_near[counted] = ws.efforts.value[counted]
+        keep_turns(plan, ws.efforts)
         set_load(plan, ws, given, 0, 0.0)
         fastest = np.linalg.norm(state.angular_velocity, axis=1).max()
         if self.scheme.staggered and fastest * self.dt >= 2:

@@ -26,7 +26,7 @@ from varint.algebra.vectors import add, cross, dot, scale, sub, vector
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws
 from varint.kernels.loads import differentiate_loads, evaluate_loads, load_power
-from varint.kernels.measures import curvature_at
+from varint.kernels.measures import weighted_curvature
 from varint.kernels.plan import Plan, Workspace
 
 
@@ -66,8 +66,7 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, upper: int, lower: int,
     evaluate_loads(plan, ws, work.rotation, ws.velocity)
     for s in range(plan.laws.sum_law.size - 1):
         by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
-        for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            m = plan.laws.sum_measure[t]
+        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             r = plan.measures.row[m]
             has_row = r >= 0 and ws.compliance[r] > 0.0  # else it is that of a closed limit
             for side in range(2):
@@ -161,8 +160,7 @@ def stiffen(plan: Plan, ws: Workspace, half_step: float) -> None:
     differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
     column, motion, change, unit = work.column, work.motion, work.change, work.unit
     for s in range(plan.laws.sum_law.size - 1):
-        for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            m = plan.laws.sum_measure[t]
+        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             turning, has_row = plan.measures.stiffening[m], plan.measures.row[m] >= 0
             for side in range(2 if turning or not has_row else 0):
                 i = plan.measures.body[m, side]
@@ -180,7 +178,7 @@ def stiffen(plan: Plan, ws: Workspace, half_step: float) -> None:
                     unit[:] = 0.0
                     unit[k] = 1.0
                     unknown_to_motion(unit, T, half_step, motion[side])
-                    curvature_at(plan, ws, m, work.position, work.rotation, motion, change)
+                    weighted_curvature(plan, ws, m, work.position, work.rotation, motion, change)
                     column[:] = 0.0
                     by_tangent = unknown_to_tangent(unit, T, half_step)
                     push_change(work.gradient[m, side], change[side], T, by_tangent, -half_step * effort, column)
@@ -226,8 +224,7 @@ def finish_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
             work.work[e] += 2.0 * half_step * work.effort[e] * work.sum_rate[s]
             if plan.laws.state[f] >= 0:
                 work.state[plan.laws.state[f]] += 2.0 * half_step * work.flow[plan.laws.state[f]]
-        for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            m = plan.laws.sum_measure[t]
+        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             work.value_near[m] = work.value[m]
             for side in range(2):
                 i = plan.measures.body[m, side]

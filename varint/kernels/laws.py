@@ -86,11 +86,11 @@ def evaluate_laws(plan, ws, position, rotation, velocity, span):
     ``span``: see `law_effort`.
     """
     work = ws.efforts
+    for m in range(plan.rows.role.size, plan.measures.kind.size):
+        work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], position, rotation, work.gradient[m])
     for s in range(plan.laws.sum_law.size - 1):
         value = rate = 0.0
-        for t in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            m = plan.laws.sum_measure[t]
-            work.value[m] = weighted_measure(plan, ws, m, work.value_near[m], position, rotation, work.gradient[m])
+        for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             value += plan.measures.weight[m] * work.value[m]
             rate += rate_of(plan.measures.body[m], work.gradient[m], velocity)
         effort = by_value = by_rate = 0.0

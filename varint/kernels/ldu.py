@@ -56,7 +56,7 @@ def _eliminate_all(plan, ws, G, H, body, row):
         i = place - 1 if place > 0 else nb  # the world comes last
         for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
             n = plan.loops.node_order[k]
-            if plan.laws.sum_first.size > 1:
+            if plan.laws.kind.size + plan.constraints.row.size > 0:
                 _chain_rows(plan, ws, n, i < nb, row)
             _eliminate_node(plan, ws, n, row)
             if i < nb:

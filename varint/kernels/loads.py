@@ -14,7 +14,7 @@ import math
 from varint._numba import njit
 from varint.algebra.vectors import ZERO, add, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.kernels.dense import dot6
-from varint.kernels.measures import curvature_at
+from varint.kernels.measures import weighted_curvature
 
 LOAD_NAMES = ("push", "follower", "resistance", "sliding")
 PUSH, FOLLOWER, RESISTANCE, SLIDING = range(4)
@@ -128,7 +128,7 @@ def _sliding(plan, ws, n, position, rotation, velocity, by_pose, by_velocity):
     motion[:] = 0.0
     for k in range(6):
         motion[side, k] = v[k]
-    curvature_at(plan, ws, m, position, rotation, motion, change)
+    weighted_curvature(plan, ws, m, position, rotation, motion, change)
     # the rate is v . g: by the pose v . dg = (K v - g_theta x w) . d, see measures/base.py
     lever = cross(vector(gradient[3:]), vector(v[3:]))
     spin = cross(vector(v[3:]), point)

@@ -42,7 +42,7 @@ def weighted_measure(plan, ws, m, near, position, rotation, gradient):
 
 
 @njit
-def curvature_at(plan, ws, m, position, rotation, motion, out):
+def weighted_curvature(plan, ws, m, position, rotation, motion, out):
     """Change ``out`` (2, 6) of the weighted gradient along motions (2, 6) of the two bodies, by side."""
     first = plan.measures.first[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
@@ -57,7 +57,7 @@ def curvature_at(plan, ws, m, position, rotation, motion, out):
 
 @njit
 def curve_rows(plan, ws, rows, position, rotation, motion, out):
-    """`curvature_at` of ``rows`` (m,), (m, 2, 6), along motions (nb, 6); zero for rows that are no constraints."""
+    """`weighted_curvature` of ``rows`` (m,), (m, 2, 6), along motions (nb, 6); zero for efforts."""
     ends = ws.efforts.motion
     for n in range(rows.size):
         r = rows[n]
@@ -68,7 +68,7 @@ def curve_rows(plan, ws, rows, position, rotation, motion, out):
             i = plan.measures.body[r, s]
             for k in range(6):
                 ends[s, k] = motion[i, k] if i < motion.shape[0] else 0.0
-        curvature_at(plan, ws, r, position, rotation, ends, out[n])
+        weighted_curvature(plan, ws, r, position, rotation, ends, out[n])
 
 
 @njit

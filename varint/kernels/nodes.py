@@ -14,8 +14,7 @@ def sum_efforts(plan, work, velocity, load, power):
     for s in range(laws.sum_law.size - 1):
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             power[laws.element[f]] = work.effort[laws.element[f]] * work.sum_rate[s]
-        for t in range(laws.sum_first[s], laws.sum_first[s + 1]):
-            m = laws.sum_measure[t]
+        for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             for side in range(2):
                 i = plan.measures.body[m, side]
                 if i < load.shape[0]:
@@ -29,8 +28,7 @@ def sum_efforts(plan, work, velocity, load, power):
 @njit
 def keep_turns(plan, work):
     """Angles count their turns from the present values on."""
-    for t in range(plan.laws.sum_first[plan.laws.sum_law.size - 1]):
-        m = plan.laws.sum_measure[t]
+    for m in range(plan.rows.role.size, plan.measures.kind.size):
         work.value_near[m] = work.value[m]
 
 

@@ -30,7 +30,7 @@ from varint.kernels.efforts import (
     unknown_to_velocity,
 )
 from varint.kernels.loads import differentiate_loads
-from varint.kernels.measures import curvature_at
+from varint.kernels.measures import weighted_curvature
 from varint.kernels.momentum import momentum_derivative
 
 
@@ -141,7 +141,7 @@ def _turn_row(plan, ws, r, end, h, body, out_body):
     """The change of the impulse of a row that acts along its gradient at the end of the step."""
     work = ws.efforts
     _gather(plan, r, body, work.motion)
-    curvature_at(plan, ws, r, ws.position[end], ws.rotation[end], work.motion, work.change)
+    weighted_curvature(plan, ws, r, ws.position[end], ws.rotation[end], work.motion, work.change)
     for s in range(2):
         i = plan.measures.body[r, s]
         if i < body.shape[0]:
@@ -162,7 +162,7 @@ def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
 @njit
 def _curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
     """The transposed curvature of measure m times ``motion`` (2, 6): K m - (0, g_theta x m_theta)."""
-    curvature_at(plan, ws, m, position, rotation, motion, out)
+    weighted_curvature(plan, ws, m, position, rotation, motion, out)
     for s in range(2):
         lever = cross(vector(gradient[s, 3:]), vector(motion[s, 3:]))
         for k in range(3):
@@ -174,8 +174,7 @@ def _apply_sum(plan, ws, s, half_step, body, out_body):
     """Changes of the residual by the laws along sum s."""
     work, laws, growth = ws.efforts, plan.laws, 0.0
     first, last = laws.sum_first[s], laws.sum_first[s + 1]
-    for t in range(first, last):
-        m = laws.sum_measure[t]
+    for m in range(first, last):
         for side in range(2):
             i = plan.measures.body[m, side]
             work.motion[side] = 0.0
@@ -184,13 +183,12 @@ def _apply_sum(plan, ws, s, half_step, body, out_body):
                 unknown_to_velocity(body[i], work.tangent[i], work.column)
                 growth += work.sum_by_value[s] * dot6(work.gradient[m, side], work.motion[side])
                 growth += work.sum_by_rate[s] * dot6(work.gradient[m, side], work.column)
-        curvature_at(plan, ws, m, work.position, work.rotation, work.motion, work.curved[m])
+        weighted_curvature(plan, ws, m, work.position, work.rotation, work.motion, work.curved[m])
         for side in range(2):
             i = plan.measures.body[m, side]
             if i < body.shape[0]:
                 growth += work.sum_by_rate[s] * dot6(work.curved[m, side], ws.velocity[i])
-    for t in range(first, last):
-        m = laws.sum_measure[t]
+    for m in range(first, last):
         effort = turning_effort(plan, work, s, m)
         for side in range(2):
             i = plan.measures.body[m, side]
@@ -208,8 +206,7 @@ def _apply_sum(plan, ws, s, half_step, body, out_body):
 def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
     work, laws, along = ws.efforts, plan.laws, 0.0
     first, last = laws.sum_first[s], laws.sum_first[s + 1]
-    for t in range(first, last):
-        m = laws.sum_measure[t]
+    for m in range(first, last):
         for side in range(2):
             i = plan.measures.body[m, side]
             if i < body.shape[0]:
@@ -217,8 +214,7 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
                 lever = add(vector(g[3:]), cross(T, vector(g[3:])))
                 along += dot(vector(g), vector(body[i])) + dot(lever, vector(body[i, 3:]))
     by_value, by_rate = along * work.sum_by_value[s], along * work.sum_by_rate[s]
-    for t in range(first, last):
-        m = laws.sum_measure[t]
+    for m in range(first, last):
         effort = turning_effort(plan, work, s, m)
         for side in range(2):
             i = plan.measures.body[m, side]

@@ -81,11 +81,10 @@ class Measures(Record):
 
 @dataclass(frozen=True, eq=False)
 class Laws(Record):
-    """Sums of measures, those with laws first, and the laws along them."""
+    """Sums of measures, and the laws along them."""
 
-    sum_first: Int1  # (ns + 1,) measures of sum s are sum_measure[sum_first[s] : sum_first[s + 1]]
-    sum_measure: Int1
-    sum_law: Int1  # (sums with laws + 1,) laws of sum s are sum_law[s] : sum_law[s + 1]
+    sum_first: Int1  # (ns + 1,) measures of sum s are sum_first[s] : sum_first[s + 1], after those of the rows
+    sum_law: Int1  # (ns + 1,) laws of sum s are sum_law[s] : sum_law[s + 1]
     kind: Int1  # (nf,) place of the law among all, see laws.py
     element: Int1  # (nf,)
     first: Int1  # (nf,) where its parameters start in ``parameter``

@@ -151,7 +151,7 @@ class JointFrictions:
         plan, work, change = e.compiled.plan, e.ws.efforts, np.zeros((e.nb + 1, 6))
         motion = [self._J @ rates for rates in (before, after)]
         for s in range(work.sum_effort.size):
-            members = plan.laws.sum_measure[plan.laws.sum_first[s] : plan.laws.sum_first[s + 1]]
+            members = slice(plan.laws.sum_first[s], plan.laws.sum_first[s + 1])
             parts, bodies = work.gradient[members], plan.measures.body[members]
             rate = [np.sum(parts * there[bodies]) for there in motion]
             effort = h * work.sum_by_value[s] * rate[1] + work.sum_by_rate[s] * (rate[1] - rate[0])

@@ -69,7 +69,7 @@ def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.
 def _reduced_gradient(equations: Equations, s: int) -> np.ndarray:
     """J^T of the gradient of sum s, (nq,)."""
     plan, load = equations.compiled.plan, np.zeros((equations.nb + 1, 6))
-    for m in plan.laws.sum_measure[plan.laws.sum_first[s] : plan.laws.sum_first[s + 1]]:
+    for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
         np.add.at(load, plan.measures.body[m], equations.ws.efforts.gradient[m])
     return equations.generalised(load[:-1])
 

@@ -8,7 +8,7 @@ from varint._numba import njit
 from varint.algebra.vectors import add, cross, rotate, rotate_back, sub, vector
 from varint.kernels.dense import dot6
 from varint.kernels.efforts import load_change, turning_effort
-from varint.kernels.measures import curvature_at
+from varint.kernels.measures import weighted_curvature
 
 
 @njit
@@ -58,21 +58,19 @@ def change_loads(plan, ws, node, position, rotation, bodies, pose, wrench):
     ends, change = work.motion, work.change
     for s in range(laws.sum_law.size - 1):
         by_value = by_rate = 0.0
-        for t in range(laws.sum_first[s], laws.sum_first[s + 1]):
-            m = laws.sum_measure[t]
+        for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             body, g = plan.measures.body[m], work.gradient[m]
             _ends(body, motion, ends)
             by_value += dot6(g[0], ends[0]) + dot6(g[1], ends[1])
-            curvature_at(plan, ws, m, position, rotation, ends, change)
+            weighted_curvature(plan, ws, m, position, rotation, ends, change)
             _ends(body, faster, ends)
             by_rate += dot6(g[0], ends[0]) + dot6(g[1], ends[1])
             _ends(body, velocity, ends)
             by_rate += dot6(change[0], ends[0]) + dot6(change[1], ends[1])
         growth = work.sum_by_value[s] * by_value + work.sum_by_rate[s] * by_rate
-        for t in range(laws.sum_first[s], laws.sum_first[s + 1]):
-            m = laws.sum_measure[t]
+        for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             _ends(plan.measures.body[m], motion, ends)
-            curvature_at(plan, ws, m, position, rotation, ends, change)
+            weighted_curvature(plan, ws, m, position, rotation, ends, change)
             effort = turning_effort(plan, work, s, m)
             _subtract(node, rotation, plan.measures.body[m], pose, work.gradient[m], change, effort, growth, wrench)
     for n in range(plan.loads.kind.size):
@@ -92,12 +90,11 @@ def turn_radial_loads(plan, ws, node, position, rotation, motion, pose, wrench):
     work, laws = ws.efforts, plan.laws
     ends, change = work.motion, work.change
     for s in range(laws.sum_law.size - 1):
-        for t in range(laws.sum_first[s], laws.sum_first[s + 1]):
-            m = laws.sum_measure[t]
+        for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             if not plan.measures.radial[m]:
                 continue
             _ends(plan.measures.body[m], motion, ends)
-            curvature_at(plan, ws, m, position, rotation, ends, change)
+            weighted_curvature(plan, ws, m, position, rotation, ends, change)
             effort = turning_effort(plan, work, s, m)
             for side in range(2):
                 b = plan.measures.body[m, side]
@@ -125,7 +122,7 @@ def change_rows(plan, ws, closures, node, position, rotation, bodies, pose, out,
         body = plan.measures.body[r]
         _ends(body, motion, ends)
         out[k, 0] = dot6(g[0], ends[0]) + dot6(g[1], ends[1])
-        curvature_at(plan, ws, r, position, rotation, ends, change)
+        weighted_curvature(plan, ws, r, position, rotation, ends, change)
         for s in range(2):
             for n in range(6):
                 change[s, n] *= plan.rows.scale[r]
