@@ -325,7 +325,7 @@ def test_wrong_prescribed_motions_are_named():
 
 def test_cases_cover_the_registry():
     tested = {type(force).__name__ for force, _ in CASES.values()} | {type(gear()).__name__}
-    assert tested == {name for name, force in FORCES.items() if force.held} - {"PrescribedMotion"}
+    assert tested == {name for name, force in FORCES.items() if force.constraint} - {"PrescribedMotion"}
 
 
 def test_gear_trains_take_linear_memory():

@@ -89,7 +89,7 @@ def command_array(structure, compiled, steps, dt):
             command = near[0]
             rates = (8 * (near[NEAR] - near[-NEAR]) - (near[2 * NEAR] - near[-2 * NEAR])) / (12 * NEAR * dt)
         elif command.shape == (steps + 1,):
-            rates = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.held else 0.0
+            rates = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.constraint else 0.0
         elif command.shape:
             raise ArgumentError(
                 f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"

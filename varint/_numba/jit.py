@@ -59,7 +59,7 @@ def is_compiled(entry_point) -> bool:
 
 @functools.cache
 def _announce() -> None:
-    print("varint: compiling its kernels, once on a machine (about a minute) ...", file=sys.stderr, flush=True)
+    print("varint: compiling its kernels, once on a machine (10 to 30 s) ...", file=sys.stderr, flush=True)
 
 
 def announce_compilation(entry_point) -> None:

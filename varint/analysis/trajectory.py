@@ -177,7 +177,7 @@ class Trajectory:
     @property
     def is_driven(self) -> bool:
         """Whether the motion of a joint is prescribed."""
-        return any(force.held and force.commanded for force in self.mechanism.forces)
+        return any(force.constraint and force.commanded for force in self.mechanism.forces)
 
     @cached_property
     def is_conservative(self) -> bool:
@@ -214,7 +214,7 @@ class Trajectory:
 
     @property
     def _efforts(self):
-        if not any(force.held for force in self.mechanism.forces):
+        if not any(force.constraint for force in self.mechanism.forces):
             return self.forces_along.effort
         return self.forces_along.effort + self._dynamics[2]
 
@@ -222,7 +222,7 @@ class Trajectory:
     def _powers(self):
         powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
-            if force.held and force.commanded:
+            if force.constraint and force.commanded:
                 rate = np.gradient(self.command[:, k], self.t, edge_order=min(2, len(self.t) - 1))
                 powers[:, k] = self._dynamics[2][:, k] * rate
         return powers

@@ -141,27 +141,27 @@ def _chain_rows(plan, ws, n, has_top, row):
         if plan.rows.chain[first] == 0:
             continue
         last = first + plan.rows.chain[first]
-        held = ws.compliance[first] == 0.0
+        constraint = ws.compliance[first] == 0.0
         at = start - stride * begin
         for j in range(width):
-            total = 0.0 if held or not first <= begin + j < last else -1.0
+            total = 0.0 if constraint or not first <= begin + j < last else -1.0
             for r in range(first, last):
                 total += ws.ldu.K[at + r * stride + j]
             for r in range(first, last):
-                own = 0.0 if held or r != begin + j else 1.0
-                ws.ldu.K[at + r * stride + j] = 0.0 if held and r > first else total + own
+                own = 0.0 if constraint or r != begin + j else 1.0
+                ws.ldu.K[at + r * stride + j] = 0.0 if constraint and r > first else total + own
         total = 0.0
         for r in range(first, last):
             total += row[r]
         for r in range(first, last):
-            row[r] = 0.0 if held and r > first else total
+            row[r] = 0.0 if constraint and r > first else total
         for k in range(6 if has_top else 0):
             total = 0.0
             for r in range(first, last):
                 total += ws.ldu.fill_lower[fill + r, k]
             for r in range(first, last):
-                ws.ldu.fill_lower[fill + r, k] = 0.0 if held and r > first else total
-        for r in range(first + 1, last if held else first):
+                ws.ldu.fill_lower[fill + r, k] = 0.0 if constraint and r > first else total
+        for r in range(first + 1, last if constraint else first):
             scale[first] += scale[r]
             ws.ldu.K[at + r * stride + r - begin], ws.ldu.K[at + r * stride + first - begin] = scale[r], -scale[r]
 

@@ -141,14 +141,14 @@ def _wrench(plan, ws, j, anchor, row, out):
 
 
 @njit
-def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, held):
+def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, effort_of_constraint):
     """Accelerations and reactions at T nodes; everything in kernel order.
 
     ``scratch``: row_cluster, basis, sums of `take_smallest`, and the numbers of all rows. ``anchor`` (nj, 3): of each
     joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
     second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
     (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
-    torque about the anchor; ``held`` (T, nh), their efforts.
+    torque about the anchor; ``effort_of_constraint`` (T, nh), their efforts.
     """
     row_cluster, basis, sums, every_row = scratch
     position, quat, velocity = nodes
@@ -186,4 +186,4 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
         for j in range(plan.joints.side.shape[0]):
             _wrench(plan, ws, j, anchor[j], row, reaction[node, j])
         for c in range(plan.constraints.row.size):
-            held[node, c] = row[plan.constraints.row[c]]
+            effort_of_constraint[node, c] = row[plan.constraints.row[c]]

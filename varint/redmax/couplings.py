@@ -16,7 +16,7 @@ def coupling_rows(mechanism, tree) -> np.ndarray:
     """
     rows = []
     for force in mechanism.forces:
-        if force.held and not force.commanded:
+        if force.constraint and not force.commanded:
             for terms in force.terms_of(mechanism):
                 row = np.zeros(tree.nq)
                 for name, coordinate, factor in terms:
@@ -38,7 +38,7 @@ def prescribed_motions(mechanism, steps, dt, duration) -> dict:
     """Joint name to function of time (q, qdot, qddot), of the forces that prescribe a joint's motion."""
     motions = {}
     for force in mechanism.forces:
-        if force.held and force.commanded:
+        if force.constraint and force.commanded:
             joint = mechanism.joint(force.joint)
             if joint.dof != 1:
                 raise ArgumentError(

@@ -95,15 +95,15 @@ class ReducedTrajectory(Trajectory):
     def _dynamics(self):
         """Drives and joint friction are loads by what they exert; couplings are solved for."""
         forces = self.mechanism.forces
-        coupled = [k for k, force in enumerate(forces) if force.held and not force.commanded]
+        coupled = [k for k, force in enumerate(forces) if force.constraint and not force.commanded]
         mechanism = replace(self.mechanism, forces=[forces[k] for k in coupled])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load + self._exerted
-        acceleration, reaction, held = accelerations_and_reactions(mechanism, load, *arrays)
+        acceleration, reaction, constraint_efforts = accelerations_and_reactions(mechanism, load, *arrays)
         efforts = np.zeros((len(self.t), len(forces)))
-        efforts[:, coupled] = held
+        efforts[:, coupled] = constraint_efforts
         for k, force in enumerate(forces):
-            if force.held and force.commanded:
+            if force.constraint and force.commanded:
                 efforts[:, k] = self.driving[force.joint][:, 0]
         return acceleration, reaction, efforts
 
@@ -130,7 +130,7 @@ class ReducedTrajectory(Trajectory):
     @property
     def _efforts(self):
         efforts = self.forces_along.effort.copy()
-        if any(force.held for force in self.mechanism.forces):
+        if any(force.constraint for force in self.mechanism.forces):
             efforts += self._dynamics[2]
         for name, effort in self.friction.items():
             force = self.mechanism.force(name)
@@ -141,7 +141,7 @@ class ReducedTrajectory(Trajectory):
     def _powers(self):
         powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
-            if force.held and force.commanded:
+            if force.constraint and force.commanded:
                 powers[:, k] = self.driving[force.joint][:, 0] * self.qdot[:, self.columns[force.joint].start]
             elif is_contact(self.mechanism, force):
                 powers[:, k] = mean_rates(self.work[:, k], self.t)

@@ -129,7 +129,7 @@ class Force(Frozen):
     name: str
 
     commanded: ClassVar[bool] = False
-    held: ClassVar[bool] = False  # a constraint, whose effort is what it takes
+    constraint: ClassVar[bool] = False  # its effort is whatever keeps a sum of measures at its value
     reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
 
     def __post_init__(self):

@@ -14,7 +14,7 @@ from varint.model.forces.base import Constraint, Force, register
 class Coupled(Force):
     """A force of constraint; its effort times a factor acts along each coordinate, and does no work together."""
 
-    held = True
+    constraint = True
 
     def sums(self, structure) -> list:
         """Of each constraint the terms (joint, coordinate, factor, unit); unit "rad", "m", or None for either."""

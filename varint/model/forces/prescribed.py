@@ -21,7 +21,7 @@ class PrescribedMotion(Commanded, AlongCoordinate):
 
     position: float | np.ndarray | Callable = field(kw_only=True)
 
-    held = True
+    constraint = True
     of_time = True
     command_name = "position"
 
