@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
@@ -25,7 +26,17 @@ class DeformableSpring(NamedTuple):
 
 
 def deformable_spring(
-    name, body_a, body_b, *, point_a, point_b, mass, stiffness, segments, damping=0.0, rest_length=None
+    name: str,
+    body_a: str,
+    body_b: str,
+    *,
+    point_a: ArrayLike,
+    point_b: ArrayLike,
+    mass: float,
+    stiffness: float,
+    segments: int,
+    damping: float = 0.0,
+    rest_length: float | None = None,
 ) -> DeformableSpring:
     """A spring with mass between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference.
 

@@ -19,7 +19,7 @@ class Commanded(Force):
     of_time = False  # whether a function is one of time alone
     command_name = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         command = getattr(self, self.command_name)
         if not callable(command):
