@@ -66,13 +66,16 @@ def recorded_loads(compiled: Compiled, loads: tuple[np.ndarray, np.ndarray], eve
 
 def is_controlled(force: Force) -> bool:
     """Whether a function of the state commands the force, called at each node."""
-    return force.commanded and callable(force.command) and not force.of_time
+    return isinstance(force, Commanded) and callable(force.input) and not force.of_time
 
 
-def called(force: Commanded, t: float, state: State) -> float:
+def called(force: Force, t: float, state: State) -> float:
     """What the function that commands ``force`` gives at time ``t`` and ``state``; raises ArgumentError."""
+    assert isinstance(force, Commanded)
+    command = force.input
+    assert callable(command)
     what = f"{force.command_name} of {force.label} at t = {t:g} s"
-    return float(array_of(force.command(t, state), (), what, ArgumentError))
+    return float(array_of(command(t, state), (), what, ArgumentError))
 
 
 def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
@@ -92,9 +95,10 @@ def command_array(structure: Structure, compiled: Compiled, steps: int, dt: floa
     columns = np.zeros((2, 1, len(compiled.force)))
     for f, number in enumerate(compiled.force):
         force = structure.forces[number]
-        if not force.commanded or is_controlled(force):
+        if not isinstance(force, Commanded) or is_controlled(force):
             continue
-        command, rates = force.command, 0.0
+        command = force.input
+        rates: np.ndarray | float = 0.0
         if callable(command):
             t = dt * np.arange(steps + 1)
             near = {shift: _tabulated(force, t + shift * dt) for shift in (-2 * NEAR, -NEAR, 0, NEAR, 2 * NEAR)}
@@ -115,8 +119,10 @@ def command_array(structure: Structure, compiled: Compiled, steps: int, dt: floa
 
 def _tabulated(force: Commanded, times: np.ndarray) -> np.ndarray:
     """A function of time at ``times`` (T,)."""
+    command = force.input
+    assert callable(command)
     values = np.empty(len(times))
     for k, t in enumerate(times):
         what = f"{force.command_name} of {force.label} at t = {t:g} s"
-        values[k] = array_of(force.command(float(t)), (), what, ArgumentError)
+        values[k] = array_of(command(float(t)), (), what, ArgumentError)
     return values

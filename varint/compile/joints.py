@@ -116,8 +116,10 @@ def product_arrays(structure: Structure, frame: JointFrame) -> dict:
     for k in frame.products:
         joint = structure.joints[frame.joints[k]]
         start.append(sum(map(len, tables)))
-        frames = (pose_matrix(*part) for part in joint_frames(joint, structure, frame.ends[frame.joints[k]], R))
-        tables.append(table_of(joint.allowed, *frames, start[-1]))
+        frame_a, frame_b = (
+            pose_matrix(*part) for part in joint_frames(joint, structure, frame.ends[frame.joints[k]], R)
+        )
+        tables.append(table_of(joint.allowed, frame_a, frame_b, start[-1]))
     side = frame.first_body[frame.products]
     pairs = frame.side[frame.products]
     bodies = np.stack([np.take_along_axis(pairs, s[:, None], 1)[:, 0] for s in (side, 1 - side)], axis=1)

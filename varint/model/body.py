@@ -1,7 +1,8 @@
 """A rigid body: mass, inertia and pose in the reference configuration."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,7 +47,7 @@ class Body(Frozen):
 
     def __post_init__(self) -> None:
         check_name(self.name, "a body")
-        what = f"body '{self.name}'"
+        what = self.label
         if self.name == WORLD:
             raise MechanismError("'world' names the ground: give the body another name")
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
@@ -55,28 +56,33 @@ class Body(Frozen):
         set_("position", array_of(self.position, (3,), f"position of {what}"))
         set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
 
+    @property
+    def label(self) -> str:
+        """How errors name the body."""
+        return f"body '{self.name}'"
+
     @classmethod
-    def box(cls, name: str, size: ArrayLike, mass: float, **pose: ArrayLike) -> "Body":
+    def box(cls, name: str, size: ArrayLike, mass: float, **pose: Any) -> "Body":
         """A uniform box; ``size`` (3,): its edges along body x, y, z, m."""
         return cls._uniform(name, shapes.box, mass, pose, size=size)
 
     @classmethod
-    def cylinder(cls, name: str, radius: float, length: float, mass: float, **pose: ArrayLike) -> "Body":
+    def cylinder(cls, name: str, radius: float, length: float, mass: float, **pose: Any) -> "Body":
         """A uniform cylinder along body z, m."""
         return cls._uniform(name, shapes.cylinder, mass, pose, radius=radius, length=length)
 
     @classmethod
-    def capsule(cls, name: str, radius: float, length: float, mass: float, **pose: ArrayLike) -> "Body":
+    def capsule(cls, name: str, radius: float, length: float, mass: float, **pose: Any) -> "Body":
         """A uniform cylinder of ``length`` along body z with a half sphere on each end, m."""
         return cls._uniform(name, shapes.capsule, mass, pose, radius=radius, length=length)
 
     @classmethod
-    def sphere(cls, name: str, radius: float, mass: float, **pose: ArrayLike) -> "Body":
+    def sphere(cls, name: str, radius: float, mass: float, **pose: Any) -> "Body":
         """A uniform ball, m."""
         return cls._uniform(name, shapes.sphere, mass, pose, radius=radius)
 
     @classmethod
-    def ellipsoid(cls, name: str, semi_axes: ArrayLike, mass: float, **pose: ArrayLike) -> "Body":
+    def ellipsoid(cls, name: str, semi_axes: ArrayLike, mass: float, **pose: Any) -> "Body":
         """A uniform ellipsoid; ``semi_axes`` (3,) along body x, y, z, m."""
         return cls._uniform(name, shapes.ellipsoid, mass, pose, semi_axes=semi_axes)
 
@@ -95,7 +101,7 @@ class Body(Frozen):
         return cls.cylinder(name, radius, length, mass, position=0.5 * (start + end), quat_wxyz=quat)
 
     @classmethod
-    def mesh(cls, name: str, vertices: ArrayLike, triangles: ArrayLike, mass: float, **pose: ArrayLike) -> "Body":
+    def mesh(cls, name: str, vertices: ArrayLike, triangles: ArrayLike, mass: float, **pose: Any) -> "Body":
         """A uniform solid inside a closed triangle mesh.
 
         ``vertices`` (n, 3), m, in axes parallel to the body's; ``triangles`` (k, 3) vertex numbers,
@@ -145,7 +151,7 @@ class Body(Frozen):
 
     @classmethod
     def _uniform(
-        cls, name: str, shape: Callable[..., np.ndarray], mass: float, pose: ArrayLike, **sizes: ArrayLike
+        cls, name: str, shape: Callable[..., np.ndarray], mass: float, pose: Mapping[str, Any], **sizes: ArrayLike
     ) -> "Body":
         what = f"body '{name}'"
         mass = positive(mass, f"mass of {what}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError
+from varint.errors import MechanismError, VarintError
 
 UNIT_TOLERANCE = 1e-8
 ROUND_OFF = (

@@ -78,7 +78,9 @@ def deformable_spring(
     forces: list[Force] = []
     for k, (start, stop) in enumerate(pairwise(points)):
         near, far = (ends.get(i, f"{name} {i}") for i in (k, k + 1))
-        segment = {"point_a": start, "point_b": stop, "rest_length": rest / segments}
-        constants = {"stiffness": segments * stiffness, "damping": segments * damping}
-        forces.append(Spring(f"{name} {k}", near, far, **segment, **constants))
+        spring = Spring(
+            f"{name} {k}", near, far, point_a=start, point_b=stop, rest_length=rest / segments,
+            stiffness=segments * stiffness, damping=segments * damping,
+        )  # fmt: skip
+        forces.append(spring)
     return DeformableSpring(bodies, joints, forces)

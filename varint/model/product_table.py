@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint.model.checks import freeze
-from varint.model.motion import Ball, Motion, Shift, Slide
+from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product import Product, along_screw, inverse, pose_matrix
 from varint.products import stages as columns
 
@@ -19,6 +19,7 @@ def as_product(motion: Motion) -> Product:
     """A turn or slide, or what is a product already."""
     if isinstance(motion, Product):
         return motion
+    assert isinstance(motion, Turn | Slide)
     return along_screw(np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)])
 
 
@@ -35,11 +36,11 @@ def table_of(
     column, pending = 0, np.eye(4) if frame_a is None else frame_a
     for motion in motions:
         if isinstance(motion, Shift):
-            pending = pending @ pose_matrix(*motion.pose(()))
+            pending = pending @ pose_matrix(*motion.pose(np.zeros(0)))
             continue
         heads.append(len(rows))
         if isinstance(motion, Ball):
-            rows += [_head(1, 3, 1, 1, 0, 0, column), _piece(pending)]
+            rows += [_head(1, 3, 1, 1, False, 0, column), _piece(pending)]
         else:
             product = as_product(motion).after(pending)
             n1, n2, m = product.screw.shape[:3]
@@ -53,7 +54,7 @@ def table_of(
         column, pending = column + motion.size, np.eye(4)
     heads.append(len(rows))
     tail = pending if frame_b is None else pending @ inverse(frame_b)
-    rows += [_head(0, 0, 1, 1, 0, 0, column), _piece(tail)]
+    rows += [_head(0, 0, 1, 1, False, 0, column), _piece(tail)]
     for head, after in zip(heads, [*heads[1:], -1 - first], strict=True):
         rows[head][columns.NEXT] = first + after
     return freeze(np.array(rows))

@@ -106,6 +106,7 @@ class Structure:
     def anchors(self, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
         """World anchors (point, point_b) of a joint in the reference configuration, defaults filled in."""
         if joint.point is not None:
+            assert joint.point_b is not None  # since it was made
             return joint.point, joint.point_b
         point = self.body(joint.body_b if joint.body_b != WORLD else joint.body_a).position
         return point, point
@@ -129,7 +130,9 @@ def _find(index: Mapping[str, int], name: str, what: str) -> int:
     return index[name]
 
 
-def _check_names(items: Sequence, kind: type, what: str) -> None:
+def _check_names(
+    items: Sequence[Body] | Sequence[Joint] | Sequence[Force], kind: type[Body | Joint | Force], what: str
+) -> None:
     seen = set()
     for item in items:
         if not isinstance(item, kind):
@@ -147,6 +150,7 @@ def _is_closed(joint: Joint) -> bool:
     """
     if joint.point is None:
         return True
+    assert joint.point_b is not None  # since it was made
     apart = joint.point_b - joint.point
     tolerance = ANCHOR_TOLERANCE * max(np.abs(joint.point).max(), np.abs(joint.point_b).max())
     return all(abs(row.gap(joint.frame, apart)) <= tolerance for row in joint.forbidden)

@@ -207,7 +207,7 @@ def _find_clusters(
     cut = set(cuts)
     bases = [body for body, joint in tree_joint.items() if joint is None]
     found = []
-    for joints, members in _components(ends, cut | set(tree_joint.values()) - {None}, follows, bases):
+    for joints, members in _components(ends, cut | {j for j in tree_joint.values() if j is not None}, follows, bases):
         if cut.isdisjoint(joints):
             continue
         articulation = min(members, key=place.__getitem__)

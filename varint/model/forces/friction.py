@@ -73,6 +73,7 @@ class JointCoulombFriction(Force):
                 f"{self.label}: friction is known of revolute, prismatic, cylindrical and spherical joints, not of"
                 f" {joint.label}"
             )
+        assert self.length is not None  # since it was made
         axis = axes.pop()
         free = np.eye(6)[:, [axis] * (Turn in kinds) + [3 + axis] * (Slide in kinds)]
         if kinds == {Slide}:

@@ -9,7 +9,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.model.checks import suggestion
 from varint.model.joints.base import REGISTRY, ProductJoint, register
-from varint.model.motion import Ball, Motion, Shift, Slide
+from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product import Product, adjoint, along_screw, inverse, pose_matrix
 
 
@@ -48,6 +48,9 @@ class Composite(ProductJoint):
             joint = REGISTRY[part["type"]](f"{self.name}: part {number}", self.body_a, self.body_b, **given)
         except TypeError as problem:
             raise MechanismError(f"{what}: {problem}") from None
+        assert self.point is not None  # since it was made
+        if joint.point is None:
+            raise MechanismError(f"{what} needs point=, its anchor in the reference configuration")
         offset = joint.point - self.point
         T = pose_matrix(joint.frame, offset)
         for motion in joint.allowed:
@@ -62,6 +65,7 @@ class Composite(ProductJoint):
             elif isinstance(motion, Shift):
                 raise MechanismError(f"{what}: a {part['type']} cannot be one")
             else:
+                assert isinstance(motion, Turn | Slide)
                 yield along_screw(adjoint(T) @ np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)])
 
 

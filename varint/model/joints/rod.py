@@ -35,7 +35,8 @@ class Rod(Joint):
 
     @property
     def _apart(self) -> np.ndarray:
-        assert self.point is not None and self.point_b is not None  # since it was made
+        assert self.point is not None  # since it was made
+        assert self.point_b is not None
         return self.point_b - self.point
 
     @cached_property
@@ -44,10 +45,12 @@ class Rod(Joint):
 
     @property
     def forbidden(self) -> tuple:
+        assert self.length is not None  # since it was made
         return (Distance(self.length),)
 
     @property
     def allowed(self) -> tuple[Motion, ...]:
+        assert self.length is not None
         return (Turn(X), Turn(Y), Shift(Z, self.length), Ball())
 
     def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:

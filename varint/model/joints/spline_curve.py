@@ -48,7 +48,7 @@ class SplineCurve(ProductJoint):
     @staticmethod
     def pose(frames: ArrayLike, q: float, closed: bool = True) -> np.ndarray:
         """The pose (4, 4) at coordinate ``q`` of the spline of control ``frames`` (n, 4, 4)."""
-        return pose_matrix(*_spline(np.asarray(frames, dtype=float), closed).pose([q]))
+        return pose_matrix(*_spline(np.asarray(frames, dtype=float), closed).pose(np.array([q])))
 
     @cached_property
     def allowed(self) -> tuple[Motion, ...]:
