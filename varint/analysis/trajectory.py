@@ -229,7 +229,7 @@ class Trajectory:
     def _powers(self) -> np.ndarray:
         powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
-            if force.held and force.commanded:
+            if force.held and force.commanded and len(self.t) > 1:
                 rate = np.gradient(self.command[:, k], self.t, edge_order=2 if len(self.t) > 2 else 1)
                 powers[:, k] = self._dynamics[2][:, k] * rate
         return powers

@@ -158,10 +158,8 @@ def _matched(
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
-    closure, target = (
-        Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R),
-        np.concatenate([[], *targets]),
-    )
+    closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R)
+    target = np.concatenate([[], *targets])
     wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
     before = closure.speed(motion)
     motion, left = closure.velocity(x, R, motion, target)
