@@ -96,7 +96,7 @@ class Comparison:
 
         Raises ArgumentError for another format, FileError if it cannot be written.
         """
-        from varint.viz.comparison import draw
+        from varint.comparison.figure import draw
 
         figure = draw(self, facts(self))
         if path is not None:

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,12 +10,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from varint.comparison.result import Comparison
+from varint.comparison.series import Series
 from varint.viz.plots import BINS, FAINT, FLOOR, INK, envelope
-
-if TYPE_CHECKING:
-    from varint.comparison.result import Comparison
-    from varint.comparison.series import Series
-
 
 COLOURS = ("#1f5f99", "#c4571b", "#3c8a5a", "#8a4fa0", "#a88a1d", "#4aa3b5", "#b03a5b", "#6b6b6b")
 STYLES = {"position": "-", "orientation": "--", "velocity": "-.", "angular_velocity": ":"}
@@ -26,7 +23,7 @@ LINE = 0.055  # of the height of a panel
 REFERENCE: dict[str, Any] = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (1, 1))}
 
 
-def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
+def draw(comparison: Comparison, facts: dict[str, str]) -> Figure:
     """The figure of a `Comparison`, with ``facts`` at its foot."""
     reference, series = comparison.reference, comparison.series
     way = np.linalg.norm(reference.position - reference.position[0], axis=2).max()
@@ -67,7 +64,7 @@ def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
 
 
 def _over_time(
-    panels: Sequence[Axes], comparison: "Comparison", kind: str, unit: str, colours: "Mapping[Series, str]"
+    panels: Sequence[Axes], comparison: Comparison, kind: str, unit: str, colours: Mapping[Series, str]
 ) -> None:
     """Differences, energy errors and drift of the first series of each formulation, and of the unstabilised one."""
     difference, energy, drift = panels
@@ -84,11 +81,11 @@ def _over_time(
         axes.set(xlabel="Time (s)", ylabel=label, yscale="log", xlim=(0.0, comparison.t[-1]))
 
 
-def _drawn_over_time(comparison: "Comparison") -> "list[Series]":
+def _drawn_over_time(comparison: Comparison) -> list[Series]:
     return [series for series in (comparison.vi, comparison.redmax, comparison.unstabilised) if series]
 
 
-def _style(comparison: "Comparison", series: "Series") -> Literal["-", "--"]:
+def _style(comparison: Comparison, series: Series) -> Literal["-", "--"]:
     return "--" if series is comparison.unstabilised else "-"
 
 
@@ -99,7 +96,7 @@ def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: Mapping[str, Any
     axes.plot(t, np.where(values > FLOOR, values, np.nan), **look)
 
 
-def _points(axes: Axes, x: np.ndarray, series: "Series", name: str, colour: str, style: str = "-") -> None:
+def _points(axes: Axes, x: np.ndarray, series: Series, name: str, colour: str, style: str = "-") -> None:
     """Largest errors over ``x`` (K,); hollow where they are not fitted."""
     error, fitted = getattr(series.error, name), getattr(series.fitted, name)
     look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4.5}
@@ -108,7 +105,7 @@ def _points(axes: Axes, x: np.ndarray, series: "Series", name: str, colour: str,
     axes.plot(x[~fitted], error[~fitted], linestyle="", markerfacecolor="white", **look)
 
 
-def _labels(axes: Axes, series: "Series") -> None:
+def _labels(axes: Axes, series: Series) -> None:
     """Quantities and their fitted orders, beside the points of the largest step, one above the other."""
     errors = {name: getattr(series.error, name)[0] for name in STYLES}
     bottom, top = np.log(axes.get_ylim())
@@ -121,7 +118,7 @@ def _labels(axes: Axes, series: "Series") -> None:
             axes.annotate(text, (series.values[0], np.exp(height)), (7, 0), fontsize=7.5, **place)
 
 
-def _order(series: "Series", name: str) -> str:
+def _order(series: Series, name: str) -> str:
     order = getattr(series.order, name)
     return "" if np.isnan(order) else f", order {order:.2f}"
 
@@ -131,7 +128,7 @@ def _paled(colour: str, k: int, count: int) -> tuple[float, ...]:
     return tuple(white + (1.0 - white) * part for part in to_rgb(colour))
 
 
-def _key(axes: Axes, comparison: "Comparison", kind: str, colours: "Mapping[Series, str]") -> None:
+def _key(axes: Axes, comparison: Comparison, kind: str, colours: Mapping[Series, str]) -> None:
     axes.set_axis_off()
     over_time = _drawn_over_time(comparison)
     lines = []
