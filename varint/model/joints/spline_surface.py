@@ -29,7 +29,7 @@ class SplineSurface(ProductJoint):
     """
 
     controls: np.ndarray = field(kw_only=True)
-    at: np.ndarray = field(default=(0.0, 0.0), kw_only=True)  # type: ignore[assignment, arg-type]
+    at: np.ndarray = field(default=(0.0, 0.0), kw_only=True)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         super().__post_init__()
