@@ -1,6 +1,7 @@
 """varint: variational integration of articulated rigid-body mechanisms in maximal coordinates."""
 
 import importlib
+from typing import Any
 
 import varint.mechanisms as mechanisms
 from varint.analysis.trajectory import Trajectory
@@ -50,7 +51,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name == "redmax":  # slow to import, so only when asked for
         return importlib.import_module("varint.redmax")
     if name == "compare":

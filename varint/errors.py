@@ -9,6 +9,8 @@ VarintError
 `-- FileError            a file that cannot be read or written                    (OSError)
 """
 
+from typing import Any
+
 
 class VarintError(Exception):
     """Base of all errors raised by varint."""
@@ -47,7 +49,7 @@ class ConvergenceError(VarintError, RuntimeError):
         Everything up to ``time``; ``trajectory.success`` is False.
     """
 
-    def __init__(self, message, *, time, body, joint, trajectory):
+    def __init__(self, message: str, *, time: float, body: str | None, joint: str | None, trajectory: Any) -> None:
         super().__init__(message)
         self.time = time
         self.body = body

@@ -3,15 +3,27 @@
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
+from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.model.checks import array_of, suggestion
+from varint.model.forces.base import Force
+from varint.model.forces.commanded import Commanded
+from varint.model.state import State
+from varint.model.structure import Structure
 
 NEAR = 0.05  # steps: differences of functions of time
 
 
-def load_arrays(structure, compiled, steps, force, torque):
+def load_arrays(
+    structure: Structure,
+    compiled: Compiled,
+    steps: int,
+    force: Mapping[str, ArrayLike] | None,
+    torque: Mapping[str, ArrayLike] | None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Constant (nb, 6) and series (T, nb, 6) loads in kernel order; T = 0 where nothing varies.
 
     ``force``: body name to (3,) or (steps + 1, 3), N, world, at the centre of mass. ``torque``: N m,
@@ -46,24 +58,27 @@ def load_arrays(structure, compiled, steps, force, torque):
     return constant, series
 
 
-def recorded_loads(compiled, loads, every):
+def recorded_loads(compiled: Compiled, loads: tuple[np.ndarray, np.ndarray], every: int) -> np.ndarray:
     """Loads (T, nb, 6) at each ``every``-th node, or (1, nb, 6) if constant, in the order of the description."""
     constant, series = loads
     return (constant + series[::every] if len(series) else constant[None])[:, compiled.slot]
 
 
-def is_controlled(force) -> bool:
+def is_controlled(force: Force) -> bool:
     """Whether a function of the state commands the force, called at each node."""
-    return force.commanded and callable(force.command) and not force.of_time
+    return isinstance(force, Commanded) and callable(force.input) and not force.of_time
 
 
-def called(force, t, state) -> float:
+def called(force: Force, t: float, state: State) -> float:
     """What the function that commands ``force`` gives at time ``t`` and ``state``; raises ArgumentError."""
+    assert isinstance(force, Commanded)
+    command = force.input
+    assert callable(command)
     what = f"{force.command_name} of {force.label} at t = {t:g} s"
-    return float(array_of(force.command(t, state), (), what, ArgumentError))
+    return float(array_of(command(t, state), (), what, ArgumentError))
 
 
-def motion_through(positions, dt) -> CubicSpline:
+def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
     """The motion that goes through ``positions`` (T,), m or rad, at the nodes t = 0, dt, ...: a cubic spline.
 
     It is the one of both formulations: the maximal one has its values and rates at the nodes and the cubics between
@@ -72,7 +87,7 @@ def motion_through(positions, dt) -> CubicSpline:
     return CubicSpline(dt * np.arange(len(positions)), positions)
 
 
-def command_array(structure, compiled, steps, dt):
+def command_array(structure: Structure, compiled: Compiled, steps: int, dt: float) -> np.ndarray:
     """Inputs of the laws at the nodes and their rates, (2, T, nf), T = 1 where all are constant.
 
     Those of functions of the state are left at zero.
@@ -80,9 +95,10 @@ def command_array(structure, compiled, steps, dt):
     columns = np.zeros((2, 1, len(compiled.force)))
     for f, number in enumerate(compiled.force):
         force = structure.forces[number]
-        if not force.commanded or is_controlled(force):
+        if not isinstance(force, Commanded) or is_controlled(force):
             continue
-        command, rates = force.command, 0.0
+        command = force.input
+        rates: np.ndarray | float = 0.0
         if callable(command):
             t = dt * np.arange(steps + 1)
             near = {shift: _tabulated(force, t + shift * dt) for shift in (-2 * NEAR, -NEAR, 0, NEAR, 2 * NEAR)}
@@ -101,10 +117,12 @@ def command_array(structure, compiled, steps, dt):
     return columns
 
 
-def _tabulated(force, times):
+def _tabulated(force: Commanded, times: np.ndarray) -> np.ndarray:
     """A function of time at ``times`` (T,)."""
+    command = force.input
+    assert callable(command)
     values = np.empty(len(times))
     for k, t in enumerate(times):
         what = f"{force.command_name} of {force.label} at t = {t:g} s"
-        values[k] = array_of(force.command(float(t)), (), what, ArgumentError)
+        values[k] = array_of(command(float(t)), (), what, ArgumentError)
     return values

@@ -1,7 +1,10 @@
 """The `Mechanism` that users write: a description, and what can be asked of it."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+
+from numpy.typing import ArrayLike
 
 from varint.compile import Compiled, compile_structure
 from varint.kinematics.assembly import assemble, make_state
@@ -21,7 +24,14 @@ class Mechanism(Structure):
         return compile_structure(self)
 
     def state(
-        self, *, coordinates=None, rates=None, position=None, quat_wxyz=None, velocity=None, angular_velocity=None
+        self,
+        *,
+        coordinates: Mapping[str, ArrayLike] | None = None,
+        rates: Mapping[str, ArrayLike] | None = None,
+        position: Mapping[str, ArrayLike] | None = None,
+        quat_wxyz: Mapping[str, ArrayLike] | None = None,
+        velocity: Mapping[str, ArrayLike] | None = None,
+        angular_velocity: Mapping[str, ArrayLike] | None = None,
     ) -> State:
         """A state that satisfies all joints, holding what is given; without arguments, the mechanism's ``start``.
 
@@ -58,7 +68,14 @@ class Mechanism(Structure):
             given |= self.start
         return make_state(self, lambda: self.compiled, **given)
 
-    def assemble(self, guess: State, hold=(), *, coordinates=None, rates=None) -> State:
+    def assemble(
+        self,
+        guess: State,
+        hold: str | Iterable[str] = (),
+        *,
+        coordinates: Mapping[str, ArrayLike] | None = None,
+        rates: Mapping[str, ArrayLike] | None = None,
+    ) -> State:
         """The state that satisfies all joints near a guess that need not, on the guess's branch.
 
         Parameters
@@ -82,7 +99,7 @@ class Mechanism(Structure):
         """
         return assemble(self, self.compiled, guess, hold, coordinates, rates)
 
-    def sweep(self, joint, values, state: State | None = None) -> Sweep:
+    def sweep(self, joint: str | tuple[str, int], values: ArrayLike, state: State | None = None) -> Sweep:
         """Drive a coordinate of a joint through ``values``: the configurations of a linkage, without dynamics.
 
         Parameters

@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from varint.model.state import State
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
 DONE = "the run reached its end"
+KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
 
 
 class Block(NamedTuple):
@@ -106,12 +108,14 @@ class Job:
     inputs: tuple
     load: np.ndarray | None
     every: int
-    output: object = None
+    output: str | Path | None = None
     resume: bool = False
     progress: Callable | None = None
 
 
-def checked_times(duration, dt, every, output, resume) -> tuple[float, Any, int]:
+def checked_times(
+    duration: float, dt: float | None, every: int, output: str | Path | None, resume: bool
+) -> tuple[float, Any, int]:
     """Duration, s, size of a step, s, and number of steps, 1 where ``dt`` is None; raises ArgumentError."""
     dt = None if dt is None else positive(dt, "dt", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
@@ -155,7 +159,7 @@ def carry_out(run: Run, job: Job) -> Record:
     return Record(*made_of, nodes, load, run.counts, status, message, spent)
 
 
-def answer(trajectory: Trajectory, failure: Failure | None):
+def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTrajectory:
     """The trajectory; raises ConvergenceError with it where a step failed."""
     if failure:
         where = failure._asdict()
@@ -163,7 +167,8 @@ def answer(trajectory: Trajectory, failure: Failure | None):
     return trajectory
 
 
-def _opened(run, job, first):
+def _opened(run: Run, job: Job, first: Block) -> RunWriter:
+    assert job.output is not None
     mark = fingerprint(job.mechanism, job.settings, job.inputs)
     saved = job.mechanism, job.settings, run.layout, mark, job.load, first.nodes
     writer = RunWriter(job.output, *saved, run.checkpoint())
@@ -171,8 +176,9 @@ def _opened(run, job, first):
     return writer
 
 
-def _reopened(run, job):
+def _reopened(run: Run, job: Job) -> tuple[dict[str, np.ndarray], float, RunWriter]:
     """Nodes recorded so far, seconds spent on them, and the writer of those to come."""
+    assert job.output is not None  # see `checked_times`
     saved = load_saved(job.output)
     if saved.fingerprint != fingerprint(job.mechanism, job.settings, job.inputs):
         raise FileError(
@@ -191,7 +197,7 @@ def _reopened(run, job):
     return nodes, record.wall_time, RunWriter.reopen(job.output, job.settings)
 
 
-def _march(run, job, writer, blocks, spent):
+def _march(run: Run, job: Job, writer: RunWriter | None, blocks: list[dict[str, np.ndarray]], spent: float) -> float:
     """March to the end and append what is recorded to ``blocks`` and the file; seconds of stepping in all."""
     row = sum(array[:1].nbytes for array in blocks[0].values())
     largest = max(1, LARGEST_BLOCK * job.every // row)

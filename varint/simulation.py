@@ -1,15 +1,19 @@
 """`simulate`: run a mechanism and get its trajectory, in memory or in a file that survives a kill; `load` one."""
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.analysis.forces import check_laws
 from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
-from varint.compile import compile_structure
+from varint.compile import Compiled, compile_structure
 from varint.errors import ArgumentError, StateError
 from varint.integrators.march import March
 from varint.integrators.run import LARGEST_GAP, MaximalRun
-from varint.integrators.schemes import ORDERS, SCHEMES
+from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.record import Record
 from varint.io.run_file import read
@@ -35,11 +39,11 @@ def simulate(
     tol: float = 1e-10,
     every: int = 1,
     closures: str = "clusters",
-    force=None,
-    torque=None,
-    output=None,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+    output: str | Path | None = None,
     resume: bool = False,
-    progress=None,
+    progress: Callable[[float, float], object] | None = None,
 ) -> Trajectory:
     """Simulate a mechanism.
 
@@ -104,7 +108,7 @@ def simulate(
     return answer(_trajectory(record), run.failure)
 
 
-def load(path) -> Trajectory:
+def load(path: str | Path) -> Trajectory:
     """Read a run, finished or not, even one that is being written: a `ReducedTrajectory` where it was reduced.
 
     Raises FileError if the file cannot be read, is damaged, or holds no run.
@@ -121,13 +125,13 @@ def _trajectory(record: Record) -> Trajectory:
     return Trajectory(**record.common())
 
 
-def _compiled(mechanism, closures):
+def _compiled(mechanism: Mechanism, closures: str) -> Compiled:
     if closures not in CLOSURES:
         raise ArgumentError(f"closures must be one of {', '.join(CLOSURES)}, got {closures!r}")
     return compile_structure(mechanism, clustered=False) if closures == "single" else mechanism.compiled
 
 
-def _check_forces(mechanism, method):
+def _check_forces(mechanism: Mechanism, method: Scheme) -> None:
     """That the scheme knows all forces of the mechanism."""
     for force in mechanism.forces:
         if force.reduced_only:
@@ -142,7 +146,7 @@ def _check_forces(mechanism, method):
         )
 
 
-def _checked(mechanism, state):
+def _checked(mechanism: Mechanism, state: State) -> State:
     if not isinstance(state, State):
         raise ArgumentError(f"state must come from mechanism.state(...), got {state!r}")
     nb = len(mechanism.bodies)

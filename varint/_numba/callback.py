@@ -83,4 +83,4 @@ def _call_plain(address, value, rate):
     return _plain[address](value, rate)
 
 
-call_back = _call_plain if config.DISABLE_JIT else _call_address
+call_back: Callable = _call_plain if config.DISABLE_JIT else _call_address

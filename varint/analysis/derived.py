@@ -6,11 +6,19 @@ of it, and when.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varint.analysis import quantities
 from varint.model.body import WORLD
+
+if TYPE_CHECKING:
+    from varint.analysis.trajectory import Trajectory
+
+
+Evaluate = Callable[["Trajectory"], np.ndarray]
+Rows = list[tuple[str, str]]
 
 NEARLY_SINGULAR = 0.01  # rank margin
 
@@ -36,14 +44,14 @@ class Quantity:
 
     name: str
     unit: str
-    evaluate: Callable
-    shown: Callable = lambda trajectory: True
-    rows: Callable | None = None
+    evaluate: Evaluate
+    shown: Callable[["Trajectory"], bool] = lambda trajectory: True
+    rows: Callable[["Trajectory"], Rows] | None = None
     label: str = ""
-    curve: Callable | None = None
+    curve: Evaluate | None = None
     logarithmic: bool = False
 
-    def drawn(self, trajectory) -> np.ndarray:
+    def drawn(self, trajectory: "Trajectory") -> np.ndarray:
         """(T,) what the picture shows."""
         return (self.curve or self.evaluate)(trajectory)
 
@@ -51,10 +59,10 @@ class Quantity:
 QUANTITIES: dict[str, Quantity] = {}
 
 
-def quantity(unit, **shown):
+def quantity(unit: str, **shown: Any) -> Callable[[Evaluate], Evaluate]:
     """Decorator of a function of the trajectory: add it to the registry under its name, see `Quantity`."""
 
-    def add(evaluate):
+    def add(evaluate: Evaluate) -> Evaluate:
         QUANTITIES[evaluate.__name__] = Quantity(evaluate.__name__, unit, evaluate, **shown)
         return evaluate
 
@@ -64,7 +72,7 @@ def quantity(unit, **shown):
 # ---------------------------------------------------------------------------------------- when they are shown
 
 
-def conserves_momentum(trajectory) -> bool:
+def conserves_momentum(trajectory: "Trajectory") -> bool:
     """Whether nothing outside acts: no gravity, no load, no joint to the world and no force against it."""
     mechanism = trajectory.mechanism
     tied = any(joint.forbidden and WORLD in (joint.body_a, joint.body_b) for joint in mechanism.joints)
@@ -72,7 +80,7 @@ def conserves_momentum(trajectory) -> bool:
     return not (tied or pushed or mechanism.gravity.any() or trajectory.load.any())
 
 
-def has_loops(trajectory) -> bool:
+def has_loops(trajectory: "Trajectory") -> bool:
     """Whether the mechanism has closed loops."""
     return bool(trajectory.mechanism.compiled.topology.clusters)
 
@@ -80,13 +88,13 @@ def has_loops(trajectory) -> bool:
 # ---------------------------------------------------------------------------------------- rows of the summary
 
 
-def _energy_rows(label, values):
-    def rows(trajectory):
+def _energy_rows(label: str, values: Evaluate) -> "Callable[[Trajectory], Rows]":
+    def rows(trajectory: "Trajectory") -> Rows:
         error, scale = values(trajectory), trajectory.kinetic.max()
         tenth = max(1, len(error) // 10)
         trend = error[-tenth:].mean() - error[:tenth].mean()
 
-        def text(joules):
+        def text(joules: float) -> str:
             relative = f", {joules / scale:.3g} of the largest kinetic" if scale > 0 else ""
             return f"{joules:.3g} J{relative}"
 
@@ -95,8 +103,8 @@ def _energy_rows(label, values):
     return rows
 
 
-def _momentum_rows(what, unit, values):
-    def rows(trajectory):
+def _momentum_rows(what: str, unit: str, values: Evaluate) -> "Callable[[Trajectory], Rows]":
+    def rows(trajectory: "Trajectory") -> Rows:
         momentum = values(trajectory)
         change = np.linalg.norm(momentum - momentum[0], axis=1).max()
         return [(f"{what} momentum change", f"{change:.3g} {unit} of {np.linalg.norm(momentum[0]):.3g}")]
@@ -104,18 +112,18 @@ def _momentum_rows(what, unit, values):
     return rows
 
 
-def _drift_rows(trajectory):
+def _drift_rows(trajectory: "Trajectory") -> Rows:
     return [("joint drift, largest", f"{trajectory.drift.max():.3g} m")]
 
 
-def _rank_rows(trajectory):
+def _rank_rows(trajectory: "Trajectory") -> Rows:
     least = int(np.argmin(trajectory.rank_margin))
     margin = trajectory.rank_margin[least]
     note = ": nearly singular" if margin < NEARLY_SINGULAR else ""
     return [("rank margin of the loops, least", f"{margin:.2g} at {trajectory.t[least]:g} s{note}")]
 
 
-def _energy_error(trajectory):
+def _energy_error(trajectory: "Trajectory") -> np.ndarray:
     return trajectory.energy - trajectory.energy[0]
 
 
@@ -123,13 +131,13 @@ def _energy_error(trajectory):
 
 
 @quantity("J")
-def kinetic(trajectory) -> np.ndarray:
+def kinetic(trajectory: "Trajectory") -> np.ndarray:
     """(T,) kinetic energy, J."""
     return quantities.kinetic_energy(trajectory.mechanism, trajectory.velocity, trajectory.angular_velocity)
 
 
 @quantity("J")
-def potential(trajectory) -> np.ndarray:
+def potential(trajectory: "Trajectory") -> np.ndarray:
     """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
     of_forces = trajectory.forces_along.potential.sum(axis=1)
     return quantities.potential_energy(trajectory.mechanism, trajectory.position) + of_forces
@@ -142,7 +150,7 @@ def potential(trajectory) -> np.ndarray:
     label="energy error",
     curve=_energy_error,
 )
-def energy(trajectory) -> np.ndarray:
+def energy(trajectory: "Trajectory") -> np.ndarray:
     """(T,) kinetic + potential energy, J."""
     return trajectory.kinetic + trajectory.potential
 
@@ -153,7 +161,7 @@ def energy(trajectory) -> np.ndarray:
     rows=_energy_rows("energy balance", lambda trajectory: trajectory.energy_balance),
     label="energy balance",
 )
-def energy_balance(trajectory) -> np.ndarray:
+def energy_balance(trajectory: "Trajectory") -> np.ndarray:
     """(T,) energy - that at the start + dissipated - work of loads and prescribed joints, J: zero but for the step.
 
     The work of these is summed over the recorded nodes.
@@ -164,25 +172,25 @@ def energy_balance(trajectory) -> np.ndarray:
 
 
 @quantity("N s", shown=conserves_momentum, rows=_momentum_rows("linear", "N s", lambda run: run.linear_momentum))
-def linear_momentum(trajectory) -> np.ndarray:
+def linear_momentum(trajectory: "Trajectory") -> np.ndarray:
     """(T, 3) N s, world."""
     return quantities.linear_momentum(trajectory.mechanism, trajectory.velocity)
 
 
 @quantity("N m s", shown=conserves_momentum, rows=_momentum_rows("angular", "N m s", lambda run: run.angular_momentum))
-def angular_momentum(trajectory) -> np.ndarray:
+def angular_momentum(trajectory: "Trajectory") -> np.ndarray:
     """(T, 3) about the world's origin, N m s, world."""
     arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
     return quantities.angular_momentum(trajectory.mechanism, *arrays)
 
 
 @quantity("m", rows=_drift_rows, label="joint drift", logarithmic=True)
-def drift(trajectory) -> np.ndarray:
+def drift(trajectory: "Trajectory") -> np.ndarray:
     """(T,) largest violation of a joint at each node, m; an angle counts times the mechanism's part size."""
     return quantities.joint_drift(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)
 
 
 @quantity("", shown=has_loops, rows=_rank_rows)
-def rank_margin(trajectory) -> np.ndarray:
+def rank_margin(trajectory: "Trajectory") -> np.ndarray:
     """(T,) how far from a singular pose the loops are, from 1 to 0, see `quantities.rank_margin`."""
     return quantities.rank_margin(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)

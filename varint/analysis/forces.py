@@ -1,11 +1,15 @@
 """Efforts, powers and potentials of a mechanism's forces at the nodes of a motion (docs/theory.md section 10)."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from varint.kernels.nodes import efforts_at_nodes
+from varint.kernels.plan import Plan
 from varint.kernels.workspace import workspace
+from varint.mechanism import Mechanism
+from varint.model.state import State
 
 
 class Forces(NamedTuple):
@@ -32,7 +36,15 @@ class _AtNodes(NamedTuple):
     rate: np.ndarray
 
 
-def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, command, law_state=None) -> Forces:
+def forces_at(
+    mechanism: Mechanism,
+    position: np.ndarray,
+    quat_wxyz: np.ndarray,
+    velocity: np.ndarray,
+    angular_velocity: np.ndarray,
+    command: np.ndarray,
+    law_state: np.ndarray | None = None,
+) -> Forces:
     """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces) and states of laws (T, n)."""
     if not mechanism.forces:
         none = np.zeros((len(position), 0))
@@ -48,7 +60,7 @@ def forces_at(mechanism, position, quat_wxyz, velocity, angular_velocity, comman
     return Forces(by_force(found.effort), by_force(found.power), by_force(potential), found.load[:, compiled.slot])
 
 
-def check_laws(mechanism, state) -> None:
+def check_laws(mechanism: Mechanism, state: State) -> None:
     """Raise MechanismError where a law that the user wrote is wrong at ``state``."""
     checked = [(number, force) for number, force in enumerate(mechanism.forces) if hasattr(force, "check_law")]
     if not checked:
@@ -61,12 +73,14 @@ def check_laws(mechanism, state) -> None:
         force.check_law(float(found.value[0, s]), float(found.rate[0, s]))
 
 
-def _sum_of(plan, f):
+def _sum_of(plan: Plan, f: int) -> int:
     """The sum that law f acts along."""
     return int(np.searchsorted(plan.laws.sum_law, f, side="right")) - 1
 
 
-def _at_nodes(mechanism, motion, command, law_state) -> _AtNodes:
+def _at_nodes(
+    mechanism: Mechanism, motion: Sequence[np.ndarray], command: np.ndarray, law_state: np.ndarray | None
+) -> _AtNodes:
     compiled = mechanism.compiled
     plan, order = compiled.plan, compiled.order
     position, quat_wxyz, velocity, angular_velocity = motion

@@ -7,6 +7,7 @@ import numpy as np
 from varint.kernels.reactions import solve_nodes
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
+from varint.mechanism import Mechanism
 
 
 class Reaction(NamedTuple):
@@ -20,7 +21,15 @@ class Reaction(NamedTuple):
     torque: np.ndarray
 
 
-def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, angular_velocity, bend=None):
+def accelerations_and_reactions(
+    mechanism: Mechanism,
+    load: np.ndarray,
+    position: np.ndarray,
+    quat_wxyz: np.ndarray,
+    velocity: np.ndarray,
+    angular_velocity: np.ndarray,
+    bend: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, forces).
 
     The efforts of forces that are constraints; zero for the others. ``bend`` (T, forces): second time derivative of
@@ -60,7 +69,7 @@ def accelerations_and_reactions(mechanism, load, position, quat_wxyz, velocity, 
     return acceleration[:, compiled.slot], reaction[:, of_joint], effort
 
 
-def second_derivative(values, t):
+def second_derivative(values: np.ndarray, t: np.ndarray) -> np.ndarray:
     """(T, ...) by t, evenly spaced, from differences; zero for less than four nodes."""
     if len(t) < 4:
         return np.zeros_like(values)

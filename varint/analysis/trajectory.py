@@ -1,9 +1,9 @@
 """A recorded motion."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -12,34 +12,41 @@ from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
 from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
+from varint.model.joints.base import Joint
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 
-class ByName(Mapping):
+class ByName(Mapping[str, Value], Generic[Item, Value]):
     """Values by the name of a joint or a force, each worked out when first asked for.
 
     ``index``: name to number; ``find``: raises MechanismError for a name that there is none of.
     """
 
-    def __init__(self, index, find, evaluate):
-        self._index, self._find, self._evaluate, self._known = index, find, evaluate, {}
+    def __init__(
+        self, index: Mapping[str, int], find: Callable[[str], Item], evaluate: Callable[[Item], Value]
+    ) -> None:
+        self._index, self._find, self._evaluate = index, find, evaluate
+        self._known: dict[str, Value] = {}
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Value:
         item = self._find(name)
         if name not in self._known:
             self._known[name] = self._evaluate(item)
         return self._known[name]
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self._index
 
-    def get(self, name, default=None):
+    def get(self, name: str, default: Any = None) -> Any:
         known = name in self
         return self[name] if known else default
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._index)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._index)
 
 
@@ -96,10 +103,10 @@ class Trajectory:
 
         def __getattr__(self, name: str) -> np.ndarray: ...  # the quantities
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
     @cached_property
@@ -201,7 +208,7 @@ class Trajectory:
         return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
 
     @cached_property
-    def _dynamics(self):
+    def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load
         return accelerations_and_reactions(self.mechanism, load, *arrays, second_derivative(self.command, self.t))
@@ -213,24 +220,24 @@ class Trajectory:
         return forces_at(self.mechanism, *arrays, self.command, self.law_states)
 
     @property
-    def _efforts(self):
+    def _efforts(self) -> np.ndarray:
         if not any(force.constraint for force in self.mechanism.forces):
             return self.forces_along.effort
         return self.forces_along.effort + self._dynamics[2]
 
     @property
-    def _powers(self):
+    def _powers(self) -> np.ndarray:
         powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
-            if force.constraint and force.commanded:
-                rate = np.gradient(self.command[:, k], self.t, edge_order=min(2, len(self.t) - 1))
+            if force.constraint and force.commanded and len(self.t) > 1:
+                rate = np.gradient(self.command[:, k], self.t, edge_order=2 if len(self.t) > 2 else 1)
                 powers[:, k] = self._dynamics[2][:, k] * rate
         return powers
 
-    def _by_joint(self, evaluate):
+    def _by_joint(self, evaluate: Callable[[Joint], Value]) -> Mapping[str, Value]:
         return ByName(self.mechanism.joint_index, self.mechanism.joint, evaluate)
 
-    def _by_force(self, columns):
+    def _by_force(self, columns: np.ndarray) -> Mapping[str, np.ndarray]:
         index = self.mechanism.force_index
         return ByName(index, self.mechanism.force, lambda force: columns[:, index[force.name]])
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from varint.cli import compare, info, plot, run
 from varint.errors import ConvergenceError, VarintError
@@ -9,7 +10,7 @@ from varint.errors import ConvergenceError, VarintError
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
 
-def main(argv=None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv``, that of the process where not given, and return its exit code.
 
     2: a user's mistake, 3: a step could not be solved, 130: interrupted.
@@ -30,12 +31,12 @@ def main(argv=None) -> int:
     return DONE
 
 
-def _complain(problem, code):
+def _complain(problem: Exception, code: int) -> int:
     print(f"varint: error: {' '.join(str(problem).split())}", file=sys.stderr)
     return code
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="varint", description="Simulate mechanisms of rigid bodies and joints.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -45,7 +46,7 @@ def _parser():
 
 
 class _Version(argparse.Action):
-    def __call__(self, parser, *_):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
         print(f"varint {version('varint')}")

@@ -1,13 +1,24 @@
 """What the subcommands share: the mechanism they are told of, paths to write to, tables."""
 
+from argparse import ArgumentParser, _SubParsersAction
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from varint.errors import ArgumentError, FileError, VarintError
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from varint.mechanism import Mechanism
+
+
+Commands = _SubParsersAction
 RUN_FILES = (".h5", ".hdf5")
 
 
-def add_mechanism(parser, what: str, **options) -> None:
+def add_mechanism(parser: ArgumentParser, what: str, **options: Any) -> None:
     """Arguments for `find_mechanism`."""
     parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=what, **options)
     parser.add_argument(
@@ -20,7 +31,7 @@ def add_mechanism(parser, what: str, **options) -> None:
     )
 
 
-def find_mechanism(name: str, parameters: list):
+def find_mechanism(name: str, parameters: list) -> "Mechanism":
     """The mechanism called ``name`` in the catalogue, or in the file of that path.
 
     ``parameters``: texts ``KEY=VALUE`` for a mechanism of the catalogue.
@@ -54,7 +65,7 @@ def check_picture(path: Path, source: Path | None) -> Path:
     return path
 
 
-def stdout_console():
+def stdout_console() -> "Console":
     """Where tables go, wide enough for them where it is no terminal."""
     import sys
 
@@ -63,7 +74,7 @@ def stdout_console():
     return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
 
 
-def new_table(*columns, title=None):
+def new_table(*columns: str, title: str | None = None) -> "Table":
     """A table in the style of the command; a column that starts with ``>`` holds numbers."""
     from rich import box
     from rich.table import Table
@@ -74,7 +85,7 @@ def new_table(*columns, title=None):
     return table
 
 
-def _build(name, build, parameters):
+def _build(name: str, build: "Callable[..., Mechanism]", parameters: Mapping[str, object]) -> "Mechanism":
     import inspect
 
     from varint.model.checks import suggestion
@@ -95,7 +106,7 @@ def _build(name, build, parameters):
         raise ArgumentError(f"mechanism '{name}' cannot be built with {given}: {problem}") from problem
 
 
-def _parsed(text):
+def _parsed(text: str) -> tuple[str, object]:
     import ast
 
     key, equals, value = text.partition("=")

@@ -2,12 +2,14 @@
 
 import contextlib
 import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from varint.cli.common import add_mechanism
+from varint.cli.common import Commands, add_mechanism
 
 
-def add_parser(commands) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     from varint.integrators.schemes import ORDERS
     from varint.redmax.integrators import DEFAULT, INTEGRATORS
@@ -27,7 +29,7 @@ def add_parser(commands) -> None:
     parser.set_defaults(execute=execute)
 
 
-def execute(args) -> None:
+def execute(args: Namespace) -> None:
     """Compare, then print and save."""
     from varint import compare
     from varint.cli.common import find_mechanism, new_table, stdout_console
@@ -64,22 +66,22 @@ def execute(args) -> None:
         console.print(str(path))
 
 
-def _words(text):
+def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",")]
 
 
-def numbers(text) -> list[float]:
+def numbers(text: str) -> list[float]:
     """Those between the commas of ``text``."""
     return [float(word) for word in _words(text)]
 
 
-def whole_numbers(text) -> list[int]:
+def whole_numbers(text: str) -> list[int]:
     """Those between the commas of ``text``."""
     return [int(word) for word in _words(text)]
 
 
 @contextlib.contextmanager
-def _progress():
+def _progress() -> Iterator[Callable[[int, int, str], None] | None]:
     """A callback that tells the present run on a terminal, None elsewhere."""
     if not sys.stderr.isatty():
         yield None

@@ -1,14 +1,25 @@
 """``varint info``: the catalogue, a mechanism, or a recorded run."""
 
+from argparse import Namespace
+from collections.abc import Sized
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from varint.cli.common import RUN_FILES, add_mechanism
+from varint.cli.common import RUN_FILES, Commands, add_mechanism
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from varint.mechanism import Mechanism
+    from varint.model.state import State
+
 
 LARGEST_LOOPS = 200  # bodies in one cluster of loops, to be diagnosed within seconds
 LISTED = 40  # rows of a table that are printed
 
 
-def add_parser(commands) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     parser = commands.add_parser(
         "info", help="describe a mechanism or a run, or list the catalogue", description=__doc__
@@ -18,7 +29,7 @@ def add_parser(commands) -> None:
     parser.set_defaults(execute=execute)
 
 
-def execute(args) -> None:
+def execute(args: Namespace) -> None:
     """Print it."""
     from varint.cli.common import find_mechanism, stdout_console
 
@@ -31,7 +42,7 @@ def execute(args) -> None:
         _mechanism(console, find_mechanism(args.mechanism, args.param))
 
 
-def _catalogue(console):
+def _catalogue(console: "Console") -> None:
     import ast
 
     from varint import mechanisms
@@ -44,7 +55,7 @@ def _catalogue(console):
     console.print(table)
 
 
-def _run(console, path):
+def _run(console: "Console", path: str) -> None:
     from varint import load
     from varint.cli.summary import summary
     from varint.io.run_file import load_settings
@@ -60,7 +71,7 @@ def _run(console, path):
     console.print(table)
 
 
-def _mechanism(console, mechanism):
+def _mechanism(console: "Console", mechanism: "Mechanism") -> None:
     import numpy as np
 
     from varint.analysis.forces import forces_at
@@ -114,12 +125,12 @@ def _mechanism(console, mechanism):
     console.print(table)
 
 
-def _say_how_many_more(table, items):
+def _say_how_many_more(table: "Table", items: Sized) -> None:
     if len(items) > LISTED:
         table.add_row(f"... {len(items) - LISTED} more")
 
 
-def _mobility(table, mechanism, state):
+def _mobility(table: "Table", mechanism: "Mechanism", state: "State") -> None:
     """Rows on what the joints allow at the start."""
     from collections import Counter
 

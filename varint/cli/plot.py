@@ -1,9 +1,12 @@
 """``varint plot``: the picture of a recorded run."""
 
+from argparse import Namespace
 from pathlib import Path
 
+from varint.cli.common import Commands
 
-def add_parser(commands) -> None:
+
+def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     parser = commands.add_parser("plot", help="draw energy and drift of a run", description=__doc__)
     parser.add_argument("run", metavar="RUN.h5", type=Path)
@@ -11,7 +14,7 @@ def add_parser(commands) -> None:
     parser.set_defaults(execute=execute)
 
 
-def execute(args) -> None:
+def execute(args: Namespace) -> None:
     """Draw it."""
     from varint import load
     from varint.cli.common import check_picture

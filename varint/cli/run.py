@@ -2,12 +2,19 @@
 
 import contextlib
 import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from varint.cli.common import add_mechanism
+from varint.cli.common import Commands, add_mechanism
+
+if TYPE_CHECKING:
+    from varint.analysis.trajectory import Trajectory
+    from varint.mechanism import Mechanism
 
 
-def add_parser(commands) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
     from varint.integrators.schemes import ORDERS, SCHEMES
     from varint.redmax.integrators import INTEGRATORS
@@ -33,7 +40,7 @@ def add_parser(commands) -> None:
     parser.set_defaults(execute=execute)
 
 
-def execute(args) -> None:
+def execute(args: Namespace) -> None:
     """Simulate, then print a summary and draw."""
     from varint import ConvergenceError
     from varint.cli.common import find_mechanism, stdout_console
@@ -64,7 +71,9 @@ def execute(args) -> None:
         raise failure
 
 
-def _simulate(args, mechanism, progress):
+def _simulate(
+    args: Namespace, mechanism: "Mechanism", progress: Callable[[float, float], object] | None
+) -> "Trajectory":
     """The trajectory, in maximal coordinates or by the integrator of reduced ones."""
     import varint
 
@@ -76,7 +85,7 @@ def _simulate(args, mechanism, progress):
     return varint.redmax.simulate(mechanism, args.duration, **chosen, **common)
 
 
-def _settings(args):
+def _settings(args: Namespace) -> dict:
     """What `summary` needs of the settings that a file of the run has."""
     from varint.integrators.schemes import scheme
 
@@ -86,7 +95,7 @@ def _settings(args):
     return {"formulation": "maximal", "scheme": chosen.name, "order": chosen.order, "dt": args.dt}
 
 
-def _check_paths(args):
+def _check_paths(args: Namespace) -> Path | None:
     """Path of the picture, if any; everything that can be wrong with a path, before the run."""
     from varint.cli.common import check_picture
     from varint.errors import ArgumentError, FileError
@@ -102,7 +111,7 @@ def _check_paths(args):
 
 
 @contextlib.contextmanager
-def _progress(dt):
+def _progress(dt: float) -> Iterator[Callable[[float, float], None] | None]:
     """A callback that draws a bar on a terminal, None elsewhere."""
     if not sys.stderr.isatty():
         yield None
@@ -113,17 +122,17 @@ def _progress(dt):
     columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[simulated]}"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
-        def progress(done, steps):
+        def progress(done: float, steps: float) -> None:
             simulated = f"{done * dt:.1f} of {steps * dt:.1f} s"
             if bar.tasks:
                 bar.update(bar.task_ids[0], completed=done, simulated=simulated)
             else:  # only now, so that what a resumed run had done before does not count as speed
-                bar.add_task("", total=steps, completed=done, simulated=simulated)
+                bar.add_task("", total=steps, completed=int(done), simulated=simulated)
 
         yield progress
 
 
-def _how_to_resume(args):
+def _how_to_resume(args: Namespace) -> str:
     import shlex
 
     if args.output is None or not args.output.exists():

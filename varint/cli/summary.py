@@ -1,11 +1,16 @@
 """What a run has come to, in a table."""
 
+from typing import TYPE_CHECKING
+
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.trajectory import Trajectory
 from varint.cli.common import new_table
 
+if TYPE_CHECKING:
+    from rich.table import Table
 
-def summary(trajectory: Trajectory, settings: dict):
+
+def summary(trajectory: Trajectory, settings: dict) -> "Table":
     """The table of a run with these ``settings``, see `Record`."""
     mechanism, steps = trajectory.mechanism, trajectory.steps
     nb = len(mechanism.bodies)

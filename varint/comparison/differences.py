@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from varint.analysis.trajectory import Trajectory
+
 APART = 0.1  # of the whole motion
 
 
@@ -25,7 +27,7 @@ class Quantities(NamedTuple):
 UNITS = Quantities("m", "rad", "m/s", "rad/s")
 
 
-def differences(one, other) -> Quantities:
+def differences(one: Trajectory, other: Trajectory) -> Quantities:
     """Arrays (T,): the largest difference over the bodies at each node of trajectory ``other``.
 
     Where ``one`` has fewer nodes, NaN.
@@ -44,13 +46,13 @@ def largest(difference: Quantities) -> Quantities:
     return Quantities(*(each.max(axis=-1) for each in difference))
 
 
-def turn(quat, other) -> np.ndarray:
+def turn(quat: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Angles (...,), rad, of the rotations between unit quaternions (..., 4)."""
     chord = np.minimum(np.linalg.norm(quat - other, axis=-1), np.linalg.norm(quat + other, axis=-1))
     return 4.0 * np.arcsin(0.5 * chord)
 
 
-def time_apart(difference: Quantities, reference) -> float:
+def time_apart(difference: Quantities, reference: Trajectory) -> float:
     """s: when poses are further apart than a tenth of the way that the reference goes from its start; NaN if never.
 
     A turn counts times the mechanism's part size. From there on differences do not grow as errors do: they saturate.

@@ -2,10 +2,18 @@
 
 import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from varint.comparison.numbers import numbers
 from varint.errors import ArgumentError, FileError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from varint.comparison.result import Comparison
+
 
 PICTURES = (".png", ".pdf")
 SUFFIXES = (".md", ".json", *PICTURES)
@@ -19,7 +27,7 @@ d: largest error over the step. e: largest error over the wall time of stepping.
 """
 
 
-def check_output(path) -> Path:
+def check_output(path: str | Path) -> Path:
     """The ``path`` of a folder, or of a file in one of the formats.
 
     Raises ArgumentError for another format, FileError where there is no folder to write into.
@@ -32,7 +40,7 @@ def check_output(path) -> Path:
     return path
 
 
-def save(comparison, path) -> list[Path]:
+def save(comparison: "Comparison", path: str | Path) -> list[Path]:
     """`Comparison.save`."""
     path = check_output(path)
     if path.suffix in SUFFIXES:
@@ -48,7 +56,7 @@ def save(comparison, path) -> list[Path]:
     return paths
 
 
-def save_figure(figure, path) -> None:
+def save_figure(figure: "Figure", path: str | Path) -> None:
     """Write a matplotlib figure, .png or .pdf."""
     path = check_output(path)
     if path.suffix not in PICTURES:
@@ -57,7 +65,7 @@ def save_figure(figure, path) -> None:
         figure.savefig(path, dpi=DPI)
 
 
-def _write(comparison, path):
+def _write(comparison: "Comparison", path: Path) -> None:
     if path.suffix in PICTURES:
         comparison.plot(path)
         return
@@ -67,7 +75,7 @@ def _write(comparison, path):
 
 
 @contextlib.contextmanager
-def _errors(path):
+def _errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:

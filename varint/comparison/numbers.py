@@ -4,9 +4,18 @@ import importlib.metadata
 import math
 import platform
 from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from varint.errors import MechanismError
 from varint.io.mechanism_data import to_data
+from varint.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from varint.comparison.result import Comparison
+    from varint.comparison.series import Series
+
 
 PACKAGES = ("varint", "numpy", "scipy", "numba")
 STATE = ("position", "quat_wxyz", "velocity", "angular_velocity")
@@ -18,7 +27,7 @@ def versions() -> dict[str, str]:
     return {**packages, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
 
 
-def numbers(comparison) -> dict:
+def numbers(comparison: "Comparison") -> dict:
     """What the tables say, in full precision, as JSON takes it; null for what there is not."""
     reference = comparison.reference
     return {
@@ -39,14 +48,14 @@ def numbers(comparison) -> dict:
     }
 
 
-def _description(mechanism):
+def _description(mechanism: Mechanism) -> dict:
     try:
         return to_data(mechanism)
     except MechanismError:  # commands that are functions
         return {"name": mechanism.name}
 
 
-def _series(series):
+def _series(series: "Series") -> dict:
     error, runs = series.error, []
     for k, run in enumerate(series.runs):
         runs.append(
@@ -68,9 +77,9 @@ def _series(series):
     return {"name": series.name, "order": order, "runs": runs}
 
 
-def _largest(values):
+def _largest(values: np.ndarray) -> float:
     return float(abs(values).max())
 
 
-def _number(value):
+def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)

@@ -1,13 +1,19 @@
 """The page that a comparison prints: what was run, tables, and what is to be said about them."""
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from varint.comparison.differences import UNITS, time_apart
 from varint.comparison.numbers import versions
-from varint.comparison.series import fitted_order
+from varint.comparison.series import Series, fitted_order
+from varint.model.forces.commanded import Commanded
 from varint.redmax.integrators import DEFAULT
+
+if TYPE_CHECKING:
+    from varint.comparison.result import Comparison
+
 
 FIRST = ("method", ">dt (s), rtol")
 BELOW, APART, STOPPED = "<", ">", "stopped"  # behind, or instead of, errors that are not fitted
@@ -26,7 +32,7 @@ class Table(NamedTuple):
     notes: list[str]
 
 
-def facts(comparison) -> dict[str, str]:
+def facts(comparison: "Comparison") -> dict[str, str]:
     """What was run."""
     mechanism, settings, reference = comparison.mechanism, comparison.settings, comparison.reference
     loops = sum(len(cuts) for _, cuts in mechanism.compiled.topology.clusters)
@@ -48,19 +54,19 @@ def facts(comparison) -> dict[str, str]:
     }
 
 
-def tables(comparison) -> list[Table]:
+def tables(comparison: "Comparison") -> list[Table]:
     """Errors with their orders; energy, drift and cost."""
     return [_errors(comparison), _costs(comparison)]
 
 
-def markdown(comparison) -> str:
+def markdown(comparison: "Comparison") -> str:
     """All of it as text, readable as it is and as Markdown."""
     title = f"# {comparison.mechanism.name}: VI and REDMAX"
     what = "\n".join(f"* {name}: {text}" for name, text in facts(comparison).items())
     return "\n\n".join([title, what, *map(_text, tables(comparison))])
 
 
-def _errors(comparison):
+def _errors(comparison: "Comparison") -> Table:
     columns = [*FIRST]
     for name, unit in UNITS._asdict().items():
         columns += [f">{name.replace('_', ' ')} ({unit})", ">order"]
@@ -79,13 +85,13 @@ def _errors(comparison):
     return Table("Differences from the reference", tuple(columns), rows, [*notes, *_remarks(comparison)])
 
 
-def _error(error, fitted, apart):
+def _error(error: float, fitted: bool, apart: float) -> str:
     if np.isnan(error):
         return STOPPED
     return f"{error:.2e}" + ("" if fitted else f" {BELOW if np.isnan(apart) else APART}")
 
 
-def _local_order(series, error, fitted, k):
+def _local_order(series: Series, error: np.ndarray, fitted: np.ndarray, k: int) -> str:
     """From the run before to run ``k``."""
     if k == 0 or series.parameter != "dt":
         return ""
@@ -93,16 +99,16 @@ def _local_order(series, error, fitted, k):
     return _order(fitted_order(series.values[pair], error[pair], fitted[pair]))
 
 
-def _order(order):
+def _order(order: float) -> str:
     return "" if np.isnan(order) else f"{order:.2f}"
 
 
-def _remarks(comparison):
+def _remarks(comparison: "Comparison") -> Iterator[str]:
     """Sentences on runs that are not what they should be."""
     apart = time_apart(comparison.reference_difference, comparison.reference)
     if not np.isnan(apart):
         yield f"The reference is not known from {apart:g} s on: a shorter duration is needed."
-    if any(callable(getattr(force, "command", None)) for force in comparison.mechanism.forces):
+    if any(isinstance(force, Commanded) and callable(force.input) for force in comparison.mechanism.forces):
         yield "VI holds inputs that are functions of time and state over a step: of first order."
     for series in comparison.series:
         for setting, run in zip(series.settings, series.runs, strict=True):
@@ -113,7 +119,7 @@ def _remarks(comparison):
                 yield f"{name}: {run.substeps} sub-steps, so that not all steps are of one size."
 
 
-def _costs(comparison):
+def _costs(comparison: "Comparison") -> Table:
     rows = []
     for series in comparison.series:
         for k, run in enumerate(series.runs):
@@ -134,7 +140,7 @@ def _costs(comparison):
     return Table("Energy, drift and cost", (*FIRST, *(f">{column}" for column in columns)), rows, notes)
 
 
-def _text(table):
+def _text(table: Table) -> str:
     columns = [column.lstrip(">") for column in table.columns]
     cells = [columns, *([cell.replace("|", "\\|") for cell in row] for row in table.rows)]
     widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]

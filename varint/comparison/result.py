@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from varint.comparison.page import facts, markdown
 from varint.comparison.series import Series
 from varint.mechanism import Mechanism
 from varint.redmax import ReducedTrajectory
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -84,22 +88,22 @@ class Comparison:
         stabilised = len(self.settings.orders) + len(self.settings.integrators)
         return self.series[stabilised] if len(self.series) > stabilised else None
 
-    def __str__(self):
+    def __str__(self) -> str:
         return markdown(self)
 
-    def plot(self, path=None):
+    def plot(self, path: str | Path | None = None) -> "Figure":
         """The figure (matplotlib); drawn into ``path``, .png or .pdf, where given.
 
         Raises ArgumentError for another format, FileError if it cannot be written.
         """
-        from varint.viz.comparison import draw
+        from varint.comparison.figure import draw
 
         figure = draw(self, facts(self))
         if path is not None:
             save_figure(figure, path)
         return figure
 
-    def save(self, path) -> list[Path]:
+    def save(self, path: str | Path) -> list[Path]:
         """Write page, numbers and figure into the folder ``path``, or one of them into a file.
 
         A folder gets ``comparison.md``, ``.json``, ``.png`` and ``.pdf``; what exists is replaced. Returns the paths

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from varint.integrators.schemes import ORDERS, scheme
 from varint.mechanism import Mechanism
 from varint.model.checks import positive
 from varint.model.state import State
+from varint.redmax import ReducedTrajectory
 from varint.redmax import simulate as simulate_reduced
 from varint.redmax.integrators import DEFAULT, integrator_named
 from varint.simulation import simulate
@@ -45,7 +46,7 @@ def compare(
     order: int | Sequence[int] = 2,
     integrators: Sequence[str] = (DEFAULT,),
     rtol: float = 1e-12,
-    progress=None,
+    progress: Callable[[int, int, str], object] | None = None,
 ) -> Comparison:
     """Run a mechanism in maximal and in reduced coordinates: how far they agree, and at what cost.
 
@@ -92,7 +93,7 @@ def compare(
 
     done, total = 0, 2 + sum(len(task.values) for task in tasks)
 
-    def tell(name):
+    def tell(name: str) -> None:
         nonlocal done
         if progress:
             progress(done, total, name)
@@ -101,6 +102,7 @@ def compare(
     exact = _reduced(mechanism, state, steps, DEFAULT)
     tell("reference")
     reference = exact.run(rtol, duration)
+    assert isinstance(reference, ReducedTrajectory)
     tell("error of the reference")
     between = differences(exact.run(CHECK * rtol, duration), reference)
     series = []
@@ -117,7 +119,7 @@ def compare(
     return Comparison(mechanism, settings, reference, between, tuple(series))
 
 
-def _dividing(dt, duration):
+def _dividing(dt: float | Sequence[float], duration: float) -> np.ndarray:
     """(K,) s; the ``dt`` given but for round-off."""
     dt = [positive(value, "dt", ArgumentError) for value in np.ravel(np.asarray(dt, dtype=object))]
     if not dt:
@@ -135,14 +137,14 @@ def _dividing(dt, duration):
     return duration / np.array(steps)
 
 
-def _known_orders(order):
-    orders = tuple(scheme(number).order for number in ([order] if np.ndim(order) == 0 else order))
+def _known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
+    orders = tuple(scheme(number).order for number in np.ravel(np.asarray(order, dtype=object)))
     if not orders:
         raise ArgumentError(f"order is empty: give one or more of {', '.join(map(str, ORDERS))}")
     return orders
 
 
-def _known_integrators(integrators):
+def _known_integrators(integrators: str | Sequence[str]) -> tuple[str, ...]:
     names = (integrators,) if isinstance(integrators, str) else tuple(integrators)
     for name in names:
         integrator_named(name, "integrators must be of")
@@ -151,21 +153,21 @@ def _known_integrators(integrators):
     return names
 
 
-def _variational(mechanism, state, dt, order):
-    def run(value, duration):
+def _variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> Task:
+    def run(value: float, duration: float) -> Trajectory:
         every = round(dt[0] / value)
         return simulate(mechanism, duration, value, state=state, order=order, tol=TOL, every=every)
 
     return Task(f"VI order {order}", "dt", dt, run)
 
 
-def _reduced(mechanism, state, dt, integrator, baumgarte=BAUMGARTE):
-    common = {"state": state, "integrator": integrator, "baumgarte": baumgarte}
+def _reduced(mechanism: Mechanism, state: State, dt: np.ndarray, integrator: str, baumgarte: float = BAUMGARTE) -> Task:
+    common: dict[str, Any] = {"state": state, "integrator": integrator, "baumgarte": baumgarte}
 
-    def by_step(value, duration):
+    def by_step(value: float, duration: float) -> Trajectory:
         return simulate_reduced(mechanism, duration, dt=value, every=round(dt[0] / value), **common)
 
-    def by_tolerance(value, duration):
+    def by_tolerance(value: float, duration: float) -> Trajectory:
         return simulate_reduced(mechanism, duration, dt=dt[0], rtol=value, **common)
 
     name = f"REDMAX {integrator}" + ("" if baumgarte else " b=0")
@@ -174,7 +176,7 @@ def _reduced(mechanism, state, dt, integrator, baumgarte=BAUMGARTE):
     return Task(name, "rtol", TOLERANCES, by_tolerance)
 
 
-def _stopped_or_done(run, value, duration):
+def _stopped_or_done(run: Callable[[float, float], Trajectory], value: float, duration: float) -> Trajectory:
     """The trajectory of ``run``, up to where it could go."""
     try:
         return run(value, duration)
@@ -182,7 +184,7 @@ def _stopped_or_done(run, value, duration):
         return problem.trajectory
 
 
-def _timed(run, value, duration):
+def _timed(run: Callable[[float, float], Trajectory], value: float, duration: float) -> tuple[Trajectory, float]:
     """The trajectory of ``run`` and the least wall time of some repetitions, s."""
     trajectory = _stopped_or_done(run, value, duration)
     times = [trajectory.wall_time]

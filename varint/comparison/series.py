@@ -1,5 +1,6 @@
 """`Series`: runs by one method, from coarse to fine, against the reference."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +57,15 @@ class Series:
         return np.array([getattr(run, "evaluations", run.newton_iterations) for run in self.runs])
 
 
-def make_series(name, parameter, values, runs, wall_time, reference, floor: Quantities) -> Series:
+def make_series(
+    name: str,
+    parameter: str,
+    values: Sequence[float] | np.ndarray,
+    runs: Sequence[Trajectory],
+    wall_time: Sequence[float] | np.ndarray,
+    reference: Trajectory,
+    floor: Quantities,
+) -> Series:
     """The `Series` of ``runs``; errors below ``floor``, those of the reference, are not fitted."""
     found = [differences(run, reference) for run in runs]
     difference = Quantities(*(np.array(kind) for kind in zip(*found, strict=True)))
@@ -81,12 +90,12 @@ def make_series(name, parameter, values, runs, wall_time, reference, floor: Quan
     )
 
 
-def fitted_order(dt, error, use) -> float:
+def fitted_order(dt: Sequence[float] | np.ndarray, error: np.ndarray, use: np.ndarray) -> float:
     """Slope of log ``error`` over log ``dt`` where ``use`` holds, all (K,); NaN for fewer than two."""
     if np.count_nonzero(use) < 2:
         return np.nan
     return float(np.polyfit(np.log(np.asarray(dt)[use]), np.log(error[use]), 1)[0])
 
 
-def _padded(values, count):
+def _padded(values: np.ndarray, count: int) -> np.ndarray:
     return np.concatenate([values, np.full(count - len(values), np.nan)])

@@ -4,9 +4,10 @@ import numpy as np
 
 from varint.measures import KINDS
 from varint.model.body import WORLD
+from varint.model.structure import Structure
 
 
-def body_arrays(structure, order) -> dict:
+def body_arrays(structure: Structure, order: np.ndarray) -> dict:
     """Of the bodies, by slot."""
     mass = np.array([structure.bodies[i].mass for i in order])
     inertia = np.array([structure.bodies[i].inertia for i in order])
@@ -19,7 +20,7 @@ def body_arrays(structure, order) -> dict:
     }
 
 
-def longest_arm(structure) -> float:
+def longest_arm(structure: Structure) -> float:
     """Largest distance of a joint's anchor from the centre of mass of a body that it is on, m."""
     longest = 0.0
     for joint in structure.joints:

@@ -1,5 +1,7 @@
 """Measures, and the roles that refer to them: laws, constraints, limits; and loads on single bodies."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
@@ -10,6 +12,7 @@ from varint.kernels.loads import LOAD_NAMES
 from varint.kernels.measures import KIND_NAMES
 from varint.measures import KINDS, Numbers
 from varint.model.rotation import rotation_matrix
+from varint.model.structure import Structure
 
 
 def measure_places(roles: Roles, frame: JointFrame) -> list[int]:
@@ -22,7 +25,9 @@ def measure_places(roles: Roles, frame: JointFrame) -> list[int]:
     return [len(frame.rows) + m if m < count else frame.row_of[m] for m in range(len(roles.measures))]
 
 
-def row_and_measure_arrays(structure, roles: Roles, frame: JointFrame, places, slot, length) -> tuple[dict, dict]:
+def row_and_measure_arrays(
+    structure: Structure, roles: Roles, frame: JointFrame, places: Sequence[int], slot: np.ndarray, length: float
+) -> tuple[dict, dict]:
     """Facts of the rows, and all measures: one for each row, in their order, then those of laws."""
     nb, nr = len(structure.bodies), len(frame.rows)
     total = max([nr, *(m + 1 for m in places)])
@@ -65,7 +70,9 @@ def row_and_measure_arrays(structure, roles: Roles, frame: JointFrame, places, s
     return rows, measures
 
 
-def _weights(roles, frame, places, angular, length):
+def _weights(
+    roles: Roles, frame: JointFrame, places: Sequence[int], angular: np.ndarray, length: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights of the measures, scales of the rows, and how many rows have one effort."""
     nr = len(frame.rows)
     weight, scale, chain = np.ones(angular.size), np.ones(nr), np.zeros(nr, dtype=np.int64)
@@ -84,7 +91,7 @@ def _weights(roles, frame, places, angular, length):
     return weight, scale, chain
 
 
-def loaded(structure, roles: Roles, slot) -> np.ndarray:
+def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
     """(nb,) whether laws or loads act on a body."""
     found = np.zeros(len(structure.bodies) + 1, dtype=bool)
     for own in roles.sums[: len(roles.sums) - len(roles.constraints)]:
@@ -114,7 +121,7 @@ def law_arrays(roles: Roles, rows: int) -> dict:
     }
 
 
-def constraint_arrays(roles: Roles, places) -> dict:
+def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:
     """Constraints of the forces."""
     first = roles.sums[len(roles.sums) - len(roles.constraints) :]
     elements = [element for _, element in roles.constraints]
@@ -126,7 +133,7 @@ def constraint_arrays(roles: Roles, places) -> dict:
     }
 
 
-def limit_arrays(roles: Roles, places) -> dict:
+def limit_arrays(roles: Roles, places: Sequence[int]) -> dict:
     """Hard limits of measures."""
     found = [
         (places[roles.sums[s][0]], e, limit)
@@ -142,7 +149,7 @@ def limit_arrays(roles: Roles, places) -> dict:
     }
 
 
-def load_arrays(structure, roles: Roles, places, slot) -> dict:
+def load_arrays(structure: Structure, roles: Roles, places: Sequence[int], slot: np.ndarray) -> dict:
     """Loads on single bodies."""
     number = {id(element): f for f, (_, element) in enumerate(roles.laws)}
     columns: dict[str, list] = {name: [] for name in LOAD_SHAPES}
@@ -183,7 +190,7 @@ LOAD_SHAPES: dict = {
 }
 
 
-def _pieces(values, efforts):
+def _pieces(values: np.ndarray, efforts: np.ndarray) -> np.ndarray:
     """Pieces of a tabulated law: monotone cubics between the points, straight on at both ends."""
     spline = PchipInterpolator(values, efforts)
     potential = -spline.antiderivative()(values)

@@ -1,15 +1,19 @@
 """Joints: their sides, the rows that they and the efforts between bodies have, and products of exponentials."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from varint.compile.roles import Roles
 from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
-from varint.model.joints.base import OnMotions
+from varint.model.joints.base import Joint, OnMotions
 from varint.model.product import pose_matrix
 from varint.model.product_table import table_of
 from varint.model.rotation import rotation_matrix
+from varint.model.structure import Structure
 from varint.products.stages import WIDTH
+from varint.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,7 @@ class JointFrame:
     products: np.ndarray
 
 
-def joint_frame(structure, topology, roles, slot) -> JointFrame:
+def joint_frame(structure: Structure, topology: Topology, roles: Roles, slot: np.ndarray) -> JointFrame:
     """Number the joints of the kernel and their rows; those of measures come last in their joint."""
     nb, count = len(structure.bodies), len(structure.joints)
     number = {**structure.body_index, "world": -1}
@@ -86,7 +90,9 @@ def joint_frame(structure, topology, roles, slot) -> JointFrame:
     return JointFrame(joints, *arrays, rows, row_of, ends, products)
 
 
-def joint_frames(joint, structure, ends, R):
+def joint_frames(
+    joint: Joint, structure: Structure, ends: tuple[int, int], R: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Axes (3, 3) and anchor (3,) of a joint on each of its bodies, in body axes."""
     return (
         (joint.frame, point)
@@ -103,15 +109,17 @@ def joint_arrays(frame: JointFrame) -> dict:
     return {"side": frame.side, "first_body": frame.first_body, "rows": frame.joint_rows, "product": product}
 
 
-def product_arrays(structure, frame: JointFrame) -> dict:
+def product_arrays(structure: Structure, frame: JointFrame) -> dict:
     """Joints whose rows are that they keep to their motions."""
     R = rotation_matrix([body.quat_wxyz for body in structure.bodies])
     tables, start = [np.zeros((0, WIDTH))], []
     for k in frame.products:
         joint = structure.joints[frame.joints[k]]
         start.append(sum(map(len, tables)))
-        frames = (pose_matrix(*part) for part in joint_frames(joint, structure, frame.ends[frame.joints[k]], R))
-        tables.append(table_of(joint.allowed, *frames, start[-1]))
+        frame_a, frame_b = (
+            pose_matrix(*part) for part in joint_frames(joint, structure, frame.ends[frame.joints[k]], R)
+        )
+        tables.append(table_of(joint.allowed, frame_a, frame_b, start[-1]))
     side = frame.first_body[frame.products]
     pairs = frame.side[frame.products]
     bodies = np.stack([np.take_along_axis(pairs, s[:, None], 1)[:, 0] for s in (side, 1 - side)], axis=1)

@@ -1,9 +1,13 @@
 """Dense nodes of loop closures and what they fill in (kernels/ldu.py)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from varint.topology import Topology
 
-def loop_arrays(topology, slot, joint_rows, side, nb) -> dict:
+
+def loop_arrays(topology: Topology, slot: np.ndarray, joint_rows: np.ndarray, side: np.ndarray, nb: int) -> dict:
     """Dense closure nodes and their fills (kernels/plan.py)."""
     nr = int(joint_rows[-1])
     nodes = [node for cluster in topology.nodes for node in cluster]
@@ -17,8 +21,8 @@ def loop_arrays(topology, slot, joint_rows, side, nb) -> dict:
     parent = [int(slot[topology.parent[i]]) for i in topology.bodies]
 
     # rows that reach each body: those that are eliminated just before it, then those that are passed on
-    reached = [set() for _ in range(nb)]
-    ends = [[] for _ in range(nb + 1)]
+    reached: list[set[int]] = [set() for _ in range(nb)]
+    ends: list[list[int]] = [[] for _ in range(nb + 1)]
     for n, i in enumerate(top):
         ends[i].extend(range(node_row[n], node_row[n + 1]))
         for j in range(joints_of[n], joints_of[n + 1]):
@@ -60,7 +64,7 @@ def loop_arrays(topology, slot, joint_rows, side, nb) -> dict:
     }
 
 
-def _envelope(reached, node_row):
+def _envelope(reached: Sequence[set[int]], node_row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Columns low : high (nn,) of the closures' matrix that each node's rows are stored in, fill-in included."""
     high = node_row[1:].copy()
     for rows in filter(None, reached):

@@ -10,6 +10,7 @@ import numpy as np
 from varint.measures import Measure
 from varint.model.body import WORLD
 from varint.model.forces.base import BodyLoad, Constraint, Effort
+from varint.model.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Roles:
     following: set[int]
 
 
-def find_roles(structure) -> Roles:
+def find_roles(structure: Structure) -> Roles:
     """The elements of all forces of ``structure``."""
     elements = [(k, element) for k, force in enumerate(structure.forces) for element in force.elements(structure)]
     numbered = [(e, element) for e, (_, element) in enumerate(elements)]
@@ -84,7 +85,7 @@ def find_roles(structure) -> Roles:
     )
 
 
-def _key(measure):
+def _key(measure: Measure) -> tuple:
     """Equal for measures that are the same."""
     return tuple(
         tuple(np.ravel(value)) if isinstance(value, np.ndarray) else value

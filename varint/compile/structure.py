@@ -1,8 +1,11 @@
 """A description to a plan, and the way back to names."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.compile import efforts, joints, loops
 from varint.compile.bodies import body_arrays, longest_arm
@@ -24,6 +27,8 @@ from varint.model.body import WORLD
 from varint.model.structure import Structure
 from varint.products.records import Products
 from varint.topology import Topology, find_topology
+
+KindOfRecord = TypeVar("KindOfRecord")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,7 @@ class Compiled:
         """(ne,) force of the description of each element."""
         return self.plan.elements.force
 
-    def by_force(self, values) -> np.ndarray:
+    def by_force(self, values: np.ndarray) -> np.ndarray:
         """Sums (T, forces) of values (T, ne) over the elements of each force."""
         total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
         np.add.at(total, self.force, values.T)
@@ -101,12 +106,12 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     return Compiled(plan, topology, order, slot[:nb], numbers, length, functions)
 
 
-def _record(kind, arrays):
+def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
     """A record of arrays of the types that its class names."""
     return kind(**{name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
-def _find_topology(structure, roles: Roles, clustered) -> Topology:
+def _find_topology(structure: Structure, roles: Roles, clustered: bool) -> Topology:
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
     rows = [len(joint.forbidden) for joint in structure.joints]

@@ -1,5 +1,6 @@
 """The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,7 @@ class Block:
     substeps: int
 
 
-def join_blocks(blocks) -> Block:
+def join_blocks(blocks: Sequence[Block]) -> Block:
     """One block of several, one after the other."""
     joined: dict = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in RECORDED}
     joined |= {name: sum(getattr(block, name) for block in blocks) for name in ("newton_iterations", "substeps")}
@@ -68,10 +69,20 @@ class March:
         Inputs of the elements at the nodes and their rates, T = 1 where constant.
     """
 
-    def __init__(self, compiled: Compiled, scheme: Scheme, dt, tol, every, loads, commands=None):
+    def __init__(
+        self,
+        compiled: Compiled,
+        scheme: Scheme,
+        dt: float,
+        tol: float,
+        every: int,
+        loads: tuple[np.ndarray, np.ndarray],
+        commands: np.ndarray | None = None,
+    ) -> None:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         commands = np.zeros((2, 1, compiled.force.size)) if commands is None else commands
-        (self.commands, self.command_rates), self.loads, self.first_command = commands, loads, 0
+        self.commands, self.command_rates = commands[0], commands[1]
+        self.loads, self.first_command = loads, 0
         self.inputs = np.zeros(0)  # of functions, at the present node
         self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions)
         self.node = self.pose = 0
@@ -99,7 +110,7 @@ class March:
         record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:-1]))
         return self._block(np.array([0]), arrays, 1)
 
-    def _start_constraints(self, given):
+    def _start_constraints(self, given: Inputs) -> None:
         """Targets at node 0, and the velocities that keep to them."""
         plan, ws = self.compiled.plan, self.ws
         place_anew(plan, ws, 0)
@@ -113,15 +124,16 @@ class March:
         ws.velocity[:] = ws.increment_body
         ws.history[:] = ws.velocity
 
-    def off_target(self):
+    def off_target(self) -> list[tuple[int, float, float]]:
         """Of each driven constraint at node 0: its element, its coordinate (m or rad), and the target."""
         constraints, work = self.compiled.plan.constraints, self.ws.efforts
         rows = zip(constraints.element, constraints.row, constraints.driven, strict=True)
         return [(int(e), float(work.value_near[r]), float(work.target[r])) for e, r, driven in rows if driven]
 
-    def _inputs(self):
-        commands = (np.ascontiguousarray(part) for part in (self.commands, self.command_rates))
-        return Inputs(*self.loads, *commands, np.array([self.first_command]))
+    def _inputs(self) -> Inputs:
+        constant, series = self.loads
+        commands, rates = np.ascontiguousarray(self.commands), np.ascontiguousarray(self.command_rates)
+        return Inputs(constant, series, commands, rates, np.array([self.first_command]))
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
@@ -149,7 +161,7 @@ class March:
         """Everything that the steps to come depend on, as arrays."""
         return {name: array.copy() for name, array in self._kept()} | {"place": np.array([self.node, self.pose])}
 
-    def _kept(self):
+    def _kept(self) -> Iterator[tuple[str, np.ndarray]]:
         """Names and arrays of `CHECKPOINT`."""
         for part, names in CHECKPOINT.items():
             owner = getattr(self.ws, part) if part else self.ws
@@ -166,7 +178,7 @@ class March:
             set_closed(plan, ws, n, bool(closed))
             limit_gap(plan, ws, self.pose, n)
 
-    def _outputs(self, records):
+    def _outputs(self, records: int) -> tuple[np.ndarray, ...]:
         nb, ne, states = self.compiled.plan.bodies.mass.size, self.compiled.force.size, self.ws.efforts.state.size
         return (
             np.empty((records, nb, 3)),
@@ -177,12 +189,24 @@ class March:
             np.zeros(2, dtype=np.int64),
         )
 
-    def _block(self, nodes, arrays, records):
+    def _block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> Block:
         position, quat, velocity, work, state, counts = arrays
         slot = self.compiled.slot
         rows = nodes - self.first_command if len(self.commands) > 1 else np.zeros_like(nodes)
-        parts = position, quat, velocity[..., :3], velocity[..., 3:]
-        # contiguous, as they come back from a file: sums over them then have the same bits
-        arrays = (np.ascontiguousarray(part[:records, slot]) for part in parts)
-        of_forces = (self.compiled.by_force(values) for values in (work[:records], self.commands[rows]))
-        return Block(nodes, *arrays, *of_forces, state[:records].copy(), int(counts[0]), int(counts[1]))
+
+        def of_bodies(part: np.ndarray) -> np.ndarray:
+            # contiguous, as they come back from a file: sums over them then have the same bits
+            return np.ascontiguousarray(part[:records, slot])
+
+        return Block(
+            node=nodes,
+            position=of_bodies(position),
+            quat_wxyz=of_bodies(quat),
+            velocity=of_bodies(velocity[..., :3]),
+            angular_velocity=of_bodies(velocity[..., 3:]),
+            work=self.compiled.by_force(work[:records]),
+            command=self.compiled.by_force(self.commands[rows]),
+            law_state=state[:records].copy(),
+            newton_iterations=int(counts[0]),
+            substeps=int(counts[1]),
+        )

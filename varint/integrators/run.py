@@ -6,6 +6,7 @@ import numpy as np
 
 from varint._numba import announce_compilation
 from varint.errors import StateError
+from varint.integrators.march import Block as MarchBlock
 from varint.integrators.march import March, join_blocks
 from varint.io.record import Counts
 from varint.kernels.impacts import DEEPEST_SUBSTEP
@@ -32,7 +33,7 @@ class MaximalRun:
         In all.
     """
 
-    def __init__(self, mechanism: Mechanism, march: March, state: State, steps: int):
+    def __init__(self, mechanism: Mechanism, march: March, state: State, steps: int) -> None:
         self.mechanism, self.march, self.total, self.start_state = mechanism, march, steps, state
         self.commands = np.stack([march.commands, march.command_rates])
         of_elements = enumerate(march.compiled.force)
@@ -99,11 +100,11 @@ class MaximalRun:
         if self.controllers:
             self._call()
 
-    def _block(self, block, seconds):
+    def _block(self, block: MarchBlock, seconds: float) -> Block:
         names = ("position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state")
         return Block({"t": self.march.dt * block.node} | {name: getattr(block, name) for name in names}, seconds)
 
-    def _controlled(self, steps):
+    def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
         march, blocks = self.march, []
         elements, forces = (list(numbers) for numbers in zip(*self.controllers, strict=True))
@@ -119,12 +120,12 @@ class MaximalRun:
             block.command[:, forces] = march.inputs
         return join_blocks(blocks)
 
-    def _call(self):
+    def _call(self) -> None:
         """The inputs that the functions give at the present node."""
         t, state = self.time, self.march.state()
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
 
-    def _check_driven(self):
+    def _check_driven(self) -> None:
         for e, here, target in self.march.off_target():
             if not abs(here - target) <= LARGEST_GAP * max(1.0, self.march.compiled.length):
                 force = self.mechanism.forces[self.march.compiled.force[e]]
@@ -133,7 +134,7 @@ class MaximalRun:
                     f" at {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
                 )
 
-    def _named(self, node, body, joint):
+    def _named(self, node: int, body: int, joint: int) -> Failure:
         """The failure at ``node``, with names in place of the kernel's numbers."""
         compiled, when = self.march.compiled, node * self.march.dt
         name = self.mechanism.bodies[compiled.order[body]].name if body >= 0 else None

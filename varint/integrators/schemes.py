@@ -33,12 +33,12 @@ class Scheme:
         return self.stages.size == 1
 
 
-def _suzuki():
+def _suzuki() -> list[float]:
     a = 1 / (4 - 4 ** (1 / 3))
     return [a, a, 1 - 4 * a, a, a]
 
 
-def _kahan_li():
+def _kahan_li() -> list[float]:
     half = [
         0.39216144400731413927925056,
         0.33259913678935943859974864,

@@ -1,6 +1,8 @@
 """Mechanisms as plain data, which formats of files and runs hold as text."""
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +11,9 @@ from varint.mechanism import Mechanism
 from varint.model.body import Body
 from varint.model.checks import suggestion
 from varint.model.forces import FORCES
+from varint.model.forces.base import Force
 from varint.model.joints import REGISTRY
+from varint.model.joints.base import Joint
 
 
 def to_data(mechanism: Mechanism) -> dict:
@@ -44,7 +48,7 @@ def from_data(data: dict, what: str) -> Mechanism:
         raise MechanismError(f"{what}: {problem}") from None
 
 
-def _typed(entry, what, registry):
+def _typed(entry: Mapping, what: str, registry: Mapping[str, type]) -> Any:
     entry = dict(entry)
     kind = entry.pop("type")
     if kind not in registry:
@@ -52,7 +56,7 @@ def _typed(entry, what, registry):
     return registry[kind](**entry)
 
 
-def _fields(item) -> dict:
+def _fields(item: Body | Joint | Force) -> dict:
     values = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
     for name, value in values.items():
         if callable(value):

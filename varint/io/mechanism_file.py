@@ -7,7 +7,7 @@ from varint.io.formats import FORMATS, Format
 from varint.mechanism import Mechanism
 
 
-def save_mechanism(mechanism: Mechanism, path) -> None:
+def save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
     """Write a mechanism in the format of the path's suffix; in the default one where the suffix is unknown.
 
     Raises FileError if the file cannot be written, or a mechanism not in this format.
@@ -23,7 +23,7 @@ def save_mechanism(mechanism: Mechanism, path) -> None:
         raise FileError(f"cannot write '{path}': {problem.strerror}") from None
 
 
-def load_mechanism(path) -> Mechanism:
+def load_mechanism(path: str | Path) -> Mechanism:
     """Read a mechanism from a file: data, or a script that defines ``build() -> Mechanism``, by its suffix.
 
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none.

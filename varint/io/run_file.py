@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +77,17 @@ class RunWriter:
         The file cannot be written.
     """
 
-    def __init__(self, path, mechanism: Mechanism, settings: dict, layout: dict, mark, load, nodes, checkpoint):
+    def __init__(
+        self,
+        path: str | Path,
+        mechanism: Mechanism,
+        settings: dict,
+        layout: dict,
+        mark: str,
+        load: np.ndarray | None,
+        nodes: Mapping[str, np.ndarray],
+        checkpoint: Mapping[str, np.ndarray],
+    ) -> None:
         self.path = Path(path)
         rows = max(1, 2**16 // (8 * 4 * len(mechanism.bodies)))
         shapes = {name: [array.shape[1:], array.dtype.str] for name, array in nodes.items()}
@@ -101,7 +112,7 @@ class RunWriter:
             self.file.swmr_mode = True
 
     @classmethod
-    def reopen(cls, path, settings: dict) -> "RunWriter":
+    def reopen(cls, path: str | Path, settings: dict) -> "RunWriter":
         """Go on writing a run, with its new ``settings``; what counts of it is copied to a clean file first."""
         writer = cls.__new__(cls)
         writer.path = Path(path)
@@ -153,7 +164,7 @@ class RunWriter:
         self.file.close()
 
 
-def fingerprint(mechanism: Mechanism, settings: dict, inputs) -> str:
+def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarray]) -> str:
     """Same run, same fingerprint. The duration may grow when a run goes on, so it does not count."""
     kept = {key: value for key, value in settings.items() if key not in MAY_GROW}
     digest = hashlib.sha256(json.dumps([to_data(mechanism), kept]).encode())
@@ -162,7 +173,7 @@ def fingerprint(mechanism: Mechanism, settings: dict, inputs) -> str:
     return digest.hexdigest()
 
 
-def read(path) -> Record:
+def read(path: str | Path) -> Record:
     """Read a run, finished or not, even one that is being written.
 
     Raises FileError if the file cannot be read, is damaged, or holds no run.
@@ -171,13 +182,13 @@ def read(path) -> Record:
         return _record(file, path, int(file["progress"][RECORDS]))
 
 
-def load_settings(path) -> dict:
+def load_settings(path: str | Path) -> dict:
     """Arguments of a run. Raises FileError like `read`."""
     with _open(path) as file:
         return json.loads(file.attrs["settings"])
 
 
-def load_saved(path) -> Saved:
+def load_saved(path: str | Path) -> Saved:
     """What is needed to go on with a run. Raises FileError like `read`."""
     with _open(path) as file:
         records, turn = (int(number) for number in file["progress"][: TURN + 1])
@@ -188,7 +199,7 @@ def load_saved(path) -> Saved:
         return Saved(record, checkpoint, float(file["t"][records - 1]), mark)
 
 
-def _record(file, path, records):
+def _record(file: h5py.File, path: str | Path, records: int) -> Record:
     mechanism = from_data(json.loads(file["mechanism"][()]), f"'{path}'")
     nodes = {}
     for name, (item, kind) in json.loads(file.attrs["nodes"]).items():
@@ -212,13 +223,13 @@ def _record(file, path, records):
     )
 
 
-def _stored(file):
+def _stored(file: h5py.File) -> list[str]:
     """Names of the datasets with one row a node: HDF5 has none without columns."""
     return [name for name, (item, _) in json.loads(file.attrs["nodes"]).items() if 0 not in item]
 
 
 @contextmanager
-def _open(path):
+def _open(path: str | Path) -> Iterator[h5py.File]:
     if not Path(path).is_file():
         raise FileError(f"cannot read '{path}': no such file")
     with _reporting(f"'{path}' is damaged or no run of varint"), _reader(path) as file:
@@ -227,7 +238,7 @@ def _open(path):
         yield file
 
 
-def _reader(path) -> h5py.File:
+def _reader(path: str | Path) -> h5py.File:
     """The file open for reading, also while it is written.
 
     In the mode for that, HDF5 by default reads past the end of a file cut short, and tries again for
@@ -254,7 +265,7 @@ def _reader(path) -> h5py.File:
 
 
 @contextmanager
-def _reporting(what):
+def _reporting(what: str) -> Iterator[None]:
     try:
         yield
     except FileError:

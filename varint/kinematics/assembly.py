@@ -3,11 +3,13 @@
 Everything that is not asked for moves as little as the kinetic metric allows (closure.py).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, ItemsView, Iterable, Mapping, Sequence
 
 import networkx as nx
 import numpy as np
+from numpy.typing import ArrayLike
 
+from varint.compile import Compiled
 from varint.errors import AssemblyError, StateError
 from varint.kinematics.closure import Closure, Weld, coordinate_units
 from varint.kinematics.frames import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
@@ -16,6 +18,7 @@ from varint.model.checks import array_of, freeze, suggestion, unit_quaternion
 from varint.model.motion import joint_pose
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
+from varint.model.structure import Structure
 
 ITERATIONS = 1000
 HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
@@ -25,45 +28,62 @@ LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
 SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
 
 
-def make_state(structure, compiled, *, coordinates, rates, position, quat_wxyz, velocity, angular_velocity) -> State:
-    """See ``Mechanism.state``; ``compiled`` is a function, called where the equations are needed."""
+def make_state(
+    structure: Structure,
+    made: Callable[[], Compiled],
+    *,
+    coordinates: Mapping[str, ArrayLike] | None,
+    rates: Mapping[str, ArrayLike] | None,
+    position: Mapping[str, ArrayLike] | None,
+    quat_wxyz: Mapping[str, ArrayLike] | None,
+    velocity: Mapping[str, ArrayLike] | None,
+    angular_velocity: Mapping[str, ArrayLike] | None,
+) -> State:
+    """See ``Mechanism.state``; ``made`` gives what is compiled, called where the equations are needed."""
     coordinates = _by_joint(structure, coordinates, "coordinates")
     rates = _by_joint(structure, rates, "rates")
-    position = _by_body(structure, position, "position", 3)
-    quat_wxyz = _by_body(structure, quat_wxyz, "quat_wxyz", 4)
-    velocity = _by_body(structure, velocity, "velocity", 3)
-    angular_velocity = _by_body(structure, angular_velocity, "angular_velocity", 3)
+    positions = _by_body(structure, position, "position", 3)
+    quats = _by_body(structure, quat_wxyz, "quat_wxyz", 4)
+    velocities = _by_body(structure, velocity, "velocity", 3)
+    spins = _by_body(structure, angular_velocity, "angular_velocity", 3)
 
     x, R = reference_pose(structure)
-    given = coordinates or rates or position or quat_wxyz or velocity or angular_velocity
+    given = coordinates or rates or positions or quats or velocities or spins
     if structure.is_closed and not given:
         rest = np.zeros((len(structure.bodies), 3))
-        quats = np.array([body.quat_wxyz for body in structure.bodies])
-        return State(*(freeze(array) for array in (x[:-1], quats, rest, rest)))
-    compiled = compiled()
+        turns = np.array([body.quat_wxyz for body in structure.bodies])
+        return State(*(freeze(array) for array in (x[:-1], turns, rest, rest)))
+    compiled = made()
     if coordinates and not compiled.topology.clusters and compiled.plan.constraints.driven.all():
         forward_pose(structure, compiled.topology, coordinates, x, R)
-    for _ in range(HEAVY_PASSES if position or quat_wxyz else 1):
-        for body, value in position.items():
+    for _ in range(HEAVY_PASSES if positions or quats else 1):
+        for body, value in positions.items():
             x[body] = value
-        for body, value in quat_wxyz.items():
+        for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _closed(structure, compiled, coordinates, x, R, heavy_x=position, heavy_R=quat_wxyz)
+        x, R = _closed(structure, compiled, coordinates, x, R, heavy_x=positions, heavy_R=quats)
 
     motion = np.zeros((len(x), 6))
     if rates:
         v, w = forward_velocity(structure, compiled.topology, rates, x, R)
         motion = np.hstack([v, np.einsum("nji,nj->ni", R, w)])
-    for _ in range(HEAVY_PASSES if velocity or angular_velocity else 1 if rates else 0):
-        for body, value in velocity.items():
+    for _ in range(HEAVY_PASSES if velocities or spins else 1 if rates else 0):
+        for body, value in velocities.items():
             motion[body, :3] = value
-        for body, value in angular_velocity.items():
+        for body, value in spins.items():
             motion[body, 3:] = value
-        motion = _matched(structure, compiled, rates, x, R, motion, heavy_x=velocity, heavy_R=angular_velocity)
+        motion = _matched(structure, compiled, rates, x, R, motion, heavy_x=velocities, heavy_R=spins)
     return state_of(x, R, motion)
 
 
-def assemble(structure, compiled, guess, hold, coordinates, rates) -> State:
+def assemble(
+    structure: Structure,
+    compiled: Compiled,
+    guess: State,
+    hold: str | Iterable[str],
+    coordinates: Mapping[str, ArrayLike] | None,
+    rates: Mapping[str, ArrayLike] | None,
+) -> State:
     """See ``Mechanism.assemble``."""
     position, quat_wxyz, velocity, angular_velocity = checked_state(structure, guess, "guess")
     coordinates = _by_joint(structure, coordinates, "coordinates")
@@ -83,7 +103,17 @@ def assemble(structure, compiled, guess, hold, coordinates, rates) -> State:
     return state_of(x, R, motion, like=quat_wxyz)
 
 
-def _closed(structure, compiled, coordinates, x, R, **metric):
+def _closed(
+    structure: Structure,
+    compiled: Compiled,
+    coordinates: Mapping[str, np.ndarray],
+    x: np.ndarray,
+    R: np.ndarray,
+    *,
+    still: Collection[int] = (),
+    heavy_x: Collection[int] = (),
+    heavy_R: Collection[int] = (),
+) -> tuple[np.ndarray, np.ndarray]:
     """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name."""
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
     here = {name: frame.measure(x, R) for name, frame in frames.items()}
@@ -95,7 +125,7 @@ def _closed(structure, compiled, coordinates, x, R, **metric):
     for share in shares:
         poses = {n: joint_pose(f.joint, (1 - share) * here[n] + share * coordinates[n]) for n, f in frames.items()}
         asked = [Weld(frames[name], *pose) for name, pose in poses.items()] if share > 0 else []
-        closure = Closure(structure, compiled, asked=asked, **metric)
+        closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R)
         if ws is not None:
             closure.ws = ws  # couplings go on counting turns
         ws = closure.ws
@@ -103,21 +133,33 @@ def _closed(structure, compiled, coordinates, x, R, **metric):
         if not closure.is_closed(gap, x):
             at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
             way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
-            raise AssemblyError(_conflict(structure, closure, x, R, list(metric.get("still", ())), way))
+            raise AssemblyError(_conflict(structure, closure, x, R, list(still), way))
         if share == 0:
             here = {name: frame.measure(x, R) for name, frame in frames.items()}
     _check_sense(structure, x, R)
     return x, R
 
 
-def _matched(structure, compiled, rates, x, R, motion, **metric):
+def _matched(
+    structure: Structure,
+    compiled: Compiled,
+    rates: Mapping[str, np.ndarray],
+    x: np.ndarray,
+    R: np.ndarray,
+    motion: np.ndarray,
+    *,
+    still: Collection[int] = (),
+    heavy_x: Collection[int] = (),
+    heavy_R: Collection[int] = (),
+) -> np.ndarray:
     """The motion (nb + 1, 6) nearest to the given one that the joints allow, with the ``rates`` of joints by name."""
     asked, targets = [], []
     for name, values in rates.items():
         frames = JointFrames(structure, structure.joint(name))
         asked.append(Weld(frames, *frames.relative_pose(x, R)))
         targets.append(frames.twist(x, R, values))
-    closure, target = Closure(structure, compiled, asked=asked, **metric), np.concatenate([[], *targets])
+    closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R)
+    target = np.concatenate([[], *targets])
     wanted = np.abs(closure.scale[len(closure.scale) - len(target) :] * target).max(initial=0.0)
     before = closure.speed(motion)
     motion, left = closure.velocity(x, R, motion, target)
@@ -132,7 +174,7 @@ def _matched(structure, compiled, rates, x, R, motion, **metric):
     return motion
 
 
-def _check_sense(structure, x, R):
+def _check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
     """Half a turn keeps axes at right angles: see that each joint is where its own coordinates lead."""
     for joint in structure.joints:
         frames = JointFrames(structure, joint)
@@ -144,7 +186,9 @@ def _check_sense(structure, x, R):
             )
 
 
-def _conflict(structure, closure, x, R, held, way):
+def _conflict(
+    structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray, held: Sequence[int], way: str
+) -> str:
     """What cannot be closed, by how much, and the loop it is in; poses where the gaps are smallest together."""
     g, _ = closure.evaluate(x, R)
     gaps = {}
@@ -169,11 +213,11 @@ def _conflict(structure, closure, x, R, held, way):
     )
 
 
-def _loop_through(structure, open_joints, held):
+def _loop_through(structure: Structure, open_joints: Sequence[int], held: Sequence[int]) -> list[int]:
     """The shortest loop of open joints through the first of them, else of any joints; held bodies count as world."""
     fixed = {WORLD, *(structure.bodies[i].name for i in held)}
 
-    def end(body):
+    def end(body: str) -> str:
         return WORLD if body in fixed else body
 
     first = structure.joints[open_joints[0]]
@@ -190,7 +234,7 @@ def _loop_through(structure, open_joints, held):
     return [open_joints[0]]
 
 
-def state_of(x, R, motion, like=None) -> State:
+def state_of(x: np.ndarray, R: np.ndarray, motion: np.ndarray, like: np.ndarray | None = None) -> State:
     """The state at poses (nb + 1, ...) with motions (nb + 1, 6); of two quaternions the one nearer to ``like``."""
     quat = quat_from_matrix(R[:-1])
     if like is not None:
@@ -199,7 +243,9 @@ def state_of(x, R, motion, like=None) -> State:
     return State(*(freeze(np.ascontiguousarray(array)) for array in arrays))
 
 
-def checked_state(structure, state, what):
+def checked_state(
+    structure: Structure, state: State, what: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The arrays of a state, each checked; quaternions to round-off. ``what``: how errors call it."""
     if not isinstance(state, State):
         raise StateError(f"{what} must be a State, got {state!r}")
@@ -214,7 +260,7 @@ def checked_state(structure, state, what):
     return arrays[0], np.array(quats), arrays[2], arrays[3]
 
 
-def _split(structure, hold):
+def _split(structure: Structure, hold: str | Iterable[str]) -> tuple[list[int], list[str]]:
     """Numbers of the bodies and names of the joints in ``hold``."""
     bodies, joints = [], []
     if not isinstance(hold, Iterable):
@@ -235,25 +281,27 @@ def _split(structure, hold):
     return list(dict.fromkeys(bodies)), list(dict.fromkeys(joints))
 
 
-def _by_name(values, what):
+def _by_name(values: Mapping[str, ArrayLike] | None, what: str) -> ItemsView[str, ArrayLike]:
     """The items of ``values``, a mapping or None."""
     if values is not None and not isinstance(values, Mapping):
         raise StateError(f"{what} must map names to values, got {values!r}")
     return (values or {}).items()
 
 
-def _by_joint(structure, values, what):
+def _by_joint(structure: Structure, values: Mapping[str, ArrayLike] | None, what: str) -> dict[str, np.ndarray]:
     checked = {}
     for name, value in _by_name(values, what):
         if name not in structure.joint_index:
             raise StateError(f"{what}: no joint '{name}'{suggestion(name, structure.joint_index)}")
         joint = structure.joint(name)
-        value = [value] if np.isscalar(value) else value
-        checked[name] = array_of(value, (joint.dof,), f"{what} of {joint.label}", StateError)
+        listed: list | ArrayLike = [value] if np.isscalar(value) else value
+        checked[name] = array_of(listed, (joint.dof,), f"{what} of {joint.label}", StateError)
     return checked
 
 
-def _by_body(structure, values, what, size):
+def _by_body(
+    structure: Structure, values: Mapping[str, ArrayLike] | None, what: str, size: int
+) -> dict[int, np.ndarray]:
     checked = {}
     for name, value in _by_name(values, what):
         if name not in structure.body_index:

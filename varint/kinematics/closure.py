@@ -12,10 +12,13 @@ proportion to the gap leaves them aside and still converges quadratically where 
 closure is that of its neighbourhood (Fan and Yuan, Computing 74, 2005).
 """
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.compile import Compiled
 from varint.kernels.configuration import follow_products
 from varint.kernels.constraints import follow_constraints
 from varint.kernels.measures import ANGULAR
@@ -23,8 +26,14 @@ from varint.kernels.plan import CONSTRAINT, JOINT
 from varint.kernels.rows import evaluate_rows
 from varint.kernels.workspace import coupled_workspace
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
-from varint.model.motion import Slide, Turn
+from varint.model.joints.base import Joint
+from varint.model.motion import Motion, Slide, Turn
 from varint.model.rotation import vector_from_matrix
+from varint.model.structure import Structure
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix, lil_matrix
+
 
 TOLERANCE = 1e-13  # of a closed joint, relative to the size of the parts or of the coordinates
 LONGEST_TURN = 0.15  # rad, of one correction, or as many sizes of a part: larger ones turn joints over
@@ -44,14 +53,14 @@ class Weld:
     turn: np.ndarray
     shift: np.ndarray
 
-    def rows(self, x, R):
+    def rows(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Value (6,) and Jacobian (6, 2, 6); a turn's is exact where the value is along the motion or small."""
         turn, shift = self.frames.relative_pose(x, R)
         value = np.concatenate([vector_from_matrix(self.turn.T @ turn), turn.T @ (shift - self.shift)])
         return value, self.frames.twist_jacobian(x, R)
 
     @property
-    def angular(self):
+    def angular(self) -> np.ndarray:
         """(6,) which rows are angles."""
         return np.arange(6) < 3
 
@@ -65,12 +74,12 @@ class Coordinate:
     value: float
     near: np.ndarray | None = None
 
-    def measure(self, x, R):
+    def measure(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
         """All coordinates (dof,) of the joint, angles and rotation vectors the nearest to ``near``."""
         q = self.frames.measure(x, R)
         return q if self.near is None else continued_coordinates(self.frames.joint, np.array([self.near, q]))[1]
 
-    def rows(self, x, R):
+    def rows(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Value (1,), an angle in [-pi, pi), and Jacobian (1, 2, 6)."""
         q = self.measure(x, R)
         value = q[self.number] - self.value
@@ -79,18 +88,18 @@ class Coordinate:
         return np.array([value]), self.frames.rate_jacobian(x, R, q)[self.number, None]
 
     @property
-    def angular(self):
+    def angular(self) -> np.ndarray:
         """(1,) whether it is an angle."""
         return np.array([not isinstance(motion_of(self.frames.joint, self.number), Slide)])
 
 
-def coordinate_units(length, joint):
+def coordinate_units(length: float, joint: Joint) -> np.ndarray:
     """Sizes (dof,) that count as one: a radian, or for displacements the size of the parts, m."""
     motions = [motion_of(joint, number) for number in range(joint.dof)]
     return np.array([length if isinstance(motion, Slide) else 1.0 for motion in motions])
 
 
-def motion_of(joint, number):
+def motion_of(joint: Joint, number: int) -> Motion:
     """The motion that a coordinate of ``joint`` belongs to."""
     return [motion for motion in joint.allowed for _ in range(motion.size)][number]
 
@@ -111,7 +120,18 @@ class Closure:
         Whether the couplings of coordinates take part.
     """
 
-    def __init__(self, structure, compiled, *, asked=(), still=(), heavy_x=(), heavy_R=(), alike=False, couplings=True):
+    def __init__(
+        self,
+        structure: Structure,
+        compiled: Compiled,
+        *,
+        asked: Iterable[Weld | Coordinate] = (),
+        still: Collection[int] = (),
+        heavy_x: Collection[int] = (),
+        heavy_R: Collection[int] = (),
+        alike: bool = False,
+        couplings: bool = True,
+    ) -> None:
         plan, nb = compiled.plan, len(structure.bodies)
         self.plan, self.asked, self.length = plan, tuple(asked), compiled.length
         self.ws, self.order = coupled_workspace(plan), np.append(compiled.order, nb)
@@ -142,7 +162,7 @@ class Closure:
             self.root[list(heavy_R), 3:, 3:] = np.eye(3) / (root_mass * self.length)
         self.root[list(still)] = 0.0
 
-    def evaluate(self, x, R, trial=False):
+    def evaluate(self, x: np.ndarray, R: np.ndarray, trial: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Rows (nr,) and their Jacobian (nr, 2, 6) by side; the rows of a chain have one value, that of the first.
 
         ``trial``: rows of products of exponentials are the same as those of the last pose that was none.
@@ -160,26 +180,26 @@ class Closure:
             n += len(value)
         return g, G
 
-    def is_closed(self, gap, x):
+    def is_closed(self, gap: float, x: np.ndarray) -> bool:
         """Whether ``gap``, m, is that of closed joints, for bodies at ``x`` (nb + 1, 3)."""
         return gap <= 10 * self._tolerance(x)
 
-    def gap(self, g):
+    def gap(self, g: np.ndarray) -> float:
         """Largest row, m."""
         return float(np.abs(self.scale * g).max(initial=0.0))
 
-    def coupling_gaps(self, g):
+    def coupling_gaps(self, g: np.ndarray) -> list[tuple[int, float]]:
         """(force of the description, m) of each coupling."""
         plan = self.plan
         places = np.searchsorted(self.rows, plan.constraints.row[self.constraints])
         forces = plan.elements.force[plan.constraints.element[self.constraints]]
         return list(zip(forces.tolist(), np.abs(self.scale * g)[places].tolist(), strict=True))
 
-    def speed(self, motion):
+    def speed(self, motion: np.ndarray) -> float:
         """Of the fastest body of motions (nb + 1, 6), m/s."""
         return max(np.abs(motion[:, :3]).max(), self.length * np.abs(motion[:, 3:]).max())
 
-    def row_size(self, G):
+    def row_size(self, G: np.ndarray) -> np.ndarray:
         """(nr,) each row over its size is the distance, in the metric, that satisfies it alone."""
         square = np.einsum("rsk,rskl->rsl", G, self.own_root[self.side])
         trace = np.einsum("nkl,nkl->nk", self.own_root, self.own_root)
@@ -189,7 +209,7 @@ class Closure:
             size[first:last] = size[first:last].sum()
         return np.sqrt(size)
 
-    def matrix(self, G, size):
+    def matrix(self, G: np.ndarray, size: np.ndarray) -> "np.ndarray | csr_matrix":
         """The rows over their sizes, by motions y with y.y = d.M d: (nr, 6 nb + 6), dense or sparse."""
         blocks = np.einsum("rsk,rskl->rsl", G, self.root[self.side]) / size[:, None, None]
         columns = (6 * self.side[..., None] + np.arange(6)).reshape(len(G), 12)
@@ -201,20 +221,24 @@ class Closure:
         from scipy.sparse import csr_matrix  # a quarter of a second to import, so only where it pays
 
         matrix = csr_matrix((blocks.ravel(), columns.ravel(), 12 * np.arange(len(G) + 1)), shape=shape)
-        return self._joined(matrix.tolil()).tocsr() if self.chains else matrix
+        if not self.chains:
+            return matrix
+        rows = matrix.tolil()
+        self._joined(rows)
+        return rows.tocsr()
 
-    def _joined(self, rows):
+    def _joined(self, rows: "np.ndarray | lil_matrix") -> "np.ndarray | lil_matrix":
         """The rows of each chain added up in its first."""
         for first, last in self.chains:
             rows[first] = rows[first:last].sum(axis=0)
             rows[first + 1 : last] = 0.0
         return rows
 
-    def motion(self, y):
+    def motion(self, y: np.ndarray) -> np.ndarray:
         """Motions (nb + 1, 6), m or m/s, world, and rad or rad/s, body axes, of ``y`` (6 nb + 6,)."""
         return np.einsum("nkl,nl->nk", self.root, y.reshape(-1, 6))
 
-    def close(self, x, R, iterations):
+    def close(self, x: np.ndarray, R: np.ndarray, iterations: int) -> tuple[np.ndarray, np.ndarray, float]:
         """Move the poses (nb + 1, 3), (nb + 1, 3, 3) onto the rows; return the new ones and the largest row left, m."""
         tol = self._tolerance(x)
         g, G = self.evaluate(x, R)
@@ -246,10 +270,12 @@ class Closure:
                     size = self.row_size(G)
         return x, R, self.gap(g)
 
-    def _tolerance(self, x):
+    def _tolerance(self, x: np.ndarray) -> float:
         return TOLERANCE * max(self.length, np.abs(x).max())
 
-    def velocity(self, x, R, motion, rates):
+    def velocity(
+        self, x: np.ndarray, R: np.ndarray, motion: np.ndarray, rates: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest to ``motion`` (nb + 1, 6) in the metric with ``rates`` (nr - rows of the joints,) of ``asked``.
 
         Returns it and the mismatch (nr,) that is left, m/s.
@@ -260,7 +286,7 @@ class Closure:
         target = np.zeros(len(G))
         target[len(G) - len(rates) :] = rates
 
-        def mismatch(motion):
+        def mismatch(motion: np.ndarray) -> np.ndarray:
             return target - self._joined(np.einsum("rsk,rsk->r", G, motion[self.side]))
 
         left = mismatch(motion)
@@ -273,7 +299,7 @@ class Closure:
         return motion, self.scale * left
 
 
-def damped_solution(A, damping, b):
+def damped_solution(A: "np.ndarray | csr_matrix", damping: float, b: np.ndarray) -> np.ndarray:
     """The y that minimises ``|A y - b|^2 + damping |y|^2``."""
     if isinstance(A, np.ndarray):
         K = A @ A.T
@@ -286,14 +312,14 @@ def damped_solution(A, damping, b):
     return A.T @ splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve(b)
 
 
-def _root_alike(nb, length):
+def _root_alike(nb: int, length: float) -> np.ndarray:
     """The like of `_root_of_inverse_mass` for masses of one and radii of gyration of ``length``, m."""
     root = np.zeros((nb + 1, 6, 6))
     root[:-1] = np.diag([1.0] * 3 + [1.0 / length] * 3)
     return root
 
 
-def _root_of_inverse_mass(structure):
+def _root_of_inverse_mass(structure: Structure) -> np.ndarray:
     """(nb + 1, 6, 6) T with T T^T = M^-1 of each body; zero for the world."""
     root = np.zeros((len(structure.bodies) + 1, 6, 6))
     masses = np.array([body.mass for body in structure.bodies])

@@ -9,6 +9,7 @@ N^T dG(xi) eta does not vanish on the motions xi, eta, some of them end at secon
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from varint.compile import Compiled, compile_structure
 from varint.errors import StateError
 from varint.kernels.configuration import place_anew
 from varint.kernels.measures import curve_rows
-from varint.kernels.plan import JOINT
+from varint.kernels.plan import JOINT, Workspace
 from varint.kernels.workspace import coupled_workspace
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.closure import Closure
@@ -114,8 +115,8 @@ class Diagnosis:
         largest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1, keepdims=True), axis=1)
         return motions * np.sign(largest)[:, :, None]
 
-    def __str__(self):
-        def number(count, what):
+    def __str__(self) -> str:
+        def number(count: int, what: str) -> str:
             return f"{count} {what}" + ("" if count == 1 else "s")
 
         lines = [f"{self.structure.name}: {number(self.mobility, 'degree')} of freedom at this pose"]
@@ -134,7 +135,7 @@ class Diagnosis:
         return "\n".join(lines)
 
 
-def _null_motions(structure, G, count):
+def _null_motions(structure: Structure, G: np.ndarray, count: int) -> np.ndarray:
     """(count, nb, 6) that the rows G (nr, nb, 6) allow, orthonormal in the kinetic metric."""
     nb = len(structure.bodies)
     root = np.zeros((nb, 6, 6))  # of the inverse mass matrix
@@ -146,13 +147,13 @@ def _null_motions(structure, G, count):
     return np.einsum("nij,mnj->mni", root, null)
 
 
-def _joint_rows(compiled, x, R):
+def _joint_rows(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
     """Jacobian (nr, nb, 6) of the rows of the joints."""
     G = _jacobian(compiled, _placed(compiled, x, R).jacobian[0])
     return G[compiled.plan.rows.role == JOINT]
 
 
-def _couplings(compiled, x, R):
+def _couplings(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> np.ndarray:
     """Jacobian (nc, nb, 6) of the couplings, each over the size of its largest entry."""
     plan = compiled.plan
     couplings = np.flatnonzero(~plan.constraints.driven)
@@ -229,7 +230,7 @@ class _Rank(NamedTuple):
 class _Loops:
     """A cluster of loops as a mechanism of its own, at the pose x (nb, 3), R (nb, 3, 3)."""
 
-    def __init__(self, structure, x, R):
+    def __init__(self, structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
         self.compiled = compile_structure(structure)
         self.closure = Closure(structure, self.compiled)
         self.x, self.R = x, R
@@ -237,7 +238,7 @@ class _Loops:
         # joint and number within it of each row
         self.rows = [(int(j), r) for k, j in enumerate(self.compiled.joints) for r in range(first[k + 1] - first[k])]
 
-    def look(self, x, R) -> _Rank:
+    def look(self, x: np.ndarray, R: np.ndarray) -> _Rank:
         """Rank and null spaces at a pose."""
         G = self._scaled(x, R)
         U, sizes, Vt = np.linalg.svd(G)
@@ -260,7 +261,7 @@ class _Loops:
                 found.append(self._second_order(rng, *closed))
         return min(found) if found else self._second_order(rng, self.x, self.R)
 
-    def _second_order(self, rng, x, R):
+    def _second_order(self, rng: np.random.Generator, x: np.ndarray, R: np.ndarray) -> int:
         """Dimension of the motions that do not end at second order, see the module's docstring."""
         at = self.look(x, R)
         if at.left.shape[1] == 0 or len(at.motions) == 0:
@@ -272,10 +273,10 @@ class _Loops:
             forms.append(at.left.T @ self._curved(x, R, motion) @ at.motions.T)
         return len(at.motions) - int(np.linalg.matrix_rank(np.concatenate(forms), tol=SECOND_ORDER))
 
-    def _scaled(self, x, R):
+    def _scaled(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
         return self._in_sizes(_jacobian(self.compiled, _placed(self.compiled, x, R).jacobian[0]))
 
-    def _curved(self, x, R, motion):
+    def _curved(self, x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> np.ndarray:
         """Change of the scaled Jacobian along a scaled motion (6 nb,)."""
         plan, ws = self.compiled.plan, _placed(self.compiled, x, R)
         along = motion.reshape(-1, 6) * np.array([self.compiled.length] * 3 + [1.0] * 3)
@@ -283,25 +284,27 @@ class _Loops:
         curve_rows(plan, ws, np.arange(len(change)), ws.position[0], ws.rotation[0], along[self.compiled.order], change)
         return self._in_sizes(_jacobian(self.compiled, change))
 
-    def _in_sizes(self, G):
+    def _in_sizes(self, G: np.ndarray) -> np.ndarray:
         """Rows (nr, nb, 6) in m, by motions in sizes of the parts and radians: (nr, 6 nb)."""
         plan, unit = self.compiled.plan, np.array([1.0] * 3 + [1.0 / self.compiled.length] * 3)
         return (plan.rows.scale[:, None, None] * G * unit).reshape(len(G), 6 * G.shape[1])
 
-    def _moved(self, x, R, motion):
+    def _moved(self, x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The pose after a scaled motion (6 nb,), in parts' sizes and radians."""
         motion = motion.reshape(-1, 6)
         turn = np.array([matrix_from_vector(vector) for vector in motion[:, 3:]])
         return x + self.compiled.length * motion[:, :3], R @ turn
 
-    def _closed(self, x, R):
+    def _closed(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """The pose put back onto the joints, None where that fails."""
         x, R = np.vstack([x, np.zeros(3)]), np.concatenate([R, np.eye(3)[None]])
         x, R, gap = self.closure.close(x, R, ITERATIONS)
         return (x[:-1], R[:-1]) if self.closure.is_closed(gap, x) else None
 
 
-def _alone(structure, state, articulation, bodies, numbers):
+def _alone(
+    structure: Structure, state: State, articulation: int, bodies: list[int], numbers: list[int]
+) -> tuple[Structure, np.ndarray, np.ndarray]:
     """Some bodies and joints of a structure, the world in place of the articulation, and the pose seen from there."""
     x, R = state.position[bodies], rotation_matrix(state.quat_wxyz[bodies])
     held = None
@@ -317,7 +320,7 @@ def _alone(structure, state, articulation, bodies, numbers):
     return Structure(structure.name, [structure.bodies[i] for i in bodies], joints), x, R
 
 
-def _placed(compiled, x, R):
+def _placed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> Workspace:
     """Workspace with pose 0 at x (nb, 3), R (nb, 3, 3), in the order of the description."""
     ws = coupled_workspace(compiled.plan)
     ws.position[0, :-1], ws.quat[0, :-1] = x[compiled.order], quat_from_matrix(R[compiled.order])
@@ -325,7 +328,7 @@ def _placed(compiled, x, R):
     return ws
 
 
-def _jacobian(compiled, rows):
+def _jacobian(compiled: Compiled, rows: np.ndarray) -> np.ndarray:
     """(nr, nb, 6) of ``rows`` (nr, 2, 6) by side; bodies in the order of the description."""
     plan = compiled.plan
     nr, nb = plan.rows.role.size, plan.bodies.mass.size
@@ -336,14 +339,14 @@ def _jacobian(compiled, rows):
     return G[:, compiled.slot]
 
 
-def _removable(G, cut, rank):
+def _removable(G: np.ndarray, cut: Sequence[bool], rank: int) -> list[int]:
     """Rows of cut joints without which G keeps its ``rank``: QR with pivots, on what the tree's rows leave of them.
 
     ``cut`` (nr,): whether a row is of a cut joint.
     """
-    cut = np.array(cut, dtype=bool)
-    tree = np.linalg.qr(G[~cut].T)[0]
-    left = G[cut] - G[cut] @ tree @ tree.T
+    of_cut = np.array(cut, dtype=bool)
+    tree = np.linalg.qr(G[~of_cut].T)[0]
+    left = G[of_cut] - G[of_cut] @ tree @ tree.T
     needed = []
     for _ in range(rank - tree.shape[1]):
         best = int(np.argmax(np.linalg.norm(left, axis=1)))
@@ -351,10 +354,10 @@ def _removable(G, cut, rank):
         along = left[best] / np.linalg.norm(left[best])
         left = left - np.outer(left @ along, along)
         left[needed] = 0.0
-    return np.delete(np.flatnonzero(cut), needed).tolist()
+    return np.delete(np.flatnonzero(of_cut), needed).tolist()
 
 
-def _direction(compiled, state, j, k):
+def _direction(compiled: Compiled, state: State, j: int, k: int) -> str:
     """What row ``k`` of joint ``j`` of the description forbids, in words; world axes."""
     plan, joint = compiled.plan, int(np.flatnonzero(compiled.joints == j)[0])
     r = plan.joints.rows[joint] + k
@@ -368,7 +371,7 @@ def _direction(compiled, state, j, k):
     return f"torque about {_words(R[compiled.order[plan.joints.side[joint, side]]] @ row[3:])}"
 
 
-def _words(vector):
+def _words(vector: np.ndarray) -> str:
     """A direction (3,), of either sense: x, y, z or its components."""
     vector = vector / np.linalg.norm(vector)
     vector = vector * np.sign(vector[np.argmax(np.abs(vector) > SQUARE_ON)])
@@ -377,7 +380,9 @@ def _words(vector):
     return "(" + ", ".join(f"{round(value, 3) + 0.0:g}" for value in vector) + ")"
 
 
-def _relative_motions(structure, length, x, R, motions):
+def _relative_motions(
+    structure: Structure, length: float, x: np.ndarray, R: np.ndarray, motions: np.ndarray
+) -> np.ndarray:
     """(m, 6 joints) of the frames of each joint with rows against each other, m and ``length`` times rad."""
     pad = np.zeros((len(motions), 1, 3))
     v = np.concatenate([motions[..., :3], pad], axis=1)

@@ -1,15 +1,19 @@
 """Joint coordinates to poses and velocities of bodies, and back, along the spanning tree."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Turn, joint_pose, motion_subspace
 from varint.model.product_table import joint_table
 from varint.model.rotation import cross_matrix, rotation_matrix
+from varint.model.structure import Structure
 from varint.products.coordinates import coordinates
 from varint.products.records import one_product
+from varint.topology import Topology
 
 NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off
 
@@ -21,7 +25,7 @@ class JointFrames:
     ``origin_b`` (3,): in body axes.
     """
 
-    def __init__(self, structure, joint):
+    def __init__(self, structure: Structure, joint: Joint) -> None:
         self.joint = joint
         self.a, self.b = (structure.body_index.get(body, -1) for body in (joint.body_a, joint.body_b))
         (self.axes_a, self.origin_a), (self.axes_b, self.origin_b) = (
@@ -29,13 +33,13 @@ class JointFrames:
             for body, point in zip((self.a, self.b), structure.anchors(joint), strict=True)
         )
 
-    def _in_body(self, structure, body, point):
+    def _in_body(self, structure: Structure, body: int, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if body < 0:
             return self.joint.frame, point
         R = rotation_matrix(structure.bodies[body].quat_wxyz)
         return R.T @ self.joint.frame, R.T @ (point - structure.bodies[body].position)
 
-    def relative_pose(self, x, R):
+    def relative_pose(self, x: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (..., 3, 3) and origin (..., 3) of frame b in frame a.
 
         Bodies at ``x`` (..., nb + 1, 3), ``R`` (..., nb + 1, 3, 3), the world last.
@@ -45,11 +49,11 @@ class JointFrames:
         apart = x_b + R_b @ self.origin_b - x_a - R_a @ self.origin_a
         return back @ R_b @ self.axes_b, (back @ apart[..., None])[..., 0]
 
-    def measure(self, x, R):
+    def measure(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Joint coordinates (..., dof)."""
         return self.coordinates(*self.relative_pose(x, R))
 
-    def coordinates(self, turn, shift):
+    def coordinates(self, turn: np.ndarray, shift: np.ndarray) -> np.ndarray:
         """Joint coordinates (..., dof) of relative poses; those that are searched for go on from one to the next."""
         if type(self.joint).measure is not Joint.measure:
             return self.joint.measure(turn, shift)
@@ -59,7 +63,7 @@ class JointFrames:
         coordinates(*one_product(joint_table(self.joint), length), *poses, found.reshape(-1, self.joint.dof))
         return found
 
-    def twist_jacobian(self, x, R):
+    def twist_jacobian(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Twist of b seen from a, at b's origin in b's axes, angular first: (6, 2, 6) by the motions of bodies a and b.
 
         A body's motion is that of its centre of mass (world) and its turn (body axes).
@@ -74,7 +78,7 @@ class JointFrames:
         jacobian[3:, 1, 3:] = -self.axes_b.T @ cross_matrix(self.origin_b)
         return jacobian
 
-    def rate_jacobian(self, x, R, q=None):
+    def rate_jacobian(self, x: np.ndarray, R: np.ndarray, q: np.ndarray | None = None) -> np.ndarray:
         """Rates of the joint coordinates, (dof, 2, 6) by the motions of bodies a and b as in `twist_jacobian`.
 
         ``q`` (dof,): the coordinates, measured where not given.
@@ -82,7 +86,7 @@ class JointFrames:
         inverse = np.linalg.pinv(motion_subspace(self.joint, self.measure(x, R) if q is None else q))
         return np.tensordot(inverse, self.twist_jacobian(x, R), 1)
 
-    def place(self, child, x, R, q):
+    def place(self, child: int, x: np.ndarray, R: np.ndarray, q: np.ndarray) -> None:
         """Fill the pose of body ``child`` of the joint from that of the other, at coordinates ``q``."""
         turn, shift = joint_pose(self.joint, q)
         if child == self.b:
@@ -94,18 +98,18 @@ class JointFrames:
             R[child] = A @ self.axes_a.T
             x[child] = x[self.b] + R[self.b] @ self.origin_b - A @ shift - R[child] @ self.origin_a
 
-    def twist(self, x, R, rates):
+    def twist(self, x: np.ndarray, R: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Twist (6,) of b seen from a that the joint ``rates`` (dof,) give, as in `twist_jacobian`."""
         return motion_subspace(self.joint, self.measure(x, R)) @ rates
 
-    def relative_velocity(self, x, R, rates):
+    def relative_velocity(self, x: np.ndarray, R: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """World velocity (v, w) of body b that the joint ``rates`` (dof,) give it while body a rests."""
         B = R[self.b] @ self.axes_b
         twist = self.twist(x, R, rates)
         w = B @ twist[:3]
         return B @ twist[3:] - np.cross(w, R[self.b] @ self.origin_b), w
 
-    def move(self, child, x, R, v, w, rates):
+    def move(self, child: int, x: np.ndarray, R: np.ndarray, v: np.ndarray, w: np.ndarray, rates: np.ndarray) -> None:
         """Fill the world velocities of body ``child`` of the joint from those of the other."""
         dv, dw = self.relative_velocity(x, R, rates)
         if child == self.b:
@@ -116,26 +120,28 @@ class JointFrames:
             v[child] = v[self.b] - dv - np.cross(w[child], x[self.b] - x[child])
 
 
-def with_world(position, quat_wxyz):
+def with_world(position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """x (..., nb + 1, 3), R (..., nb + 1, 3, 3), the world last, of bodies at (..., nb, 3), (..., nb, 4)."""
     position, R = np.asarray(position), rotation_matrix(quat_wxyz)
     x = np.concatenate([position, np.zeros_like(position[..., :1, :])], axis=-2)
     return x, np.concatenate([R, np.broadcast_to(np.eye(3), (*R.shape[:-3], 1, 3, 3))], axis=-3)
 
 
-def reference_pose(structure):
+def reference_pose(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     """x (nb + 1, 3), R (nb + 1, 3, 3) of the reference configuration, the world last."""
     return with_world([body.position for body in structure.bodies], [body.quat_wxyz for body in structure.bodies])
 
 
-def moved(x, R, motion):
+def moved(x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The pose (nb + 1, 3), (nb + 1, 3, 3) after a motion (nb + 1, 6): m, world, and a turn, rad, body axes."""
     half = 0.5 * np.linalg.norm(motion[:, 3:], axis=1, keepdims=True)
     quat = np.hstack([np.cos(half), 0.5 * np.sinc(half / np.pi) * motion[:, 3:]])
     return x + motion[:, :3], R @ rotation_matrix(quat)
 
 
-def forward_pose(structure, topology, coordinates, x, R):
+def forward_pose(
+    structure: Structure, topology: Topology, coordinates: Mapping[str, np.ndarray], x: np.ndarray, R: np.ndarray
+) -> None:
     """Poses along the tree at ``coordinates`` (joint name to (dof,)); joints not named keep theirs. In place."""
     x0, R0 = x.copy(), R.copy()
     for body in topology.bodies:
@@ -148,7 +154,9 @@ def forward_pose(structure, topology, coordinates, x, R):
         frames.place(body, x, R, q)
 
 
-def forward_velocity(structure, topology, rates, x, R):
+def forward_velocity(
+    structure: Structure, topology: Topology, rates: Mapping[str, np.ndarray], x: np.ndarray, R: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """World velocities v, w (nb + 1, 3) along the tree at ``rates``; joints not named are at rest."""
     v, w = np.zeros_like(x), np.zeros_like(x)
     for body in topology.bodies:
@@ -161,7 +169,7 @@ def forward_velocity(structure, topology, rates, x, R):
     return v, w
 
 
-def joint_coordinates(structure, joint, position, quat_wxyz):
+def joint_coordinates(structure: Structure, joint: Joint, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
     """Coordinates (T, dof) of ``joint`` at poses (T, nb, 3), (T, nb, 4), or (T,) where it has one.
 
     Angles are continued past pi, rotation vectors past pi: from one node to the next a body may
@@ -171,7 +179,7 @@ def joint_coordinates(structure, joint, position, quat_wxyz):
     return q[:, 0] if joint.dof == 1 else q
 
 
-def continued_coordinates(joint, q):
+def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
     """Coordinates ``q`` (T, dof) of ``joint``, angles and rotation vectors the nearest to those before. In place."""
     column = 0
     for motion in joint.allowed:
@@ -183,7 +191,7 @@ def continued_coordinates(joint, q):
     return q
 
 
-def continued(vectors):
+def continued(vectors: np.ndarray) -> np.ndarray:
     """Rotation vectors (T, 3) of the same rotations, each the nearest to the one before; rad."""
     last = tuple(vectors[0].tolist())
     found = [last]

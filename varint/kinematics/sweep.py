@@ -9,16 +9,19 @@ joints, there is no velocity: the linkage locks, and steps shrink towards the li
 metric in which all bodies are alike: a heavy body is nothing singular. Masses only choose among the velocities.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
 from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
 from varint.model.checks import suggestion
+from varint.model.joints.base import Joint
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
@@ -64,7 +67,7 @@ class Sweep:
     lockup: float | None
     branch_points: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.values)
 
     def state(self, i: int) -> State:
@@ -87,16 +90,18 @@ class Node:
     clearance: float  # smallest singular value of a direction in which the velocity was carried over
 
 
-def sweep(structure, compiled, joint, values, state) -> Sweep:
+def sweep(
+    structure: Structure, compiled: Compiled, joint: str | tuple[str, int], values: ArrayLike, state: State
+) -> Sweep:
     """See ``Mechanism.sweep``."""
-    joint, number = _coordinate(structure, joint)
-    values = _checked(values, joint)
+    driven, number = _coordinate(structure, joint)
+    goals = _checked(values, driven)
     checked_state(structure, state, "state of the sweep")
     state = assemble(structure, compiled, state, (), None, None)
-    path = _Path(structure, compiled, JointFrames(structure, joint), number)
+    path = _Path(structure, compiled, JointFrames(structure, driven), number)
     path.start(*with_world(state.position, state.quat_wxyz))
     reached, lockup = [], None
-    for value in values:
+    for value in goals:
         if not path.follow(value):
             lockup = path.nodes[-1].s
             break
@@ -106,7 +111,7 @@ def sweep(structure, compiled, joint, values, state) -> Sweep:
     coordinates = {j.name: joint_coordinates(structure, j, position, quat_wxyz)[reached] for j in structure.joints}
     return Sweep(
         mechanism=structure,
-        values=values[: len(reached)],
+        values=goals[: len(reached)],
         position=position[reached],
         quat_wxyz=quat_wxyz[reached],
         coordinates=coordinates,
@@ -118,7 +123,7 @@ def sweep(structure, compiled, joint, values, state) -> Sweep:
 class _Path:
     """Points on the way, from the start on, one for each step."""
 
-    def __init__(self, structure, compiled, frames, number):
+    def __init__(self, structure: Structure, compiled: Compiled, frames: JointFrames, number: int) -> None:
         self.drive = Coordinate(frames, number, 0.0)
         self.closure = Closure(structure, compiled, asked=[self.drive])
         self.alike = Closure(structure, compiled, asked=[self.drive], alike=True)
@@ -126,12 +131,12 @@ class _Path:
         self.nodes: list[Node] = []
         self.rank = 0  # largest so far
 
-    def start(self, x, R):
+    def start(self, x: np.ndarray, R: np.ndarray) -> None:
         """Begin at a closed configuration."""
         s = float(self.drive.measure(x, R)[self.drive.number])
         self.nodes.append(self._node(s, x, R, None))
 
-    def follow(self, goal) -> bool:
+    def follow(self, goal: float) -> bool:
         """Step to ``goal``; False where the linkage locks before it."""
         longest = np.inf
         while (left := goal - self.nodes[-1].s) != 0.0:
@@ -148,7 +153,7 @@ class _Path:
                 self.nodes.append(node)
         return True
 
-    def branch_points(self):
+    def branch_points(self) -> np.ndarray:
         """Coordinates (k,) at which the least of the singular values vanishes, in the order of passing."""
         nodes, ends = self._with_probes(), [node.s for node in self.nodes]
         least = np.array([node.singular[self.rank - 1] if self.rank else 1.0 for node in nodes])
@@ -160,7 +165,7 @@ class _Path:
         tolerance = 10 * self.smallest
         return np.array([s for s in found if s is not None and min(ends) - tolerance < s < max(ends) + tolerance])
 
-    def _with_probes(self):
+    def _with_probes(self) -> list[Node]:
         """The nodes that are apart, with one more at an end that is near a branch point."""
         nodes = self.nodes[:1]
         for node in self.nodes[1:]:
@@ -169,17 +174,17 @@ class _Path:
         if len(nodes) > 1:
             for end, beside, place in ((nodes[0], nodes[1], 0), (nodes[-1], nodes[-2], len(nodes) + 1)):
                 if end.clearance < np.inf:
-                    nodes.insert(
-                        place, self._reach(end, end.s + np.copysign(STEP / self._speed(end), end.s - beside.s))
-                    )
-        return [node for node in nodes if node is not None]
+                    reached = self._reach(end, end.s + np.copysign(STEP / self._speed(end), end.s - beside.s))
+                    if reached is not None:
+                        nodes.insert(place, reached)
+        return nodes
 
-    def _speed(self, node):
+    def _speed(self, node: Node) -> float:
         """Sizes of a part, or rad, that the fastest body moves by unit of the coordinate."""
         shift, turn = np.abs(node.velocity[:, :3]).max(), np.linalg.norm(node.velocity[:, 3:], axis=1).max()
         return max(shift / self.closure.length, turn, 1e-9)
 
-    def _step(self, here, s):
+    def _step(self, here: Node, s: float) -> Node | None:
         """The node at ``s`` near ``here``, or None where none is found."""
         self.drive.value, self.drive.near = s, here.q
         step = s - here.s
@@ -194,7 +199,7 @@ class _Path:
         node = self._node(s, x, R, here)
         return None if correction > max(0.1 * node.clearance, SMALLEST_CORRECTION) else node
 
-    def _reach(self, here, s, halvings=4):
+    def _reach(self, here: Node, s: float, halvings: int = 4) -> Node | None:
         """`_step`, in halves where it must be."""
         node = self._step(here, s)
         if node is None and halvings:
@@ -202,7 +207,7 @@ class _Path:
             return None if middle is None else self._reach(middle, s, halvings - 1)
         return node
 
-    def _node(self, s, x, R, before):
+    def _node(self, s: float, x: np.ndarray, R: np.ndarray, before: Node | None) -> Node:
         _, G = self.closure.evaluate(x, R)
         size = self.alike.row_size(G)
         A = self.alike.matrix(G, size)
@@ -220,7 +225,7 @@ class _Path:
         clearance = singular[unclear].min() if unclear.any() else np.inf
         return Node(s, self.drive.measure(x, R), x, R, velocity, acceleration, singular, clearance)
 
-    def _velocity(self, known, rates, unclear, before):
+    def _velocity(self, known: np.ndarray, rates: np.ndarray, unclear: np.ndarray, before: Node | None) -> np.ndarray:
         """The motion (nb + 1, 6) of least kinetic energy with ``rates`` along ``known``, as before along ``unclear``.
 
         ``known``, ``unclear``: orthonormal directions (., 6 nb + 6) in the metric of `alike`.
@@ -234,20 +239,22 @@ class _Path:
         Q, triangle = np.linalg.qr(kinetic)
         return self.closure.motion(Q @ np.linalg.solve(triangle.T, np.concatenate([rates, carried])))
 
-    def _zero(self, around, least):
+    def _zero(self, around: Sequence[Node], least: np.ndarray) -> float | None:
         """Where between three nodes the ``least`` (3,) singular value passes zero, None if it does not.
 
         Given a sign that changes there the value is a smooth function of the coordinate.
         """
         low, middle, high = (node.s for node in around)
         s = (low * least[2] + high * least[0]) / (least[0] + least[2])
-        straight = np.interp(middle, *zip(*sorted([(low, -least[0]), (high, least[2])]), strict=True))
+        (first, f_first), (last, f_last) = sorted([(low, -least[0]), (high, least[2])])
+        straight = np.interp(middle, (first, last), (f_first, f_last))
         if abs(abs(straight) - least[1]) > CURVED * (least[0] + least[2]):
             return None
         for share in (0.1, 0.01, 0.001):
             points = s + share * (high - low) * np.array([-2.0, -1.0, 1.0, 2.0])
-            nodes = [self._reach(_nearest(around, point), point) for point in points]
-            if None in nodes:
+            reached = [self._reach(_nearest(around, point), point) for point in points]
+            nodes = [node for node in reached if node is not None]
+            if len(nodes) < len(reached):
                 return None
             around = [*around, *nodes]
             f = np.array([-1.0, -1.0, 1.0, 1.0]) * [node.singular[self.rank - 1] for node in nodes]
@@ -260,17 +267,17 @@ class _Path:
         return s
 
 
-def _nearest(nodes, s):
+def _nearest(nodes: Iterable[Node], s: float) -> Node:
     return min(nodes, key=lambda node: abs(node.s - s))
 
 
-def _distance(pose, other, length):
+def _distance(pose: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray], length: float) -> float:
     """Largest motion of a body from one pose to the other, rad or sizes of a part."""
     turn = np.linalg.norm(pose[1] - other[1], axis=(1, 2)).max() / np.sqrt(2)
     return max(np.abs(pose[0] - other[0]).max() / length, turn)
 
 
-def _coordinate(structure, joint):
+def _coordinate(structure: Structure, joint: str | tuple[str, int]) -> tuple[Joint, int]:
     """The joint and the number of its coordinate."""
     name, number = joint if isinstance(joint, (tuple, list)) and len(joint) == 2 else (joint, None)
     if not isinstance(name, str):
@@ -289,7 +296,7 @@ def _coordinate(structure, joint):
     return found, int(number)
 
 
-def _checked(values, joint):
+def _checked(values: ArrayLike, joint: Joint) -> np.ndarray:
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError) as problem:

@@ -1,8 +1,11 @@
 """A rigid body: mass, inertia and pose in the reference configuration."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model import shapes
@@ -42,9 +45,9 @@ class Body(Frozen):
     position: np.ndarray = field(default_factory=lambda: np.zeros(3), kw_only=True)
     quat_wxyz: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]), kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_name(self.name, "a body")
-        what = f"body '{self.name}'"
+        what = self.label
         if self.name == WORLD:
             raise MechanismError("'world' names the ground: give the body another name")
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
@@ -53,33 +56,38 @@ class Body(Frozen):
         set_("position", array_of(self.position, (3,), f"position of {what}"))
         set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
 
+    @property
+    def label(self) -> str:
+        """How errors name the body."""
+        return f"body '{self.name}'"
+
     @classmethod
-    def box(cls, name, size, mass, **pose) -> "Body":
+    def box(cls, name: str, size: ArrayLike, mass: float, **pose: Any) -> "Body":
         """A uniform box; ``size`` (3,): its edges along body x, y, z, m."""
         return cls._uniform(name, shapes.box, mass, pose, size=size)
 
     @classmethod
-    def cylinder(cls, name, radius, length, mass, **pose) -> "Body":
+    def cylinder(cls, name: str, radius: float, length: float, mass: float, **pose: Any) -> "Body":
         """A uniform cylinder along body z, m."""
         return cls._uniform(name, shapes.cylinder, mass, pose, radius=radius, length=length)
 
     @classmethod
-    def capsule(cls, name, radius, length, mass, **pose) -> "Body":
+    def capsule(cls, name: str, radius: float, length: float, mass: float, **pose: Any) -> "Body":
         """A uniform cylinder of ``length`` along body z with a half sphere on each end, m."""
         return cls._uniform(name, shapes.capsule, mass, pose, radius=radius, length=length)
 
     @classmethod
-    def sphere(cls, name, radius, mass, **pose) -> "Body":
+    def sphere(cls, name: str, radius: float, mass: float, **pose: Any) -> "Body":
         """A uniform ball, m."""
         return cls._uniform(name, shapes.sphere, mass, pose, radius=radius)
 
     @classmethod
-    def ellipsoid(cls, name, semi_axes, mass, **pose) -> "Body":
+    def ellipsoid(cls, name: str, semi_axes: ArrayLike, mass: float, **pose: Any) -> "Body":
         """A uniform ellipsoid; ``semi_axes`` (3,) along body x, y, z, m."""
         return cls._uniform(name, shapes.ellipsoid, mass, pose, semi_axes=semi_axes)
 
     @classmethod
-    def rod(cls, name, start, end, mass, radius=None) -> "Body":
+    def rod(cls, name: str, start: ArrayLike, end: ArrayLike, mass: float, radius: float | None = None) -> "Body":
         """A uniform rod between two points (3,) of the world, body z from ``start`` to ``end``.
 
         ``radius``: of its circular section, m; a hundredth of the length where not given (a rod
@@ -93,7 +101,7 @@ class Body(Frozen):
         return cls.cylinder(name, radius, length, mass, position=0.5 * (start + end), quat_wxyz=quat)
 
     @classmethod
-    def mesh(cls, name, vertices, triangles, mass, **pose) -> "Body":
+    def mesh(cls, name: str, vertices: ArrayLike, triangles: ArrayLike, mass: float, **pose: Any) -> "Body":
         """A uniform solid inside a closed triangle mesh.
 
         ``vertices`` (n, 3), m, in axes parallel to the body's; ``triangles`` (k, 3) vertex numbers,
@@ -111,7 +119,7 @@ class Body(Frozen):
         return cls(name, mass=mass, inertia=mass * moments.inertia, position=centre, quat_wxyz=quat)
 
     @classmethod
-    def composite(cls, name, parts) -> "Body":
+    def composite(cls, name: str, parts: "Sequence[Body | tuple[float, ArrayLike]]") -> "Body":
         """Bodies and point masses welded into one.
 
         ``parts``: bodies, each where it is in the reference configuration, and point masses
@@ -142,13 +150,15 @@ class Body(Frozen):
         return cls(name, mass=mass, inertia=R.T @ inertia @ R, position=centre, quat_wxyz=quat)
 
     @classmethod
-    def _uniform(cls, name, shape, mass, pose, **sizes) -> "Body":
+    def _uniform(
+        cls, name: str, shape: Callable[..., np.ndarray], mass: float, pose: Mapping[str, Any], **sizes: ArrayLike
+    ) -> "Body":
         what = f"body '{name}'"
         mass = positive(mass, f"mass of {what}")
         return cls(name, mass=mass, inertia=mass * shape(**sizes, what=what), **pose)
 
 
-def _checked_inertia(value, what: str) -> np.ndarray:
+def _checked_inertia(value: ArrayLike, what: str) -> np.ndarray:
     inertia = array_of(value, (3, 3), f"inertia of {what}")
     if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
         raise MechanismError(f"inertia of {what} must be symmetric, got {inertia.tolist()}")

@@ -1,10 +1,12 @@
 """Checks that descriptions share. Each returns the value as a read-only float array."""
 
 import difflib
+from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError
+from varint.errors import MechanismError, VarintError
 
 UNIT_TOLERANCE = 1e-8
 ROUND_OFF = (
@@ -21,7 +23,7 @@ def freeze(array: np.ndarray) -> np.ndarray:
 class Frozen:
     """Base of descriptions: their arrays are read-only in copies too, pickled ones included."""
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, object]) -> None:
         for value in state.values():
             for part in value if isinstance(value, tuple) else (value,):
                 if isinstance(part, np.ndarray):
@@ -29,7 +31,7 @@ class Frozen:
         self.__dict__.update(state)
 
 
-def array_of(value, shape: tuple, what: str, error=MechanismError) -> np.ndarray:
+def array_of(value: ArrayLike, shape: tuple, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
     """``value`` as a finite float array of ``shape``; ``what`` names it in the error."""
     try:
         array = np.array(value, dtype=float)
@@ -42,7 +44,7 @@ def array_of(value, shape: tuple, what: str, error=MechanismError) -> np.ndarray
     return freeze(array)
 
 
-def positive(value, what: str, error=MechanismError) -> float:
+def positive(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
     """``value`` as a finite float above zero."""
     number = float(array_of(value, (), what, error))
     if number <= 0.0:
@@ -50,7 +52,7 @@ def positive(value, what: str, error=MechanismError) -> float:
     return number
 
 
-def unit_quaternion(value, what: str, error=MechanismError) -> np.ndarray:
+def unit_quaternion(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
     """``value`` (w, x, y, z), of norm one to 1e-8, normalised to round-off."""
     if hasattr(value, "components"):  # a numpy-quaternion scalar
         value = value.components
@@ -61,7 +63,7 @@ def unit_quaternion(value, what: str, error=MechanismError) -> np.ndarray:
     return quat if abs(norm - 1.0) <= ROUND_OFF else freeze(quat / norm)
 
 
-def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
+def unit_axis(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
     """``value`` (3,), not zero, normalised."""
     axis = array_of(value, (3,), what, error)
     norm = np.linalg.norm(axis)
@@ -70,14 +72,14 @@ def unit_axis(value, what: str, error=MechanismError) -> np.ndarray:
     return axis if abs(norm - 1.0) <= ROUND_OFF else freeze(axis / norm)
 
 
-def check_name(name, what: str, error=MechanismError) -> str:
+def check_name(name: object, what: str, error: type[VarintError] = MechanismError) -> str:
     """``name`` as a non-empty string."""
     if not isinstance(name, str) or not name.strip():
         raise error(f"{what} needs a name, got {name!r}")
     return name
 
 
-def suggestion(name: str, known) -> str:
+def suggestion(name: str, known: Iterable[str]) -> str:
     """``", did you mean 'x'?"`` where a known name is close."""
     close = difflib.get_close_matches(str(name), list(known), n=1)
     return f", did you mean '{close[0]}'?" if close else ""

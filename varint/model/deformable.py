@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
@@ -25,7 +26,17 @@ class DeformableSpring(NamedTuple):
 
 
 def deformable_spring(
-    name, body_a, body_b, *, point_a, point_b, mass, stiffness, segments, damping=0.0, rest_length=None
+    name: str,
+    body_a: str,
+    body_b: str,
+    *,
+    point_a: ArrayLike,
+    point_b: ArrayLike,
+    mass: float,
+    stiffness: float,
+    segments: int,
+    damping: float = 0.0,
+    rest_length: float | None = None,
 ) -> DeformableSpring:
     """A spring with mass between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference.
 
@@ -67,7 +78,9 @@ def deformable_spring(
     forces: list[Force] = []
     for k, (start, stop) in enumerate(pairwise(points)):
         near, far = (ends.get(i, f"{name} {i}") for i in (k, k + 1))
-        segment = {"point_a": start, "point_b": stop, "rest_length": rest / segments}
-        constants = {"stiffness": segments * stiffness, "damping": segments * damping}
-        forces.append(Spring(f"{name} {k}", near, far, **segment, **constants))
+        spring = Spring(
+            f"{name} {k}", near, far, point_a=start, point_b=stop, rest_length=rest / segments,
+            stiffness=segments * stiffness, damping=segments * damping,
+        )  # fmt: skip
+        forces.append(spring)
     return DeformableSpring(bodies, joints, forces)

@@ -4,13 +4,17 @@ Frame b seen from frame a is the product of the motions' poses. Twists are of b 
 b's origin in b's axes, ordered (angular, linear).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from varint.model.checks import Frozen
 from varint.model.rotation import left_jacobian, matrix_from_vector
+
+if TYPE_CHECKING:
+    from varint.model.joints.base import Joint
 
 
 class Motion(Frozen):
@@ -18,11 +22,11 @@ class Motion(Frozen):
 
     size: ClassVar[int] = 1
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (3, 3) and shift (3,) at coordinates ``q`` (size,)."""
         raise NotImplementedError
 
-    def screws(self, q):
+    def screws(self, q: np.ndarray) -> np.ndarray:
         """Twists (size, 6) by the rates, seen in the frame after the motion."""
         raise NotImplementedError
 
@@ -33,10 +37,10 @@ class Turn(Motion):
 
     axis: int
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return matrix_from_vector(q[0] * np.eye(3)[self.axis]), np.zeros(3)
 
-    def screws(self, q):
+    def screws(self, q: np.ndarray) -> np.ndarray:
         return np.eye(6)[self.axis, None]
 
 
@@ -46,10 +50,10 @@ class Slide(Motion):
 
     axis: int
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(3), q[0] * np.eye(3)[self.axis]
 
-    def screws(self, q):
+    def screws(self, q: np.ndarray) -> np.ndarray:
         return np.eye(6)[3 + self.axis, None]
 
 
@@ -59,10 +63,10 @@ class Ball(Motion):
 
     size = 3
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return matrix_from_vector(q), np.zeros(3)
 
-    def screws(self, q):
+    def screws(self, q: np.ndarray) -> np.ndarray:
         return np.hstack([left_jacobian(q), np.zeros((3, 3))])  # its transpose is the right one
 
 
@@ -75,14 +79,14 @@ class Shift(Motion):
 
     size = 0
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(3), self.length * np.eye(3)[self.axis]
 
-    def screws(self, q):
+    def screws(self, q: np.ndarray) -> np.ndarray:
         return np.zeros((0, 6))
 
 
-def joint_pose(joint, q):
+def joint_pose(joint: "Joint", q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rotation (3, 3) and origin (3,) of frame b in frame a at coordinates ``q`` (dof,)."""
     R, p = np.eye(3), np.zeros(3)
     for motion, part in _parts(joint, q):
@@ -92,7 +96,7 @@ def joint_pose(joint, q):
     return R, p
 
 
-def motion_subspace(joint, q):
+def motion_subspace(joint: "Joint", q: np.ndarray) -> np.ndarray:
     """S (6, dof) with twist = S dq/dt at coordinates ``q``."""
     columns = [np.zeros((0, 6))]
     R, p = np.eye(3), np.zeros(3)  # of the last frame, seen from the motion under way
@@ -104,7 +108,7 @@ def motion_subspace(joint, q):
     return np.concatenate(columns[::-1]).T
 
 
-def _parts(joint, q):
+def _parts(joint: "Joint", q: np.ndarray) -> Iterator[tuple[Motion, np.ndarray]]:
     start = 0
     for motion in joint.allowed:
         yield motion, q[start : start + motion.size]

@@ -11,6 +11,7 @@ are products again.
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.model.checks import freeze
 from varint.model.motion import Motion
@@ -35,14 +36,14 @@ class Product(Motion):
     size: int = 1  # type: ignore[misc]
     closed: bool = False
 
-    def pose(self, q):
+    def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         piece, where = self._piece(q)
         T = self.base[piece]
         for screw, power in zip(self.screw[piece], self.power[piece], strict=True):
             T = T @ exponential(screw * _polynomial(power, *where))
         return T[:3, :3], T[:3, 3]
 
-    def screws(self, q):
+    def screws(self, q: np.ndarray) -> np.ndarray:
         piece, where = self._piece(q)
         S = np.zeros((self.size, 6))
         for screw, power in zip(self.screw[piece], self.power[piece], strict=True):
@@ -50,7 +51,7 @@ class Product(Motion):
             S = S @ adjoint(exponential(-screw * _polynomial(power, *where))).T + np.outer(slopes, screw)
         return S
 
-    def _piece(self, q):
+    def _piece(self, q: np.ndarray) -> tuple[tuple[int, int], tuple[float, float]]:
         """Numbers of the piece at ``q`` (size,), and the coordinates from its start, zero for one that is not there."""
         n1, n2 = self.base.shape[:2]
         x, y = (*q, 0.0)[:2]
@@ -59,11 +60,11 @@ class Product(Motion):
             i, x = int(np.floor(x)) % n1, x - np.floor(x) + int(np.floor(x)) % n1
         return (i, j), (x - i, y - j)
 
-    def after(self, T) -> "Product":
+    def after(self, T: np.ndarray) -> "Product":
         """T Q for a constant pose ``T`` (4, 4)."""
         return replace(self, base=freeze(T @ self.base))
 
-    def before(self, T) -> "Product":
+    def before(self, T: np.ndarray) -> "Product":
         """Q T for a constant pose ``T`` (4, 4)."""
         return replace(self, base=freeze(self.base @ T), screw=freeze(self.screw @ adjoint(inverse(T)).T))
 
@@ -75,14 +76,14 @@ class Product(Motion):
         return replace(self, base=freeze(base), screw=freeze(screw), power=freeze(self.power[:, :, ::-1].copy()))
 
 
-def along_screw(screw) -> Product:
+def along_screw(screw: ArrayLike) -> Product:
     """exp(screw q), ``screw`` (6,)."""
     power = np.zeros((1, 1, 1, 4, 4))
     power[..., 1, 0] = 1.0
     return Product(np.eye(4)[None, None], np.reshape(screw, (1, 1, 1, 6)), power)
 
 
-def _polynomial(power, x, y, along=None):
+def _polynomial(power: np.ndarray, x: float, y: float, along: int | None = None) -> float:
     """The value of a bicubic (4, 4), or its slope along a coordinate."""
     monomials = [np.array([1.0, z, z * z, z**3]) for z in (x, y)]
     if along is not None:
@@ -91,19 +92,19 @@ def _polynomial(power, x, y, along=None):
     return monomials[0] @ power @ monomials[1]
 
 
-def pose_matrix(R, p) -> np.ndarray:
+def pose_matrix(R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """The pose of rotation ``R`` (3, 3) and origin ``p`` (3,) as a matrix (4, 4)."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R, p
     return T
 
 
-def inverse(T) -> np.ndarray:
+def inverse(T: np.ndarray) -> np.ndarray:
     """The inverse of a pose (4, 4)."""
     return pose_matrix(T[:3, :3].T, -T[:3, :3].T @ T[:3, 3])
 
 
-def adjoint(T) -> np.ndarray:
+def adjoint(T: np.ndarray) -> np.ndarray:
     """Ad(T) (6, 6): twists, angular part first, from the axes and origin of a frame to those in which its pose is T."""
     R, p = T[:3, :3], T[:3, 3]
     out = np.zeros((6, 6))
@@ -112,13 +113,13 @@ def adjoint(T) -> np.ndarray:
     return out
 
 
-def exponential(screw) -> np.ndarray:
+def exponential(screw: np.ndarray) -> np.ndarray:
     """exp of a twist (6,), as a pose (4, 4)."""
     w, v = np.asarray(screw[:3]), np.asarray(screw[3:])
     return pose_matrix(matrix_from_vector(w), left_jacobian(w) @ v)
 
 
-def logarithm(T) -> np.ndarray:
+def logarithm(T: np.ndarray) -> np.ndarray:
     """The twist (6,) whose exponential is the pose ``T`` (4, 4), its angle no larger than pi."""
     w = vector_from_matrix(T[:3, :3])
     return np.concatenate([w, np.linalg.solve(left_jacobian(w), T[:3, 3])])

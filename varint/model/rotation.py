@@ -4,9 +4,10 @@ scipy has them too, at a quarter of a second of every start of the command and 5
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
-def rotation_matrix(quat_wxyz) -> np.ndarray:
+def rotation_matrix(quat_wxyz: ArrayLike) -> np.ndarray:
     """Rotation matrices (..., 3, 3) of unit quaternions (..., 4), body to world (VI eq. 15)."""
     w, x, y, z = np.moveaxis(np.asarray(quat_wxyz, dtype=float), -1, 0)
     rows = [
@@ -17,7 +18,7 @@ def rotation_matrix(quat_wxyz) -> np.ndarray:
     return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
-def quat_from_matrix(R) -> np.ndarray:
+def quat_from_matrix(R: ArrayLike) -> np.ndarray:
     """Unit quaternions (..., 4), scalar part not negative, of rotation matrices (..., 3, 3).
 
     Of the four ways to read them off, the one that divides by the largest component is taken.
@@ -36,13 +37,13 @@ def quat_from_matrix(R) -> np.ndarray:
     return np.where(quat[..., :1] < 0, -quat, quat)
 
 
-def matrix_from_vector(vector) -> np.ndarray:
+def matrix_from_vector(vector: ArrayLike) -> np.ndarray:
     """Rotation matrix (3, 3) of a rotation vector (3,), rad."""
     half = 0.5 * np.linalg.norm(vector)
     return rotation_matrix([np.cos(half), *(0.5 * np.sinc(half / np.pi) * np.asarray(vector))])
 
 
-def vector_from_matrix(R) -> np.ndarray:
+def vector_from_matrix(R: np.ndarray) -> np.ndarray:
     """Rotation vectors (..., 3) of rotation matrices (..., 3, 3), rad, no longer than pi."""
     quat = quat_from_matrix(R)
     sine = np.linalg.norm(quat[..., 1:], axis=-1, keepdims=True)
@@ -50,12 +51,12 @@ def vector_from_matrix(R) -> np.ndarray:
     return quat[..., 1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0)
 
 
-def cross_matrix(a):
+def cross_matrix(a: np.ndarray) -> np.ndarray:
     """[a] (3, 3) with [a] b = a x b."""
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-def left_jacobian(vector) -> np.ndarray:
+def left_jacobian(vector: ArrayLike) -> np.ndarray:
     """I + a [r] + b [r]^2 of a rotation vector (3,), a = (1 - cos t) / t^2, b = (t - sin t) / t^3 (docs/redmax.md)."""
     r = np.asarray(vector)
     x = r @ r

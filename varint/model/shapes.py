@@ -3,12 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, positive
 
 
-def quat_from_z(direction) -> np.ndarray:
+def quat_from_z(direction: np.ndarray) -> np.ndarray:
     """The shortest rotation that takes z to ``direction`` (3,), as a quaternion (4,)."""
     x, y, z = direction / np.linalg.norm(direction)
     if z < -1 + 1e-12:
@@ -17,17 +18,17 @@ def quat_from_z(direction) -> np.ndarray:
     return quat / np.linalg.norm(quat)
 
 
-def box(size, what) -> np.ndarray:
+def box(size: ArrayLike, what: str) -> np.ndarray:
     x, y, z = _lengths(size, f"size of {what}")
     return np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) / 12
 
 
-def cylinder(radius, length, what) -> np.ndarray:
+def cylinder(radius: float, length: float, what: str) -> np.ndarray:
     r, h = positive(radius, f"radius of {what}"), positive(length, f"length of {what}")
     return np.diag([(3 * r * r + h * h) / 12, (3 * r * r + h * h) / 12, r * r / 2])
 
 
-def capsule(radius, length, what) -> np.ndarray:
+def capsule(radius: float, length: float, what: str) -> np.ndarray:
     r, h = positive(radius, f"radius of {what}"), positive(length, f"length of {what}")
     tube, ball = h, 4 * r / 3  # volumes over pi r^2
     across = tube * (3 * r * r + h * h) / 12 + ball * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
@@ -35,12 +36,12 @@ def capsule(radius, length, what) -> np.ndarray:
     return np.diag([across, across, along]) / (tube + ball)
 
 
-def sphere(radius, what) -> np.ndarray:
+def sphere(radius: float, what: str) -> np.ndarray:
     r = positive(radius, f"radius of {what}")
     return np.eye(3) * 0.4 * r * r
 
 
-def ellipsoid(semi_axes, what) -> np.ndarray:
+def ellipsoid(semi_axes: ArrayLike, what: str) -> np.ndarray:
     a, b, c = _lengths(semi_axes, f"semi_axes of {what}")
     return np.diag([b * b + c * c, a * a + c * c, a * a + b * b]) / 5
 
@@ -53,7 +54,7 @@ class Moments(NamedTuple):
     inertia: np.ndarray
 
 
-def mesh(vertices, triangles, what) -> Moments:
+def mesh(vertices: ArrayLike, triangles: ArrayLike, what: str) -> Moments:
     """Moments of the solid inside a closed triangle mesh, by the divergence theorem over its tetrahedra."""
     try:
         vertices, triangles = np.asarray(vertices, dtype=float), np.asarray(triangles)
@@ -84,7 +85,7 @@ def mesh(vertices, triangles, what) -> Moments:
     return Moments(volume, centre + offset, np.trace(second) * np.eye(3) - second)
 
 
-def combine(masses, centres, inertias):
+def combine(masses: np.ndarray, centres: np.ndarray, inertias: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass, centre and inertia of parts (n,), (n, 3), (n, 3, 3), by Steiner's theorem; all in one set of axes."""
     mass = masses.sum()
     centre = masses @ centres / mass
@@ -94,7 +95,7 @@ def combine(masses, centres, inertias):
     return mass, centre, inertias.sum(axis=0) + steiner
 
 
-def _lengths(value, what) -> np.ndarray:
+def _lengths(value: ArrayLike, what: str) -> np.ndarray:
     lengths = array_of(value, (3,), what)
     if (lengths <= 0).any():
         raise MechanismError(f"{what} must be positive, got {lengths.tolist()}")

@@ -49,7 +49,7 @@ class Structure:
     start: Mapping = field(default_factory=dict)
     forces: Sequence[Force] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
         set_("bodies", tuple(self.bodies))
         set_("joints", tuple(self.joints))
@@ -79,7 +79,7 @@ class Structure:
         for force in self.forces:
             force.elements(self)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         """A copy, a pickled one too, is made anew; what is compiled is compiled again where it is needed."""
         return type(self), (self.name, self.bodies, self.joints, self.gravity, dict(self.start), self.forces)
 
@@ -103,9 +103,10 @@ class Structure:
         """Number of each force by name."""
         return MappingProxyType({force.name: k for k, force in enumerate(self.forces)})
 
-    def anchors(self, joint: Joint):
+    def anchors(self, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
         """World anchors (point, point_b) of a joint in the reference configuration, defaults filled in."""
         if joint.point is not None:
+            assert joint.point_b is not None  # since it was made
             return joint.point, joint.point_b
         point = self.body(joint.body_b if joint.body_b != WORLD else joint.body_a).position
         return point, point
@@ -123,13 +124,15 @@ class Structure:
         return self.forces[_find(self.force_index, name, "force")]
 
 
-def _find(index, name, what):
+def _find(index: Mapping[str, int], name: str, what: str) -> int:
     if name not in index:
         raise MechanismError(f"no {what} '{name}'{suggestion(name, index)}")
     return index[name]
 
 
-def _check_names(items, kind, what):
+def _check_names(
+    items: Sequence[Body] | Sequence[Joint] | Sequence[Force], kind: type[Body | Joint | Force], what: str
+) -> None:
     seen = set()
     for item in items:
         if not isinstance(item, kind):
@@ -139,7 +142,7 @@ def _check_names(items, kind, what):
         seen.add(item.name)
 
 
-def _is_closed(joint):
+def _is_closed(joint: Joint) -> bool:
     """Whether the anchors satisfy the joint in the reference configuration.
 
     Rows of products of exponentials count as open where the anchors differ at all: closing them moves nothing where the
@@ -147,6 +150,7 @@ def _is_closed(joint):
     """
     if joint.point is None:
         return True
+    assert joint.point_b is not None  # since it was made
     apart = joint.point_b - joint.point
     tolerance = ANCHOR_TOLERANCE * max(np.abs(joint.point).max(), np.abs(joint.point_b).max())
     return all(abs(row.gap(joint.frame, apart)) <= tolerance for row in joint.forbidden)

@@ -1,15 +1,23 @@
 """Couplings and prescribed motions of a mechanism's forces, in reduced coordinates."""
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
 from varint.errors import ArgumentError
 from varint.loads import motion_through
+from varint.mechanism import Mechanism
 from varint.model.checks import array_of
+from varint.model.forces.base import Force
+from varint.model.forces.commanded import Commanded
+from varint.model.forces.coupling import Coupled
+from varint.model.forces.prescribed import PrescribedMotion
+from varint.redmax.tree import Tree
 
 NEAR = 1e-2  # steps, for the differences of functions of time
 
 
-def coupling_rows(mechanism, tree) -> np.ndarray:
+def coupling_rows(mechanism: Mechanism, tree: Tree) -> np.ndarray:
     """C (m, nq): the couplings keep C q.
 
     In the coordinates of tree joints a coupling is linear, whatever the measures of the maximal form.
@@ -17,6 +25,7 @@ def coupling_rows(mechanism, tree) -> np.ndarray:
     rows = []
     for force in mechanism.forces:
         if force.constraint and not force.commanded:
+            assert isinstance(force, Coupled)
             for terms in force.terms_of(mechanism):
                 row = np.zeros(tree.nq)
                 for name, coordinate, factor in terms:
@@ -25,7 +34,7 @@ def coupling_rows(mechanism, tree) -> np.ndarray:
     return np.array(rows).reshape(len(rows), tree.nq)
 
 
-def _column(mechanism, columns, force, name, coordinate):
+def _column(mechanism: Mechanism, columns: Mapping[str, slice], force: Force, name: str, coordinate: int) -> int:
     if name not in columns:
         raise ArgumentError(
             f"{force.label}: {mechanism.joint(name).label} closes a loop, and reduced coordinates have none of its own:"
@@ -34,11 +43,12 @@ def _column(mechanism, columns, force, name, coordinate):
     return columns[name].start + coordinate
 
 
-def prescribed_motions(mechanism, steps, dt, duration) -> dict:
+def prescribed_motions(mechanism: Mechanism, steps: int, dt: float | None, duration: float) -> dict:
     """Joint name to function of time (q, qdot, qddot), of the forces that prescribe a joint's motion."""
     motions = {}
     for force in mechanism.forces:
         if force.constraint and force.commanded:
+            assert isinstance(force, PrescribedMotion)
             joint = mechanism.joint(force.joint)
             if joint.dof != 1:
                 raise ArgumentError(
@@ -49,16 +59,18 @@ def prescribed_motions(mechanism, steps, dt, duration) -> dict:
     return motions
 
 
-def _motion(force, steps, dt, duration):
-    position = force.command
+def _motion(
+    force: Commanded, steps: int, dt: float | None, duration: float
+) -> Callable[[float], tuple[float, float, float]]:
+    position = force.input
     if callable(position):
         h = NEAR * (dt or 0.01 * duration)
 
-        def near(t):
+        def near(t: float) -> float:
             what = f"{force.command_name} of {force.label} at t = {t:g} s"
             return float(array_of(position(t), (), what, ArgumentError))
 
-        def motion(t):
+        def motion(t: float) -> tuple[float, float, float]:
             a, b, c, d, e = (near(t + k * h) for k in range(-2, 3))
             return c, (8 * (d - b) - (e - a)) / (12 * h), (16 * (b + d) - 30 * c - a - e) / (12 * h * h)
 

@@ -1,8 +1,15 @@
 """What acts on a mechanism from outside, as functions of time: loads on bodies and commands of forces."""
 
-import numpy as np
+from collections.abc import Callable, Mapping
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.compile import Compiled
 from varint.loads import called, command_array, is_controlled, load_arrays
+from varint.mechanism import Mechanism
+from varint.model.forces.commanded import Commanded
+from varint.model.state import State
 
 
 class Inputs:
@@ -19,40 +26,46 @@ class Inputs:
         As in `varint.simulate`.
     """
 
-    def __init__(self, mechanism, compiled, steps, dt, force=None, torque=None):
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        compiled: Compiled,
+        steps: int,
+        dt: float,
+        force: Mapping[str, ArrayLike] | None = None,
+        torque: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
         self.mechanism, self.compiled, self.steps, self.dt = mechanism, compiled, steps, dt
         self.constant, self.series = load_arrays(mechanism, compiled, steps, force, torque)
         self.commands = command_array(mechanism, compiled, steps, dt)[0]
-        self.timed = [(f, mechanism.forces[k]) for f, k in enumerate(compiled.force) if _is_timed(mechanism.forces[k])]
+        forces = [(f, mechanism.forces[k]) for f, k in enumerate(compiled.force)]
+        commanded = [(f, force) for f, force in forces if isinstance(force, Commanded) and force.of_time]
+        self.timed = [(f, force.input) for f, force in commanded if callable(force.input)]
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
-    def arrays(self):
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What acts, as arrays: by these a run that goes on is known to be the same. Functions are left out."""
         commands = self.commands.copy()
         commands[:, [f for f, _ in self.timed]] = 0.0
         return self.constant, self.series, commands
 
-    def load(self, t) -> np.ndarray:
+    def load(self, t: float) -> np.ndarray:
         """(nb, 6) in kernel order: force, N, world, and torque, N m, body axes."""
         return self.constant + self._at(self.series, t) if len(self.series) else self.constant
 
-    def command(self, t, state) -> np.ndarray:
+    def command(self, t: float, state: Callable[[], State]) -> np.ndarray:
         """(nf,) inputs of the laws; ``state``: function that makes the `State` that commanding functions are given."""
         command = self.commands[0].copy() if len(self.commands) == 1 else self._at(self.commands, t)
-        for f, force in self.timed:
-            command[f] = force.command(t)
+        for f, function in self.timed:
+            command[f] = function(t)
         if self.called:
             present = state()
             for f, k in self.called:
                 command[f] = called(self.mechanism.forces[k], t, present)
         return command
 
-    def _at(self, series, t):
+    def _at(self, series: np.ndarray, t: float) -> np.ndarray:
         place = min(max(t / self.dt, 0.0), len(series) - 1.0)
         left = min(int(place), len(series) - 2)
         share = place - left
         return (1.0 - share) * series[left] + share * series[left + 1]
-
-
-def _is_timed(force):
-    return force.commanded and force.of_time and callable(force.command)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.mechanism import Mechanism
 from varint.model.checks import array_of, suggestion
 from varint.redmax.charts import EXPONENTIAL
+from varint.redmax.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Drive:
     nodes: np.ndarray
     function: Callable
 
-    def at(self, t) -> np.ndarray:
+    def at(self, t: float) -> np.ndarray:
         """Coordinates, rates and their rates (3, dof) at time ``t``."""
         what = f"the motion prescribed for {self.label} at t = {t:g} s"
         given = self.function(t)
@@ -38,7 +40,7 @@ class Drive:
         )
 
 
-def find_drives(mechanism, tree, prescribed) -> list[Drive]:
+def find_drives(mechanism: Mechanism, tree: Tree, prescribed: Mapping[str, Callable] | None) -> list[Drive]:
     """The drives of ``prescribed``, joint name to function."""
     if prescribed is not None and not isinstance(prescribed, Mapping):
         raise ArgumentError(f"prescribed must be a dict of joint name to function of time, got {prescribed!r}")

@@ -5,16 +5,20 @@ Beside what both formulations record, nodes hold ``q``, ``qdot`` and ``chart`` (
 sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``. The layout names the columns.
 """
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from varint.io.record import Record
 from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.redmax.contacts import Contacts
+from varint.redmax.equations import Equations
 from varint.redmax.trajectory import ReducedTrajectory, mean_rates
 
 CHARTS = (EXPONENTIAL, *ORDERS)
 
 
-def layout_of(equations, contacts) -> dict:
+def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
     """See `Record`; ``contacts``: `Contacts` or None."""
     widths = {} if contacts is None else {b.name: b.free.shape[1] for b in contacts.frictions.bearings}
     return {
@@ -49,11 +53,11 @@ def trajectory(record: Record) -> ReducedTrajectory:
     )
 
 
-def _ranges(widths):
+def _ranges(widths: Mapping[str, int]) -> dict[str, list[int]]:
     """Name to [first, last + 1] of columns that follow each other."""
     ends = np.cumsum([0, *widths.values()]).tolist()
     return {name: [first, last] for name, first, last in zip(widths, ends, ends[1:], strict=False)}
 
 
-def _parts(columns, ranges):
+def _parts(columns: np.ndarray, ranges: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:
     return {name: columns[:, first:last] for name, (first, last) in ranges.items()}

@@ -8,12 +8,13 @@ from varint.errors import FileError
 from varint.io.record import Counts
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
+from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator
 from varint.redmax.inverse import InverseDynamics, driving_efforts
 from varint.redmax.record import CHARTS, layout_of
 from varint.redmax.states import without_jumps
-from varint.redmax.tree import find_tree
+from varint.redmax.tree import Tree, find_tree
 from varint.running import Block, Failure
 
 
@@ -33,16 +34,17 @@ class ReducedRun:
         Record each ``every``-th node.
     """
 
-    def __init__(self, equations: Equations, integrator: Integrator, dt: float | None, steps: int, every: int):
+    def __init__(self, equations: Equations, integrator: Integrator, dt: float | None, steps: int, every: int) -> None:
         self.equations, self.integrator, self.dt, self.steps, self.every = equations, integrator, dt, steps, every
         self.end = integrator.task.end
-        self.contacts = getattr(integrator, "touching", None)
+        self.contacts: Contacts | None = getattr(integrator, "touching", None)
         self.layout = layout_of(equations, self.contacts)
         self.failure: Failure | None = None
         self.node = self.recorded = 0
         self.quat: np.ndarray | None = None  # of the last recorded node
         self.inverse = InverseDynamics(equations) if equations.drives and self.contacts is None else None
-        self._tree, self._numbers = None, np.zeros(0, dtype=np.int8)
+        self._tree: Tree | None = None
+        self._numbers = np.zeros(0, dtype=np.int8)  # of its charts
         self.parts = np.cumsum([equations.nq, equations.nq, equations.ne, equations.law_state.size])  # of the state
         self._kept: dict[str, np.ndarray] | None = None  # checkpoint before the first step that depends on the end
 
@@ -133,7 +135,8 @@ class ReducedRun:
         self.node, self.recorded = int(saved["node"][0]), int(saved["recorded"][0])
         self._kept = None
 
-    def _present(self):
+    def _present(self) -> dict[str, np.ndarray]:
+        assert self.quat is not None  # since the start
         memories = {"equations": self.equations.memory(), "integrator": self.integrator.memory()}
         return {f"{owner} {name}": array for owner, memory in memories.items() for name, array in memory.items()} | {
             "charts": self._charts().copy(),
@@ -143,24 +146,24 @@ class ReducedRun:
             "recorded": np.array([self.recorded]),
         }
 
-    def _driven(self):
+    def _driven(self) -> np.ndarray:
         """(3, nd) where the prescribed joints are now, drive by drive."""
         return np.concatenate([np.zeros((3, 0)), *(d.at(self.integrator.t) for d in self.equations.drives)], axis=1)
 
-    def _check_drives(self, before):
+    def _check_drives(self, before: np.ndarray) -> None:
         """That the prescribed motions go on as they did."""
         if not np.array_equal(self._driven(), before):
             labels = ", ".join(drive.label for drive in self.equations.drives)
             raise FileError(f"the motion prescribed for {labels} is another one than that of the run to go on with")
 
-    def _charts(self):
+    def _charts(self) -> np.ndarray:
         """Numbers of the present charts."""
         if self._tree is not self.equations.tree:
             self._tree = self.equations.tree
             self._numbers = np.array([CHARTS.index(chart) for chart in self._tree.charts.values()], dtype=np.int8)
         return self._numbers
 
-    def _passed(self):
+    def _passed(self) -> list[dict]:
         """Rows of the nodes in the last step that are recorded."""
         times: list[float] = []
         while self.dt is not None and self.node < self.steps and self.dt * (self.node + 1) <= self.integrator.t:
@@ -171,7 +174,7 @@ class ReducedRun:
             return []
         return [self._node(*row) for row in zip(times, self.integrator.states(np.array(times)), strict=True)]
 
-    def _place(self, t, y):
+    def _place(self, t: float, y: np.ndarray) -> np.ndarray:
         """A copy of the state ``y`` with the prescribed joints where they are at time ``t``, and the bodies there."""
         e, nq, y = self.equations, self.equations.nq, y.copy()
         y[:nq], y[nq : 2 * nq], _ = e.imposed(t, y[:nq], y[nq : 2 * nq])
@@ -179,9 +182,10 @@ class ReducedRun:
         e.move(y[:nq], y[nq : 2 * nq])
         return y
 
-    def _node(self, t, y):
+    def _node(self, t: float, y: np.ndarray) -> dict:
         """What is recorded at time ``t`` and state ``y``, in the present charts."""
         e, inputs, y = self.equations, self.equations.inputs, self._place(t, y)
+        assert inputs is not None
         slot = e.compiled.slot
         row = {"t": t, "y": y, "position": e.position[slot], "rotation": e.rotation[slot], "motion": e.velocity[slot]}
         row |= {"command": inputs.command(t, e.state), "chart": self._charts()}
@@ -193,7 +197,7 @@ class ReducedRun:
             row["driving"] = driving_efforts(self.inverse, t, q, qdot)
         return row
 
-    def _recorded(self, rows):
+    def _recorded(self, rows: list[dict]) -> dict[str, np.ndarray]:
         """The arrays that are recorded, of the rows."""
         if not rows:
             return self._none
@@ -218,9 +222,10 @@ class ReducedRun:
             return found | self._impulses(impulse)
         return {"driving": np.zeros((T, 0))} | found
 
-    def _impulses(self, impulse):
+    def _impulses(self, impulse: np.ndarray) -> dict[str, np.ndarray]:
         """Sums (T, ...) of the impulses of stops by force, of joint friction, and of drives, drive by drive."""
         e, T = self.equations, len(impulse)
+        assert self.contacts is not None
         stops, friction, drives = self.contacts.parts(impulse)
         columns = np.zeros((T, e.nq))
         columns[:, e.driven_columns] = drives

@@ -1,9 +1,10 @@
 """`simulate`: run a mechanism in reduced coordinates."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
 from varint.mechanism import Mechanism
@@ -16,6 +17,7 @@ from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.integrators import DEFAULT, Task, integrator_named, with_contacts
+from varint.redmax.integrators.base import Integrator
 from varint.redmax.program import load_solver
 from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
@@ -37,13 +39,13 @@ def simulate(
     atol: float | None = None,
     baumgarte: float = 5.0,
     every: int = 1,
-    force=None,
-    torque=None,
-    prescribed=None,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+    prescribed: Mapping[str, Callable] | None = None,
     chart: str = EXPONENTIAL,
-    output=None,
+    output: str | Path | None = None,
     resume: bool = False,
-    progress=None,
+    progress: Callable[[float, float], object] | None = None,
 ) -> ReducedTrajectory:
     """Simulate a mechanism in the coordinates of its spanning tree (REDMAX), the cut joints as constraints.
 
@@ -122,13 +124,14 @@ def simulate(
         "chart": chart,
         "prescribed": [drive.name for drive in equations.drives],
     }
-    inputs: Any = equations.inputs
+    inputs = equations.inputs
+    assert inputs is not None
     load = None if len(inputs.series) else inputs.constant[None, equations.compiled.slot]
     job = Job(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress)
     return answer(trajectory(carry_out(run, job)), run.failure)
 
 
-def _check_contacts(mechanism, kind):
+def _check_contacts(mechanism: Mechanism, kind: type[Integrator]) -> None:
     """That the integrator knows the hard stops and the joint friction, where there are any."""
     found = [force for force in mechanism.forces if is_contact(mechanism, force)]
     if not found:
@@ -144,7 +147,7 @@ def _check_contacts(mechanism, kind):
     load_solver()
 
 
-def _start(equations, state):
+def _start(equations: Equations, state: State | ReducedState) -> tuple[np.ndarray, np.ndarray]:
     """q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations."""
     if isinstance(state, ReducedState):
         reduced = checked(equations, state)
@@ -157,7 +160,7 @@ def _start(equations, state):
     return q, qdot
 
 
-def _check_closed(equations, q, qdot, state):
+def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State) -> None:
     """That the joints of ``state`` are closed, which ``q`` has lost."""
     length, slot = equations.compiled.length, equations.compiled.slot
     equations.place(q)

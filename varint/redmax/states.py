@@ -66,7 +66,7 @@ def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
     return ReducedState(*arrays)
 
 
-def without_jumps(quat_wxyz, before=None) -> np.ndarray:
+def without_jumps(quat_wxyz: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
     """The quaternions (T, nb, 4) with signs that do not jump, from ``before`` (nb, 4) on where given."""
     first = quat_wxyz[0] if before is None else before
     others = np.concatenate([first[None], quat_wxyz[:-1]])

@@ -10,6 +10,9 @@ from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
+from varint.model.forces.friction import JointCoulombFriction
+from varint.model.forces.prescribed import PrescribedMotion
+from varint.model.joints.base import Joint
 from varint.model.motion import motion_subspace
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.contacts import is_contact
@@ -92,7 +95,7 @@ class ReducedTrajectory(Trajectory):
         return forces_at(self.mechanism, *arrays, self.command + self.stopping, self.law_states)  # a stop's input
 
     @cached_property
-    def _dynamics(self):
+    def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Drives and joint friction are loads by what they exert; couplings are solved for."""
         forces = self.mechanism.forces
         coupled = [k for k, force in enumerate(forces) if force.constraint and not force.commanded]
@@ -104,11 +107,12 @@ class ReducedTrajectory(Trajectory):
         efforts[:, coupled] = constraint_efforts
         for k, force in enumerate(forces):
             if force.constraint and force.commanded:
+                assert isinstance(force, PrescribedMotion)
                 efforts[:, k] = self.driving[force.joint][:, 0]
         return acceleration, reaction, efforts
 
     @property
-    def _exerted(self):
+    def _exerted(self) -> np.ndarray:
         """(T, nb, 6) load of drives and joint friction: force, N, world, and torque, N m, body axes."""
         x, R = with_world(self.position, self.quat_wxyz)
         load = np.zeros((*x.shape[:2], 6))
@@ -119,6 +123,7 @@ class ReducedTrajectory(Trajectory):
             wrenches.append((joint, [np.linalg.pinv(S).T @ own for S, own in zip(subspaces, effort, strict=True)]))
         for name, effort in self.friction.items():
             force = self.mechanism.force(name)
+            assert isinstance(force, JointCoulombFriction)
             joint = self.mechanism.joint(force.joint)
             wrenches.append((joint, effort @ force.surface(joint).free.T))
         for joint, wrench in wrenches:
@@ -128,36 +133,38 @@ class ReducedTrajectory(Trajectory):
         return load[:, :-1]
 
     @property
-    def _efforts(self):
+    def _efforts(self) -> np.ndarray:
         efforts = self.forces_along.effort.copy()
         if any(force.constraint for force in self.mechanism.forces):
             efforts += self._dynamics[2]
         for name, effort in self.friction.items():
             force = self.mechanism.force(name)
+            assert isinstance(force, JointCoulombFriction)
             efforts[:, self.mechanism.force_index[name]] = _size(effort, force.radius)
         return efforts
 
     @property
-    def _powers(self):
+    def _powers(self) -> np.ndarray:
         powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
             if force.constraint and force.commanded:
+                assert isinstance(force, PrescribedMotion)
                 powers[:, k] = self.driving[force.joint][:, 0] * self.qdot[:, self.columns[force.joint].start]
             elif is_contact(self.mechanism, force):
                 powers[:, k] = mean_rates(self.work[:, k], self.t)
         return powers
 
-    def _coordinates(self, joint):
+    def _coordinates(self, joint: Joint) -> np.ndarray:
         if joint.name not in self.columns or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
             return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
         return _single(continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy()))
 
 
-def _single(columns):
+def _single(columns: np.ndarray) -> np.ndarray:
     return columns[:, 0] if columns.shape[1] == 1 else columns
 
 
-def _size(effort, radius):
+def _size(effort: np.ndarray, radius: float) -> np.ndarray:
     """(T,) of the efforts (T, d) of joint friction: one coordinate, a turn and a slide, or a ball."""
     if effort.shape[1] == 1:
         return effort[:, 0]
@@ -165,7 +172,7 @@ def _size(effort, radius):
     return np.linalg.norm(effort / units, axis=1)
 
 
-def mean_rates(sums, t) -> np.ndarray:
+def mean_rates(sums: np.ndarray, t: np.ndarray) -> np.ndarray:
     """(T, ...) change of ``sums`` (T, ...) since the last node over the time; at the first as at the second."""
     if len(t) < 2:
         return np.zeros_like(sums)

@@ -8,10 +8,13 @@ one cluster. Closures are eliminated each where its loop ends, in an order in wh
 bodies follow one another.
 """
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import networkx as nx
+
+Pair = tuple[int, int]
 
 FEW = 5  # loops of a component: up to so many their length matters little
 
@@ -50,7 +53,14 @@ class Topology:
     attached: dict
 
 
-def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()) -> Topology:
+def find_topology(
+    ends: Sequence[Pair],
+    rows: Sequence[int],
+    body_count: int,
+    clustered: bool = True,
+    springs: Sequence[Pair] = (),
+    chained: Collection[int] = (),
+) -> Topology:
     """Order a mechanism.
 
     Parameters
@@ -111,7 +121,9 @@ def find_topology(ends, rows, body_count, clustered=True, springs=(), chained=()
     return Topology(bodies, tree_joint, parent, clusters, cluster_of, nodes, solved_in, attached)
 
 
-def _components(ends, numbers, follows=(), bases=()):
+def _components(
+    ends: Sequence[Pair], numbers: Iterable[int], follows: Collection[int] = (), bases: Iterable[int] = ()
+) -> Iterator[tuple[list[int], list[int]]]:
     """Biconnected components with loops of the joints in ``numbers``, as (joints, bodies).
 
     ``follows``: joints that belong with the one before; ``bases``: of floating groups, that springs couple by way of
@@ -135,13 +147,13 @@ def _components(ends, numbers, follows=(), bases=()):
             yield sorted(j for head in heads for j in chain[head]), [n for n in component if not isinstance(n, tuple)]
 
 
-def _close_short_loops(ends, rows, depth):
+def _close_short_loops(ends: Sequence[Pair], rows: Sequence[int], depth: Mapping[int, int]) -> set[int]:
     """Joints to cut, one in each of a set of short independent loops, in components of many loops.
 
     Of a loop the joint with the fewest rows, among these one in the fewest loops, the deepest of them. Loops are
     sets of joints, written as bits of an integer; those that share a cut joint with an earlier one are led around it.
     """
-    closed = {}
+    closed: dict[int, int] = {}
     for joints, members in _components(ends, range(len(ends))):
         if len(joints) - len(members) + 1 <= FEW:
             continue
@@ -159,9 +171,9 @@ def _close_short_loops(ends, rows, depth):
     return set(closed)
 
 
-def _shortest_loop(ends, joints, closure):
+def _shortest_loop(ends: Sequence[Pair], joints: Sequence[int], closure: int) -> int:
     """A shortest loop through the joint ``closure`` of a component, as bits: breadth first from its one end."""
-    beside = {}
+    beside: dict[int, list[Pair]] = {}
     for j in joints:
         for near, far in (ends[j], ends[j][::-1]):
             beside.setdefault(near, []).append((far, j))
@@ -178,7 +190,14 @@ def _shortest_loop(ends, joints, closure):
     raise AssertionError("every joint of a biconnected component is in a loop")
 
 
-def _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows):
+def _find_clusters(
+    ends: Sequence[Pair],
+    cuts: list[int],
+    tree_joint: Mapping[int, int | None],
+    bodies: Sequence[int],
+    clustered: bool,
+    follows: Collection[int],
+) -> tuple[list[tuple[int, list[int]]], dict[int, int]]:
     if not cuts:
         return [], {}
     if not clustered:
@@ -188,7 +207,7 @@ def _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows):
     cut = set(cuts)
     bases = [body for body, joint in tree_joint.items() if joint is None]
     found = []
-    for joints, members in _components(ends, cut | set(tree_joint.values()) - {None}, follows, bases):
+    for joints, members in _components(ends, cut | {j for j in tree_joint.values() if j is not None}, follows, bases):
         if cut.isdisjoint(joints):
             continue
         articulation = min(members, key=place.__getitem__)
@@ -198,7 +217,13 @@ def _find_clusters(ends, cuts, tree_joint, bodies, clustered, follows):
     return [(articulation, closures) for articulation, closures, _ in found], cluster_of
 
 
-def _find_nodes(ends, cuts, parent, bodies, follows):
+def _find_nodes(
+    ends: Sequence[Pair],
+    cuts: Sequence[int],
+    parent: Mapping[int, int],
+    bodies: Sequence[int],
+    follows: Collection[int],
+) -> list[tuple[int, list[int]]]:
     """Nodes of a cluster: one for each cut joint, or chain of them."""
     place = {body: number for number, body in enumerate(bodies)}
     place[-1] = -1
@@ -206,7 +231,8 @@ def _find_nodes(ends, cuts, parent, bodies, follows):
     for j in cuts:
         head = next(reversed(groups)) if j in follows else j
         groups.setdefault(head, []).append(j)
-    top, reached = {}, {}
+    top: dict[int, int] = {}
+    reached: dict[int, list[int]] = {}
     for head, group in groups.items():
         below = {body for j in group for body in ends[j]}
         while len(below) > 1:

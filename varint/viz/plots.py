@@ -2,11 +2,13 @@
 
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from varint.analysis.derived import QUANTITIES
+from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.trajectory import Trajectory
 from varint.errors import FileError
 
@@ -20,7 +22,7 @@ COLOURS = ("#7fa8d1", "#5d9c8a")  # of the panels, in turn
 MEAN, INK, FAINT = "#b5391e", "#222222", "#6b6b6b"
 
 
-def plot_run(trajectory: Trajectory, path, *, order: int | None = None, method: str | None = None) -> None:
+def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = None, method: str | None = None) -> None:
     """Draw energy and joint drift over time into a PNG file: what `QUANTITIES` say is drawn.
 
     The energy error, or with forces that are not conservative the energy balance, has a mean over 10 minutes drawn
@@ -65,7 +67,7 @@ def plot_run(trajectory: Trajectory, path, *, order: int | None = None, method: 
         raise FileError(f"cannot write '{Path(path)}': {problem.strerror or problem}") from None
 
 
-def _panel(axes, quantity, trajectory, unit, colour):
+def _panel(axes: Axes, quantity: Quantity, trajectory: Trajectory, unit: float, colour: str) -> None:
     """One quantity over time; on a linear axis with its mean."""
     t, values = trajectory.t, quantity.drawn(trajectory)
     if quantity.logarithmic:
@@ -83,7 +85,7 @@ def _panel(axes, quantity, trajectory, unit, colour):
     axes.legend(loc="upper right", bbox_to_anchor=(1.0, 1.14), ncols=2, frameon=False, fontsize=9, borderaxespad=0.0)
 
 
-def running_mean(t, values, window):
+def running_mean(t: np.ndarray, values: np.ndarray, window: float) -> tuple[np.ndarray, np.ndarray]:
     """Centred means of ``values`` (T,) over ``window`` seconds, where a whole one fits, and their times."""
     spacing = (t[-1] - t[0]) / max(1, len(t) - 1)
     width = min(len(t), max(1, round(window / spacing))) if spacing else 1
@@ -93,7 +95,7 @@ def running_mean(t, values, window):
     return 0.5 * (t[first] + t[last - 1]), (sums[last] - sums[first]) / width
 
 
-def envelope(t, values):
+def envelope(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times and smallest and largest of ``values`` (T,) in up to `BINS` bins; neighbours share a node."""
     edges = np.unique(np.linspace(0, len(t) - 1, BINS + 1).astype(int))
     lowest = np.minimum(np.minimum.reduceat(values, edges[:-1]), values[edges[1:]])
@@ -101,7 +103,7 @@ def envelope(t, values):
     return 0.5 * (t[edges[:-1]] + t[edges[1:]]), lowest, highest
 
 
-def _curve(axes, t, values, colour, label):
+def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, colour: str, label: str) -> None:
     """The curve itself, or where its nodes are closer than pixels, the band that it fills."""
     if len(t) <= 4 * BINS:
         axes.plot(t, values, color=colour, linewidth=0.9, marker="o" if len(t) == 1 else None, label=label)
@@ -109,7 +111,7 @@ def _curve(axes, t, values, colour, label):
         axes.fill_between(*envelope(t, values), color=colour, linewidth=0.5, label=label)
 
 
-def _title(axes, trajectory, method):
+def _title(axes: Axes, trajectory: Trajectory, method: str | None) -> None:
     steps = trajectory.steps
     words = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]
     if method is not None:
@@ -120,9 +122,14 @@ def _title(axes, trajectory, method):
         words.append("unfinished" if trajectory.status < 0 else "stopped: a step could not be solved")
     title = axes.set_title(trajectory.mechanism.name, fontsize=13, fontweight="bold", color=INK, pad=46)
     title.set_parse_math(False)
-    place = {"xy": (0.5, 1.0), "xycoords": "axes fraction", "xytext": (0, 30), "textcoords": "offset points"}
+    place: dict[str, Any] = {
+        "xy": (0.5, 1.0),
+        "xycoords": "axes fraction",
+        "xytext": (0, 30),
+        "textcoords": "offset points",
+    }
     axes.annotate(", ".join(words), **place, ha="center", fontsize=10, color=FAINT)
 
 
-def _duration(seconds):
+def _duration(seconds: float) -> str:
     return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:.3g} s"

@@ -29,7 +29,7 @@ def load(path: Path) -> Mechanism:
     return mechanism
 
 
-def _where(problem, path) -> str:
+def _where(problem: Exception, path: str) -> str:
     """The file ``path`` and the line of it where ``problem`` arose or that led there."""
     lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == path]
     if isinstance(problem, SyntaxError) and problem.filename == path:

@@ -11,7 +11,7 @@ from varint.model.forces.joint import AlongCoordinate
 from varint.model.forces.law import Law
 
 
-def _first_order(input, state, gain, time_constant):
+def _first_order(input: float, state: float, gain: float, time_constant: float) -> tuple[float, ...]:
     return gain * state, 0.0, 0.0, gain, (input - state) / time_constant, 0.0, 0.0, -1.0 / time_constant
 
 
@@ -31,6 +31,6 @@ class FirstOrderActuator(Commanded, AlongCoordinate):
     law = Law("first-order actuator", _first_order)
     command_name = "command"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(gain="any", time_constant="positive")

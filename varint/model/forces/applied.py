@@ -2,13 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, unit_axis
-from varint.model.forces.base import BodyLoad, register
+from varint.model.forces.base import BodyLoad, Element, register
 from varint.model.forces.commanded import Commanded
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
 
 KINDS = {"world": "push", "body": "follower"}
 
@@ -24,13 +29,13 @@ class Applied(Commanded):
 
     command_name = "magnitude"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._set("direction", unit_axis(self.direction, f"direction of {self.label}"))
         if self.fixed_in not in KINDS:
             raise MechanismError(f"fixed_in of {self.label} must be 'world' or 'body', got {self.fixed_in!r}")
 
-    def _push(self, structure, force, torque, point):
+    def _push(self, structure: "Structure", force: np.ndarray, torque: np.ndarray, point: np.ndarray) -> list[Element]:
         body = self._moving(structure, self.body)
         return [BodyLoad(KINDS[self.fixed_in], body, force=force, torque=torque, point=point)]
 
@@ -42,12 +47,12 @@ class PointForce(Applied):
 
     point: np.ndarray | None = field(default=None, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.point is not None:
             self._set("point", array_of(self.point, (3,), f"point of {self.label}"))
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         body = structure.body(self._moving(structure, self.body))
         return self._push(structure, self.direction, np.zeros(3), body.position if self.point is None else self.point)
 
@@ -57,5 +62,5 @@ class PointForce(Applied):
 class PointTorque(Applied):
     """A torque, N m, on a body."""
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         return self._push(structure, np.zeros(3), self.direction, np.zeros(3))

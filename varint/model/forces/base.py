@@ -4,9 +4,9 @@ A force's file names its parameters, checks them, and gives its ``elements``; ea
 says what is done with them. A law stands in the file of the force that it was made for.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,15 @@ from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
 from varint.model.product import Product
 
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+
 FORCES: dict[str, type["Force"]] = {}
+KindOfForce = TypeVar("KindOfForce", bound="Force")
 
 
-def register(cls):
+def register(cls: type[KindOfForce]) -> type[KindOfForce]:
     """Class decorator: add a force to the registry, under its class name."""
     FORCES[cls.__name__] = cls
     return cls
@@ -42,7 +47,10 @@ class Limit:
 class Element:
     """One effort of a force, with work of its own; its kinds follow."""
 
-    bodies: tuple[str, ...]
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Those that it pushes or ties together, the world among them."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +68,7 @@ class Effort(Element):
     limits: tuple[Limit, ...] = ()
 
     @property
-    def bodies(self):
+    def bodies(self) -> tuple[str, ...]:
         return _ends(self.measures)
 
 
@@ -73,7 +81,7 @@ class Constraint(Element):
     driven: bool = False
 
     @property
-    def bodies(self):
+    def bodies(self) -> tuple[str, ...]:
         return _ends(self.measures)
 
 
@@ -107,18 +115,22 @@ class BodyLoad(Element):
     pressed_by: Effort | None = None
 
     @property
-    def bodies(self):
+    def bodies(self) -> tuple[str, ...]:
         return (self.body,)
 
 
 @dataclass(frozen=True, eq=False)
 class SolvedElsewhere(Element):
-    """An effort on ``bodies`` that no element of a step gives, such as the friction of a reduced step."""
+    """An effort on the bodies ``ends`` that no element of a step gives, such as the friction of a reduced step."""
 
-    bodies: tuple[str, ...]
+    ends: tuple[str, ...]
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return self.ends
 
 
-def _ends(measures):
+def _ends(measures: Iterable[Measure]) -> tuple[str, ...]:
     return tuple(body for measure in measures for body in (measure.body_a, measure.body_b))
 
 
@@ -132,7 +144,7 @@ class Force(Frozen):
     constraint: ClassVar[bool] = False  # its effort is whatever keeps a sum of measures at its value
     reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_name(self.name, "a force")
 
     @property
@@ -140,11 +152,11 @@ class Force(Frozen):
         """How errors name the force."""
         return f"{type(self).__name__.lower()} '{self.name}'"
 
-    def elements(self, structure) -> list[Element]:
+    def elements(self, structure: "Structure") -> list[Element]:
         """Its elements; raises MechanismError where they do not fit the structure."""
         raise NotImplementedError
 
-    def acts_on(self, structure) -> list[str]:
+    def acts_on(self, structure: "Structure") -> list[str]:
         """Names of the bodies that it pushes or ties together, the world among them."""
         elements = self.elements(structure)
         ends = [body for element in elements for body in element.bodies]
@@ -152,10 +164,10 @@ class Force(Frozen):
             ends = [WORLD, *ends]
         return list(dict.fromkeys(ends))
 
-    def _set(self, name, value):
+    def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _check(self, **limits):
+    def _check(self, **limits: str) -> None:
         """Each named parameter as a finite float: from 0, or above it where the limit is "positive", or "any"."""
         for name, limit in limits.items():
             value = float(array_of(getattr(self, name), (), f"{name} of {self.label}"))
@@ -164,7 +176,7 @@ class Force(Frozen):
                 raise MechanismError(f"{name} of {self.label} must be {least}, got {value:g}")
             self._set(name, value)
 
-    def _body(self, structure, name):
+    def _body(self, structure: "Structure", name: str) -> str:
         if name != WORLD:
             try:
                 structure.body(name)
@@ -172,18 +184,18 @@ class Force(Frozen):
                 raise MechanismError(f"{self.label}: {problem}") from None
         return name
 
-    def _moving(self, structure, name):
+    def _moving(self, structure: "Structure", name: str) -> str:
         if name == WORLD:
             raise MechanismError(f"{self.label} acts on a body, not on the world")
         return self._body(structure, name)
 
-    def _joint(self, structure, name) -> Joint:
+    def _joint(self, structure: "Structure", name: str) -> Joint:
         try:
             return structure.joint(name)
         except MechanismError as problem:
             raise MechanismError(f"{self.label}: {problem}") from None
 
-    def _coordinate(self, structure, name, coordinate) -> Measure:
+    def _coordinate(self, structure: "Structure", name: str, coordinate: int) -> Measure:
         """The measure of a coordinate of joint ``name``."""
         joint = self._joint(structure, name)
         if isinstance(coordinate, bool) or coordinate not in range(joint.dof):
@@ -200,7 +212,15 @@ class Force(Frozen):
         return measure
 
 
-def coordinate_measure(joint: Joint, number: int, point_a, point_b) -> Measure | None:
+@dataclass(frozen=True, eq=False)
+class AlongMeasure(Force):
+    """A force along one measure."""
+
+    def _measure(self, structure: "Structure") -> Measure:
+        raise NotImplementedError
+
+
+def coordinate_measure(joint: Joint, number: int, point_a: np.ndarray, point_b: np.ndarray) -> Measure | None:
     """The measure of a joint's coordinate, None where it has none: a rotation vector, motions after one, a spline.
 
     With the turns R = R1 R2 about the axes e1, e2: e2 is kept by R2, so R e2 shows R1; e1 by R1, so R^T e1 shows R2.

@@ -1,9 +1,12 @@
 """Resistance of a medium to the motion of one body."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from varint.model.forces.base import BodyLoad, Force, register
+from varint.model.forces.base import BodyLoad, Element, Force, register
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,11 +19,11 @@ class Resistance(Force):
 
     power: ClassVar[int]  # of the speed
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(linear="zero", angular="zero")
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         body = self._moving(structure, self.body)
         parts = [{name: getattr(self, name)} for name in ("linear", "angular") if getattr(self, name)]
         return [BodyLoad("resistance", body, power=self.power, **part) for part in parts]

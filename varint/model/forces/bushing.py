@@ -1,14 +1,18 @@
 """A bushing: springs and dampers in all six directions between two frames."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.frame import FrameCoordinate
 from varint.model.checks import array_of
-from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.spring import SPRING
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
 
 @register
@@ -30,7 +34,7 @@ class Bushing(Force):
     stiffness: np.ndarray = field(kw_only=True)
     damping: np.ndarray = field(default_factory=lambda: np.zeros(6), kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.body_a == self.body_b:
             raise MechanismError(f"{self.label} needs two bodies, got '{self.body_a}' twice")
@@ -47,7 +51,7 @@ class Bushing(Force):
                 raise MechanismError(f"{name} of {self.label} must be symmetric, without negative eigenvalue")
             self._set(name, matrix)
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
         return [
             Effort(
@@ -59,7 +63,7 @@ class Bushing(Force):
         ]
 
 
-def _decoupled(K, D):
+def _decoupled(K: np.ndarray, D: np.ndarray) -> list[tuple[np.ndarray, float, float]]:
     """(way (6,), k, d) with K = sum k way way^T, D = sum d way way^T."""
     scale = np.sqrt(np.maximum(np.diag(K), 0.0) + np.maximum(np.diag(D), 0.0))
     scale[scale == 0.0] = 1.0

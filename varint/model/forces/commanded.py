@@ -1,5 +1,6 @@
 """Forces with an input."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +13,14 @@ from varint.model.forces.base import Force
 class Commanded(Force):
     """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step.
 
-    ``command`` is the input under one name for all: an array () or (steps + 1,), or a function.
+    ``command_name`` says in which field it is given.
     """
 
     commanded = True
     of_time = False  # whether a function is one of time alone
     command_name = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         command = getattr(self, self.command_name)
         if not callable(command):
@@ -31,4 +32,8 @@ class Commanded(Force):
             if array.ndim > 1 or not np.isfinite(array).all():
                 raise MechanismError(f"{what} must be finite, one number or one row of them, got shape {array.shape}")
             self._set(self.command_name, array)
-        self._set("command", getattr(self, self.command_name))
+
+    @property
+    def input(self) -> np.ndarray | Callable[..., float]:
+        """An array () or (steps + 1,), or a function."""
+        return getattr(self, self.command_name)

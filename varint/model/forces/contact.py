@@ -1,14 +1,18 @@
 """Contact with the ground by penalty."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint.measures.point import Displacement
 from varint.model.body import WORLD
 from varint.model.checks import array_of, unit_axis
-from varint.model.forces.base import BodyLoad, Effort, Force, register
+from varint.model.forces.base import BodyLoad, Effort, Element, Force, register
 from varint.model.forces.stop import STOP
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
 
 @register
@@ -30,19 +34,22 @@ class GroundContact(Force):
     friction: float = field(default=0.0, kw_only=True)
     smoothing: float = field(default=1e-3, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("point", "ground"):
             self._set(name, array_of(getattr(self, name), (3,), f"{name} of {self.label}"))
         self._set("normal", unit_axis(self.normal, f"normal of {self.label}"))
         self._check(stiffness="positive", damping="zero", friction="zero", smoothing="positive")
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         body = self._moving(structure, self.body)
         height = Displacement(WORLD, body, self.normal, self.point, self.ground)
         given = {"stiffness": self.stiffness, "damping": self.damping, "lower": 0.0, "upper": np.inf}
         pressure = Effort((height,), STOP, given)
         if not self.friction:
             return [pressure]
-        sliding = {"friction": self.friction, "smoothing": self.smoothing, "pressed_by": pressure}
-        return [pressure, BodyLoad("sliding", body, normal=self.normal, point=self.point, **sliding)]
+        sliding = BodyLoad(
+            "sliding", body, normal=self.normal, point=self.point, friction=self.friction, smoothing=self.smoothing,
+            pressed_by=pressure,
+        )  # fmt: skip
+        return [pressure, sliding]

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures import Measure
-from varint.model.forces.base import Constraint, Force, register
+from varint.model.forces.base import Constraint, Element, Force, register
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,18 +20,18 @@ class Coupled(Force):
 
     constraint = True
 
-    def sums(self, structure) -> list:
+    def sums(self, structure: "Structure") -> list:
         """Of each constraint the terms (joint, coordinate, factor, unit); unit "rad", "m", or None for either."""
         raise NotImplementedError
 
-    def terms_of(self, structure) -> list:
+    def terms_of(self, structure: "Structure") -> list:
         """Of each constraint the terms (joint, coordinate, factor), whose sum of factor times coordinate stays."""
         return [[term[:3] for term in terms] for terms in self.sums(structure)]
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         return [self._constraint(structure, terms) for terms in self.sums(structure)]
 
-    def _constraint(self, structure, terms):
+    def _constraint(self, structure: "Structure", terms: Sequence[tuple]) -> Constraint:
         measures = []
         for joint, coordinate, factor, unit in terms:
             measure = self._coordinate(structure, joint, coordinate)
@@ -56,7 +60,7 @@ class Coupling(Coupled):
 
     terms: Sequence = field(kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         try:
             terms = tuple((str(joint), int(coordinate), float(factor)) for joint, coordinate, factor in self.terms)
@@ -67,7 +71,7 @@ class Coupling(Coupled):
             raise MechanismError(f"{self.label} needs two terms or more")
         self._set("terms", terms)
 
-    def sums(self, structure):
+    def sums(self, structure: "Structure") -> list:
         return [[(*term, None) for term in self.terms]]
 
 
@@ -80,7 +84,7 @@ class OfTwo(Coupled):
     coordinate_a: int = field(default=0, kw_only=True)
     coordinate_b: int = field(default=0, kw_only=True)
 
-    def _pair(self, factors, units):
+    def _pair(self, factors: tuple[float, float], units: tuple[str | None, str | None]) -> list:
         places = (self.joint_a, self.coordinate_a), (self.joint_b, self.coordinate_b)
         return [[(*p, f, u) for p, f, u in zip(places, factors, units, strict=True)]]
 
@@ -92,11 +96,11 @@ class Equality(OfTwo):
 
     factor: float = field(default=1.0, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(factor="any")
 
-    def sums(self, structure):
+    def sums(self, structure: "Structure") -> list:
         return self._pair((-self.factor, 1.0), (None, None))
 
 
@@ -113,11 +117,11 @@ class Gear(OfTwo):
     radius_b: float = field(kw_only=True)
     internal: bool = field(default=False, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(radius_a="positive", radius_b="positive")
 
-    def sums(self, structure):
+    def sums(self, structure: "Structure") -> list:
         sense = -1.0 if self.internal else 1.0
         return self._pair((self.radius_a, sense * self.radius_b), ("rad", "rad"))
 
@@ -132,11 +136,11 @@ class RackAndPinion(OfTwo):
 
     radius: float = field(kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(radius="any")
 
-    def sums(self, structure):
+    def sums(self, structure: "Structure") -> list:
         return self._pair((-self.radius, 1.0), ("rad", "m"))
 
 
@@ -148,11 +152,11 @@ class Screw(Coupled):
     joint: str = field(kw_only=True)
     pitch: float = field(kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(pitch="any")
 
-    def sums(self, structure):
+    def sums(self, structure: "Structure") -> list:
         units = [unit_of(self._coordinate(structure, self.joint, k)) for k in range(2)]
         if sorted(units) != ["m", "rad"]:
             raise MechanismError(f"{self.label} needs a joint that turns and slides along one axis: a Cylindrical")
@@ -173,7 +177,7 @@ class Belt(Coupled):
     joints: Sequence = field(kw_only=True)
     radii: Sequence = field(kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         joints = tuple(self.joints)
         try:
@@ -185,7 +189,7 @@ class Belt(Coupled):
         self._set("joints", joints)
         self._set("radii", radii)
 
-    def sums(self, structure):
+    def sums(self, structure: "Structure") -> list:
         first = (self.joints[0], 0, self.radii[0], "rad")
         others = zip(self.joints[1:], self.radii[1:], strict=True)
         return [[first, (joint, 0, -radius, "rad")] for joint, radius in others]

@@ -1,13 +1,18 @@
 """Coulomb friction between the surfaces of a joint."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.forces.base import Force, SolvedElsewhere, register
+from varint.model.forces.base import Element, Force, SolvedElsewhere, register
+from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
 
 AROUND = 15  # contact points of a ring; odd, so that none faces another
 
@@ -44,19 +49,19 @@ class JointCoulombFriction(Force):
 
     reduced_only: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(coefficient="zero", radius="positive")
         if self.length is None:
             self._set("length", 2.0 * self.radius)
         self._check(length="positive")
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         joint = self._joint(structure, self.joint)
         self.surface(joint)
         return [SolvedElsewhere((joint.body_a, joint.body_b))]
 
-    def surface(self, joint) -> Surface:
+    def surface(self, joint: Joint) -> Surface:
         """The contact points of ``joint``; raises MechanismError where it has no such surfaces."""
         kinds = {type(motion) for motion in joint.allowed}
         axes = {motion.axis for motion in joint.allowed if isinstance(motion, Turn | Slide)}
@@ -68,6 +73,7 @@ class JointCoulombFriction(Force):
                 f"{self.label}: friction is known of revolute, prismatic, cylindrical and spherical joints, not of"
                 f" {joint.label}"
             )
+        assert self.length is not None  # since it was made
         axis = axes.pop()
         free = np.eye(6)[:, [axis] * (Turn in kinds) + [3 + axis] * (Slide in kinds)]
         if kinds == {Slide}:
@@ -77,13 +83,13 @@ class JointCoulombFriction(Force):
         return Surface(points, normals, free)
 
 
-def _ends(around, axis, length):
+def _ends(around: np.ndarray, axis: int, length: float) -> np.ndarray:
     """Points (n, 3) across the axis, repeated at both ends."""
     along = 0.5 * length * np.eye(3)[axis]
     return np.concatenate([around + along, around - along])
 
 
-def _pin(axis, radius, length, collars):
+def _pin(axis: int, radius: float, length: float, collars: bool) -> tuple[np.ndarray, np.ndarray]:
     angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
     first, second = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
     normals = np.outer(np.cos(angles), first) + np.outer(np.sin(angles), second)
@@ -93,13 +99,13 @@ def _pin(axis, radius, length, collars):
     return np.tile(points, (2, 1)), np.concatenate([normals, np.tile(np.eye(3)[axis], (2 * AROUND, 1))])
 
 
-def _bar(axis, radius, length):
+def _bar(axis: int, radius: float, length: float) -> tuple[np.ndarray, np.ndarray]:
     first, second = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
     corners = _ends(radius * np.array([a * first + b * second for a in (1, -1) for b in (1, -1)]), axis, length)
     return np.tile(corners, (2, 1)), np.repeat([first, second], len(corners), axis=0)
 
 
-def _ball(radius):
+def _ball(radius: float) -> tuple[np.ndarray, np.ndarray]:
     """The ten axes of a dodecahedron: within 5 % of pressures all around."""
     golden = 0.5 + np.sqrt(1.25)
     cube = [(1.0, a, b) for a in (1.0, -1.0) for b in (1.0, -1.0)]

@@ -1,22 +1,26 @@
 """Gravity between bodies."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.length import Length
 from varint.model.checks import array_of
-from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.law import Law
 
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
-def _attraction(value, strength):
+
+def _attraction(value: float, strength: float) -> tuple[float, float, float]:
     pull = strength / (value * value)
     return -pull, 2.0 * pull / value, 0.0
 
 
-def _attraction_potential(value, strength):
+def _attraction_potential(value: float, strength: float) -> float:
     return -strength / value
 
 
@@ -37,7 +41,7 @@ class CentralGravity(Force):
     mu: float = field(kw_only=True)
     point_a: np.ndarray | None = field(default=None, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(mu="zero")
         if self.body_a == self.body_b:
@@ -45,7 +49,7 @@ class CentralGravity(Force):
         if self.point_a is not None:
             self._set("point_a", array_of(self.point_a, (3,), f"point_a of {self.label}"))
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         a = self._body(structure, self.body_a)
         b = structure.body(self._moving(structure, self.body_b))
         point = self.point_a

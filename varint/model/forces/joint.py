@@ -3,18 +3,22 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from varint.model.forces.base import Effort, Force, register
+from varint.measures import Measure
+from varint.model.forces.base import AlongMeasure, Effort, Element, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
 from varint.model.forces.spring import SPRING
 
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
 
 @dataclass(frozen=True, eq=False)
-class AlongCoordinate(Force):
+class AlongCoordinate(AlongMeasure):
     """A force along coordinate number ``coordinate`` of ``joint`` (m or rad): an effort in N or N m.
 
     Angles count their turns from the start of a run, where they are in (-pi, pi]. Motions that share a rotation
@@ -26,41 +30,46 @@ class AlongCoordinate(Force):
 
     law: ClassVar[Law]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.coordinate, np.integer):
             self._set("coordinate", int(self.coordinate))
 
-    def elements(self, structure):
-        return [Effort((self._measure(structure),), self.law, self._parameters())]
+    def elements(self, structure: "Structure") -> list[Element]:
+        return [Effort((self._measure(structure),), self._law(), self._parameters())]
 
-    def _measure(self, structure):
+    def _measure(self, structure: "Structure") -> Measure:
         return self._coordinate(structure, self.joint, self.coordinate)
 
-    def _parameters(self):
+    def _law(self) -> Law:
+        return self.law
+
+    def _parameters(self) -> dict[str, float]:
         """Those of the law by their names; where the force has fields of these names, these."""
-        return {name: getattr(self, name) for name in self.law.parameters}
+        return {name: getattr(self, name) for name in self._law().parameters}
 
 
-def _dry_friction(value, rate, effort, smoothing):
+def _dry_friction(value: float, rate: float, effort: float, smoothing: float) -> tuple[float, float, float]:
     share = math.tanh(rate / smoothing)
     return -effort * share, 0.0, -effort / smoothing * (1.0 - share * share)
 
 
-def _given(input):
+def _given(input: float) -> tuple[float, float, float]:
     return input, 0.0, 0.0
 
 
-def _regulator(value, rate, input, stiffness, damping):
+def _regulator(value: float, rate: float, input: float, stiffness: float, damping: float) -> tuple[float, float, float]:
     return -stiffness * (value - input) - damping * rate, -stiffness, -damping
 
 
-def _integral_regulator(value, rate, input, state, stiffness, damping, integral):
+def _integral_regulator(
+    value: float, rate: float, input: float, state: float, stiffness: float, damping: float, integral: float
+) -> tuple[float, ...]:
     effort = -stiffness * (value - input) - damping * rate - integral * state
     return effort, -stiffness, -damping, -integral, value - input, 1.0, 0.0, 0.0
 
 
-def _speed_regulator(rate, input, max_effort, smoothing):
+def _speed_regulator(rate: float, input: float, max_effort: float, smoothing: float) -> tuple[float, float, float]:
     share = math.tanh((rate - input) / smoothing)
     return -max_effort * share, 0.0, -max_effort / smoothing * (1.0 - share * share)
 
@@ -83,11 +92,11 @@ class TorsionSpring(AlongCoordinate):
 
     law = SPRING
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(stiffness="zero", damping="zero", rest_angle="any")
 
-    def _parameters(self):
+    def _parameters(self) -> dict[str, float]:
         return {"stiffness": self.stiffness, "rest": self.rest_angle, "damping": self.damping}
 
 
@@ -100,11 +109,11 @@ class JointDamper(AlongCoordinate):
 
     law = SPRING
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(damping="zero")
 
-    def _parameters(self):
+    def _parameters(self) -> dict[str, float]:
         return {"stiffness": 0.0, "rest": 0.0, "damping": self.damping}
 
 
@@ -118,7 +127,7 @@ class JointFriction(AlongCoordinate):
 
     law = DRY_FRICTION
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(effort="zero", smoothing="positive")
 
@@ -149,14 +158,14 @@ class JointServo(Commanded, AlongCoordinate):
     damping: float = field(default=0.0, kw_only=True)
     integral: float = field(default=0.0, kw_only=True)
 
+    law = SERVO
     command_name = "target"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(stiffness="zero", damping="zero", integral="zero")
 
-    @property
-    def law(self):
+    def _law(self) -> Law:
         return INTEGRAL_SERVO if self.integral else SERVO
 
 
@@ -176,6 +185,6 @@ class VelocityMotor(Commanded, AlongCoordinate):
     law = SPEED_SERVO
     command_name = "speed"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(max_effort="zero", smoothing="positive")

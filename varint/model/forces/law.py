@@ -39,7 +39,7 @@ class Law:
     effort: Callable
     potential: Callable | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.name in LAWS:
             raise ValueError(f"there is a law '{self.name}' already")
         for part in ("effort", "potential"):
@@ -71,7 +71,7 @@ class Law:
         return tuple(given[name] for name in self.parameters)
 
 
-def _names(function):
+def _names(function: Callable) -> tuple[str, ...]:
     return tuple(inspect.signature(getattr(function, "py_func", function)).parameters)
 
 

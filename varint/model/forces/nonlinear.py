@@ -1,30 +1,34 @@
 """Springs that are not linear."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint._numba import njit
 from varint.errors import MechanismError
 from varint.model.checks import array_of
-from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.base import AlongMeasure, Effort, Element, register
 from varint.model.forces.joint import AlongCoordinate
 from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints, Spring
 
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
-def _by_strain(value, rate, stiffness, rest, damping):
+
+def _by_strain(value: float, rate: float, stiffness: float, rest: float, damping: float) -> tuple[float, float, float]:
     square = rest * rest
     k = 0.5 * stiffness / square
     effort = -k * (value * value - square) * value - damping * rate
     return effort, -k * (3.0 * value * value - square), -damping
 
 
-def _strain_potential(value, stiffness, rest, damping):
+def _strain_potential(value: float, stiffness: float, rest: float, damping: float) -> float:
     return stiffness * ((value**2 - rest**2) / rest) ** 2 / 8.0
 
 
-def _piece(value, table):
+def _piece(value: float, table: np.ndarray) -> int:
     """The row of a piecewise cubic that a value is in."""
     low, high = 0, table.shape[0]
     while high - low > 1:
@@ -39,13 +43,13 @@ def _piece(value, table):
 _piece = njit(_piece)
 
 
-def _tabulated(value, rate, table, damping):
+def _tabulated(value: float, rate: float, table: np.ndarray, damping: float) -> tuple[float, float, float]:
     start, a, b, c, d, _ = table[_piece(value, table)]
     x = value - start
     return a + x * (b + x * (c + x * d)) - damping * rate, b + x * (2.0 * c + 3.0 * x * d), -damping
 
 
-def _tabulated_potential(value, table, damping):
+def _tabulated_potential(value: float, table: np.ndarray, damping: float) -> float:
     start, a, b, c, d, potential = table[_piece(value, table)]
     x = value - start
     return potential - x * (a + x * (b / 2.0 + x * (c / 3.0 + x * d / 4.0)))
@@ -62,13 +66,13 @@ class StrainSpring(Spring):
 
     law = STRAIN
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(rest_length="positive")
 
 
 @dataclass(frozen=True, eq=False)
-class Tabulated(Force):
+class Tabulated(AlongMeasure):
     """An effort given at ``values`` (n,), rising, by ``efforts`` (n,), or by a function of one value that is sampled.
 
     In between monotone cubics, continuous with their slope; beyond the ends straight on. Efforts are along the
@@ -79,7 +83,7 @@ class Tabulated(Force):
     efforts: np.ndarray = field(kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._check(damping="zero")
         count = np.shape(self.values)[:1] or (2,)
@@ -89,7 +93,7 @@ class Tabulated(Force):
         efforts = [self.efforts(x) for x in self.values.tolist()] if callable(self.efforts) else self.efforts
         self._set("efforts", array_of(efforts, count, f"efforts of {self.label}"))
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         table = self.values, self.efforts
         return [Effort((self._measure(structure),), TABLE, {"damping": self.damping}, table=table)]
 

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.model.forces.base import Constraint, register
+from varint.model.forces.base import Constraint, Element, register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.joint import AlongCoordinate
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
 
 @register
@@ -25,5 +29,5 @@ class PrescribedMotion(Commanded, AlongCoordinate):
     of_time = True
     command_name = "position"
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         return [Constraint((self._measure(structure),), (1.0,), driven=True)]

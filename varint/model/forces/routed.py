@@ -3,16 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.length import Length
 from varint.model.checks import array_of
-from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.law import Law
 from varint.model.forces.spring import CABLE, SPRING
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
 
 @register
@@ -32,7 +35,7 @@ class MultiPointSpring(Force):
 
     law: ClassVar[Law] = SPRING
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._set("bodies", list(self.bodies))
         self._set("points", array_of(self.points, (len(self.bodies), 3), f"points of {self.label}"))
@@ -40,12 +43,13 @@ class MultiPointSpring(Force):
             self._set("rest_length", float(np.linalg.norm(np.diff(self.points, axis=0), axis=1).sum()))
         self._check(stiffness="zero", damping="zero", rest_length="zero")
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         ends = list(zip((self._body(structure, name) for name in self.bodies), self.points, strict=True))
         lengths = [Length(a, b, u, w) for (a, u), (b, w) in pairwise(ends) if a != b]
         if not lengths:
             raise MechanismError(f"{self.label} must lead from one body to another")
         inside = sum(float(np.linalg.norm(w - u)) for (a, u), (b, w) in pairwise(ends) if a == b)
+        assert self.rest_length is not None  # since it was made
         given = {"stiffness": self.stiffness, "rest": self.rest_length - inside, "damping": self.damping}
         return [Effort(tuple(lengths), self.law, given)]
 

@@ -1,19 +1,23 @@
 """Springs and dampers between two points."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.measures import Measure
 from varint.measures.length import Length
 from varint.model.checks import array_of
-from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.base import AlongMeasure, Effort, Element, register
 from varint.model.forces.law import Law
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
 
 
 @dataclass(frozen=True, eq=False)
-class BetweenPoints(Force):
+class BetweenPoints(AlongMeasure):
     """A force along the line between ``point_a`` of body a and ``point_b`` of body b (3,), m, world, reference."""
 
     body_a: str
@@ -21,34 +25,34 @@ class BetweenPoints(Force):
     point_a: np.ndarray = field(kw_only=True)
     point_b: np.ndarray = field(kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.body_a == self.body_b:
             raise MechanismError(f"{self.label} connects '{self.body_a}' to itself")
         for which in ("point_a", "point_b"):
             self._set(which, array_of(getattr(self, which), (3,), f"{which} of {self.label}"))
 
-    def _measure(self, structure):
+    def _measure(self, structure: "Structure") -> Measure:
         a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
         return Length(a, b, self.point_a, self.point_b)
 
 
-def _linear(value, rate, stiffness, rest, damping):
+def _linear(value: float, rate: float, stiffness: float, rest: float, damping: float) -> tuple[float, float, float]:
     return -stiffness * (value - rest) - damping * rate, -stiffness, -damping
 
 
-def _linear_potential(value, stiffness, rest, damping):
+def _linear_potential(value: float, stiffness: float, rest: float, damping: float) -> float:
     return 0.5 * stiffness * (value - rest) ** 2
 
 
-def _one_sided(value, rate, stiffness, rest, damping):
+def _one_sided(value: float, rate: float, stiffness: float, rest: float, damping: float) -> tuple[float, float, float]:
     effort = -stiffness * (value - rest) - damping * rate
     if value <= rest or effort >= 0.0:
         return 0.0, 0.0, 0.0
     return effort, -stiffness, -damping
 
 
-def _one_sided_potential(value, stiffness, rest, damping):
+def _one_sided_potential(value: float, stiffness: float, rest: float, damping: float) -> float:
     return 0.5 * stiffness * max(value - rest, 0.0) ** 2
 
 
@@ -65,7 +69,7 @@ class Spring(BetweenPoints):
     damping: float = field(default=0.0, kw_only=True)
     rest_length: float | None = field(default=None, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.rest_length is None:
             self._set("rest_length", float(np.linalg.norm(self.point_b - self.point_a)))
@@ -73,7 +77,8 @@ class Spring(BetweenPoints):
 
     law: ClassVar[Law] = SPRING
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
+        assert self.rest_length is not None  # since it was made
         parameters = {"stiffness": self.stiffness, "rest": self.rest_length, "damping": self.damping}
         return [Effort((self._measure(structure),), self.law, parameters)]
 

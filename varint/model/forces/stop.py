@@ -1,19 +1,22 @@
 """Limits, soft or hard."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.forces.base import Effort, Force, Limit, register
+from varint.model.forces.base import AlongMeasure, Effort, Element, Limit, register
 from varint.model.forces.joint import INPUT, AlongCoordinate
 from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints
 
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
 
 @dataclass(frozen=True, eq=False)
-class Stop(Force):
+class Stop(AlongMeasure):
     """A limit that is not given is not there.
 
     With a ``stiffness``, N m/rad or N/m: one-sided springs with ``damping``, N m s/rad or N s/m, which only push back.
@@ -29,7 +32,7 @@ class Stop(Force):
 
     least: ClassVar[float] = -np.inf  # that lower may be
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         bounded = [which for which in ("lower", "upper") if not _is_infinite(getattr(self, which))]
         self._check(damping="zero", restitution="zero", **dict.fromkeys(bounded, "any"))
@@ -47,7 +50,7 @@ class Stop(Force):
                 f"{self.label} is hard, with a restitution, or has a stiffness and a damping: not both"
             )
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         measures = (self._measure(structure),)
         lower = self.lower if self.lower > self.least else -np.inf
         if self.stiffness is not None:
@@ -58,7 +61,9 @@ class Stop(Force):
         return [Effort(measures, INPUT, limits=limits)]
 
 
-def _push_back(value, rate, stiffness, damping, lower, upper):
+def _push_back(
+    value: float, rate: float, stiffness: float, damping: float, lower: float, upper: float
+) -> tuple[float, float, float]:
     low = value < lower
     if not low and value <= upper:
         return 0.0, 0.0, 0.0
@@ -68,14 +73,14 @@ def _push_back(value, rate, stiffness, damping, lower, upper):
     return effort, -stiffness, -damping
 
 
-def _push_back_potential(value, stiffness, damping, lower, upper):
+def _push_back_potential(value: float, stiffness: float, damping: float, lower: float, upper: float) -> float:
     return 0.5 * stiffness * (max(value - upper, 0.0) ** 2 + min(value - lower, 0.0) ** 2)
 
 
 STOP = Law("stop", _push_back, _push_back_potential)
 
 
-def _is_infinite(value):
+def _is_infinite(value: object) -> bool:
     return isinstance(value, float) and np.isinf(value)
 
 

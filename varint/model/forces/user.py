@@ -2,21 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint._numba import call_back, compiled_law
 from varint.errors import MechanismError
-from varint.model.forces.base import Effort, Force, register
+from varint.model.forces.base import AlongMeasure, Effort, Element, register
 from varint.model.forces.joint import AlongCoordinate
 from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
 
 DIFFERENCE = 1e-6  # of value and rate, relative to one or more
 TOLERANCE = 1e-4  # of a derivative, relative
 
 
-def _called(value, rate, function):
+def _called(value: float, rate: float, function: Callable) -> tuple[float, float, float]:
     return call_back(function, value, rate)
 
 
@@ -24,7 +29,7 @@ USER = Law("user", _called)
 
 
 @dataclass(frozen=True, eq=False)
-class UserLaw(Force):
+class UserLaw(AlongMeasure):
     """A force by ``law(value, rate) -> (effort, d effort / d value, d effort / d rate)``, SI units.
 
     ``law`` is compiled by numba; stepped implicitly by the derivatives it gives, which are compared with differences
@@ -35,7 +40,7 @@ class UserLaw(Force):
     law: Callable = field(kw_only=True)
     potential: Callable | None = field(default=None, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("law", "potential"):
             given = getattr(self, name)
@@ -48,10 +53,10 @@ class UserLaw(Force):
                 f"law of {self.label} must compile to (effort, by value, by rate): {problem}"
             ) from problem
 
-    def elements(self, structure):
+    def elements(self, structure: "Structure") -> list[Element]:
         return [Effort((self._measure(structure),), USER, function=self.law)]
 
-    def check_law(self, value, rate):
+    def check_law(self, value: float, rate: float) -> None:
         """Raise MechanismError unless the law is finite there, and its derivatives those of the effort around."""
         found = np.asarray(self._found(value, rate), dtype=float)
         if found.shape != (3,):
@@ -64,14 +69,14 @@ class UserLaw(Force):
             for v in rate + 0.1 * (1.0 + abs(rate)) * np.array([0.0, -1.0, 1.0]):
                 self._compare(float(x), float(v))
 
-    def _found(self, value, rate):
+    def _found(self, value: float, rate: float) -> tuple[float, float, float]:
         """What steps find: no numbers where the law raises an error."""
         try:
             return compiled_law(self.law)(value, rate)
         except Exception:
             return np.nan, np.nan, np.nan
 
-    def _compare(self, value, rate):
+    def _compare(self, value: float, rate: float) -> None:
         """The derivatives at one place; at a kink, anything between those of both sides will do."""
         effort, *given = self._found(value, rate)
         for number, (name, at) in enumerate((("value", value), ("rate", rate))):

@@ -14,7 +14,7 @@ joint in the registry. Nothing else in the package names a joint type.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -32,9 +32,10 @@ ALONG_ALL = (Along(X), Along(Y), Along(Z))
 SQUARE_ALL = (Square(X, Y), Square(Y, Z), Square(Z, X))
 
 REGISTRY: dict[str, type["Joint"]] = {}
+KindOfJoint = TypeVar("KindOfJoint", bound="Joint")
 
 
-def register(cls):
+def register(cls: type[KindOfJoint]) -> type[KindOfJoint]:
     """Class decorator: add a joint to the registry, under its class name."""
     REGISTRY[cls.__name__] = cls
     return cls
@@ -64,11 +65,9 @@ class Joint(Frozen):
     point: np.ndarray | None = field(default=None, kw_only=True)
     point_b: np.ndarray | None = field(default=None, kw_only=True)
 
-    forbidden: ClassVar[tuple] = ()
-    allowed: ClassVar[tuple[Motion, ...]] = ()
     needs_point: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_name(self.name, "a joint")
         if self.body_a == self.body_b:
             raise MechanismError(f"{self.label} connects '{self.body_a}' to itself")
@@ -86,6 +85,16 @@ class Joint(Frozen):
     def label(self) -> str:
         """How errors name the joint."""
         return f"{type(self).__name__.lower()} joint '{self.name}'"
+
+    @property
+    def forbidden(self) -> tuple:
+        """The constraint rows (measures/), in the axes of the frame."""
+        return ()
+
+    @property
+    def allowed(self) -> tuple[Motion, ...]:
+        """The motions from frame a to frame b."""
+        return ()
 
     @cached_property
     def frame(self) -> np.ndarray:
@@ -106,7 +115,7 @@ class Joint(Frozen):
         """Coordinates (..., dof) of frame b seen from frame a: rotations ``R`` (..., 3, 3), origins ``p`` (..., 3)."""
         raise NotImplementedError
 
-    def _set(self, name, value):
+    def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
 
@@ -114,7 +123,7 @@ class ProductJoint(Joint):
     """A joint whose motions say all: its rows keep to them (products/rows.py), its coordinates are searched."""
 
     @property
-    def forbidden(self):
+    def forbidden(self) -> tuple:
         return (OnMotions(),) * (6 - self.dof)
 
 
@@ -124,7 +133,7 @@ class AxisJoint(Joint):
 
     axis: np.ndarray = field(kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._set("axis", unit_axis(self.axis, f"axis of {self.label}"))
 

@@ -1,6 +1,6 @@
 """Several joints in a row, without bodies in between."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,7 +9,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.model.checks import suggestion
 from varint.model.joints.base import REGISTRY, ProductJoint, register
-from varint.model.motion import Ball, Shift, Slide
+from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product import Product, adjoint, along_screw, inverse, pose_matrix
 
 
@@ -25,7 +25,7 @@ class Composite(ProductJoint):
 
     parts: tuple = field(kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.parts, list | tuple) or not self.parts:
             raise MechanismError(f"parts of {self.label} must be a list of joints, got {self.parts!r}")
@@ -34,10 +34,10 @@ class Composite(ProductJoint):
             raise MechanismError(f"{self.label} has {self.dof} coordinates: a body has six")
 
     @cached_property
-    def allowed(self):
+    def allowed(self) -> tuple[Motion, ...]:
         return tuple(motion for number, part in enumerate(self.parts) for motion in self._motions(number, part))
 
-    def _motions(self, number, part):
+    def _motions(self, number: int, part: Mapping) -> Iterator[Motion]:
         what = f"part {number} of {self.label}"
         if not isinstance(part, Mapping) or "type" not in part:
             raise MechanismError(f"{what} must be a dict with a joint's type and arguments, got {part!r}")
@@ -48,6 +48,9 @@ class Composite(ProductJoint):
             joint = REGISTRY[part["type"]](f"{self.name}: part {number}", self.body_a, self.body_b, **given)
         except TypeError as problem:
             raise MechanismError(f"{what}: {problem}") from None
+        assert self.point is not None  # since it was made
+        if joint.point is None:
+            raise MechanismError(f"{what} needs point=, its anchor in the reference configuration")
         offset = joint.point - self.point
         T = pose_matrix(joint.frame, offset)
         for motion in joint.allowed:
@@ -62,10 +65,11 @@ class Composite(ProductJoint):
             elif isinstance(motion, Shift):
                 raise MechanismError(f"{what}: a {part['type']} cannot be one")
             else:
+                assert isinstance(motion, Turn | Slide)
                 yield along_screw(adjoint(T) @ np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)])
 
 
-def _plain(part):
+def _plain(part: object) -> object:
     """The part without arrays, as files hold it."""
     if not isinstance(part, Mapping):
         return part

@@ -16,5 +16,5 @@ class Cylindrical(AxisJoint):
     forbidden = (Along(X), Along(Y), Square(X, Z), Square(Y, Z))
     allowed = (Slide(Z), Turn(Z))
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return np.concatenate([p[..., Z:], angle_about_z(R)], axis=-1)

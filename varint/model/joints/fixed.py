@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from varint.model.joints.base import ALONG_ALL, SQUARE_ALL, Joint, register
 
 
@@ -13,5 +15,5 @@ class Fixed(Joint):
     forbidden = ALONG_ALL + SQUARE_ALL
     needs_point = False
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return p[..., :0]

@@ -17,5 +17,5 @@ class Free(Joint):
     allowed = (Slide(X), Slide(Y), Slide(Z), Ball())
     needs_point = False
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return np.concatenate([p, vector_from_matrix(R)], axis=-1)

@@ -17,5 +17,5 @@ class Free2D(AxisJoint):
     allowed = (Slide(X), Slide(Y), Turn(Z))
     needs_point = False
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return np.concatenate([p[..., :Z], angle_about_z(R)], axis=-1)

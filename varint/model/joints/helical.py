@@ -8,7 +8,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.model.checks import array_of
 from varint.model.joints.base import AxisJoint, ProductJoint, Z, angle_about_z, register
-from varint.model.motion import Turn
+from varint.model.motion import Motion, Turn
 from varint.model.product import along_screw
 
 
@@ -22,20 +22,20 @@ class Helical(AxisJoint, ProductJoint):
 
     lead: float = field(kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._set("lead", float(array_of(self.lead, (), f"lead of {self.label}")))
         if self.lead == 0.0:
             raise MechanismError(f"{self.label} needs a lead: use a revolute joint for none")
 
     @cached_property
-    def allowed(self):
+    def allowed(self) -> tuple[Motion, ...]:
         return (along_screw([0.0, 0.0, 1.0, 0.0, 0.0, self.lead / (2 * np.pi)]),)
 
     @property
-    def shown(self):
+    def shown(self) -> tuple[Motion, ...]:
         return (Turn(Z),)
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         angle, advanced = angle_about_z(R), 2 * np.pi / self.lead * p[..., Z, None]
         return angle + 2 * np.pi * np.round((advanced - angle) / (2 * np.pi))

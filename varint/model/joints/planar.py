@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from varint.model.joints.base import SQUARE_ALL, Along, AxisJoint, X, Y, Z, register
 from varint.model.motion import Slide
 
@@ -15,5 +17,5 @@ class Planar(AxisJoint):
     allowed = (Slide(X), Slide(Y))
     needs_point = False
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return p[..., :Z]

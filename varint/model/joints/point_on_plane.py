@@ -20,5 +20,5 @@ class PointOnPlane(AxisJoint):
     forbidden = (Along(Z),)
     allowed = (Slide(X), Slide(Y), Ball())
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return np.concatenate([p[..., :Z], vector_from_matrix(R)], axis=-1)

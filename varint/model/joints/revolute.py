@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, X, Y, Z, angle_about_z, register
 from varint.model.motion import Turn
 
@@ -14,5 +16,5 @@ class Revolute(AxisJoint):
     forbidden = ALONG_ALL + (Square(X, Z), Square(Y, Z))
     allowed = (Turn(Z),)
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return angle_about_z(R)

@@ -9,7 +9,7 @@ from varint.errors import MechanismError
 from varint.measures.distance import Distance
 from varint.model.checks import positive
 from varint.model.joints.base import Joint, X, Y, Z, frame_about, register
-from varint.model.motion import Ball, Shift, Turn
+from varint.model.motion import Ball, Motion, Shift, Turn
 from varint.model.rotation import vector_from_matrix
 
 
@@ -25,27 +25,35 @@ class Rod(Joint):
 
     length: float | None = field(default=None, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
-        distance = float(np.linalg.norm(self.point_b - self.point))
+        distance = float(np.linalg.norm(self._apart))
         if distance == 0.0:
             raise MechanismError(f"{self.label} needs point and point_b apart: use a spherical joint for no length")
         length = distance if self.length is None else positive(self.length, f"length of {self.label}")
         self._set("length", length)
 
+    @property
+    def _apart(self) -> np.ndarray:
+        assert self.point is not None  # since it was made
+        assert self.point_b is not None
+        return self.point_b - self.point
+
     @cached_property
-    def frame(self):
-        return frame_about((self.point_b - self.point) / np.linalg.norm(self.point_b - self.point))
+    def frame(self) -> np.ndarray:
+        return frame_about(self._apart / np.linalg.norm(self._apart))
 
     @property
-    def forbidden(self):
+    def forbidden(self) -> tuple:
+        assert self.length is not None  # since it was made
         return (Distance(self.length),)
 
     @property
-    def allowed(self):
+    def allowed(self) -> tuple[Motion, ...]:
+        assert self.length is not None
         return (Turn(X), Turn(Y), Shift(Z, self.length), Ball())
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         a, b = np.arctan2(-p[..., Y], p[..., Z]), np.arctan2(p[..., X], np.hypot(p[..., Y], p[..., Z]))
         y = np.stack([np.zeros_like(a), np.cos(a), np.sin(a)], axis=-1)
         z = np.stack([np.sin(b), -np.sin(a) * np.cos(b), np.cos(a) * np.cos(b)], axis=-1)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from varint.model.joints.base import ALONG_ALL, Joint, register
 from varint.model.motion import Ball
 from varint.model.rotation import vector_from_matrix
@@ -18,5 +20,5 @@ class Spherical(Joint):
     forbidden = ALONG_ALL
     allowed = (Ball(),)
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return vector_from_matrix(R)

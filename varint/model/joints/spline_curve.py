@@ -4,10 +4,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, freeze
 from varint.model.joints.base import ProductJoint, register
+from varint.model.motion import Motion
 from varint.model.product import Product, inverse, logarithm, pose_matrix
 
 # cumulative cubic B-spline, by powers of the coordinate (DIFF eqs. 2.68, 2.72)
@@ -29,7 +31,7 @@ class SplineCurve(ProductJoint):
     closed: bool = field(default=True, kw_only=True)
     at: float = field(default=0.0, kw_only=True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         count = len(self.frames) if hasattr(self.frames, "__len__") else 0
         if count < 4:
@@ -44,16 +46,16 @@ class SplineCurve(ProductJoint):
         self._set("at", float(array_of(self.at, (), f"at of {self.label}")))
 
     @staticmethod
-    def pose(frames, q: float, closed: bool = True) -> np.ndarray:
+    def pose(frames: ArrayLike, q: float, closed: bool = True) -> np.ndarray:
         """The pose (4, 4) at coordinate ``q`` of the spline of control ``frames`` (n, 4, 4)."""
-        return pose_matrix(*_spline(np.asarray(frames, dtype=float), closed).pose([q]))
+        return pose_matrix(*_spline(np.asarray(frames, dtype=float), closed).pose(np.array([q])))
 
     @cached_property
-    def allowed(self):
+    def allowed(self) -> tuple[Motion, ...]:
         return (_spline(self.frames, self.closed).before(inverse(self.pose(self.frames, self.at, self.closed))),)
 
 
-def _spline(frames, closed):
+def _spline(frames: np.ndarray, closed: bool) -> Product:
     n = len(frames)
     step = np.array([logarithm(inverse(frames[k - 1]) @ frames[k]) for k in range(n)])
     pieces = n if closed else n - 3

@@ -4,10 +4,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.checks import array_of, freeze
 from varint.model.joints.base import ProductJoint, register
+from varint.model.motion import Motion
 from varint.model.product import Product, inverse, pose_matrix
 
 # cubic B-spline, rows of the four control values, by powers of the coordinate (DIFF eq. 2.68)
@@ -27,9 +29,9 @@ class SplineSurface(ProductJoint):
     """
 
     controls: np.ndarray = field(kw_only=True)
-    at: np.ndarray = field(default=(0.0, 0.0), kw_only=True)  # type: ignore[assignment, arg-type]
+    at: np.ndarray = field(default=(0.0, 0.0), kw_only=True)  # type: ignore[arg-type]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         shape = np.shape(self.controls)
         if len(shape) != 3 or min(shape[:2]) < 4 or shape[2] != 6:
@@ -38,16 +40,16 @@ class SplineSurface(ProductJoint):
         self._set("at", array_of(self.at, (2,), f"at of {self.label}"))
 
     @staticmethod
-    def pose(controls, q) -> np.ndarray:
+    def pose(controls: ArrayLike, q: np.ndarray) -> np.ndarray:
         """The pose (4, 4) at coordinates ``q`` (2,) of the spline of ``controls`` (n1, n2, 6)."""
         return pose_matrix(*_spline(np.asarray(controls, dtype=float)).pose(q))
 
     @cached_property
-    def allowed(self):
+    def allowed(self) -> tuple[Motion, ...]:
         return (_spline(self.controls).before(inverse(self.pose(self.controls, self.at))),)
 
 
-def _spline(controls):
+def _spline(controls: np.ndarray) -> Product:
     n1, n2 = controls.shape[0] - 3, controls.shape[1] - 3
     power = np.empty((n1, n2, 6, 4, 4))
     for i, j in np.ndindex(n1, n2):

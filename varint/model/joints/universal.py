@@ -24,7 +24,7 @@ class Universal(AxisJoint):
     forbidden = ALONG_ALL + (Square(X, Y),)
     allowed = (Turn(X), Turn(Y))
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         self._set("axis_b", unit_axis(self.axis_b, f"axis_b of {self.label}"))
         if abs(self.axis @ self.axis_b) > 1e-9:
@@ -33,8 +33,8 @@ class Universal(AxisJoint):
             )
 
     @cached_property
-    def frame(self):
+    def frame(self) -> np.ndarray:
         return np.column_stack([self.axis, self.axis_b, np.cross(self.axis, self.axis_b)])
 
-    def measure(self, R, p):
+    def measure(self, R: np.ndarray, p: np.ndarray) -> np.ndarray:
         return np.stack([np.arctan2(R[..., 2, 1], R[..., 1, 1]), np.arctan2(R[..., 0, 2], R[..., 0, 0])], axis=-1)

@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from varint.redmax.integrators.base import Integrator
+from varint.redmax.equations import Equations
+from varint.redmax.integrators.base import Integrator, Task
 
 
 class NotFinite(ArithmeticError):
@@ -19,37 +20,36 @@ class Adaptive(Integrator):
 
     solver_class: ClassVar[Any]
 
-    newton_iterations = 0  # not counted
+    evaluations = 0
 
-    def __init__(self, equations, q, qdot, task):
+    def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size)])
         self.options: dict[str, Any] = {"rtol": task.rtol, "atol": task.atol}
-        self.evaluations = 0
         self.configure()
         self._begin(None)
 
     def configure(self) -> None:
         """Add to the ``options`` of the solver."""
 
-    def _begin(self, first_step):
+    def _begin(self, first_step: float | None) -> None:
         self.equations.change_charts(*self._split())
         self._reach()
         self._make_solver(first_step)
 
-    def _make_solver(self, first_step):
+    def _make_solver(self, first_step: float | None) -> None:
         # the end is set afterwards: the size of the first step does not depend on it
         self.solver = self.solver_class(self._slope, self.t, self.y, np.inf, first_step=first_step, **self.options)
         self.solver.t_bound = self.task.end
 
-    def _split(self):
+    def _split(self) -> tuple[np.ndarray, np.ndarray]:
         nq = self.equations.nq
         return self.y[:nq], self.y[nq : 2 * nq]
 
-    def _integral(self, y):
+    def _integral(self, y: np.ndarray) -> np.ndarray:
         return y[2 * self.equations.nq + self.equations.ne :]
 
-    def _reach(self):
+    def _reach(self) -> bool:
         """Whether the state was changed: near singular poses its loops are closed."""
         self.equations.integrate_from(self._integral(self.y), 0.0)
         if self.equations.reach(self.t, *self._split()):
@@ -57,7 +57,7 @@ class Adaptive(Integrator):
         self.equations.close(*self._split())
         return True
 
-    def _slope(self, t, y):
+    def _slope(self, t: float, y: np.ndarray) -> np.ndarray:
         nq, slope = self.equations.nq, np.empty_like(y)
         self.equations.integrate_from(self._integral(y), 0.0)
         slope[:nq] = self.equations.imposed(t, y[:nq], y[nq : 2 * nq])[1]
@@ -68,7 +68,7 @@ class Adaptive(Integrator):
             raise NotFinite
         return slope
 
-    def step(self):
+    def step(self) -> None:
         try:
             message = self.solver.step()
         except NotFinite:
@@ -79,22 +79,22 @@ class Adaptive(Integrator):
         self.steps += 1
         self.size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()
 
-    def settle(self):
+    def settle(self) -> None:
         if self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
             self._begin(self.size)
 
-    def states(self, times):
+    def states(self, times: np.ndarray) -> np.ndarray:
         return self.solver.dense_output()(times).T
 
-    def ends(self):
+    def ends(self) -> bool:
         return self.t + self.solver.h_abs >= self.task.end
 
-    def memory(self):
+    def memory(self) -> dict[str, np.ndarray]:
         counts = np.array([self.steps, self.evaluations])
         solver = {"f": self.solver.f.copy(), "h_abs": np.array([self.solver.h_abs])}
         return {"t": np.array([self.t]), "y": self.y.copy(), "counts": counts} | solver
 
-    def recall(self, saved):
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
         self.t, self.y = float(saved["t"][0]), saved["y"].copy()
         self._make_solver(1.0)
         self.solver.f, self.solver.h_abs = saved["f"].copy(), float(saved["h_abs"][0])

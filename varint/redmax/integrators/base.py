@@ -1,15 +1,16 @@
 """What an integrator in reduced coordinates is."""
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from varint.redmax.equations import Equations
 
 REGISTRY: dict[str, type["Integrator"]] = {}
+KindOfIntegrator = TypeVar("KindOfIntegrator", bound="Integrator")
 
 
-def register(cls):
+def register(cls: type[KindOfIntegrator]) -> type[KindOfIntegrator]:
     """Class decorator: add an integrator to the registry, under its name."""
     REGISTRY[cls.name] = cls
     return cls
@@ -36,7 +37,7 @@ class Integrator:
     t : float
         s
     y : (n,) q, qdot, the work of each element, J, the states of laws, and sums of impulses
-    steps, evaluations, newton_iterations : int
+    steps : int
     failure : str or None
     """
 
@@ -51,12 +52,20 @@ class Integrator:
     t: float
     y: np.ndarray
     steps: int
-    evaluations: int
-    newton_iterations: int
     failure: str | None
 
-    def __init__(self, equations: Equations, q, qdot, task: Task):
+    def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         self.equations, self.task, self.steps, self.failure = equations, task, 0, None
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of the accelerations, or Newton iterations."""
+        raise NotImplementedError
+
+    @property
+    def newton_iterations(self) -> int:
+        """Zero where they are not counted."""
+        return 0
 
     @classmethod
     def check(cls, equations: Equations) -> None:
@@ -69,7 +78,7 @@ class Integrator:
     def settle(self) -> None:
         """Make ready for the next step: charts, turns, loops."""
 
-    def states(self, times) -> np.ndarray:
+    def states(self, times: np.ndarray) -> np.ndarray:
         """y (T, n) at ``times`` (T,) within the last step, before `settle`."""
         raise NotImplementedError
 

@@ -3,6 +3,8 @@
 s = h,    d = q0,    c = q0 + h v0        in the stage of varint/redmax/implicit.py
 """
 
+import numpy as np
+
 from varint.redmax.integrators.base import register
 from varint.redmax.integrators.fixed import Implicit
 
@@ -14,5 +16,7 @@ class BDF1(Implicit):
     name, order = "bdf1", 1
     what = "implicit, in steps of dt"
 
-    def solve(self, t, h, q, v, integral):
+    def solve(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         return self.stages.solve(t + h, h, q, q + h * v, q + h * v, integral)

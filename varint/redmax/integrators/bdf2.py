@@ -18,12 +18,14 @@ class BDF2(Implicit):
     name, order = "bdf2", 2
     what = "implicit, two steps of dt"
 
-    before = None  # q, rates and integrals of the last node
+    before: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # q, rates and integrals of the last node
 
-    def forget(self):
+    def forget(self) -> None:
         self.before = None
 
-    def solve(self, t, h, q, v, integral):
+    def solve(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         if self.before is None:
             after = self.stages.two(t, h, q, v, integral)
         else:
@@ -34,13 +36,13 @@ class BDF2(Implicit):
         self.before = q, v, integral
         return after
 
-    def memory(self):
+    def memory(self) -> dict[str, np.ndarray]:
         e = self.equations
         before = np.zeros(2 * e.nq + e.law_state.size) if self.before is None else np.concatenate(self.before)
         return super().memory() | {"before": before, "known": np.array([self.before is not None])}
 
-    def recall(self, saved):
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
         super().recall(saved)
         nq = self.equations.nq
-        parts = tuple(np.split(saved["before"].copy(), [nq, 2 * nq]))
-        self.before = parts if saved["known"][0] else None
+        q, v, integral = np.split(saved["before"].copy(), [nq, 2 * nq])
+        self.before = (q, v, integral) if saved["known"][0] else None

@@ -3,8 +3,9 @@
 import numpy as np
 
 from varint.redmax.contacts import Blocked, Contacts, is_contact
+from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged, Stages
-from varint.redmax.integrators.base import Integrator
+from varint.redmax.integrators.base import Integrator, Task
 
 
 class Fixed(Integrator):
@@ -16,38 +17,42 @@ class Fixed(Integrator):
 
     fixed = True
 
-    def __init__(self, equations, q, qdot, task):
+    def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
         mechanism = equations.mechanism
         touching = self.contacts and any(is_contact(mechanism, force) for force in mechanism.forces)
         self.touching = Contacts(equations) if touching else None
         q, qdot, _ = equations.imposed(0.0, q, qdot)
         impulses = self.touching.impulse.size if self.touching else 0
+        assert task.dt is not None  # see `fixed`
+        self.h = task.dt
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size + impulses)])
         self.stages = Stages(equations)
         self.power = self._place()
 
     @property
-    def newton_iterations(self):
+    def newton_iterations(self) -> int:
         return self.stages.iterations
 
     @property
-    def evaluations(self):
+    def evaluations(self) -> int:
         return self.stages.iterations
 
-    def solve(self, t, h, q, v, integral) -> tuple[np.ndarray, np.ndarray]:
+    def solve(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
         raise NotImplementedError
 
     def forget(self) -> None:
         """Charts have changed."""
 
-    def _split(self):
+    def _split(self) -> list[np.ndarray]:
         """q, qdot, the work of the laws, the integrals and the impulses: views of y."""
         e = self.equations
         return np.split(self.y, np.cumsum([e.nq, e.nq, e.ne, e.law_state.size]))
 
-    def _place(self):
+    def _place(self) -> np.ndarray:
         """Powers (nf,) at the node; angles of forces count their turns from here, integrals end there."""
         equations = self.equations
         q, qdot, _, integral, _ = self._split()
@@ -58,9 +63,9 @@ class Fixed(Integrator):
         equations.keep_turns()
         return equations.power.copy()
 
-    def step(self):
+    def step(self) -> None:
         q, v, _, integral, _ = (part.copy() for part in self._split())
-        h = self.task.dt
+        h = self.h
         if self.equations.change_charts(q, v):
             self.forget()
             q, v, _ = self.equations.imposed(self.t, q, v)
@@ -86,10 +91,10 @@ class Fixed(Integrator):
             impulse += self.touching.impulse
         self.power = power
 
-    def states(self, times):
+    def states(self, times: np.ndarray) -> np.ndarray:
         return self.y[None]
 
-    def memory(self):
+    def memory(self) -> dict[str, np.ndarray]:
         kept = {
             "y": self.y,
             "power": self.power,
@@ -99,11 +104,11 @@ class Fixed(Integrator):
         counts = np.array([self.steps, self.stages.iterations])
         return {name: array.copy() for name, array in kept.items()} | {"counts": counts}
 
-    def recall(self, saved):
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
         self.y, self.power = saved["y"].copy(), saved["power"].copy()
         self.stages.multiplier = saved["multiplier"].copy()
         self.steps, self.stages.iterations = (int(number) for number in saved["counts"])
-        self.t = self.task.dt * self.steps
+        self.t = self.h * self.steps
         if self.touching:
             self.touching.frictions.limits = saved["limits"].copy()
 

@@ -18,13 +18,13 @@ class RadauIIA(Adaptive):
     what = "implicit Runge-Kutta, with error control"
     solver_class = Radau
 
-    def configure(self):
+    def configure(self) -> None:
         equations = self.equations
         if not (equations.row_count or equations.drives or equations.law_state.size):
             self.inverse = InverseDynamics(equations)
             self.options["jac"] = self._jacobian
 
-    def _jacobian(self, t, y):
+    def _jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         """Derivatives of the slope of a tree: -M^-1 times those of tau. Of the work of laws, which nothing depends on,
         they are left out: it converges with the iteration of the others."""
         nq, no_loops = self.equations.nq, np.zeros(0)
@@ -37,7 +37,7 @@ class RadauIIA(Adaptive):
         J[nq : 2 * nq, :nq], J[nq : 2 * nq, nq : 2 * nq] = by_q, by_rates
         return J
 
-    def memory(self):
+    def memory(self) -> dict[str, np.ndarray]:
         """Also the matrices of Newton's iteration, which go on from step to step, and the stages it starts from."""
         s, n = self.solver, self.y.size
         none, pivots = np.zeros((n, n)), np.zeros(n, dtype=np.int64)
@@ -55,7 +55,7 @@ class RadauIIA(Adaptive):
             "y_old": np.zeros(n) if s.y_old is None else np.array(s.y_old),
         }
 
-    def recall(self, saved):
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
         super().recall(saved)
         s = self.solver
         numbers, pivots = saved["numbers"].tolist(), saved["pivots"].astype(np.int32)

@@ -1,5 +1,7 @@
 """The diagonally implicit Runge-Kutta scheme with two stages (DIFF section 3.4), see `Stages.two`."""
 
+import numpy as np
+
 from varint.redmax.integrators.base import register
 from varint.redmax.integrators.fixed import Implicit
 
@@ -11,5 +13,7 @@ class SDIRK2(Implicit):
     name, order = "sdirk2", 2
     what = "implicit Runge-Kutta, in steps of dt"
 
-    def solve(self, t, h, q, v, integral):
+    def solve(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         return self.stages.two(t, h, q, v, integral)

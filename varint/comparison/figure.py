@@ -1,12 +1,17 @@
 """The figure of a comparison, drawn without a display: over time above, over step and wall time below."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from varint.comparison.result import Comparison
+from varint.comparison.series import Series
 from varint.viz.plots import BINS, FAINT, FLOOR, INK, envelope
 
 COLOURS = ("#1f5f99", "#c4571b", "#3c8a5a", "#8a4fa0", "#a88a1d", "#4aa3b5", "#b03a5b", "#6b6b6b")
@@ -15,10 +20,10 @@ UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velo
 PALEST = 0.65  # part of white in the colour of the coarsest run
 MOVED = 1e-9  # m; where no body moves as far, orientations are drawn in place of positions
 LINE = 0.055  # of the height of a panel
-REFERENCE = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (1, 1))}
+REFERENCE: dict[str, Any] = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (1, 1))}
 
 
-def draw(comparison, facts: dict[str, str]) -> Figure:
+def draw(comparison: Comparison, facts: dict[str, str]) -> Figure:
     """The figure of a `Comparison`, with ``facts`` at its foot."""
     reference, series = comparison.reference, comparison.series
     way = np.linalg.norm(reference.position - reference.position[0], axis=2).max()
@@ -58,7 +63,9 @@ def draw(comparison, facts: dict[str, str]) -> Figure:
     return figure
 
 
-def _over_time(panels, comparison, kind, unit, colours):
+def _over_time(
+    panels: Sequence[Axes], comparison: Comparison, kind: str, unit: str, colours: Mapping[Series, str]
+) -> None:
     """Differences, energy errors and drift of the first series of each formulation, and of the unstabilised one."""
     difference, energy, drift = panels
     for series in _drawn_over_time(comparison):
@@ -74,31 +81,31 @@ def _over_time(panels, comparison, kind, unit, colours):
         axes.set(xlabel="Time (s)", ylabel=label, yscale="log", xlim=(0.0, comparison.t[-1]))
 
 
-def _drawn_over_time(comparison):
+def _drawn_over_time(comparison: Comparison) -> list[Series]:
     return [series for series in (comparison.vi, comparison.redmax, comparison.unstabilised) if series]
 
 
-def _style(comparison, series):
+def _style(comparison: Comparison, series: Series) -> Literal["-", "--"]:
     return "--" if series is comparison.unstabilised else "-"
 
 
-def _curve(axes, t, values, look):
+def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: Mapping[str, Any]) -> None:
     """Values that a logarithmic axis can show; of long runs the largest in each of many pieces."""
     if len(t) > 4 * BINS:
         t, _, values = envelope(t, values)
     axes.plot(t, np.where(values > FLOOR, values, np.nan), **look)
 
 
-def _points(axes, x, series, name, colour, style="-"):
+def _points(axes: Axes, x: np.ndarray, series: Series, name: str, colour: str, style: str = "-") -> None:
     """Largest errors over ``x`` (K,); hollow where they are not fitted."""
     error, fitted = getattr(series.error, name), getattr(series.fitted, name)
-    look = {"color": colour, "marker": "o", "markersize": 4.5}
+    look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4.5}
     error = np.where(error > FLOOR, error, np.nan)
     axes.plot(x, error, linestyle=style, linewidth=1.1, **look)
     axes.plot(x[~fitted], error[~fitted], linestyle="", markerfacecolor="white", **look)
 
 
-def _labels(axes, series):
+def _labels(axes: Axes, series: Series) -> None:
     """Quantities and their fitted orders, beside the points of the largest step, one above the other."""
     errors = {name: getattr(series.error, name)[0] for name in STYLES}
     bottom, top = np.log(axes.get_ylim())
@@ -107,21 +114,21 @@ def _labels(axes, series):
         if error > FLOOR:
             height = max(np.log(error), height + LINE * (top - bottom))
             text = f"{name.replace('_', ' ')} ({UNITS[name]}){_order(series, name)}"
-            place = {"textcoords": "offset points", "va": "center"}
+            place: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
             axes.annotate(text, (series.values[0], np.exp(height)), (7, 0), fontsize=7.5, **place)
 
 
-def _order(series, name):
+def _order(series: Series, name: str) -> str:
     order = getattr(series.order, name)
     return "" if np.isnan(order) else f", order {order:.2f}"
 
 
-def _paled(colour, k, count):
+def _paled(colour: str, k: int, count: int) -> tuple[float, ...]:
     white = PALEST * (1.0 - (k + 1) / count) * count / max(1, count - 1)
     return tuple(white + (1.0 - white) * part for part in to_rgb(colour))
 
 
-def _key(axes, comparison, kind, colours):
+def _key(axes: Axes, comparison: Comparison, kind: str, colours: Mapping[Series, str]) -> None:
     axes.set_axis_off()
     over_time = _drawn_over_time(comparison)
     lines = []
