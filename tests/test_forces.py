@@ -31,7 +31,7 @@ from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames, moved, reference_pose
 from varint.model.checks import freeze
 from varint.model.forces import FORCES
-from varint.model.forces.coupling import Coupled
+from varint.model.forces.coupled import Coupled
 from varint.model.forces.law import LAWS
 from varint.model.forces.spring import BetweenPoints
 from varint.model.joints import REGISTRY

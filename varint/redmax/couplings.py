@@ -8,10 +8,10 @@ from varint.errors import ArgumentError
 from varint.loads import motion_through
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
-from varint.model.forces.coupling import Coupled
-from varint.model.forces.prescribed import PrescribedMotion
+from varint.model.forces.coupled import Coupled
 from varint.redmax.tree import Tree
 
 NEAR = 1e-2  # steps, for the differences of functions of time
@@ -48,7 +48,8 @@ def prescribed_motions(mechanism: Mechanism, steps: int, dt: float | None, durat
     motions = {}
     for force in mechanism.forces:
         if force.constraint and force.commanded:
-            assert isinstance(force, PrescribedMotion)
+            assert isinstance(force, AlongCoordinate)
+            assert isinstance(force, Commanded)
             joint = mechanism.joint(force.joint)
             if joint.dof != 1:
                 raise ArgumentError(

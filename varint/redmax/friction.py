@@ -187,6 +187,13 @@ class JointFrictions:
         return np.concatenate([axes.T @ (wrench[:3] - np.cross(anchor, wrench[3:])), axes.T @ wrench[3:]])
 
 
+def friction_named(mechanism: Mechanism, name: str) -> JointCoulombFriction:
+    """The friction of that name among the forces of the mechanism."""
+    force = mechanism.force(name)
+    assert isinstance(force, JointCoulombFriction)
+    return force
+
+
 def _bearing(mechanism: Mechanism, force: JointCoulombFriction, element: int) -> Bearing:
     joint = mechanism.joint(force.joint)
     points, normals, free = force.surface(joint)

@@ -10,12 +10,12 @@ from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
-from varint.model.forces.friction import JointCoulombFriction
-from varint.model.forces.prescribed import PrescribedMotion
+from varint.model.forces.along import AlongCoordinate
 from varint.model.joints.base import Joint
 from varint.model.motion import motion_subspace
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.contacts import is_contact
+from varint.redmax.friction import friction_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class ReducedTrajectory(Trajectory):
         efforts[:, coupled] = constraint_efforts
         for k, force in enumerate(forces):
             if force.constraint and force.commanded:
-                assert isinstance(force, PrescribedMotion)
+                assert isinstance(force, AlongCoordinate)
                 efforts[:, k] = self.driving[force.joint][:, 0]
         return acceleration, reaction, efforts
 
@@ -122,8 +122,7 @@ class ReducedTrajectory(Trajectory):
             subspaces = [motion_subspace(joint, coordinates) for coordinates in q]
             wrenches.append((joint, [np.linalg.pinv(S).T @ own for S, own in zip(subspaces, effort, strict=True)]))
         for name, effort in self.friction.items():
-            force = self.mechanism.force(name)
-            assert isinstance(force, JointCoulombFriction)
+            force = friction_named(self.mechanism, name)
             joint = self.mechanism.joint(force.joint)
             wrenches.append((joint, effort @ force.surface(joint).free.T))
         for joint, wrench in wrenches:
@@ -138,9 +137,8 @@ class ReducedTrajectory(Trajectory):
         if any(force.constraint for force in self.mechanism.forces):
             efforts += self._dynamics[2]
         for name, effort in self.friction.items():
-            force = self.mechanism.force(name)
-            assert isinstance(force, JointCoulombFriction)
-            efforts[:, self.mechanism.force_index[name]] = _size(effort, force.radius)
+            radius = friction_named(self.mechanism, name).radius
+            efforts[:, self.mechanism.force_index[name]] = _size(effort, radius)
         return efforts
 
     @property
@@ -148,7 +146,7 @@ class ReducedTrajectory(Trajectory):
         powers = self.forces_along.power.copy()
         for k, force in enumerate(self.mechanism.forces):
             if force.constraint and force.commanded:
-                assert isinstance(force, PrescribedMotion)
+                assert isinstance(force, AlongCoordinate)
                 powers[:, k] = self.driving[force.joint][:, 0] * self.qdot[:, self.columns[force.joint].start]
             elif is_contact(self.mechanism, force):
                 powers[:, k] = mean_rates(self.work[:, k], self.t)

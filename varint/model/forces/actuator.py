@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import register
 from varint.model.forces.commanded import Commanded
-from varint.model.forces.joint import AlongCoordinate
 from varint.model.forces.law import Law
 
 

@@ -212,14 +212,6 @@ class Force(Frozen):
         return measure
 
 
-@dataclass(frozen=True, eq=False)
-class AlongMeasure(Force):
-    """A force along one measure."""
-
-    def _measure(self, structure: "Structure") -> Measure:
-        raise NotImplementedError
-
-
 def coordinate_measure(joint: Joint, number: int, point_a: np.ndarray, point_b: np.ndarray) -> Measure | None:
     """The measure of a joint's coordinate, None where it has none: a rotation vector, motions after one, a spline.
 

@@ -3,50 +3,18 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.measures import Measure
-from varint.model.forces.base import AlongMeasure, Effort, Element, register
+from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.base import register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
 from varint.model.forces.spring import SPRING
 
 if TYPE_CHECKING:
-    from varint.model.structure import Structure
-
-
-@dataclass(frozen=True, eq=False)
-class AlongCoordinate(AlongMeasure):
-    """A force along coordinate number ``coordinate`` of ``joint`` (m or rad): an effort in N or N m.
-
-    Angles count their turns from the start of a run, where they are in (-pi, pi]. Motions that share a rotation
-    vector, or come after one, take no effort.
-    """
-
-    joint: str = field(kw_only=True)
-    coordinate: int = field(default=0, kw_only=True)
-
-    law: ClassVar[Law]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.coordinate, np.integer):
-            self._set("coordinate", int(self.coordinate))
-
-    def elements(self, structure: "Structure") -> list[Element]:
-        return [Effort((self._measure(structure),), self._law(), self._parameters())]
-
-    def _measure(self, structure: "Structure") -> Measure:
-        return self._coordinate(structure, self.joint, self.coordinate)
-
-    def _law(self) -> Law:
-        return self.law
-
-    def _parameters(self) -> dict[str, float]:
-        """Those of the law by their names; where the force has fields of these names, these."""
-        return {name: getattr(self, name) for name in self._law().parameters}
+    pass
 
 
 def _dry_friction(value: float, rate: float, effort: float, smoothing: float) -> tuple[float, float, float]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Element, register
 from varint.model.forces.commanded import Commanded
-from varint.model.forces.joint import AlongCoordinate
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure

@@ -9,7 +9,8 @@ from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.measures.length import Length
 from varint.model.checks import array_of
-from varint.model.forces.base import AlongMeasure, Effort, Element, register
+from varint.model.forces.along import AlongMeasure
+from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.law import Law
 
 if TYPE_CHECKING:

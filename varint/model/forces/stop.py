@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.forces.base import AlongMeasure, Effort, Element, Limit, register
-from varint.model.forces.joint import INPUT, AlongCoordinate
+from varint.model.forces.along import AlongCoordinate, AlongMeasure
+from varint.model.forces.base import Effort, Element, Limit, register
+from varint.model.forces.joint import INPUT
 from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints
 

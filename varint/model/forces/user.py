@@ -8,8 +8,8 @@ import numpy as np
 
 from varint._numba import call_back, compiled_law
 from varint.errors import MechanismError
-from varint.model.forces.base import AlongMeasure, Effort, Element, register
-from varint.model.forces.joint import AlongCoordinate
+from varint.model.forces.along import AlongCoordinate, AlongMeasure
+from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints
 
