@@ -1,6 +1,7 @@
 """What a mechanism's forces are made of: the elements in order, their measures, and the sums of these.
 
-Efforts along the same measures share one sum. Sums with laws come first, then those of constraints.
+A sum is the coordinate g = g_1 + ... + g_n that an effort acts along, with a weight for each measure; mostly n = 1.
+All laws along the same measures share one sum. Sums with laws come first, then those of constraints.
 """
 
 from dataclasses import dataclass
@@ -20,19 +21,19 @@ class Roles:
     Attributes
     ----------
     force : (ne,) int
-        Force of the description of each element.
+        Number of the force that each element is part of.
     measures : list of Measure
-        Of all sums, one after another.
+        Those of all sums, one sum after another.
     sums : list of list of int
-        The measures of each.
+        Numbers of the measures of each sum.
     laws, constraints, loads : list of (int, element)
         Element number and element; laws in the order of their sums.
     law_sum : list of int
         Sum of each law.
     ends : list of (int, int)
-        Bodies of each measure, by description, -1 for the world.
+        Numbers of the two bodies of each measure, in the order of the description; -1 for the world.
     with_row : list of int
-        Measures that need a row of the system of a step.
+        Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of limits.
     following : set of int
         Measures that are not the first of their sum.
     """

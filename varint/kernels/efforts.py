@@ -5,17 +5,24 @@ q = (q + q') / |q + q'|, half of it at either end:
 
     start  h/2 f (g_x, (I + [T]) g_theta)      end  h/2 f (g_x, (I - [T]) g_theta),    gradients in the middle,
 
-T the tangent of a quarter of the step's rotation along its axis; a load on one body likewise. For f = -dV/dg these
-are the derivatives of the discrete Lagrangian -h V(middle): symplectic, symmetric, and with the momenta
-conserved; for a stiff spring it is the implicit midpoint rule, stable at any step.
+and so does a load on one body. u = h w / 2 is the vector part, and c = sqrt(1 - u . u) the scalar part, of the step's
+rotation, a unit quaternion; T = u / (1 + c), of length tan(angle / 4). With P = diag(I, I + [T]) the first is
+h/2 f P g. For f = -dV/dg these are the derivatives of the discrete Lagrangian -h V(middle): symplectic, symmetric, and
+with the momenta conserved; for a stiff spring it is the implicit midpoint rule, stable at any step.
 
-In Newton's matrix an effort between two bodies is one more row with a compliance, its change h/2 df = -lower . d:
+Newton's unknown for w is dphi, dw = (c I + [u]) dphi: h dphi is a change of the pose at the end of the step, a rotation
+vector in axes of the body there.
 
-    [ D      -upper^T ]         where both bodies are neighbours in the tree, or in a cluster;
-    [ lower   1       ]         its own block, upper lower^T, goes to D where one body is the world.
+In Newton's matrix an effort between two bodies is one more row with a compliance. Its change is h/2 df = -lower . d,
+d = (dv, dphi) of the two bodies:
 
-D takes as well the exact derivative of the loads, and of the turning of efforts with each body by itself. How efforts
-turn with the other body has no place in the graph of the LDU: it is left to the exact operator (operator.py).
+    [ D      -upper^T ]
+    [ lower   1       ]
+
+Such a row is one of the tree joint between the two bodies, or one of a closure (theory.md section 10). Where one body
+is the world there is no row, and upper lower^T is added to D. D takes as well the exact derivative of the loads, and
+the change of an effort's direction with each body by itself. Its change with the other body has no place in the graph
+of the LDU, and neither has that of the rate with the gradient: both are left to the exact operator (operator.py).
 """
 
 import math
@@ -32,7 +39,7 @@ from varint.kernels.plan import Plan, Workspace
 
 @njit
 def middle_poses(plan, ws, start, half_step):
-    """Middle poses of the bodies that laws and loads act on, T, and the cosine of half the rotation."""
+    """Middle poses of the bodies that laws and loads act on, and (T, c) of each into ``ws.efforts.tangent`` (nb, 4)."""
     work = ws.efforts
     for i in range(plan.bodies.mass.size):
         if not plan.bodies.loaded[i]:
@@ -59,7 +66,10 @@ def _write_rotation(q, s, R):
 
 @indirect
 def apply_efforts(plan: Plan, ws: Workspace, start: int, upper: int, lower: int, half_step: float) -> None:
-    """Efforts at the middle of the step: half of them off ``ws.residual_body``, rows into the Jacobians."""
+    """Evaluate laws and loads in the middle of the step: subtract h/2 P g f from the residuals, write Newton's rows.
+
+    A row whose limit is closed is a constraint: it keeps its own gradient, and no effort changes along it.
+    """
     middle_poses(plan, ws, start, half_step)
     work = ws.efforts
     evaluate_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
@@ -68,15 +78,15 @@ def apply_efforts(plan: Plan, ws: Workspace, start: int, upper: int, lower: int,
         by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
             r = plan.measures.row[m]
-            has_row = r >= 0 and ws.compliance[r] > 0.0  # else it is that of a closed limit
+            free = r >= 0 and ws.compliance[r] > 0.0  # not that of a closed limit
             for side in range(2):
                 i = plan.measures.body[m, side]
                 if i == plan.bodies.mass.size:
                     continue
-                up = ws.jacobian[upper, r, side] if has_row else work.upper[m, side]
-                low = ws.jacobian[lower, r, side] if has_row else work.lower[m, side]
-                push = ws.residual_body[i], -half_step * work.sum_effort[s]
-                _push_and_write_rows(push, work.gradient[m, side], work.tangent[i], by_value, by_rate, up, low)
+                up = ws.jacobian[upper, r, side] if free else work.upper[m, side]
+                low = ws.jacobian[lower, r, side] if free else work.lower[m, side]
+                share, g = -half_step * work.sum_effort[s], work.gradient[m, side]
+                _push_and_write_rows(ws.residual_body[i], share, g, work.tangent[i], by_value, by_rate, up, low)
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         _start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
@@ -92,14 +102,12 @@ def _start_push(p, share, g, T):
 
 
 @njit
-def _push_and_write_rows(push, g, T, by_value, by_rate, up, low):
-    """The row of an effort at the start of the step, (I + [T]) g_theta, and minus the change of its half by d.
+def _push_and_write_rows(residual, share, g, T, by_value, by_rate, up, low):
+    """Add share P g to ``residual`` (6,); the rows of one body (6,): ``up`` = P g, ``low`` = -h/2 df/dd.
 
-    ``push``: a residual (6,) and the factor with which the first is added to it. With dw = (c I + [u]) dphi, u = (1 +
-    c) T, the rate's row is c g_theta - (1 + c) T x g_theta. Where impulses act along the rows at the end, both rows are
-    one array: Newton's matrix then holds the second alone.
+    With u = (1 + c) T the rate changes by c g_theta - (1 + c) T x g_theta. In a step whose impulses act along the rows
+    at its end (newton.py), ``up`` and ``low`` are the same array, which then holds ``low``.
     """
-    residual, share = push
     tilt, c = cross(vector(T), vector(g[3:])), T[3]
     straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
     for k in range(3):
@@ -148,14 +156,14 @@ def push_change(gradient, change, T, tangent_change, factor, out):
 
 @njit
 def load_change(plan, work, n, motion, velocity, out):
-    """Change ``out`` (6,) of the wrench of load n along a motion and a change of velocity (6,) of its body."""
+    """Write the change (6,) of the wrench of load n to ``out``: by a motion and a velocity change (6,) of its body."""
     for k in range(6):
         out[k] = dot6(work.wrench_by_pose[n, k], motion) + dot6(work.wrench_by_velocity[n, k], velocity)
 
 
 @indirect
 def stiffen(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Add to the body pivots what laws and loads have in the blocks of single bodies."""
+    """Add the derivatives of laws and loads by the unknowns of the same body to the pivots ``ws.ldu.D``."""
     work = ws.efforts
     differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
     column, motion, change, unit = work.column, work.motion, work.change, work.unit
@@ -169,7 +177,7 @@ def stiffen(plan: Plan, ws: Workspace, half_step: float) -> None:
                 if not has_row:
                     for k in range(6):
                         add_scaled6(ws.ldu.D[i, k], work.upper[m, side, k], work.lower[m, side])
-                effort = turning_effort(plan, work, s, m)
+                effort = curvature_factor(plan, work, s, m)
                 if not turning or effort == 0.0:
                     continue
                 T = work.tangent[i]
@@ -207,8 +215,8 @@ def add_load_change(plan, work, n, d, half_step, out):
 
 
 @njit
-def turning_effort(plan, work, s, m):
-    """What the curvature of measure m of sum s is taken times: the effort, or for a length of zero its slope."""
+def curvature_factor(plan, work, s, m):
+    """The factor of the curvature of measure m, of sum s: the effort, but its derivative for a length that is zero."""
     if plan.measures.radial[m] and work.value[m] == 0.0:
         return work.sum_by_value[s]
     return work.sum_effort[s]
@@ -216,7 +224,7 @@ def turning_effort(plan, work, s, m):
 
 @indirect
 def finish_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """The end's half of the efforts into ``ws.momentum``; work, values and states kept."""
+    """Add h/2 f (g_x, (I - [T]) g_theta) to ``ws.momentum``; add to the works and states; keep the measures' values."""
     work = ws.efforts
     for s in range(plan.laws.sum_law.size - 1):
         for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):

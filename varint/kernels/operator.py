@@ -1,9 +1,9 @@
 """The exact derivative of a step's residual, applied to a vector or transposed, in O(n).
 
 The residual (newton.py) is a function of the velocities (v, w) and the multipliers. Its derivative acts on changes
-(dv, dphi) of the velocities, dw = (c I + [u]) dphi, in which h phi is a rotation vector of the end pose, and on changes
-of the multipliers. Beside the part that the LDU factors it holds how efforts turn with the other body of their
-measure: of the order of h^2 times the effort. Rows of efforts have no unknown of their own here: their places are zero.
+(dv, dphi) of the velocities and on changes of the multipliers; dphi: see efforts.py, as u, c, T and P. Beside the part
+that the LDU factors it holds the change of an effort's direction with the other body of its measure, of the order of
+h^2 times the effort. Rows of efforts have no unknown of their own here: their places are zero.
 
 With, for each body, in the middle of the step
 
@@ -12,10 +12,10 @@ With, for each body, in the middle of the step
 
 an effort f along a measure with the gradient g and the curvature K gives the change
 
-    -h/2 (df P g + f P K motion + f (0, dT x g_theta)),     P = diag(I, I + [T]),
+    -h/2 (df P g + f P K motion + f (0, dT x g_theta)),
     df = f_value g . motion + f_rate (g . velocity + (K motion) . (v, w))
 
-and the transpose follows term by term, K^T m = K m - (0, g_theta x m_theta) for each body (measures/base.py).
+and the transpose follows term by term, K^T z = K z - (0, g_theta x z_theta) for each body (measures/base.py).
 """
 
 from varint._numba import njit
@@ -23,8 +23,8 @@ from varint.algebra.vectors import add, cross, dot, scale, sub, vector
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import (
     add_load_change,
+    curvature_factor,
     push_change,
-    turning_effort,
     unknown_to_motion,
     unknown_to_tangent,
     unknown_to_velocity,
@@ -45,9 +45,11 @@ def prepare_operator(plan, ws, half_step):
 
 @njit
 def apply_operator(plan, ws, step, body, row, out_body, out_row):
-    """Change of the residuals, ``out_body`` (nb, 6) and ``out_row`` (nr,), along ``body`` (nb, 6), ``row`` (nr,).
+    """Changes of the residuals, ``out_body`` (nb, 6) and ``out_row`` (nr,), by those of the unknowns.
 
-    ``step``: (upper, end, h): the poses whose rows the multipliers act along, and that the step ends at.
+    ``body`` (nb, 6), ``row`` (nr,): changes of the velocities, (dv, dphi), and of the multipliers.
+    ``step``: (upper, end, h). The impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the
+    step, and its rows, are number ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
     """
     upper, end, h = step
     for i in range(plan.bodies.mass.size):
@@ -108,7 +110,7 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
 
 @njit
 def _first_row(plan, r):
-    """The first row of the constraint that row r is of; of other rows r."""
+    """The first row of the constraint that row r belongs to; r itself where it belongs to none."""
     for c in range(plan.constraints.row.size):
         if plan.constraints.row[c] <= r < plan.constraints.row[c] + plan.constraints.size[c]:
             return plan.constraints.row[c]
@@ -117,7 +119,7 @@ def _first_row(plan, r):
 
 @njit
 def _join_constraints(plan, ws, row, out_row):
-    """The rows of a constraint have one residual, their sum, and the others say that their multipliers are the same."""
+    """A constraint's first row has the sum of its rows as residual, the others that their multipliers are equal."""
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
         if ws.compliance[first] > 0.0:
@@ -128,8 +130,8 @@ def _join_constraints(plan, ws, row, out_row):
 
 
 @njit
-def _gather(plan, m, vectors, out):
-    """Those of the two bodies of measure m of ``vectors`` (nb, 6) into ``out`` (2, 6), zero for the world."""
+def _pair_of(plan, m, vectors, out):
+    """The vectors of the two bodies of measure m, of ``vectors`` (nb, 6), into ``out`` (2, 6); zero for the world."""
     for s in range(2):
         i = plan.measures.body[m, s]
         for k in range(6):
@@ -138,9 +140,9 @@ def _gather(plan, m, vectors, out):
 
 @njit
 def _turn_row(plan, ws, r, end, h, body, out_body):
-    """The change of the impulse of a row that acts along its gradient at the end of the step."""
+    """Add the change of the impulse along row r, whose direction is its gradient at the end of the step."""
     work = ws.efforts
-    _gather(plan, r, body, work.motion)
+    _pair_of(plan, r, body, work.motion)
     weighted_curvature(plan, ws, r, ws.position[end], ws.rotation[end], work.motion, work.change)
     for s in range(2):
         i = plan.measures.body[r, s]
@@ -150,8 +152,9 @@ def _turn_row(plan, ws, r, end, h, body, out_body):
 
 @njit
 def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
+    """The transpose of `_turn_row`."""
     work = ws.efforts
-    _gather(plan, r, body, work.motion)
+    _pair_of(plan, r, body, work.motion)
     _curve_transposed(plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r], work.motion, work.change)
     for s in range(2):
         i = plan.measures.body[r, s]
@@ -161,7 +164,7 @@ def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
 
 @njit
 def _curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
-    """The transposed curvature of measure m times ``motion`` (2, 6): K m - (0, g_theta x m_theta)."""
+    """The transposed curvature of measure m times ``motion`` (2, 6): K z - (0, g_theta x z_theta)."""
     weighted_curvature(plan, ws, m, position, rotation, motion, out)
     for s in range(2):
         lever = cross(vector(gradient[s, 3:]), vector(motion[s, 3:]))
@@ -171,8 +174,8 @@ def _curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
 
 @njit
 def _apply_sum(plan, ws, s, half_step, body, out_body):
-    """Changes of the residual by the laws along sum s."""
-    work, laws, growth = ws.efforts, plan.laws, 0.0
+    """Add the changes of the residual by the laws along sum s."""
+    work, laws, effort_change = ws.efforts, plan.laws, 0.0
     first, last = laws.sum_first[s], laws.sum_first[s + 1]
     for m in range(first, last):
         for side in range(2):
@@ -181,29 +184,30 @@ def _apply_sum(plan, ws, s, half_step, body, out_body):
             if i < body.shape[0]:
                 unknown_to_motion(body[i], work.tangent[i], half_step, work.motion[side])
                 unknown_to_velocity(body[i], work.tangent[i], work.column)
-                growth += work.sum_by_value[s] * dot6(work.gradient[m, side], work.motion[side])
-                growth += work.sum_by_rate[s] * dot6(work.gradient[m, side], work.column)
+                effort_change += work.sum_by_value[s] * dot6(work.gradient[m, side], work.motion[side])
+                effort_change += work.sum_by_rate[s] * dot6(work.gradient[m, side], work.column)
         weighted_curvature(plan, ws, m, work.position, work.rotation, work.motion, work.curved[m])
         for side in range(2):
             i = plan.measures.body[m, side]
             if i < body.shape[0]:
-                growth += work.sum_by_rate[s] * dot6(work.curved[m, side], ws.velocity[i])
+                effort_change += work.sum_by_rate[s] * dot6(work.curved[m, side], ws.velocity[i])
     for m in range(first, last):
-        effort = turning_effort(plan, work, s, m)
+        effort = curvature_factor(plan, work, s, m)
         for side in range(2):
             i = plan.measures.body[m, side]
             if i < body.shape[0]:
                 T, g = work.tangent[i], work.gradient[m, side]
-                turned = unknown_to_tangent(body[i], T, half_step)
-                push_change(g, work.curved[m, side], T, turned, -half_step * effort, out_body[i])
+                dT = unknown_to_tangent(body[i], T, half_step)
+                push_change(g, work.curved[m, side], T, dT, -half_step * effort, out_body[i])
                 lever = add(vector(g[3:]), cross(vector(T), vector(g[3:])))
                 for k in range(3):
-                    out_body[i, k] -= half_step * growth * g[k]
-                    out_body[i, 3 + k] -= half_step * growth * lever[k]
+                    out_body[i, k] -= half_step * effort_change * g[k]
+                    out_body[i, 3 + k] -= half_step * effort_change * lever[k]
 
 
 @njit
 def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
+    """The transpose of `_apply_sum`."""
     work, laws, along = ws.efforts, plan.laws, 0.0
     first, last = laws.sum_first[s], laws.sum_first[s + 1]
     for m in range(first, last):
@@ -215,7 +219,7 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
                 along += dot(vector(g), vector(body[i])) + dot(lever, vector(body[i, 3:]))
     by_value, by_rate = along * work.sum_by_value[s], along * work.sum_by_rate[s]
     for m in range(first, last):
-        effort = turning_effort(plan, work, s, m)
+        effort = curvature_factor(plan, work, s, m)
         for side in range(2):
             i = plan.measures.body[m, side]
             work.motion[side] = 0.0
@@ -253,6 +257,7 @@ def _to_unknown(by_motion, by_velocity, rate, by_tangent, T, half_step, factor, 
 
 @njit
 def _apply_load_transposed(plan, work, n, half_step, body, out):
+    """The transpose of `efforts.add_load_change`, ``body`` and ``out`` (6,)."""
     T = work.tangent[plan.loads.body[n]]
     turn = vector(body[3:])
     back = sub(turn, cross(vector(T), turn))

@@ -61,7 +61,11 @@ class Rows(Record):
 
 @dataclass(frozen=True, eq=False)
 class Measures(Record):
-    """The measures: those of rows, by row, then those of laws, sum after sum. A kind's numbers: measures/."""
+    """The measures. That of row r has number r; those of laws follow, sum after sum.
+
+    The file of a kind says what its u, v, w, c and rest are (measures/). A ``side`` is a column of ``body``, in the
+    order of the tree; a and b are the bodies in the order of the kind's formula.
+    """
 
     kind: Int1  # (nm,) place of the kind among all, see measures.py
     row: Int1  # (nm,) its row, -1 for none

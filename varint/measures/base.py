@@ -1,12 +1,14 @@
 """What a kind of measure states, and the registry of the kinds.
 
-A measure is a scalar g of the poses of two bodies a and b, m or rad, the world among them. Each kind gives two
-compiled functions of the same arguments,
+A measure is a scalar g of the poses of two bodies a and b, one of which may be the world; its unit is m or rad. Each
+kind gives two compiled functions:
 
     evaluate(plan, ws, m, x_a, A, x_b, B, G_a, G_b) -> g
-        the value, an angle in [-pi, pi], and the gradient: G_a, G_b (6,) by the motions of the two bodies.
+        returns the value; one with a period lies within half of it about zero. Writes the gradient to G_a, G_b (6,):
+        the derivatives by the motions of the two bodies.
     curve(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
-        the change of G_a, G_b along the motions of both bodies, a pair of (6,): the exact curvature applied to them.
+        writes to out_a, out_b (6,) the change of G_a, G_b along the ``motions`` of both bodies, a pair of (6,): the
+        exact curvature applied to them.
 
 m: number of the measure in the plan; x (3,), A, B (3, 3): positions of the centres of mass, m, world, and rotation
 matrices body to world; a motion: translation, m, world, then a rotation vector, rad, in the body's axes. With a
@@ -25,9 +27,12 @@ NONE3 = np.zeros(3)
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a measure is made of, in the axes of its bodies; each kind says what its own mean.
+    """The constants of a measure in a plan. The file of a kind says which it has, and what they are.
 
-    u, v : (3,) on body a;  w : (3,) on body b;  c : number;  rest : (3, 3)
+    u, v : (3,) in axes of body a: directions, or a point from the centre of mass, m
+    w : (3,) in axes of body b
+    c : m or rad
+    rest : (3, 3) rotation matrix from axes of body b to those of body a, in the reference configuration
     """
 
     u: np.ndarray = field(default_factory=lambda: NONE3)
@@ -50,8 +55,8 @@ class Measure:
     period : float
         After which its values repeat, 0 for never.
     radial : bool
-        Whether it has no direction where its value is zero; `curve` then gives the change of the vector between its
-        points, to be taken times the derivative of the effort by the value.
+        Whether it has no direction where its value is zero. `curve` then gives the change of the vector between its
+        points; its factor in a load's change is the derivative of the effort by the value, not the effort.
     anchored : bool
         Whether the places of its points count, not directions alone.
     stiffening : bool

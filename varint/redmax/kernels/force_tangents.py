@@ -7,7 +7,7 @@ world axes: (rotation, displacement) and the change of the twist; loads on nodes
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, rotate, rotate_back, sub, vector
 from varint.kernels.dense import dot6
-from varint.kernels.efforts import load_change, turning_effort
+from varint.kernels.efforts import curvature_factor, load_change
 from varint.kernels.measures import weighted_curvature
 
 
@@ -71,7 +71,7 @@ def change_loads(plan, ws, node, position, rotation, bodies, pose, wrench):
         for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             _ends(plan.measures.body[m], motion, ends)
             weighted_curvature(plan, ws, m, position, rotation, ends, change)
-            effort = turning_effort(plan, work, s, m)
+            effort = curvature_factor(plan, work, s, m)
             _subtract(node, rotation, plan.measures.body[m], pose, work.gradient[m], change, effort, growth, wrench)
     for n in range(plan.loads.kind.size):
         b = plan.loads.body[n]
@@ -95,7 +95,7 @@ def turn_radial_loads(plan, ws, node, position, rotation, motion, pose, wrench):
                 continue
             _ends(plan.measures.body[m], motion, ends)
             weighted_curvature(plan, ws, m, position, rotation, ends, change)
-            effort = turning_effort(plan, work, s, m)
+            effort = curvature_factor(plan, work, s, m)
             for side in range(2):
                 b = plan.measures.body[m, side]
                 if b < node.size - 1:
