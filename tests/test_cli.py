@@ -226,6 +226,16 @@ MISTAKES = {
     "step that does not divide": (["compare", "tree", "--dt", "0.03"], ("0.03", "does not divide the duration, 1 s")),
     "comparison of no time": (["compare", "tree", "--duration", "0"], ("duration", "positive")),
     "unknown integrator": (["compare", "tree", "--integrators", "heun"], ("'heun'", "dop853")),
+    "an order for reduced coordinates": (
+        ["run", "tree", "--integrator", "bdf2", "--order", "4"],
+        ("--order", "--integrator"),
+    ),
+    "a tolerance of schemes for reduced coordinates": (
+        ["run", "tree", "--integrator", "bdf2", "--tol", "1e-3"],
+        ("--tol", "--integrator"),
+    ),
+    "a tolerance of integrators for a scheme": (["run", "tree", "--rtol", "1e-3"], ("--rtol", "--integrator", "--tol")),
+    "a scheme and an order": (["run", "tree", "--scheme", "suzuki", "--order", "2"], ("--scheme", "--order")),
     "unknown order": (["compare", "tree", "--order", "3"], ("order", "1, 2, 4, 6")),
     "hard stop, compared": (["compare", "hard.py"], ("'stop'", "hard", "stiffness")),
     "comparison in a text file": (["compare", "tree", "-o", "page.txt"], ("page.txt", ".md")),

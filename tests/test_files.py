@@ -362,3 +362,11 @@ def test_finished_run_can_be_made_longer_but_not_shorter(tmp_path):
     assert np.array_equal(vi.load(path).energy, longer.energy)
     with pytest.raises(vi.ArgumentError, match=r"past 0\.2 s already, at 1 s"):
         vi.simulate(mechanism, 0.2, 0.01, output=path, resume=True)
+
+
+def test_mechanism_script_imports_from_its_folder(tmp_path):
+    (tmp_path / "neighbour_of_the_script.py").write_text("import varint as vi\nmade = vi.mechanisms.tree()\n")
+    (tmp_path / "script.py").write_text("from neighbour_of_the_script import made\ndef build():\n    return made\n")
+    before = list(sys.path)
+    assert vi.load_mechanism(tmp_path / "script.py").name == vi.mechanisms.tree().name
+    assert sys.path == before

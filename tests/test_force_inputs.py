@@ -101,6 +101,15 @@ def test_two_forces_of_one_name():
     run = vi.simulate(with_forces(arm()[0], forces[0]), 0.1, 0.01)
     with pytest.raises(vi.MechanismError, match="no force 'dd', did you mean 'd'"):
         run.force["dd"]
+    with pytest.raises(vi.MechanismError, match="no force 'dd', did you mean 'd'"):
+        run.law_state["dd"]
+
+
+def test_inputs_that_are_no_row_of_finite_numbers():
+    with pytest.raises(vi.MechanismError, match="effort of motor 'm' must be finite, got nan"):
+        vi.Motor("m", joint="hinge", effort=[0.0, np.nan])
+    with pytest.raises(vi.MechanismError, match=r"effort of motor 'm' must be one number or one value a node, got"):
+        vi.Motor("m", joint="hinge", effort=np.zeros((11, 1)))
 
 
 def test_input_of_the_wrong_length():
@@ -116,6 +125,21 @@ def test_controllers_that_return_no_number(value, word):
     motor = vi.Motor("m", joint="hinge", effort=lambda t, state: value if t > 0.045 else 0.1)
     with pytest.raises(vi.ArgumentError, match=rf"effort of motor 'm' at t = 0\.05 s .*{word}"):
         vi.simulate(with_forces(arm()[0], motor), 0.1, 0.01)
+
+
+def test_errors_of_functions_name_the_force():
+    """Of a function of the wrong signature, and of one that fails later; of the state, and of the time alone."""
+    for function, problem in [(lambda t: 0.0, TypeError), (lambda t, state: 1.0 / (t < 0.045), ZeroDivisionError)]:
+        motor = vi.Motor("m", joint="hinge", effort=function)
+        with pytest.raises(problem) as caught:
+            vi.simulate(with_forces(arm()[0], motor), 0.1, 0.01)
+        assert "effort of motor 'm' at t = " in caught.value.__notes__[0]
+        assert "f(t, state)" in caught.value.__notes__[0]
+    motion = vi.PrescribedMotion("p", joint="hinge", position=lambda t, state: 0.0)
+    with pytest.raises(TypeError) as caught:
+        vi.simulate(with_forces(arm()[0], motion), 0.1, 0.01)
+    assert "position of prescribedmotion 'p' at t = " in caught.value.__notes__[0]
+    assert caught.value.__notes__[0].endswith("f(t)")
 
 
 def test_controller_sees_the_nodes_and_equals_the_numbers_it_returns():

@@ -197,6 +197,18 @@ def test_blocks_do_not_change_a_bit(integrator, monkeypatch):
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
+def test_a_trajectory_prints_as_one_line():
+    mechanism = vi.mechanisms.double_pendulum()
+    runs = vi.simulate(mechanism, 0.1, 0.01), vi.redmax.simulate(mechanism, 0.1, dt=0.01, integrator="bdf2")
+    for run, name in zip(runs, ("Trajectory", "ReducedTrajectory"), strict=True):
+        assert repr(run) == f"{name} of '{mechanism.name}': 11 nodes, t = 0 to 0.1 s; {run.message}"
+
+
+def test_negative_rate_of_stabilisation():
+    with pytest.raises(vi.ArgumentError, match="baumgarte must be zero or positive, got -1"):
+        vi.redmax.simulate(vi.mechanisms.four_bar(), 0.1, baumgarte=-1)
+
+
 def test_progress_in_seconds_where_there_is_no_step():
     seen = []
     vi.redmax.simulate(vi.mechanisms.governor(), 0.2, progress=lambda *now: seen.append(now))

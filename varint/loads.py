@@ -75,7 +75,12 @@ def called(force: Force, t: float, state: State) -> float:
     command = force.input
     assert callable(command)
     what = f"{force.command_name} of {force.label} at t = {t:g} s"
-    return float(array_of(command(t, state), (), what, ArgumentError))
+    try:
+        value = command(t, state)
+    except Exception as problem:
+        problem.add_note(f"raised by {what}, a function that is called as f(t, state)")
+        raise
+    return float(array_of(value, (), what, ArgumentError))
 
 
 def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
@@ -124,5 +129,10 @@ def _tabulated(force: Commanded, times: np.ndarray) -> np.ndarray:
     values = np.empty(len(times))
     for k, t in enumerate(times):
         what = f"{force.command_name} of {force.label} at t = {t:g} s"
-        values[k] = array_of(command(float(t)), (), what, ArgumentError)
+        try:
+            value = command(float(t))
+        except Exception as problem:
+            problem.add_note(f"raised by {what}, a function that is called as f(t)")
+            raise
+        values[k] = array_of(value, (), what, ArgumentError)
     return values

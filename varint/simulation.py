@@ -68,7 +68,7 @@ def simulate(
         Body name to (3,), or (steps + 1, 3) with one value a node, linear in between. Forces at the
         centre of mass, N, world; torques N m, body axes.
     output : path, optional
-        HDF5 file, written as the run goes.
+        HDF5 file, written as the run goes. A file of that name is replaced, unless the run goes on with ``resume``.
     resume : bool
         Go on with the unfinished run in ``output``, to the same bits as if it had not stopped.
     progress : callable, optional

@@ -12,6 +12,7 @@ from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
 from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
+from varint.model.forces.base import Force
 from varint.model.joints.base import Joint
 
 Item = TypeVar("Item")
@@ -50,7 +51,7 @@ class ByName(Mapping[str, Value], Generic[Item, Value]):
         return len(self._index)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """Poses and velocities at T recorded nodes, and what follows from them.
 
@@ -103,6 +104,10 @@ class Trajectory:
 
         def __getattr__(self, name: str) -> np.ndarray: ...  # the quantities
 
+    def __repr__(self) -> str:
+        nodes = f"{len(self.t)} nodes, t = {self.t[0]:g} to {self.t[-1]:g} s"
+        return f"{type(self).__name__} of '{self.mechanism.name}': {nodes}; {self.message}"
+
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
@@ -133,11 +138,14 @@ class Trajectory:
     @cached_property
     def law_state(self) -> Mapping[str, np.ndarray]:
         """Force name to the state (T,) of its law: an integral of a deviation, an activation; (T, 0) without one."""
-        plan, force = self.mechanism.compiled.plan, self.mechanism.compiled.force
-        owners = force[plan.laws.element[plan.laws.state >= 0]]
-        index = self.mechanism.force_index
-        columns = {name: self.law_states[:, owners == number] for name, number in index.items()}
-        return {name: own[:, 0] if own.shape[1] == 1 else own for name, own in columns.items()}
+        plan, index = self.mechanism.compiled.plan, self.mechanism.force_index
+        owners = self.mechanism.compiled.force[plan.laws.element[plan.laws.state >= 0]]
+
+        def states(force: Force) -> np.ndarray:
+            own = self.law_states[:, owners == index[force.name]]
+            return own[:, 0] if own.shape[1] == 1 else own
+
+        return ByName(index, self.mechanism.force, states)
 
     @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:

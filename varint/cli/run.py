@@ -5,7 +5,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands, add_mechanism
 
@@ -23,14 +23,12 @@ def add_parser(commands: Commands) -> None:
     add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     parser.add_argument("--duration", type=float, default=10.0, metavar="S", help="s, default %(default)g")
     parser.add_argument("--dt", type=float, default=0.01, metavar="S", help="step, s, default %(default)g")
-    parser.add_argument("--order", type=int, choices=ORDERS, default=2, help="of the scheme, default %(default)d")
+    parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
     method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
-    parser.add_argument(
-        "--rtol", type=float, default=1e-8, help="of integrators with error control, default %(default)g"
-    )
-    parser.add_argument("--tol", type=float, default=1e-10, metavar="M_S", help="of a step, m/s, default %(default)g")
+    parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
+    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="picture; default: next to the output")
@@ -46,6 +44,7 @@ def execute(args: Namespace) -> None:
     from varint.cli.common import find_mechanism, stdout_console
     from varint.cli.summary import method, summary
 
+    _check_options(args)
     picture = _check_paths(args)
     mechanism = find_mechanism(args.mechanism, args.param)
     failure = None
@@ -79,10 +78,14 @@ def _simulate(
 
     common = {"every": args.every, "output": args.output, "resume": args.resume, "progress": progress}
     if args.integrator is None:
-        scheme = {"order": args.order, "scheme": args.scheme, "tol": args.tol}
+        scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol)
         return varint.simulate(mechanism, args.duration, args.dt, **scheme, **common)
-    chosen = {"integrator": args.integrator, "rtol": args.rtol, "dt": args.dt}
+    chosen = _given(integrator=args.integrator, rtol=args.rtol, dt=args.dt)
     return varint.redmax.simulate(mechanism, args.duration, **chosen, **common)
+
+
+def _given(**options: object) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _settings(args: Namespace) -> dict:
@@ -91,8 +94,23 @@ def _settings(args: Namespace) -> dict:
 
     if args.integrator is not None:
         return {"formulation": "reduced", "integrator": args.integrator, "dt": args.dt}
-    chosen = scheme(args.order, args.scheme)
+    chosen = scheme(args.order or 2, args.scheme)
     return {"formulation": "maximal", "scheme": chosen.name, "order": chosen.order, "dt": args.dt}
+
+
+def _check_options(args: Namespace) -> None:
+    """Raises ArgumentError for options of the other formulation, which would have no effect."""
+    from varint.errors import ArgumentError
+
+    if args.integrator is None and args.rtol is not None:
+        raise ArgumentError("--rtol belongs to --integrator: give both, or --tol for a scheme")
+    for name in ("order", "tol"):
+        if args.integrator is not None and getattr(args, name) is not None:
+            raise ArgumentError(
+                f"--{name} is of the schemes in maximal coordinates: leave out either it or --integrator"
+            )
+    if args.scheme is not None and args.order is not None:
+        raise ArgumentError("--scheme has an order of its own: leave out --order")
 
 
 def _check_paths(args: Namespace) -> Path | None:

@@ -138,7 +138,8 @@ def _check_names(
         if not isinstance(item, kind):
             raise MechanismError(f"expected a {what}, got {item!r}")
         if item.name in seen:
-            raise MechanismError(f"two {what}s are called '{item.name}': names must be unique")
+            several = "bodies" if what == "body" else f"{what}s"
+            raise MechanismError(f"two {several} are called '{item.name}': names must be unique")
         seen.add(item.name)
 
 

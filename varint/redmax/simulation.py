@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
 from varint.mechanism import Mechanism
-from varint.model.checks import positive
+from varint.model.checks import array_of, positive
 from varint.model.rotation import rotation_matrix
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, ORDERS
@@ -91,6 +91,9 @@ def simulate(
     """
     duration, dt, steps = checked_times(duration, dt, every, output, resume)
     rtol = positive(rtol, "rtol", ArgumentError)
+    baumgarte = float(array_of(baumgarte, (), "baumgarte", ArgumentError))
+    if baumgarte < 0.0:
+        raise ArgumentError(f"baumgarte must be zero or positive, got {baumgarte:g}: gaps would grow")
     atol = 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError)
     kind = integrator_named(integrator)
     if chart not in (EXPONENTIAL, *ORDERS):

@@ -18,7 +18,7 @@ from varint.redmax.contacts import is_contact
 from varint.redmax.friction import friction_named
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReducedTrajectory(Trajectory):
     """A `Trajectory` found in reduced coordinates; its poses and velocities follow from them.
 

@@ -1,5 +1,6 @@
 """Mechanisms as Python files with a function ``build() -> Mechanism``."""
 
+import sys
 import traceback
 import types
 from pathlib import Path
@@ -10,11 +11,13 @@ from varint.mechanism import Mechanism
 
 
 def load(path: Path) -> Mechanism:
-    """What ``build()`` of the file returns."""
+    """What ``build()`` of the file returns. The file can import others of its folder, as scripts can."""
     if not path.is_file():
         raise FileError(f"cannot read '{path}': no such file")
     module = types.ModuleType(path.stem)
     module.__file__ = str(path)
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
     try:
         exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
         mechanism = module.build() if hasattr(module, "build") else None
@@ -22,6 +25,8 @@ def load(path: Path) -> Mechanism:
         raise
     except Exception as problem:
         raise FileError(f"{_where(problem, str(path))}: {type(problem).__name__}: {problem}") from problem
+    finally:
+        sys.path.remove(folder)
     if not hasattr(module, "build"):
         raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
     if not isinstance(mechanism, Mechanism):

@@ -29,8 +29,10 @@ class Commanded(Force):
                 array = np.array(command, dtype=float)
             except (TypeError, ValueError) as problem:
                 raise MechanismError(f"{what} must be numbers or a function, got {command!r}") from problem
-            if array.ndim > 1 or not np.isfinite(array).all():
-                raise MechanismError(f"{what} must be finite, one number or one row of them, got shape {array.shape}")
+            if array.ndim > 1:
+                raise MechanismError(f"{what} must be one number or one value a node, got shape {array.shape}")
+            if not np.isfinite(array).all():
+                raise MechanismError(f"{what} must be finite, got {array[~np.isfinite(array)][0]:g}")
             self._set(self.command_name, array)
 
     @property

@@ -103,7 +103,12 @@ class JointFriction(AlongCoordinate):
 @register
 @dataclass(frozen=True, eq=False)
 class Motor(Commanded, AlongCoordinate):
-    """An effort at a joint coordinate, N m or N, on its body b."""
+    """An effort at a joint coordinate, N m or N, on its body b.
+
+    ``effort``: a number; one a node, (steps + 1,); or a function ``f(t, state)`` of the time, s, and the `State`. A
+    function is called at each node, and its value holds until the next: the run is then of first order in dt. An input
+    that is known before is better given by its values at the nodes.
+    """
 
     effort: float | np.ndarray | Callable = field(kw_only=True)
 
