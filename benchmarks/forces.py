@@ -6,7 +6,7 @@ from common import chain, march_of
 
 import varint as vi
 
-LIMIT = 1.3  # times the plain chain
+LIMIT = 1.2  # times the plain chain
 LINKS, STEPS, ROUNDS = 100, 300, 40
 
 

@@ -155,7 +155,7 @@ def refined(mechanism, state, h, commands=None):
         derivative = plan.bodies.mass[i], plan.bodies.inertia[i], *ws.velocity[i, 3:], 0.5 * h, ws.ldu.D[i]
         momentum_derivative(*derivative)
     if has_efforts(plan):
-        stiffen(plan, ws, 0.5 * h)
+        stiffen(plan, ws, *step[:2], 0.5 * h)
     solve_newton(plan, ws, *(part.copy() for part in right), *step[:2])
     passes, spare = np.zeros(6), tuple((np.zeros_like(body), np.zeros_like(row)) for _ in range(3))
     refine(plan, ws, step, *right, passes, spare)

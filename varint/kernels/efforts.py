@@ -65,28 +65,19 @@ def _write_rotation(q, s, R):
 
 
 @indirect
-def apply_efforts(plan: Plan, ws: Workspace, start: int, upper: int, lower: int, half_step: float) -> None:
-    """Evaluate laws and loads in the middle of the step: subtract h/2 P g f from the residuals, write Newton's rows.
-
-    A row whose limit is closed is a constraint: it keeps its own gradient, and no effort changes along it.
-    """
+def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> None:
+    """Evaluate laws and loads in the middle of the step, and subtract h/2 P g f from ``ws.residual_body``."""
     middle_poses(plan, ws, start, half_step)
     work = ws.efforts
     evaluate_laws(plan, ws, work.position, work.rotation, ws.velocity, half_step)
     evaluate_loads(plan, ws, work.rotation, ws.velocity)
     for s in range(plan.laws.sum_law.size - 1):
-        by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            r = plan.measures.row[m]
-            free = r >= 0 and ws.compliance[r] > 0.0  # not that of a closed limit
             for side in range(2):
                 i = plan.measures.body[m, side]
-                if i == plan.bodies.mass.size:
-                    continue
-                up = ws.jacobian[upper, r, side] if free else work.upper[m, side]
-                low = ws.jacobian[lower, r, side] if free else work.lower[m, side]
-                share, g = -half_step * work.sum_effort[s], work.gradient[m, side]
-                _push_and_write_rows(ws.residual_body[i], share, g, work.tangent[i], by_value, by_rate, up, low)
+                if i < plan.bodies.mass.size:
+                    share = -half_step * work.sum_effort[s]
+                    _start_push(ws.residual_body[i], share, work.gradient[m, side], work.tangent[i])
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         _start_push(ws.residual_body[i], -half_step, work.wrench[n], work.tangent[i])
@@ -99,23 +90,6 @@ def _start_push(p, share, g, T):
     for k in range(3):
         p[k] += share * g[k]
         p[3 + k] += share * (g[3 + k] + tilt[k])
-
-
-@njit
-def _push_and_write_rows(residual, share, g, T, by_value, by_rate, up, low):
-    """Add share P g to ``residual`` (6,); the rows of one body (6,): ``up`` = P g, ``low`` = -h/2 df/dd.
-
-    With u = (1 + c) T the rate changes by c g_theta - (1 + c) T x g_theta. In a step whose impulses act along the rows
-    at its end (newton.py), ``up`` and ``low`` are the same array, which then holds ``low``.
-    """
-    tilt, c = cross(vector(T), vector(g[3:])), T[3]
-    straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
-    for k in range(3):
-        turned = g[3 + k] + tilt[k]
-        residual[k] += share * g[k]
-        residual[3 + k] += share * turned
-        up[k], low[k] = g[k], (by_value + by_rate) * g[k]
-        up[3 + k], low[3 + k] = turned, straight * g[3 + k] - across * tilt[k]
 
 
 @njit
@@ -162,39 +136,78 @@ def load_change(plan, work, n, motion, velocity, out):
 
 
 @indirect
-def stiffen(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Add the derivatives of laws and loads by the unknowns of the same body to the pivots ``ws.ldu.D``."""
+def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
+    """What laws and loads have in Newton's matrix: rows in the Jacobians, and blocks of bodies, added to ``ws.ldu.D``.
+
+    After `apply_efforts`. A row whose limit is closed is a constraint and keeps its gradient.
+    """
     work = ws.efforts
-    differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
-    column, motion, change, unit = work.column, work.motion, work.change, work.unit
+    up, low = work.change[0], work.change[1]
     for s in range(plan.laws.sum_law.size - 1):
+        by_value, by_rate = -half_step * half_step * work.sum_by_value[s], -half_step * work.sum_by_rate[s]
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
-            turning, has_row = plan.measures.stiffening[m], plan.measures.row[m] >= 0
-            for side in range(2 if turning or not has_row else 0):
+            r = plan.measures.row[m]
+            for side in range(2):
                 i = plan.measures.body[m, side]
                 if i == plan.bodies.mass.size:
                     continue
-                if not has_row:
+                g, T = work.gradient[m, side], work.tangent[i]
+                if r < 0:
+                    _write_rows(g, T, by_value, by_rate, up, low)
                     for k in range(6):
-                        add_scaled6(ws.ldu.D[i, k], work.upper[m, side, k], work.lower[m, side])
-                effort = curvature_factor(plan, work, s, m)
-                if not turning or effort == 0.0:
-                    continue
-                T = work.tangent[i]
-                motion[:] = 0.0
-                for k in range(6):
-                    unit[:] = 0.0
-                    unit[k] = 1.0
-                    unknown_to_motion(unit, T, half_step, motion[side])
-                    weighted_curvature(plan, ws, m, work.position, work.rotation, motion, change)
-                    column[:] = 0.0
-                    by_tangent = unknown_to_tangent(unit, T, half_step)
-                    push_change(work.gradient[m, side], change[side], T, by_tangent, -half_step * effort, column)
-                    for a in range(6):
-                        ws.ldu.D[i, a, k] += column[a]
+                        add_scaled6(ws.ldu.D[i, k], up[k], low)
+                elif ws.compliance[r] > 0.0:
+                    _write_rows(g, T, by_value, by_rate, ws.jacobian[upper, r, side], ws.jacobian[lower, r, side])
+            if plan.measures.stiffening[m]:
+                _add_curvature(plan, ws, m, curvature_factor(plan, work, s, m), half_step)
+    differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
+    _add_loads(plan, ws, half_step)
+
+
+@njit
+def _write_rows(g, T, by_value, by_rate, up, low):
+    """The rows (6,) of an effort for one body: ``up`` = P g, ``low`` = -h/2 df/dd.
+
+    With u = (1 + c) T the rate changes by c g_theta - (1 + c) T x g_theta. In a step whose impulses act along the rows
+    at its end (newton.py), ``up`` and ``low`` are the same array, which then holds ``low``.
+    """
+    tilt, c = cross(vector(T), vector(g[3:])), T[3]
+    straight, across = by_value + by_rate * c, by_value + by_rate * (1.0 + c)
+    for k in range(3):
+        up[k], low[k] = g[k], (by_value + by_rate) * g[k]
+        up[3 + k], low[3 + k] = g[3 + k] + tilt[k], straight * g[3 + k] - across * tilt[k]
+
+
+@njit
+def _add_curvature(plan, ws, m, effort, half_step):
+    """The change of the direction of an effort along measure m, by the unknowns of the same body."""
+    work = ws.efforts
+    column, motion, change, unit = work.column, work.motion, work.change, work.unit
+    for side in range(2 if effort != 0.0 else 0):
+        i = plan.measures.body[m, side]
+        if i == plan.bodies.mass.size:
+            continue
+        T = work.tangent[i]
+        motion[:] = 0.0
+        for k in range(6):
+            unit[:] = 0.0
+            unit[k] = 1.0
+            unknown_to_motion(unit, T, half_step, motion[side])
+            weighted_curvature(plan, ws, m, work.position, work.rotation, motion, change)
+            column[:] = 0.0
+            by_tangent = unknown_to_tangent(unit, T, half_step)
+            push_change(work.gradient[m, side], change[side], T, by_tangent, -half_step * effort, column)
+            for a in range(6):
+                ws.ldu.D[i, a, k] += column[a]
+
+
+@njit
+def _add_loads(plan, ws, half_step):
+    """The change of the loads by the unknowns of their bodies."""
+    work = ws.efforts
+    column, unit = work.column, work.unit
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
-        T = work.tangent[i]
         for k in range(6):
             unit[:] = 0.0
             unit[k] = 1.0

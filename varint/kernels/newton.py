@@ -101,7 +101,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
             r[k] -= ws.goal[i, k]
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
     if has_efforts(plan):
-        apply_efforts(plan, ws, start, upper, end, half_step)
+        apply_efforts(plan, ws, start, half_step)
         close_limits(plan, ws, end)
     merit = worst = 0.0
     for j in range(plan.joints.side.shape[0]):
@@ -141,7 +141,7 @@ def _newton_increment(plan, ws, end, h, upper):
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = -ws.residual_row[r]
     if has_efforts(plan):
-        stiffen(plan, ws, half_step)
+        stiffen(plan, ws, upper, end, half_step)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     largest = 0.0
     for i in range(plan.bodies.mass.size):

@@ -214,8 +214,6 @@ class EffortWork(Record, writable=True):
     column: Float1  # (6,)
     unit: Float1  # (6,)
     curved: Float3  # (nm, 2, 6) scratch: changes of gradients
-    upper: Float3  # (nm, 2, 6) of measures without a row: as the Jacobian of a row at the start ...
-    lower: Float3  # (nm, 2, 6) ... and at the end of the step
     target: Float1  # (nr,) of constraints, at the end of the step, in the first row of each
     target_rate: Float1  # (nr,) its rate at the last node
     target_rate_next: Float1  # (nr,) its rate at the end of the step

@@ -91,8 +91,8 @@ def _effort_work(plan, functions):
         "sum_by_value": ns, "sum_by_rate": ns, "law_by_value": nf, "law_by_rate": nf, "wrench": (loads, 6),
         "wrench_by_pose": (loads, 6, 6), "wrench_by_velocity": (loads, 6, 6), "position": (nb + 1, 3),
         "tangent": (nb + 1, 4), "motion": (2, 6), "change": (2, 6), "column": 6, "unit": 6,
-        "curved": (measures, 2, 6), "upper": (measures, 2, 6), "lower": (measures, 2, 6),
-        "target": nr, "target_rate": nr, "target_rate_next": nr, "rest_gap": limits,
+        "curved": (measures, 2, 6), "target": nr, "target_rate": nr, "target_rate_next": nr,
+        "rest_gap": limits,
     }  # fmt: skip
     arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
     return EffortWork(function=function, rotation=rotation, closed=np.zeros(limits, dtype=np.bool_), **arrays)
