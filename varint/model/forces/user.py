@@ -58,7 +58,11 @@ class UserLaw(AlongMeasure):
 
     def check_law(self, value: float, rate: float) -> None:
         """Raise MechanismError unless the law is finite there, and its derivatives those of the effort around."""
-        found = np.asarray(self._found(value, rate), dtype=float)
+        try:
+            found = np.asarray(compiled_law(self.law)(value, rate), dtype=float)
+        except Exception as problem:
+            at = f"value {value:g}, rate {rate:g}"
+            raise MechanismError(f"law of {self.label} raised {problem!r} at {at}, where the run starts") from problem
         if found.shape != (3,):
             raise MechanismError(f"law of {self.label} must give (effort, by value, by rate), got {found.tolist()}")
         if not np.isfinite(found).all():
@@ -70,7 +74,7 @@ class UserLaw(AlongMeasure):
                 self._compare(float(x), float(v))
 
     def _found(self, value: float, rate: float) -> tuple[float, float, float]:
-        """What steps find: no numbers where the law raises an error."""
+        """What steps find: no numbers where the law raises an error, as at the end of its domain."""
         try:
             return compiled_law(self.law)(value, rate)
         except Exception:
