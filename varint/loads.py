@@ -72,13 +72,17 @@ def is_controlled(force: Force) -> bool:
 def called(force: Force, t: float, state: State) -> float:
     """What the function that commands ``force`` gives at time ``t`` and ``state``; raises ArgumentError."""
     assert isinstance(force, Commanded)
-    command = force.input
+    return _value_of(force, "f(t, state)", t, state)
+
+
+def _value_of(force: Commanded, form: str, t: float, *others: State) -> float:
+    """What the function that commands ``force`` gives; an error of its own gets a note that names the force."""
+    command, what = force.input, f"{force.command_name} of {force.label} at t = {t:g} s"
     assert callable(command)
-    what = f"{force.command_name} of {force.label} at t = {t:g} s"
     try:
-        value = command(t, state)
+        value = command(t, *others)
     except Exception as problem:
-        problem.add_note(f"raised by {what}, a function that is called as f(t, state)")
+        problem.add_note(f"raised by {what}, a function that is called as {form}")
         raise
     return float(array_of(value, (), what, ArgumentError))
 
@@ -124,15 +128,4 @@ def command_array(structure: Structure, compiled: Compiled, steps: int, dt: floa
 
 def _tabulated(force: Commanded, times: np.ndarray) -> np.ndarray:
     """A function of time at ``times`` (T,)."""
-    command = force.input
-    assert callable(command)
-    values = np.empty(len(times))
-    for k, t in enumerate(times):
-        what = f"{force.command_name} of {force.label} at t = {t:g} s"
-        try:
-            value = command(float(t))
-        except Exception as problem:
-            problem.add_note(f"raised by {what}, a function that is called as f(t)")
-            raise
-        values[k] = array_of(value, (), what, ArgumentError)
-    return values
+    return np.array([_value_of(force, "f(t)", float(t)) for t in times])

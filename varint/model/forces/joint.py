@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from varint.model.forces.base import register
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.law import Law
 from varint.model.forces.spring import SPRING
-
-if TYPE_CHECKING:
-    pass
 
 
 def _dry_friction(value: float, rate: float, effort: float, smoothing: float) -> tuple[float, float, float]:
