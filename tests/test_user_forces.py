@@ -110,6 +110,19 @@ def test_wrong_laws_are_named(law, message):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_law_that_raises_where_the_run_starts():
+    """The error says what the law raised."""
+
+    def long(length, rate):
+        if length > 0.0:
+            raise ValueError("too long")
+        return 0.0, 0.0, 0.0
+
+    with pytest.raises(vi.MechanismError, match=r"law of userspring '.*' raised ValueError\('too long'\) at value"):
+        vi.simulate(user(long), 0.1, 0.01)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_law_that_raises_on_the_way_ends_the_run():
     def short(length, rate):
         if length < 0.9:
