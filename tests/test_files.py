@@ -15,7 +15,7 @@ from random_mechanisms import random_body, random_joint, unit
 
 import varint as vi
 from varint.io.formats import FORMATS
-from varint.io.run_file import load_settings
+from varint.io.run_reader import load_settings
 from varint.model.checks import unit_axis, unit_quaternion
 from varint.model.joints import REGISTRY
 
@@ -317,7 +317,19 @@ def test_run_file_of_another_version(tmp_path):
         vi.load(path)
 
 
-@pytest.mark.parametrize("name", [*NODES, "mechanism", "progress", "checkpoint", "wall_time", "message"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *NODES,
+        "mechanism",
+        "steady_load",
+        "blocks",
+        "checkpoint",
+        "checkpoint/1",
+        "checkpoint/0/message",
+        "checkpoint/1/state",
+    ],
+)
 def test_run_file_with_a_part_missing(tmp_path, name):
     path = tmp_path / "run.h5"
     pendulum_run(path)

@@ -347,6 +347,6 @@ def test_run_file_without_its_loads(tmp_path):
     path = tmp_path / "run.h5"
     vi.simulate(vi.mechanisms.double_pendulum(), 0.1, 0.01, output=path)
     with h5py.File(path, "r+") as file:
-        del file["load"]
+        del file["steady_load"]
     with pytest.raises(vi.FileError, match="damaged"):
         vi.load(path)

@@ -15,7 +15,7 @@ from test_products import loop
 import varint as vi
 from varint import running
 from varint.cli import main
-from varint.io.run_file import load_settings
+from varint.io.run_reader import load_settings
 from varint.redmax.integrators import INTEGRATORS
 
 ARRAYS = (

@@ -9,7 +9,7 @@ import varint as vi
 from varint.cli import main
 from varint.integrators.schemes import ORDERS, SCHEMES
 from varint.io import formats
-from varint.io.run_file import load_settings
+from varint.io.run_reader import load_settings
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, with_contacts
 from varint.redmax.integrators.base import REGISTRY
 from varint.redmax.integrators.fixed import Fixed

@@ -1,23 +1,32 @@
 """The way of every run, in whichever coordinates: start, march in blocks, record in memory or in a file, answer."""
 
+import os
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from varint.analysis.nodes import joined
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, ConvergenceError, FileError
+from varint.io.lock import locked
 from varint.io.record import Counts, Record
-from varint.io.run_file import RunWriter, fingerprint, load_saved
+from varint.io.run_file import fingerprint
+from varint.io.run_reader import open_run, read
+from varint.io.run_writer import RunWriter
 from varint.mechanism import Mechanism
 from varint.model.checks import positive
 from varint.model.state import State
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
-LARGEST_BLOCK = 1 << 27  # bytes of recorded nodes in one block
+LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
 DONE = "the run reached its end"
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
 
@@ -85,7 +94,7 @@ class Run(Protocol):
     def checkpoint(self) -> dict[str, np.ndarray]:
         """All that the steps to come depend on, and how many nodes were ``recorded`` before it, (1,)."""
 
-    def restore(self, saved: dict[str, np.ndarray]) -> None:
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint` of the same run."""
 
 
@@ -97,7 +106,7 @@ class Job:
         See `Record`.
     inputs : tuple of arrays
         Of the start and of what acts from outside: a run that goes on must have the same.
-    load : (T or 1, nb, 6), see `Record`; None where the nodes hold it
+    load : (1, nb, 6), see `Record`; None where the nodes hold it
     every : int
         Steps a recorded node.
     output, resume, progress : as in `varint.simulate`
@@ -139,24 +148,32 @@ def carry_out(run: Run, job: Job) -> Record:
     Raises FileError where the file cannot be written, or holds another run than the one to go on with.
     """
     first = run.start()
-    blocks, spent, writer = [first.nodes], 0.0, None
-    if job.resume:
-        nodes, spent, writer = _reopened(run, job)
-        blocks = [nodes]
-    elif job.output is not None:
-        writer = _opened(run, job, first)
-    try:
-        spent = _march(run, job, writer, blocks, spent)
-        status, message = (1, run.failure.message) if run.failure else (0, DONE)
-        if writer:
-            writer.finish(status, message)
-    finally:
-        if writer:
+    if job.output is None:
+        blocks: list[Mapping[str, np.ndarray]] = [first.nodes]
+        spent = _march(run, job, lambda block, spent: blocks.append(block.nodes), 0.0)
+        status, message = _ended(run)
+        made_of = job.mechanism, job.settings, run.layout
+        return Record(*made_of, joined(blocks), job.load, run.counts, status, message, spent)
+    path = Path(os.path.realpath(job.output))  # links are followed, not replaced
+    if path.exists() and not path.is_file():
+        raise FileError(f"cannot write '{job.output}': it is no file")
+    with locked(path):
+        writer, spent = _reopened(run, job, path) if job.resume else (_opened(run, job, path, first), 0.0)
+        try:
+
+            def keep(block: Block, spent: float) -> None:
+                writer.append(block.nodes, run.checkpoint() if run.failure is None else None, run.counts, spent)
+
+            _march(run, job, keep, spent)
+            writer.finish(*_ended(run))
+        finally:
             writer.close()
-    nodes = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-    load = nodes.pop("load") if job.load is None else job.load[: len(nodes["t"])]
-    made_of = job.mechanism, job.settings, run.layout
-    return Record(*made_of, nodes, load, run.counts, status, message, spent)
+        return read(path)
+
+
+def _ended(run: Run) -> tuple[int, str]:
+    """Status and message."""
+    return (1, run.failure.message) if run.failure else (0, DONE)
 
 
 def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTrajectory:
@@ -167,51 +184,87 @@ def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTraje
     return trajectory
 
 
-def _opened(run: Run, job: Job, first: Block) -> RunWriter:
-    assert job.output is not None
+def _opened(run: Run, job: Job, path: Path, first: Block) -> RunWriter:
     mark = fingerprint(job.mechanism, job.settings, job.inputs)
     saved = job.mechanism, job.settings, run.layout, mark, job.load, first.nodes
-    writer = RunWriter(job.output, *saved, run.checkpoint())
-    writer.append(first.nodes, run.checkpoint(), run.counts, 0.0)
-    return writer
+    return RunWriter.create(path, *saved, run.checkpoint())
 
 
-def _reopened(run: Run, job: Job) -> tuple[dict[str, np.ndarray], float, RunWriter]:
-    """Nodes recorded so far, seconds spent on them, and the writer of those to come."""
-    assert job.output is not None  # see `checked_times`
-    saved = load_saved(job.output)
-    if saved.fingerprint != fingerprint(job.mechanism, job.settings, job.inputs):
-        raise FileError(
-            f"'{job.output}' holds another run: to go on, the mechanism, its start, loads and inputs and all"
-            " settings but the duration must be the same"
-        )
-    record = saved.record
-    if record.status > 0:
-        raise FileError(f"the run in '{job.output}' cannot go on: {record.message}")
-    run.restore(saved.checkpoint)
-    reached = max(saved.reached, run.time)
+def _reopened(run: Run, job: Job, path: Path) -> tuple[RunWriter, float]:
+    """The writer of the nodes to come, and the seconds spent on those recorded so far."""
+    with open_run(path) as found:
+        if found.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
+            raise FileError(
+                f"'{job.output}' holds another run: to go on, the mechanism, its start, loads and inputs and all"
+                " settings but the duration must be the same"
+            )
+        checkpoint = found.checkpoint
+        if checkpoint.progress.status > 0:
+            raise FileError(f"the run in '{job.output}' cannot go on: {checkpoint.message}")
+        _check_state(checkpoint.state, run.checkpoint())
+        run.restore(checkpoint.state)
+        if not 0 < checkpoint.state["recorded"] <= checkpoint.progress.records:
+            raise ValueError("its checkpoint does not belong to its nodes")
+        reached = max(found.last_time, run.time)
     if reached > run.end:
         past = f"{job.settings['duration']:g} s already, at {reached:g} s"
         raise ArgumentError(f"the run in '{job.output}' is past {past}")
-    nodes = record.nodes if job.load is not None else record.nodes | {"load": record.load}
-    return nodes, record.wall_time, RunWriter.reopen(job.output, job.settings)
+    return RunWriter.reopen(path, job.settings), checkpoint.wall_time
 
 
-def _march(run: Run, job: Job, writer: RunWriter | None, blocks: list[dict[str, np.ndarray]], spent: float) -> float:
-    """March to the end and append what is recorded to ``blocks`` and the file; seconds of stepping in all."""
-    row = sum(array[:1].nbytes for array in blocks[0].values())
+def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> None:
+    """That a checkpoint has the arrays of the run; raises ValueError."""
+    if saved.keys() != own.keys():
+        raise ValueError(f"its checkpoint holds {', '.join(saved)}")
+    for name, array in own.items():
+        found = saved[name]
+        if found.dtype != array.dtype or (found.shape != array.shape) or not np.isfinite(found).all():
+            raise ValueError(f"'{name}' of its checkpoint does not belong to its mechanism")
+
+
+def _march(run: Run, job: Job, keep: Callable[[Block, float], object], spent: float) -> float:
+    """March to the end, giving each block and the seconds of stepping so far to ``keep``; those seconds in all."""
+    row = 8 * 13 * len(job.mechanism.bodies)
     largest = max(1, LARGEST_BLOCK * job.every // row)
     size = job.every
-    while not run.finished and run.failure is None:
-        began = time.perf_counter()
-        block = run.advance(size)
-        spent += block.seconds
-        blocks.append(block.nodes)
-        if writer:
-            checkpoint = run.checkpoint() if run.failure is None else None
-            writer.append(block.nodes, checkpoint, run.counts, spent)
-        if job.progress:
-            job.progress(run.done, run.total)
-        factor = np.clip(BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9), 0.5, 8.0)
-        size = int(np.clip(size * factor, 1, largest))
+    with interruptible() as pause:
+        while not run.finished and run.failure is None:
+            began = time.perf_counter()
+            block = run.advance(size)
+            spent += block.seconds
+            keep(block, spent)
+            if job.progress:
+                job.progress(run.done, run.total)
+            pause()
+            factor = np.clip(BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9), 0.5, 8.0)
+            size = int(np.clip(size * factor, 1, largest))
     return spent
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Hold back an interrupt from the keyboard until ``pause()`` is called, so that it ends no block in its middle.
+
+    A second one is not held back. Elsewhere than in the main thread, and with a handler of the user's own, nothing is.
+    """
+    asked: list[int] = []
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        if asked:
+            signal.default_int_handler(number, frame)
+        asked.append(number)
+
+    def pause() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    own = threading.current_thread() is threading.main_thread()
+    if not own or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield pause
+        return
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield pause
+        pause()
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,7 +16,7 @@ from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.record import Record
-from varint.io.run_file import read
+from varint.io.run_reader import read
 from varint.loads import command_array, load_arrays, recorded_loads
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, positive
@@ -90,7 +90,9 @@ def simulate(
     commands = command_array(mechanism, compiled, steps, dt)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
-    run = MaximalRun(mechanism, March(compiled, method, dt, tol, every, loads, commands), state, steps)
+    recorded = recorded_loads(compiled, loads, every)
+    varying = recorded if len(loads[1]) else None
+    run = MaximalRun(mechanism, March(compiled, method, dt, tol, every, loads, commands), state, steps, varying)
     settings = {
         "formulation": MAXIMAL,
         "duration": duration,
@@ -103,8 +105,8 @@ def simulate(
         "closures": closures,
     }
     inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads, commands)
-    recorded = recorded_loads(compiled, loads, every)
-    record = carry_out(run, Job(mechanism, settings, inputs, recorded, every, output, resume, progress))
+    steady = None if len(loads[1]) else recorded
+    record = carry_out(run, Job(mechanism, settings, inputs, steady, every, output, resume, progress))
     return answer(_trajectory(record), run.failure)
 
 

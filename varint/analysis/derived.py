@@ -40,6 +40,8 @@ class Quantity:
         Gives what is drawn, (T,), where it is not the quantity itself.
     logarithmic : bool
         Whether the curve has a logarithmic axis; else it has a mean as well.
+    pointwise : bool
+        Whether its value at a node follows from that node, so that it can be worked out part by part.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Quantity:
     label: str = ""
     curve: Evaluate | None = None
     logarithmic: bool = False
+    pointwise: bool = True
 
     def drawn(self, trajectory: "Trajectory") -> np.ndarray:
         """(T,) what the picture shows."""
@@ -67,6 +70,18 @@ def quantity(unit: str, **shown: Any) -> Callable[[Evaluate], Evaluate]:
         return evaluate
 
     return add
+
+
+def evaluated(quantity: Quantity) -> Evaluate:
+    """Function of the trajectory that works a quantity out, part by part where nodes do not depend on each other."""
+
+    def evaluate(trajectory: "Trajectory") -> np.ndarray:
+        if not quantity.pointwise:
+            return quantity.evaluate(trajectory)
+        return np.concatenate([quantity.evaluate(part) for part in trajectory.parts()])
+
+    evaluate.__doc__ = quantity.evaluate.__doc__
+    return evaluate
 
 
 # ---------------------------------------------------------------------------------------- when they are shown
@@ -160,6 +175,7 @@ def energy(trajectory: "Trajectory") -> np.ndarray:
     shown=lambda run: not run.is_conservative,
     rows=_energy_rows("energy balance", lambda trajectory: trajectory.energy_balance),
     label="energy balance",
+    pointwise=False,
 )
 def energy_balance(trajectory: "Trajectory") -> np.ndarray:
     """(T,) energy - that at the start + dissipated - work of loads and prescribed joints, J: zero but for the step.

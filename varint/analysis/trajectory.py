@@ -1,14 +1,15 @@
 """A recorded motion."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from varint.analysis.derived import QUANTITIES
+from varint.analysis.derived import QUANTITIES, evaluated
 from varint.analysis.forces import Forces, forces_at
+from varint.analysis.nodes import Nodes
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
 from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
@@ -51,6 +52,11 @@ class ByName(Mapping[str, Value], Generic[Item, Value]):
         return len(self._index)
 
 
+def _recorded(name: str) -> Any:
+    """The attribute that is the array ``name`` of the nodes."""
+    return property(lambda trajectory: trajectory.nodes[name])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """Poses and velocities at T recorded nodes, and what follows from them.
@@ -61,6 +67,8 @@ class Trajectory:
     Attributes
     ----------
     mechanism : Mechanism
+    nodes : Nodes
+        The arrays up to ``law_states`` by name, of a large run in a file read when first asked for.
     t : (T,) s
     position : (T, nb, 3) m, world; bodies in the order of the mechanism
     quat_wxyz : (T, nb, 4)
@@ -83,15 +91,8 @@ class Trajectory:
     """
 
     mechanism: Mechanism
-    t: np.ndarray
-    position: np.ndarray
-    quat_wxyz: np.ndarray
-    velocity: np.ndarray
-    angular_velocity: np.ndarray
-    load: np.ndarray
-    work: np.ndarray
-    command: np.ndarray
-    law_states: np.ndarray
+    nodes: Nodes
+    steady_load: np.ndarray | None
     newton_iterations: int
     substeps: int
     steps: int
@@ -113,6 +114,25 @@ class Trajectory:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
+
+    t = _recorded("t")
+    position = _recorded("position")
+    quat_wxyz = _recorded("quat_wxyz")
+    velocity = _recorded("velocity")
+    angular_velocity = _recorded("angular_velocity")
+    work = _recorded("work")
+    command = _recorded("command")
+    law_states = _recorded("law_state")
+
+    @property
+    def load(self) -> np.ndarray:
+        """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
+        return self.nodes["load"] if self.steady_load is None else self.steady_load
+
+    def parts(self) -> Iterator["Trajectory"]:
+        """The same nodes in order, as trajectories that fit in memory."""
+        for nodes in self.nodes.parts():
+            yield replace(self, nodes=nodes)
 
     @cached_property
     def orientation(self) -> np.ndarray:
@@ -201,12 +221,16 @@ class Trajectory:
         for force in mechanism.forces:
             if force.reduced_only or any(getattr(element, "limits", ()) for element in force.elements(mechanism)):
                 return False
-        if self.is_driven or self.load.any():
+        if self.is_driven or any(part.load.any() for part in self.parts()):
             return False
+        return all(part._forces_keep_energy for part in self.parts()) if mechanism.forces else True
+
+    @property
+    def _forces_keep_energy(self) -> bool:
         still, found = np.zeros_like(self.velocity), self.forces_along
-        at_rest = forces_at(mechanism, self.position, self.quat_wxyz, still, still, self.command, self.law_states)
+        arrays = self.position, self.quat_wxyz, still, still, self.command, self.law_states
         without_potential = found.effort[:, ~found.potential.any(axis=0)]
-        return not without_potential.any() and np.array_equal(found.effort, at_rest.effort)
+        return not without_potential.any() and np.array_equal(found.effort, forces_at(self.mechanism, *arrays).effort)
 
     @cached_property
     def work_from_outside(self) -> np.ndarray:
@@ -251,6 +275,6 @@ class Trajectory:
 
 
 for _quantity in QUANTITIES.values():
-    _attribute = cached_property(_quantity.evaluate)
+    _attribute = cached_property(evaluated(_quantity))
     setattr(Trajectory, _quantity.name, _attribute)
     _attribute.__set_name__(Trajectory, _quantity.name)

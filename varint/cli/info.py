@@ -58,7 +58,7 @@ def _catalogue(console: "Console") -> None:
 def _run(console: "Console", path: str) -> None:
     from varint import load
     from varint.cli.summary import summary
-    from varint.io.run_file import load_settings
+    from varint.io.run_reader import load_settings
 
     trajectory, settings = load(path), load_settings(path)
     table = summary(trajectory, settings)

@@ -19,7 +19,7 @@ def execute(args: Namespace) -> None:
     from varint import load
     from varint.cli.common import check_picture
     from varint.cli.summary import method
-    from varint.io.run_file import load_settings
+    from varint.io.run_reader import load_settings
 
     picture = check_picture(args.output or args.run.with_suffix(".png"), args.run)
     trajectory, settings = load(args.run), load_settings(args.run)

@@ -1,6 +1,6 @@
 """The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from varint.kernels.nodes import keep_turns
 from varint.kernels.step import record_node, run, start_momentum, worst_residual
 from varint.kernels.workspace import workspace
 from varint.model.state import State
+from varint.products.records import check_order
 
 RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state")
 CHECKPOINT = {  # fields of the workspace and of its parts
@@ -167,11 +168,15 @@ class March:
             owner = getattr(self.ws, part) if part else self.ws
             yield from ((f"{part} {name}".strip(), getattr(owner, name)) for name in names)
 
-    def restore(self, saved: dict) -> None:
-        """Go back to a `checkpoint` of the same run."""
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint` of the same run; raises ValueError where no run can have left it."""
+        node, pose = (int(number) for number in saved["place"])
+        check_order(saved["products order"])
+        if node < 0 or pose not in (0, 1):
+            raise ValueError("its checkpoint names a node or pose that there is none of")
         for name, array in self._kept():
             array[:] = saved[name]
-        self.node, self.pose = (int(number) for number in saved["place"])
+        self.node, self.pose = node, pose
         plan, ws = self.compiled.plan, self.ws
         place(plan, ws, self.pose)
         for n, closed in enumerate(ws.efforts.closed):

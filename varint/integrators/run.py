@@ -1,6 +1,7 @@
 """A run in maximal coordinates: the march of a mechanism with its controllers, and what is said where it fails."""
 
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -31,9 +32,12 @@ class MaximalRun:
         To start from.
     steps : int
         In all.
+    loads : (T, nb, 6) or None
+        External loads at the nodes that are recorded, in the order of the description; None where they are constant.
     """
 
-    def __init__(self, mechanism: Mechanism, march: March, state: State, steps: int) -> None:
+    def __init__(self, mechanism: Mechanism, march: March, state: State, steps: int, loads: np.ndarray | None) -> None:
+        self.loads = loads
         self.mechanism, self.march, self.total, self.start_state = mechanism, march, steps, state
         self.commands = np.stack([march.commands, march.command_rates])
         of_elements = enumerate(march.compiled.force)
@@ -93,7 +97,7 @@ class MaximalRun:
         recorded = self.march.node // self.march.every + 1
         return self.march.checkpoint() | {"recorded": np.array([recorded]), "iterations": self.iterations.copy()}
 
-    def restore(self, saved: dict[str, np.ndarray]) -> None:
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint`."""
         self.march.restore(saved)
         self.iterations[:] = saved["iterations"]
@@ -102,7 +106,10 @@ class MaximalRun:
 
     def _block(self, block: MarchBlock, seconds: float) -> Block:
         names = ("position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state")
-        return Block({"t": self.march.dt * block.node} | {name: getattr(block, name) for name in names}, seconds)
+        nodes = {"t": self.march.dt * block.node} | {name: getattr(block, name) for name in names}
+        if self.loads is not None:
+            nodes["load"] = self.loads[block.node // self.march.every]
+        return Block(nodes, seconds)
 
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""

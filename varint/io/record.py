@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.analysis.nodes import Nodes
 from varint.mechanism import Mechanism
 
 
@@ -28,10 +29,10 @@ class Record:
         Arguments of the run, JSON-ready; ``formulation`` says who made it.
     layout : dict
         JSON-ready: what the columns of the arrays belong to, where the mechanism alone does not say it.
-    nodes : dict of name to (T, ...)
-        "t" in s among them.
-    load : (T or 1, nb, 6)
-        External force, N, world, and torque, N m, body, without gravity; one for all where constant.
+    nodes : Nodes
+        "t" in s among them, and "load" where it varies, see below.
+    load : (1, nb, 6) or None
+        External force, N, world, and torque, N m, body, without gravity, where they are constant.
     counts : Counts
     status : int
         0 done, 1 a step could not be solved, -1 unfinished.
@@ -43,8 +44,8 @@ class Record:
     mechanism: Mechanism
     settings: dict
     layout: dict
-    nodes: dict[str, np.ndarray]
-    load: np.ndarray
+    nodes: Nodes
+    load: np.ndarray | None
     counts: Counts
     status: int
     message: str
@@ -52,11 +53,10 @@ class Record:
 
     def common(self) -> dict:
         """The fields that trajectories of both formulations have."""
-        names = ("t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
-        return {name: self.nodes[name] for name in names} | {
-            "law_states": self.nodes["law_state"],
+        return {
             "mechanism": self.mechanism,
-            "load": self.load,
+            "nodes": self.nodes,
+            "steady_load": self.load,
             "steps": self.counts.steps,
             "newton_iterations": self.counts.newton_iterations,
             "substeps": self.counts.substeps,

@@ -43,3 +43,9 @@ def one_product(table, length: float) -> tuple[Products, ProductWork]:
     """A joint by itself, its table starting at row 0; ``length``: size of the parts, m."""
     none = np.zeros(1, dtype=np.int64)
     return Products(table, none, np.zeros((1, 2), dtype=np.int64), none, none, np.array([length])), product_work(1)
+
+
+def check_order(order: np.ndarray) -> None:
+    """That ``order`` (n, 6) of a `ProductWork` names components, which kernels take as indices; raises ValueError."""
+    if not all(np.array_equal(row, np.arange(MOST)) or not row.any() for row in np.sort(order, axis=1)):
+        raise ValueError("its checkpoint names components that there are none of")

@@ -18,6 +18,7 @@ from varint.kernels.loads import differentiate_loads, evaluate_loads
 from varint.kernels.nodes import keep_turns, sum_efforts
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
+from varint.products.records import check_order
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.closures import Closures, Rows
 from varint.redmax.constraints import ConstraintSolver
@@ -117,7 +118,8 @@ class Equations(TreeKinematics):
         return {name: array.copy() for name, array in self._remembered()} | {"rank": self.constraints.memory()}
 
     def recall(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Go back to a `memory`."""
+        """Go back to a `memory`; raises ValueError where it is none."""
+        check_order(saved["product order"])
         for name, array in self._remembered():
             array[:] = saved[name]
         self.constraints.recall(saved["rank"])

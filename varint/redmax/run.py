@@ -1,6 +1,7 @@
 """A run in reduced coordinates: an integrator's steps, the nodes that are recorded, and what it takes to go on."""
 
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -117,9 +118,11 @@ class ReducedRun:
         """All that the steps to come depend on: of the present, or from before the first step that knows the end."""
         return self._present() if self._kept is None else self._kept
 
-    def restore(self, saved: dict[str, np.ndarray]) -> None:
-        """Go back to a `checkpoint`."""
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint`; raises ValueError where no run can have left it."""
         e = self.equations
+        if not all(0 <= k < len(CHARTS) for k in saved["charts"]):
+            raise ValueError("its checkpoint names charts that there are none of")
         parts: dict[str, dict] = {"equations": {}, "integrator": {}}
         for name, array in saved.items():
             owner, _, own = name.partition(" ")

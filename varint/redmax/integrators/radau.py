@@ -58,6 +58,8 @@ class RadauIIA(Adaptive):
     def recall(self, saved: dict[str, np.ndarray]) -> None:
         super().recall(saved)
         s = self.solver
+        if ((saved["pivots"] < 0) | (saved["pivots"] >= self.y.size)).any():
+            raise ValueError("its checkpoint names pivots that there are none of")
         numbers, pivots = saved["numbers"].tolist(), saved["pivots"].astype(np.int32)
         values = {
             "h_abs_old": numbers[0],

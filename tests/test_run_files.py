@@ -1,0 +1,597 @@
+"""Run files under what happens to files: full disks, kills, two writers, interrupts, deletion, damage on purpose."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import varint as vi
+from varint.io import run_reader, run_writer
+from varint.io.lock import SUFFIX, locked
+from varint.io.run_file import Checkpoint, Progress, block_checksum, checksum_of, digest_of
+from varint.io.run_reader import load_settings, open_run
+
+DT = 0.01
+NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity")
+ROOT = Path(__file__).parent.parent
+
+
+def run(path, duration=1.0, **options):
+    return vi.simulate(vi.mechanisms.double_pendulum(), duration, DT, output=path, **options)
+
+
+def whole(duration, dt=DT, **options):
+    return vi.simulate(vi.mechanisms.double_pendulum(), duration, dt, **options)
+
+
+def same(one, other):
+    return all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in NODES)
+
+
+def in_process(code, *arguments, **options):
+    code = "import sys, resource, varint as vi\n" + code
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, **options)
+
+
+# ------------------------------------------------------------------------------------------ disks that are full
+
+OUT_OF_SPACE = """
+try:
+    vi.simulate(vi.mechanisms.n_pendulum(5), 1e5, 0.01, output=sys.argv[1])
+except vi.FileError as problem:
+    print(problem)
+    sys.exit(3)
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 3300 kB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if os.name != "posix" or os.geteuid() != 0:
+        pytest.skip("only the superuser mounts")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3300k", "tmpfs", place], capture_output=True).returncode:
+        pytest.skip("this machine mounts nothing")
+    yield place
+    subprocess.run(["umount", place], check=True)
+
+
+def check_stopped_for_space(path, done):
+    """That a run of `OUT_OF_SPACE` said why it ended, and left a file that goes on elsewhere to the same bits."""
+    assert done.returncode == 3, done.stderr
+    assert all(line.startswith("varint: compiling") for line in done.stderr.splitlines())
+    assert str(path) in done.stdout
+    assert "MB are free" in done.stdout
+    assert "resume=True" in done.stdout
+    left = vi.load(path)
+    assert left.status == -1
+    assert not left.success
+    assert len(left.t) == left.steps + 1 > 500
+    assert f"up to t = {left.t[-1]:g} s" in done.stdout
+    assert [other.name for other in path.parent.iterdir()] == [path.name]
+    elsewhere = path.parent.parent / "longer.h5"
+    elsewhere.write_bytes(path.read_bytes())
+    duration = float(left.t[-1]) + 2.0
+    mechanism = vi.mechanisms.n_pendulum(5)
+    longer = vi.simulate(mechanism, duration, DT, output=elsewhere, resume=True)
+    assert same(longer, vi.simulate(mechanism, duration, DT))
+    return left
+
+
+def test_full_disk_stops_the_run_and_keeps_what_was_written(small_disk):
+    path = small_disk / "run.h5"
+    left = check_stopped_for_space(path, in_process(OUT_OF_SPACE, path))
+    with pytest.raises(vi.FileError, match="MB are free"):  # what room there is left does not last
+        vi.simulate(vi.mechanisms.n_pendulum(5), 1e5, DT, output=path, resume=True)
+    assert vi.load(path).position[: len(left.t)].tobytes() == left.position.tobytes()
+    assert [other.name for other in small_disk.iterdir()] == ["run.h5"]
+
+
+def test_largest_file_that_a_process_may_write(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))\n"
+    done = in_process(limit + OUT_OF_SPACE, folder / "run.h5")
+    check_stopped_for_space(folder / "run.h5", done)
+    assert "File too large" in done.stdout
+
+
+def test_disk_that_fails_although_space_was_reserved(small_disk):
+    """As of a disk that breaks: HDF5 itself meets the error."""
+    code = "import varint.io.run_writer\nvarint.io.run_writer._reserve = lambda *bytes: None\n"
+    check_stopped_for_space(small_disk / "run.h5", in_process(code + OUT_OF_SPACE, small_disk / "run.h5"))
+
+
+def test_no_room_for_a_file_at_all(small_disk):
+    (small_disk / "large").write_bytes(bytes(3290 << 10))
+    with pytest.raises(vi.FileError, match=r"cannot write '.*run\.h5': No space left"):
+        run(small_disk / "run.h5")
+    assert [other.name for other in small_disk.iterdir()] == ["large"]
+
+
+def test_systems_that_cannot_reserve(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "posix_fallocate")
+    assert same(run(tmp_path / "run.h5", 5.0), whole(5.0))
+
+
+def test_what_was_reserved_is_given_back(tmp_path):
+    run(tmp_path / "run.h5")
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert os.path.getsize(tmp_path / "run.h5") == file.id.get_filesize() < run_writer.MARGIN
+
+
+# ------------------------------------------------------------------------------------------ two writers
+
+WRITE = """
+sys.stdout.write("ready\\n"); sys.stdout.flush(); sys.stdin.readline()
+try:
+    vi.simulate(vi.mechanisms.double_pendulum(), {duration}, 0.01, output=sys.argv[1], resume={resume})
+except vi.FileError as problem:
+    print(problem)
+    sys.exit(3)
+"""
+
+
+def together(path, duration, resume, count=2):
+    """Exit codes and outputs of processes that write the same file at the same moment."""
+    code = "import sys, varint as vi\n" + WRITE.format(duration=duration, resume=resume)
+    start = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen([sys.executable, "-c", code, path], **start) for _ in range(count)]
+    for process in processes:
+        process.stdout.readline()
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    outputs = [process.communicate(timeout=120) for process in processes]
+    return [process.returncode for process in processes], outputs
+
+
+def check_two_writers(path, resume, expected):
+    codes, outputs = together(path, 40.0, resume)
+    assert set(codes) <= {0, 3}, outputs
+    assert 0 in codes
+    for code, (said, _) in zip(codes, outputs, strict=True):
+        if code:
+            assert "is being written by process" in said
+            assert "run.h5" in said
+    assert same(vi.load(path), expected)
+    assert [other.name for other in path.parent.iterdir()] == ["run.h5"]
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_two_processes_with_one_output(tmp_path, resume):
+    if resume:
+        run(tmp_path / "run.h5")
+    check_two_writers(tmp_path / "run.h5", resume, whole(40.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("resume", [False, True])
+def test_many_times_two_processes_with_one_output(tmp_path, resume):
+    expected = whole(40.0)
+    for _ in range(10):
+        path = tmp_path / "run.h5"
+        if resume:
+            run(path)
+        check_two_writers(path, resume, expected)
+
+
+def test_lock_names_its_holder_and_goes_with_it(tmp_path):
+    path = tmp_path / "run.h5"
+    with locked(path):
+        assert path.with_name("run.h5" + SUFFIX).read_text().startswith(f"{os.getpid()} on ")
+        with pytest.raises(vi.FileError, match=f"process {os.getpid()} on"):
+            run(path)
+    assert not list(tmp_path.iterdir())
+    path.with_name("run.h5" + SUFFIX).write_text("1234 on a machine that was switched off\n")
+    run(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_threads_do_not_share_a_file_either(tmp_path):
+    path, refused = tmp_path / "run.h5", []
+
+    def second(done, steps):
+        try:
+            run(path)
+        except vi.FileError as problem:
+            refused.append(str(problem))
+
+    first = run(path, 5.0, progress=second)
+    assert refused
+    assert all("is being written by process" in words for words in refused)
+    assert same(vi.load(path), first)
+
+
+# ------------------------------------------------------------------------------------------ links, deletion
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "store").mkdir()
+    target, link = tmp_path / "store" / "run.h5", tmp_path / "run.h5"
+    link.symlink_to(target)
+    for resume, duration in ((False, 1.0), (True, 2.0)):
+        run(link, duration, resume=resume)
+        assert link.is_symlink()
+        assert same(vi.load(target), whole(duration))
+    assert sorted(tmp_path.rglob("*.*")) == sorted([link, target])
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_file_that_goes_while_it_is_written(tmp_path, replaced):
+    path = tmp_path / "run.h5"
+
+    def remove(done, steps):
+        path.unlink()
+        if replaced:
+            path.write_text("another file")
+
+    with pytest.raises(vi.FileError, match="was deleted or replaced while the run wrote it"):
+        run(path, 1e4, progress=remove)
+    assert [other.read_text() for other in tmp_path.iterdir()] == (["another file"] if replaced else [])
+
+
+def test_output_that_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.h5")
+    with pytest.raises(vi.FileError, match="it is no file"):
+        run(tmp_path / "pipe.h5")
+    with pytest.raises(vi.FileError, match="no such file"):
+        vi.load(tmp_path / "pipe.h5")
+
+
+# ------------------------------------------------------------------------------------------ kills and interrupts
+
+GO_ON = """
+mechanism = vi.mechanisms.{name}()
+{short}
+sys.stdout.write("ready\\n"); sys.stdout.flush()
+{call}
+"""
+CALLS = {
+    "maximal": "vi.simulate(mechanism, 1e6, 0.01, order={order}, output=sys.argv[1], resume=len(sys.argv) > 2)",
+    "reduced": "vi.redmax.simulate(mechanism, 1e6, dt=0.01, output=sys.argv[1], resume=len(sys.argv) > 2)",
+}
+
+
+def killed_after(seconds, path, name, formulation, order, resume):
+    call = CALLS[formulation].format(order=order)
+    short = f"{call.split(', output')[0].replace('1e6', '0.01')})"  # loads the kernels
+    code = "import sys, varint as vi\n" + GO_ON.format(name=name, short=short, call=call)
+    arguments = [sys.executable, "-c", code, path, *(["resume"] if resume else [])]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+
+def check_kills(path, rng, count, name, formulation, order):
+    """Kill a run ``count`` times, from before its file is there on, and let it go on each time."""
+    loaded = 0
+    for _ in range(count):
+        killed_after(rng.exponential(0.15), path, name, formulation, order, resume=path.exists())
+        assert not [left for left in path.parent.iterdir() if left.suffix not in (".h5", ".lock", ".new")]
+        if path.exists():
+            loaded += 1
+            left = vi.load(path)
+            assert left.status == -1
+    assert loaded
+    duration = DT * (round(float(vi.load(path).t[-1]) / DT) + 100)
+    mechanism = getattr(vi.mechanisms, name)()
+    simulate = {
+        "maximal": lambda **to: vi.simulate(mechanism, duration, DT, order=order, **to),
+        "reduced": lambda **to: vi.redmax.simulate(mechanism, duration, dt=DT, **to),
+    }[formulation]
+    assert same(simulate(output=path, resume=True), simulate())
+    assert [other.name for other in path.parent.iterdir()] == [path.name]
+    return loaded
+
+
+KILLED = [("double_pendulum", "maximal", 2), ("four_bar", "maximal", 4), ("double_pendulum", "reduced", 2)]
+
+
+@pytest.mark.parametrize(("name", "formulation", "order"), KILLED[:1])
+def test_kills(tmp_path, rng, name, formulation, order):
+    assert check_kills(tmp_path / "run.h5", rng, 3, name, formulation, order)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "formulation", "order"), KILLED)
+def test_many_kills(tmp_path, rng, name, formulation, order):
+    assert check_kills(tmp_path / "run.h5", rng, 34, name, formulation, order) > 17
+
+
+def test_kill_while_the_file_is_made_leaves_none_or_a_whole_one(tmp_path, monkeypatch):
+    """What is beside the output before it is put in place is no run file of that name."""
+    seen = []
+    replace = os.replace
+
+    def look(source, target):
+        seen.append((Path(target).exists(), len(vi.load(source).t)))
+        replace(source, target)
+
+    monkeypatch.setattr(run_writer.os, "replace", look)
+    run(tmp_path / "run.h5")
+    assert seen == [(False, 1)]
+    (tmp_path / "run.h5.0123abcd.new").write_text("left by a kill")
+    (tmp_path / "run.h5.mine.new").write_text("the user's own")
+    run(tmp_path / "run.h5", 2.0, resume=True)
+    assert sorted(other.name for other in tmp_path.iterdir()) == ["run.h5", "run.h5.mine.new"]
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_interrupts_are_never_lost(tmp_path, number):
+    path = tmp_path / "run.h5"
+    timer = threading.Timer(0.02 + 0.03 * number, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(path, 1e6)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if path.exists():
+        assert vi.load(path).status == -1
+
+
+def test_second_interrupt_does_not_wait(tmp_path):
+    def thrice(t, state):
+        os.kill(os.getpid(), signal.SIGINT)
+        return 0.0
+
+    pendulum = vi.mechanisms.double_pendulum()
+    motor = vi.Motor("motor", joint="joint 1", effort=thrice)
+    mechanism = vi.Mechanism("driven", pendulum.bodies, pendulum.joints, forces=[motor])
+    with pytest.raises(KeyboardInterrupt):
+        vi.simulate(mechanism, 1e6, DT)
+
+
+# ------------------------------------------------------------------------------------------ memory
+
+
+def test_nodes_in_a_file_are_not_kept_in_memory(tmp_path):
+    code = """
+n = 40
+mechanism = vi.mechanisms.n_pendulum(n)
+vi.simulate(mechanism, 0.1, 0.001, output=sys.argv[1] + "x")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+run = vi.simulate(mechanism, 40.0, 0.001, output=sys.argv[1])
+assert run.energy.shape == run.drift.shape == (40001,)
+grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(grown / (40001 * n * 13 * 8))
+"""
+    done = in_process(code, tmp_path / "run.h5")
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 1.0  # of the size of the nodes: blocks and parts of them
+
+
+def test_large_runs_are_read_when_asked_for(tmp_path, monkeypatch):
+    path = tmp_path / "run.h5"
+    held = run(path, 20.0)
+    monkeypatch.setattr(run_reader, "HELD", 0)
+    monkeypatch.setattr(run_reader, "PART", 1 << 10)
+    late = vi.load(path)
+    assert type(late.nodes).__name__ == "StoredNodes"
+    assert len(list(late.parts())) > 2
+    for name in ("energy", "drift", "linear_momentum", "energy_balance", *NODES):
+        assert getattr(late, name).tobytes() == getattr(held, name).tobytes()
+    assert late.is_conservative
+    assert same(pickle.loads(pickle.dumps(late)), held)
+
+    early = vi.load(path)
+    longer = run(path, 40.0, resume=True)
+    assert same(early, held)
+    assert same(longer, whole(40.0))
+    late = vi.load(path)
+    vi.simulate(vi.mechanisms.double_pendulum(), 60.0, DT, tol=1e-9, output=path)
+    with pytest.raises(vi.FileError, match="holds another run by now"):
+        late.position  # noqa: B018
+    path.unlink()
+    with pytest.raises(vi.FileError, match="no such file"):
+        late.energy  # noqa: B018
+
+
+# ------------------------------------------------------------------------------------------ files changed on purpose
+
+
+def signed(path, change):
+    """Change a run file by ``change(file)`` and make its checksums right again, as somebody could on purpose."""
+    with open_run(path) as old:
+        texts, stored = dict(old.texts), old.stored
+    with h5py.File(path, "r+") as file:
+        change(file)
+        for turn in "01":
+            if f"checkpoint/{turn}/checksum" in file:
+                group, arrays = file[f"checkpoint/{turn}"], {}
+                group.visititems(lambda name, item, to=arrays: to.update({name: item}))
+                arrays = {
+                    name: np.asarray(item[()], dtype=item.dtype)
+                    for name, item in arrays.items()
+                    if isinstance(item, h5py.Dataset)
+                }
+                group["checksum"][()] = checksum_of(arrays)
+        texts |= {name: bytes(file.attrs[name]) for name in ("settings", "layout", "nodes") if name in file.attrs}
+        load = file["steady_load"][()] if "steady_load" in file else None
+        file.attrs["digest"] = np.bytes_(digest_of(texts, bytes(file["mechanism"][()]), load))
+        blocks, begin = file["blocks"][()], 0
+        for row in blocks:
+            for column, name in enumerate(stored, 1):
+                if isinstance(file.get(name, getlink=True), h5py.HardLink) and not file[name].external:
+                    row[column] = block_checksum(file[name][begin : row[0]])
+            begin = row[0]
+        file["blocks"][...] = blocks
+
+
+def set_state(name, value):
+    def change(file):
+        for turn in "01":
+            file[f"checkpoint/{turn}/state/{name}"][...] = value
+
+    return change
+
+
+def relink(name, link):
+    def change(file):
+        del file[name]
+        file[name] = link
+
+    return change
+
+
+def huge(file):
+    """Declare many more nodes than there are bytes."""
+    for name in NODES:
+        file[name].resize(30_000_000, axis=0)
+    file["blocks"][-1, 0] = 30_000_000
+    for turn in "01":
+        file[f"checkpoint/{turn}/progress"][1] = 30_000_000
+
+
+def huge_text(file):
+    del file["mechanism"]
+    file.create_dataset("mechanism", (), dtype="S2000000000")
+
+
+def changed_type(file):
+    values = file["position"][()]
+    del file["position"]
+    file.create_dataset("position", data=values.astype("f4"), maxshape=(None, *values.shape[1:]), chunks=True)
+
+
+def set_attribute(name, text):
+    return lambda file: file.attrs.__setitem__(name, np.bytes_(text))
+
+
+ON_LOAD = {
+    "external link": relink("position", h5py.ExternalLink("other.h5", "position")),
+    "soft link": relink("velocity", h5py.SoftLink("/position")),
+    "link to a checkpoint": relink("checkpoint/0/state", h5py.SoftLink("/checkpoint/1/state")),
+    "more nodes than bytes": huge,
+    "a text longer than the file": huge_text,
+    "another type": changed_type,
+    "settings that are none": set_attribute("settings", "[]"),
+    "settings without a step": set_attribute("settings", '{"formulation": "maximal"}'),
+    "nodes that are none": set_attribute("nodes", '{"t": 3}'),
+    "nodes with negative widths": set_attribute("nodes", '{"t": [[-1], "<f8"]}'),
+    "nodes of objects": set_attribute("nodes", '{"t": [[], "|O"]}'),
+    "deep nesting": set_attribute("layout", "[" * 20000),
+}
+
+
+@pytest.mark.parametrize("name", ON_LOAD)
+def test_file_changed_on_purpose_is_refused(tmp_path, name):
+    path = tmp_path / "run.h5"
+    run(path)
+    run(tmp_path / "other.h5")
+    signed(path, ON_LOAD[name])
+    with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        vi.load(path)
+    with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        run(path, 2.0, resume=True)
+
+
+def test_other_files_are_never_read(tmp_path):
+    path, secret = tmp_path / "run.h5", tmp_path / "secret"
+    run(path)
+    secret.write_bytes(np.arange(1e4).tobytes())
+    for make in ("external", "virtual"):
+        run(path, duration=1.0)
+
+        def change(file, make=make):
+            shape = file["position"].shape
+            del file["position"]
+            if make == "external":
+                file.create_dataset("position", shape, "f8", external=[(secret, 0, h5py.h5f.UNLIMITED)])
+            else:
+                layout = h5py.VirtualLayout(shape, "f8")
+                layout[:] = h5py.VirtualSource(tmp_path / "other.h5", "position", shape)
+                file.create_virtual_dataset("position", layout)
+
+        with h5py.File(path, "r+") as file:
+            change(file)
+        with pytest.raises(vi.FileError, match="not stored as runs are"):
+            vi.load(path)
+
+
+ON_RESUME = {
+    "pose": set_state("place", [3, 2]),
+    "node": set_state("place", [-3, 0]),
+    "recorded": set_state("recorded", 10**6),
+    "nothing recorded": set_state("recorded", 0),
+    "not finite": set_state("momentum", np.nan),
+}
+
+
+@pytest.mark.parametrize("name", ON_RESUME)
+def test_checkpoint_changed_on_purpose_is_refused(tmp_path, name):
+    path = tmp_path / "run.h5"
+    run(path)
+    signed(path, ON_RESUME[name])
+    vi.load(path)
+    with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        run(path, 2.0, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "state", "value"),
+    [("dop853", "charts", 99), ("radau", "integrator pivots", 99), ("radau", "integrator pivots", -1)],
+)
+def test_reduced_checkpoint_changed_on_purpose_is_refused(tmp_path, integrator, state, value):
+    path, mechanism = tmp_path / "run.h5", vi.mechanisms.spinning_top()
+    vi.redmax.simulate(mechanism, 0.1, dt=DT, integrator=integrator, output=path)
+    signed(path, set_state(state, value))
+    with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        vi.redmax.simulate(mechanism, 0.2, dt=DT, integrator=integrator, output=path, resume=True)
+
+
+def test_order_of_products_changed_on_purpose_is_refused(tmp_path):
+    path, mechanism = tmp_path / "run.h5", vi.mechanisms.roller_coaster()
+    vi.simulate(mechanism, 0.1, DT, output=path)
+    signed(path, set_state("products order", 77))
+    with pytest.raises(vi.FileError, match="components that there are none of"):
+        vi.simulate(mechanism, 0.2, DT, output=path, resume=True)
+
+
+def test_one_changed_bit_is_noticed(tmp_path, rng):
+    """Of a file that was closed: wherever a bit of a number or a text changes, the file is refused."""
+    path = tmp_path / "run.h5"
+    expected = run(path, 20.0)
+    content = bytearray(path.read_bytes())
+    settings = load_settings(path)
+    refused = 0
+    for _ in range(120):
+        place, bit = int(rng.integers(len(content))), 1 << int(rng.integers(8))
+        content[place] ^= bit
+        path.write_bytes(content)
+        try:
+            found = vi.load(path)
+            assert same(found, expected), place  # what is not used
+            assert found.message == expected.message
+            assert load_settings(path) == settings
+        except vi.FileError:
+            refused += 1
+        content[place] ^= bit
+    assert refused > 40
+
+
+def test_checkpoint_is_what_was_kept():
+    state = {"a": np.arange(3.0), "b": np.zeros((0, 2), dtype=np.int64)}
+    long = "ä" * 700  # cut at a whole character
+    arrays = Checkpoint(Progress(3, 5, 0, vi_counts()), 1.5, long, state).arrays()
+    assert arrays["message"].item().decode() == "ä" * 500
+    assert arrays["checksum"] == checksum_of(arrays)
+    arrays["state/a"] = arrays["state/a"] + 1e-9
+    assert arrays["checksum"] != checksum_of(arrays)
+
+
+def vi_counts():
+    from varint.io.record import Counts
+
+    return Counts(5, 10, 0, 0)

@@ -1,0 +1,382 @@
+"""Reads run files, also while they are written and after a kill; nothing in them is trusted.
+
+Every link, type, shape and size is looked at before anything is read, so that no other file is opened and no more
+memory is taken than the file itself is long; checksums then say whether the numbers are those that were written.
+"""
+
+import ctypes
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from varint.analysis.nodes import HeldNodes, Nodes
+from varint.errors import FileError, MechanismError
+from varint.io.mechanism_data import from_data
+from varint.io.record import Counts, Record
+from varint.io.run_file import (
+    FORMAT,
+    TEXTS,
+    TURNS,
+    Checkpoint,
+    Progress,
+    block_checksum,
+    checksum_of,
+    digest_of,
+)
+from varint.mechanism import Mechanism
+
+SUPERBLOCK = b"\x89HDF\r\n\x1a\n\x03"  # how the files begin
+SWMR_WRITE = 4  # its flag of a file being written, or left so by a kill
+END_OF_FILE = (8, 28)  # bytes and place of the length of the file
+PATIENCE = 25  # looks at a file that a writer may be about to change, 0.02 s apart
+READ_ATTEMPTS = 22  # the waits between them double, from 1 ns
+HELD = 1 << 26  # bytes of nodes that are read at once; larger ones when asked for
+PART = 1 << 24  # bytes, at least, in a part of the nodes
+KINDS = ("<f8", "<c16", "<i8", "<i4", "|i1", "|b1")  # of arrays
+
+
+class RunReader:
+    """An open run file.
+
+    path : Path
+    file : h5py.File
+    texts : dict of attribute to bytes
+    description : bytes
+        Of the mechanism, JSON.
+    settings, layout, load
+        As in `Record`.
+    shapes : dict of name to (shape of a row, type)
+        Of the nodes; ``stored`` names those that have a dataset.
+    """
+
+    def __init__(self, path: Path, file: h5py.File) -> None:
+        self.path, self.file = path, file
+        if self._text("format") != FORMAT.encode():
+            raise FileError(f"'{path}' is no run of varint, or of another version of it: expected '{FORMAT}'")
+        self.texts = {name: self._text(name) for name in TEXTS}
+        self.description = self._array("mechanism").item()
+        self.load = self._array("steady_load") if "steady_load" in file else None
+        if self._text("digest") != digest_of(self.texts, self.description, self.load).encode():
+            raise ValueError("its settings, mechanism or loads are not those that were written")
+        self.settings = _settings(_object(self.texts["settings"]))
+        self.layout = _object(self.texts["layout"])
+        self.shapes = {str(name): _row_of(name, row) for name, row in _object(self.texts["nodes"]).items()}
+        self.stored = [name for name, (item, _) in self.shapes.items() if 0 not in item]
+        self.checkpoint = self._newest()
+        self._sums = self._blocks()
+
+    @property
+    def left_open(self) -> bool:
+        """Whether the file is being written, or its writer was killed: then one checkpoint may be half written."""
+        return bool(self.file.id.get_intent() & h5py.h5f.ACC_SWMR_READ)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, which a writer may extend."""
+        return os.fstat(self.file.id.get_vfd_handle()).st_size
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """What was simulated."""
+        try:
+            return from_data(json.loads(self.description), f"'{self.path}'")
+        except MechanismError as problem:
+            raise ValueError(str(problem)) from None
+
+    @property
+    def last_time(self) -> float:
+        """Of the last node, s."""
+        return float(self.rows("t", len(self._sums) - 1)[-1])
+
+    def rows(self, name: str, first: int = 0, last: int | None = None) -> np.ndarray:
+        """Rows of the array ``name`` in the blocks from ``first`` to before ``last``, checked."""
+        last = len(self._sums) if last is None else last
+        ends = self._sums[:, 0]
+        begin, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
+        item, kind = self.shapes[name]
+        if name not in self.stored:
+            return np.zeros((end - begin, *item), kind)
+        array = self._dataset(name, kind, (None, *item))[begin:end]
+        column = 1 + self.stored.index(name)
+        start = begin
+        for stop, wanted in self._sums[first:last, [0, column]]:
+            if block_checksum(array[start - begin : stop - begin]) != wanted:
+                raise ValueError(f"nodes {start} to {stop - 1} of '{name}' are not those that were written")
+            start = stop
+        return array
+
+    def parts(self) -> Iterator[HeldNodes]:
+        """All nodes, some blocks at a time."""
+        width = sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in self.shapes.values())
+        ends, first = self._sums[:, 0], 0
+        while first < len(ends):
+            begin = int(ends[first - 1]) if first else 0
+            last = 1 + min(int(np.searchsorted(ends, begin + PART // width)), len(ends) - 1)
+            yield HeldNodes({name: self.rows(name, first, last) for name in self.shapes})
+            first = last
+
+    def blocks_up_to(self, records: int) -> np.ndarray:
+        """The dataset ``blocks`` of the first ``records`` nodes, the last block cut where they end."""
+        count = int(np.searchsorted(self._sums[:, 0], records)) + 1
+        sums = self._sums[:count].copy()
+        begin = int(sums[-2, 0]) if count > 1 else 0
+        for column, name in enumerate(self.stored, 1):
+            sums[-1, column] = block_checksum(self.rows(name, count - 1, count)[: records - begin])
+        sums[-1, 0] = records
+        return sums
+
+    def _text(self, name: str) -> bytes:
+        attribute = h5py.h5a.open(self.file.id, name.encode())
+        kind, space = attribute.get_type(), attribute.get_space()
+        if kind.get_class() != h5py.h5t.STRING or kind.is_variable_str() or space.get_simple_extent_npoints() != 1:
+            raise ValueError(f"attribute '{name}' is no text")
+        if attribute.get_storage_size() > self.size:
+            raise ValueError(f"attribute '{name}' is longer than the file")
+        return bytes(self.file.attrs[name])
+
+    def _array(self, name: str) -> np.ndarray:
+        found = self._linked(name)
+        if found.dtype.str not in KINDS and found.dtype.kind != "S":
+            raise ValueError(f"'{name}' holds neither numbers nor a text")
+        return np.asarray(self._dataset(name, found.dtype.str, found.shape)[()], dtype=found.dtype)
+
+    def _linked(self, name: str) -> h5py.Dataset:
+        """The dataset ``name``, which lies in this file and nowhere else, as it is."""
+        parent: Any = self.file
+        for part in name.split("/"):
+            if not isinstance(parent, h5py.Group) or not isinstance(parent.get(part, getlink=True), h5py.HardLink):
+                raise ValueError(f"'{name}' is missing")
+            parent = parent[part]
+        if not isinstance(parent, h5py.Dataset) or parent.shape is None:
+            raise ValueError(f"'{name}' is no array")
+        plist = parent.id.get_create_plist()
+        if plist.get_layout() == h5py.h5d.VIRTUAL or plist.get_external_count() or plist.get_nfilters():
+            raise ValueError(f"'{name}' is not stored as runs are")
+        return parent
+
+    def _dataset(self, name: str, kind: str, shape: tuple) -> h5py.Dataset:
+        """The dataset ``name`` of that type and shape, None where any length will do, wholly on the disk."""
+        dataset = self._linked(name)
+        fits = len(dataset.shape) == len(shape) and all(
+            wanted in (None, found) for wanted, found in zip(shape, dataset.shape, strict=True)
+        )
+        if dataset.dtype.str != kind or not fits:
+            raise ValueError(f"'{name}' has type {dataset.dtype.str} and shape {dataset.shape}")
+        stored = dataset.id.get_storage_size()
+        if stored > self.size or (dataset.chunks is None and stored < dataset.nbytes):
+            raise ValueError(f"'{name}' is not wholly in the file")
+        if dataset.chunks and int(np.prod(dataset.chunks)) * dataset.dtype.itemsize > self.size:
+            raise ValueError(f"'{name}' is longer than the file")
+        return dataset
+
+    def _newest(self) -> Checkpoint:
+        """The checkpoint that counts."""
+        for _ in range(PATIENCE if self.left_open else 1):
+            found = [checkpoint for turn in TURNS if (checkpoint := self._checkpoint(turn))]
+            if len(found) == len(TURNS) or (found and self.left_open):
+                return max(found, key=lambda checkpoint: checkpoint.progress.turn)
+            time.sleep(0.02)  # a writer changes one at a time
+        raise ValueError("its checkpoints are not those that were written")
+
+    def _checkpoint(self, turn: str) -> Checkpoint | None:
+        """A checkpoint; None where it is not whole."""
+        group = f"checkpoint/{turn}"
+        self._linked(f"{group}/checksum")
+        names = [name for name in self.file[group] if name != "state"]
+        names += [f"state/{name}" for name in self.file[group].get("state", ())]
+        arrays = {name: self._array(f"{group}/{name}") for name in names}
+        if arrays["checksum"] != checksum_of(arrays):
+            return None
+        turn_, records, status, *counts = (int(number) for number in arrays["progress"])
+        return Checkpoint(
+            Progress(turn_, records, status, Counts(*counts)),
+            float(arrays["wall_time"]),
+            arrays["message"].item().decode(),
+            {name.removeprefix("state/"): array for name, array in arrays.items() if name.startswith("state/")},
+        )
+
+    def _blocks(self) -> np.ndarray:
+        """The dataset ``blocks`` as far as it counts."""
+        records = self.checkpoint.progress.records
+        sums = self._dataset("blocks", "<i8", (None, 1 + len(self.stored)))[()]
+        count = int(np.searchsorted(sums[:, 0], records)) + 1
+        sums = sums[:count]
+        if records < 1 or len(sums) < count or sums[-1, 0] != records or (np.diff(sums[:, 0], prepend=0) <= 0).any():
+            raise ValueError("its blocks are not those that were written")
+        for name in self.stored:
+            item, kind = self.shapes[name]
+            dataset = self._dataset(name, kind, (None, *item))
+            row = int(np.prod(item)) * dataset.dtype.itemsize
+            if len(dataset) < records or dataset.id.get_storage_size() < records * row:
+                raise ValueError(f"nodes of '{name}' are missing")
+        return sums
+
+
+class StoredNodes(Mapping[str, np.ndarray]):
+    """The first nodes of a run file, read array by array when asked for.
+
+    A run that goes on keeps them. Raises FileError where the file is gone or holds another run. Pickled and copied
+    they are in memory.
+    """
+
+    def __init__(self, run: RunReader) -> None:
+        self._path, self._shapes = run.path, run.shapes
+        self._records, self._fingerprint = run.checkpoint.progress.records, run.texts["fingerprint"]
+        self._known: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._shapes:
+            raise KeyError(name)
+        if name not in self._known:
+            with self._opened() as run:
+                self._known[name] = run.rows(name)[: self._records]
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shapes)
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def __reduce__(self) -> tuple:
+        return HeldNodes, (dict(self),)
+
+    def parts(self) -> Iterator[HeldNodes]:
+        """The same nodes in order, in parts that fit in memory."""
+        left = self._records
+        with self._opened() as run:
+            for part in run.parts():
+                yield HeldNodes({name: array[:left] for name, array in part.items()})
+                left -= len(part["t"])
+                if left <= 0:
+                    return
+
+    @contextmanager
+    def _opened(self) -> Iterator[RunReader]:
+        with open_run(self._path) as run:
+            if run.texts["fingerprint"] != self._fingerprint or run.checkpoint.progress.records < self._records:
+                raise FileError(f"'{self._path}' holds another run by now: its nodes cannot be read any more")
+            yield run
+
+
+def read(path: str | Path) -> Record:
+    """Read a run, finished or not, even one that is being written; many nodes only when they are asked for.
+
+    Raises FileError if the file cannot be read, is damaged, or holds no run.
+    """
+    with open_run(path) as run:
+        progress = run.checkpoint.progress
+        width = sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in run.shapes.values())
+        nodes: Nodes = StoredNodes(run)
+        if progress.records * width <= HELD:
+            nodes = HeldNodes({name: run.rows(name) for name in run.shapes})
+        _check_nodes(run)
+        return Record(
+            mechanism=run.mechanism,
+            settings=run.settings,
+            layout=run.layout,
+            nodes=nodes,
+            load=run.load,
+            counts=progress.counts,
+            status=progress.status,
+            message=run.checkpoint.message,
+            wall_time=run.checkpoint.wall_time,
+        )
+
+
+def load_settings(path: str | Path) -> dict:
+    """Arguments of a run. Raises FileError like `read`."""
+    with open_run(path) as run:
+        return run.settings
+
+
+@contextmanager
+def open_run(path: str | Path) -> Iterator[RunReader]:
+    """An open run file. Raises FileError, also where reading from it finds it damaged."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileError(f"cannot read '{path}': no such file")
+    try:
+        with _opened(path) as file:
+            yield RunReader(path, file)
+    except FileError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as problem:
+        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+
+
+def _opened(path: Path) -> h5py.File:
+    """The file open for reading, also while it is written.
+
+    In the mode for that, HDF5 by default reads past the end of a file cut short, and tries again for
+    ever where the file is damaged.
+    """
+    for _ in range(PATIENCE):
+        with open(path, "rb") as file:
+            head = file.read(48)
+            size = file.seek(0, os.SEEK_END)
+        if head[:9] != SUPERBLOCK or len(head) < 48:
+            raise ValueError("not in its format")
+        if not head[11] & SWMR_WRITE:
+            return h5py.File(path, "r")
+        length, place = END_OF_FILE
+        if int.from_bytes(head[place : place + length], "little") <= size:
+            break
+        time.sleep(0.02)  # a writer may be about to extend it
+    else:
+        raise ValueError(f"it was cut short to {size} bytes")
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    set_attempts = ctypes.CDLL(h5py.h5p.__file__).H5Pset_metadata_read_attempts  # h5py does not wrap it
+    set_attempts.argtypes = (ctypes.c_int64, ctypes.c_uint)
+    set_attempts(access.id, READ_ATTEMPTS)
+    return h5py.File(h5py.h5f.open(os.fsencode(path), h5py.h5f.ACC_RDONLY | h5py.h5f.ACC_SWMR_READ, access))
+
+
+def _object(text: bytes) -> dict:
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError("a part of it is no JSON object")
+    return found
+
+
+def _row_of(name: str, row: Any) -> tuple[tuple[int, ...], str]:
+    item, kind = row
+    if kind not in KINDS or not all(type(width) is int and 0 <= width < 2**31 for width in item):
+        raise ValueError(f"nodes of '{name}' have no type or shape of numbers")
+    return tuple(item), kind
+
+
+def _settings(found: dict) -> dict:
+    """Settings of either formulation, as far as others than the run itself use them."""
+    number = int | float
+    wanted: dict = {"duration": number, "dt": number | None, "every": int, "steps": int}
+    by_formulation: dict = {"maximal": {"scheme": str, "order": int}, "reduced": {"integrator": str}}
+    if found.get("formulation") not in by_formulation:
+        raise ValueError("its settings name no formulation")
+    for name, kind in (wanted | by_formulation[found["formulation"]]).items():
+        if not isinstance(found[name], kind) or isinstance(found[name], bool):
+            raise ValueError(f"its setting '{name}' is {found[name]!r}")
+    return found
+
+
+def _check_nodes(run: RunReader) -> None:
+    """That the arrays are those of the mechanism."""
+    nb, nf = len(run.mechanism.bodies), len(run.mechanism.forces)
+    states = int(np.count_nonzero(run.mechanism.compiled.plan.laws.state >= 0))
+    wanted = {"t": (), "position": (nb, 3), "quat_wxyz": (nb, 4), "velocity": (nb, 3), "angular_velocity": (nb, 3)}
+    wanted |= {"work": (nf,), "command": (nf,), "law_state": (states,)}
+    if run.load is None:
+        wanted["load"] = (nb, 6)
+    elif run.load.shape != (1, nb, 6) or run.load.dtype.kind != "f" or not np.isfinite(run.load).all():
+        raise ValueError("its loads are not those of its mechanism")
+    for name, item in wanted.items():
+        if run.shapes.get(name) != (item, "<f8"):
+            raise ValueError(f"'{name}' does not belong to its mechanism")

@@ -1,0 +1,300 @@
+"""Writes run files as the run goes, so that they are whole at any moment: killed, interrupted or out of space.
+
+HDF5 ends the process where a write of its own fails. So all that it will need is reserved on the disk before each
+block, where a lack of space is an error like any other, and a file whose disk fails after all is taken away from it.
+"""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from varint.errors import FileError, VarintError
+from varint.io.mechanism_data import to_data
+from varint.io.record import Counts
+from varint.io.run_file import (
+    FORMAT,
+    NOT_FINISHED,
+    TURNS,
+    UNFINISHED,
+    Checkpoint,
+    Progress,
+    block_checksum,
+    digest_of,
+    rows_in_chunk,
+)
+from varint.io.run_reader import END_OF_FILE, RunReader, open_run
+from varint.mechanism import Mechanism
+
+LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
+MARGIN = 1 << 20  # bytes of HDF5's own tables that a block may add
+ROWS_OF_BLOCKS = 128  # in a chunk
+FAILED_WRITES = (OSError, RuntimeError, ValueError)  # h5py raises all three where one fails
+
+
+class RunWriter:
+    """Writes one run, to a file that nobody else writes, see `varint.io.lock.locked`.
+
+    Made by `create` or `reopen`. Every method raises FileError where the file cannot be written; what it held before
+    stays in it.
+    """
+
+    def __init__(self, path: Path, fresh: Path, last: Checkpoint) -> None:
+        """Open ``fresh``, a whole run file whose last checkpoint is ``last``, and put it at ``path``."""
+        self.path, self.last = path, last
+        self.handle = os.open(fresh, os.O_RDWR | os.O_CLOEXEC)
+        os.fsync(self.handle)
+        self.file = h5py.File(fresh, "r+", libver=LIBRARY)
+        names = [name for name, (item, _) in json.loads(self.file.attrs["nodes"]).items() if 0 not in item]
+        # held open: HDF5 may write what is left of a dataset when its handle goes, where no error can be raised
+        self.nodes = {name: self.file[name] for name in names}
+        self.blocks = self.file["blocks"]
+        self.checkpoints = [{name: self.file[f"checkpoint/{turn}/{name}"] for name in last.arrays()} for turn in TURNS]
+        self.file.swmr_mode = True
+        self.reserved = self.file.id.get_filesize()
+        self.time = float(self.nodes["t"][last.progress.records - 1])
+        os.replace(fresh, path)  # from here on a kill leaves a readable file
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        mechanism: Mechanism,
+        settings: dict,
+        layout: dict,
+        mark: str,
+        load: np.ndarray | None,
+        nodes: Mapping[str, np.ndarray],
+        state: Mapping[str, np.ndarray],
+    ) -> "RunWriter":
+        """A new file at ``path``, in place of one that is there.
+
+        mechanism, settings, layout
+            As in `Record`.
+        mark : str
+            From `fingerprint`.
+        load : (1, nb, 6)
+            Where it is constant; None where ``nodes`` hold it.
+        nodes : dict of name to (T, ...)
+            Those of the start.
+        state : dict
+            To go on from; fixes names and shapes.
+        """
+        first = Checkpoint(Progress(0, len(nodes["t"]), UNFINISHED, Counts()), 0.0, NOT_FINISHED, state)
+        with _fresh(path) as fresh:
+            fresh.write_bytes(_image(mechanism, settings, layout, mark, load, nodes, first))
+            return cls(path, fresh, first)
+
+    @classmethod
+    def reopen(cls, path: Path, settings: dict) -> "RunWriter":
+        """Go on writing the run at ``path``, with its new ``settings``; what counts of it is copied to a fresh file."""
+        with open_run(path) as old, _fresh(path) as fresh:
+            return cls(path, fresh, _copied(old, fresh, settings))
+
+    def append(
+        self,
+        nodes: Mapping[str, np.ndarray],
+        state: Mapping[str, np.ndarray] | None,
+        counts: Counts,
+        wall_time: float,
+    ) -> None:
+        """Add recorded ``nodes`` and the ``state`` behind them; None keeps the one before."""
+        progress, count = self.last.progress, len(nodes["t"])
+        records = progress.records + count
+        state = self.last.state if state is None else state
+        with self._writing(count):
+            if count:
+                sums = [records, *(block_checksum(nodes[name]) for name in self.nodes)]
+                for name, dataset in self.nodes.items():
+                    dataset.resize(records, axis=0)
+                    dataset[progress.records :] = nodes[name]
+                self.blocks.resize(len(self.blocks) + 1, axis=0)
+                self.blocks[-1] = sums
+                self.file.flush()
+                os.fsync(self.handle)
+            following = Progress(progress.turn + 1, records, UNFINISHED, counts)
+            self._commit(Checkpoint(following, wall_time, NOT_FINISHED, state))
+        self.time = float(nodes["t"][-1]) if count else self.time
+
+    def finish(self, status: int, message: str) -> None:
+        """Mark the run as ended, 0 for success."""
+        turn, records, _, counts = self.last.progress
+        with self._writing(0):
+            following = Progress(turn + 1, records, status, counts)
+            self._commit(Checkpoint(following, self.last.wall_time, message, self.last.state))
+
+    def close(self) -> None:
+        """Close the file, and give back what was reserved of the disk."""
+        try:
+            self.file.close()
+            os.ftruncate(self.handle, self._end())
+            os.fsync(self.handle)
+        except FAILED_WRITES as problem:
+            self._abandon()
+            raise self._lack(problem) from None
+        finally:
+            os.close(self.handle)
+
+    def _commit(self, checkpoint: Checkpoint) -> None:
+        datasets = self.checkpoints[checkpoint.progress.turn % 2]
+        for name, array in checkpoint.arrays().items():
+            datasets[name][...] = array
+        self.file.flush()
+        self.last = checkpoint
+
+    @contextmanager
+    def _writing(self, count: int) -> Iterator[None]:
+        """Reserve what ``count`` more nodes will take; errors name the file, the free space and what is kept."""
+        try:
+            if not self._is_in_place():
+                raise FileError(
+                    f"'{self.path}' was deleted or replaced while the run wrote it, so that nothing more can be kept"
+                    " there: run again, with another output"
+                )
+            _reserve(self.handle, self.reserved, self.file.id.get_filesize() + self._growth(count))
+        except OSError as problem:
+            raise problem if isinstance(problem, FileError) else self._lack(problem) from None
+        try:
+            yield
+            self.reserved = self.file.id.get_filesize()
+        except FAILED_WRITES as problem:
+            self._abandon()
+            raise self._lack(problem) from None
+
+    def _growth(self, count: int) -> int:
+        records, grown = self.last.progress.records, MARGIN if count else 0
+        for dataset in self.nodes.values():
+            rows = dataset.chunks[0]
+            chunks = -(-(records + count) // rows) - -(-records // rows)
+            grown += chunks * int(np.prod(dataset.chunks)) * dataset.dtype.itemsize
+        return grown
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self.handle), os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+    def _lack(self, problem: Exception) -> FileError:
+        why = getattr(problem, "strerror", None) or str(problem).splitlines()[0]
+        free = shutil.disk_usage(self.path.parent).free
+        return FileError(
+            f"cannot write '{self.path}': {why}; {free / 1e6:.3g} MB are free there. It holds the run up to"
+            f" t = {self.time:g} s: make room, then go on with resume=True"
+        )
+
+    def _abandon(self) -> None:
+        """Let HDF5 write the rest to nowhere, and leave the file as it is on the disk."""
+        if self.file:
+            with tempfile.TemporaryFile() as nowhere:
+                os.dup2(nowhere.fileno(), self.file.id.get_vfd_handle())
+            self.file.close()
+            if os.fstat(self.handle).st_size < self._end():
+                os.ftruncate(self.handle, self._end())  # takes no space; readers expect that length
+
+    def _end(self) -> int:
+        """Length of the file as HDF5 has noted it there, bytes."""
+        return int.from_bytes(os.pread(self.handle, *END_OF_FILE), "little")
+
+
+@contextmanager
+def _fresh(path: Path) -> Iterator[Path]:
+    """A path beside ``path`` for its replacement; what a killed process left there is removed. Errors name ``path``."""
+    pattern = re.compile(re.escape(path.name) + r"\.[0-9a-f]{8}\.new")
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
+    try:
+        for left in path.parent.iterdir():
+            if pattern.fullmatch(left.name):
+                left.unlink(missing_ok=True)
+        os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        yield fresh
+    except VarintError:
+        raise
+    except FAILED_WRITES as problem:
+        why = getattr(problem, "strerror", None) or str(problem).splitlines()[0]
+        raise FileError(f"cannot write '{path}': {why}") from None
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _reserve(handle: int, begin: int, end: int) -> None:
+    """Make sure that the bytes of a file from ``begin`` to ``end`` have their place on the disk; raises OSError."""
+    begin = min(begin, os.fstat(handle).st_size)
+    if end <= begin:
+        return
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(handle, begin, end - begin)
+        else:
+            size = os.fstat(handle).st_size
+            for at in range(size, end, MARGIN):
+                os.pwrite(handle, bytes(min(MARGIN, end - at)), at)
+    except OSError:
+        os.ftruncate(handle, begin)
+        raise
+
+
+def _image(mechanism, settings, layout, mark, load, nodes, first) -> bytes:
+    """The bytes of a run file with the nodes of the start. Arguments as of `RunWriter.create`."""
+    rows = rows_in_chunk(len(mechanism.bodies))
+    shapes = {name: [array.shape[1:], array.dtype.str] for name, array in nodes.items()}
+    objects = {"settings": settings, "layout": layout, "nodes": shapes}
+    texts = {"format": FORMAT.encode(), "fingerprint": mark.encode()}
+    texts |= {name: json.dumps(value).encode() for name, value in objects.items()}
+    description = json.dumps(to_data(mechanism)).encode()
+    with h5py.File("run", "w", driver="core", backing_store=False, libver=LIBRARY) as file:
+        for name, text in (texts | {"digest": digest_of(texts, description, load).encode()}).items():
+            file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
+        file["mechanism"] = np.bytes_(description)
+        if load is not None:
+            file["steady_load"] = load
+        sums = [first.progress.records]
+        for name, array in nodes.items():
+            if array[0].size:  # HDF5 has no dataset without columns
+                item = array.shape[1:]
+                file.create_dataset(name, data=array, chunks=(rows, *item), maxshape=(None, *item))
+                sums.append(block_checksum(array))
+        chunks, shape = (ROWS_OF_BLOCKS, len(sums)), (None, len(sums))
+        file.create_dataset("blocks", data=np.array([sums], dtype=np.int64), chunks=chunks, maxshape=shape)
+        for turn in TURNS:
+            for name, array in first.arrays().items():
+                file[f"checkpoint/{turn}/{name}"] = array
+        file.flush()
+        return file.id.get_file_image()
+
+
+def _copied(old: RunReader, fresh: Path, settings: dict) -> Checkpoint:
+    """Write the part of ``old`` up to its checkpoint to ``fresh``, with new ``settings``; the checkpoint there."""
+    found = old.checkpoint
+    records = int(found.state["recorded"][0])
+    turn, _, _, counts = found.progress
+    last = Checkpoint(Progress(turn + 1, records, UNFINISHED, counts), found.wall_time, NOT_FINISHED, found.state)
+    with h5py.File(fresh, "w", libver=LIBRARY) as file:
+        handle = os.open(fresh, os.O_RDWR)
+        try:
+            _reserve(handle, 0, os.path.getsize(old.path) + MARGIN)
+        finally:
+            os.close(handle)
+        for name in old.file:
+            old.file.copy(name, file)
+        file.attrs.update(old.file.attrs)
+        texts = old.texts | {"settings": json.dumps(settings).encode()}
+        file.attrs["settings"] = np.bytes_(texts["settings"])
+        file.attrs["digest"] = np.bytes_(digest_of(texts, old.description, old.load))
+        sums = old.blocks_up_to(records)
+        file["blocks"].resize(len(sums), axis=0)
+        file["blocks"][...] = sums
+        for name in old.stored:
+            file[name].resize(records, axis=0)
+        for turn_ in TURNS:
+            for name, array in last.arrays().items():
+                file[f"checkpoint/{turn_}/{name}"][...] = array
+    return last
