@@ -306,7 +306,9 @@ def _body_calls() -> dict[str, Call]:
     def then(body):
         _short_run(vi.Mechanism("one", [body], [vi.Free("f", "world", body.name)]))
 
-    found = {f"Body.{name}": Call(getattr(vi.Body, name), _rights(name="b", **rest), then) for name, rest in shapes.items()}
+    found = {
+        f"Body.{name}": Call(getattr(vi.Body, name), _rights(name="b", **rest), then) for name, rest in shapes.items()
+    }
     return found | {"Body": Call(vi.Body, _rights(name="b", mass=1.0, inertia=np.eye(3), **pose), then)}
 
 
@@ -431,7 +433,13 @@ def _file_calls() -> dict[str, Call]:
 def _lookups() -> dict[str, Call]:
     """Of trajectories by the names of joints and forces."""
     found = {}
-    names = {"force": "motor", "power": "motor", "law_state": "motor", "force_potential": "motor", "dissipated": "motor"}
+    names = {
+        "force": "motor",
+        "power": "motor",
+        "law_state": "motor",
+        "force_potential": "motor",
+        "dissipated": "motor",
+    }
     names |= {"coordinates": "track", "reactions": "track"}
     for formulation, run in (("", _run()), ("reduced ", _reduced_run())):
         for what, name in names.items():
@@ -450,7 +458,9 @@ def _catalogue_calls() -> dict[str, Call]:
             found[f"mechanisms.{name}"] = Call(build, {key: _always(value) for key, value in given.items()}, _short_run)
     curve, surface = (random_joint(np.random.default_rng(2), kind, "j", "world", "b", np.zeros(3)) for kind in SPLINES)
     found["SplineCurve.pose"] = Call(vi.SplineCurve.pose, _rights(frames=curve.frames, q=1.0, closed=True))
-    found["SplineSurface.pose"] = Call(vi.SplineSurface.pose, _rights(controls=surface.controls, q=np.array([0.5, 0.5])))
+    found["SplineSurface.pose"] = Call(
+        vi.SplineSurface.pose, _rights(controls=surface.controls, q=np.array([0.5, 0.5]))
+    )
     return found
 
 
@@ -460,7 +470,16 @@ SPLINES = ("SplineCurve", "SplineSurface")
 @cache
 def calls() -> dict[str, Call]:
     """By their names."""
-    parts = (_joint_calls, _force_calls, _body_calls, _mechanism_calls, _run_calls, _file_calls, _lookups, _catalogue_calls)
+    parts = (
+        _joint_calls,
+        _force_calls,
+        _body_calls,
+        _mechanism_calls,
+        _run_calls,
+        _file_calls,
+        _lookups,
+        _catalogue_calls,
+    )
     return {name: call for part in parts for name, call in part().items()}
 
 
@@ -482,7 +501,11 @@ def put_inside(argument: Any, wrong: Any, place: int) -> Any:
     """The list or dictionary with something wrong in the place of a key, of a value or of an element."""
     if isinstance(argument, Mapping) and argument:
         pairs, k = list(argument.items()), place // 2 % len(argument)
-        pairs[k] = (pairs[k][0], wrong) if place % 2 or wrong.__hash__ is None or isinstance(wrong, tuple) else (wrong, pairs[k][1])
+        pairs[k] = (
+            (pairs[k][0], wrong)
+            if place % 2 or wrong.__hash__ is None or isinstance(wrong, tuple)
+            else (wrong, pairs[k][1])
+        )
         return dict(pairs)
     if isinstance(argument, list | tuple) and argument:
         found = list(argument)
@@ -547,5 +570,7 @@ class Api(Kind):
         return f"{case.call} takes {case.wrong[refused[0]][0]} as {refused[0]}" if refused else None
 
     def describe(self, case: Case) -> str:
-        given = (f"{name} = {wrong}{'' if k is None else f', inside at {k}'}" for name, (wrong, k) in case.wrong.items())
+        given = (
+            f"{name} = {wrong}{'' if k is None else f', inside at {k}'}" for name, (wrong, k) in case.wrong.items()
+        )
         return f"{case.call}: {'; '.join(given)}"

@@ -131,7 +131,9 @@ def misspelt(rng, name: str) -> str:
     if len(name) < 2:
         return name + "x"
     k = int(rng.integers(len(name) - 1))
-    return pick(rng, [name[:k] + name[k + 1 :], name[:k] + name[k + 1] + name[k] + name[k + 2 :], name + "s", name.upper()])
+    return pick(
+        rng, [name[:k] + name[k + 1 :], name[:k] + name[k + 1] + name[k] + name[k + 2 :], name + "s", name.upper()]
+    )
 
 
 def renamed(data: dict, old: str, new: str) -> None:
@@ -152,7 +154,19 @@ def wrong_number(rng, data):
     path = somewhere(rng, data, (int, float))
     if path:
         value = at(data, path)
-        numbers = (-value, 0.0, value * 1e3, 1e200, -1e250, str(value), [value], bool(value), None, Raw("NaN"), value + 1)
+        numbers = (
+            -value,
+            0.0,
+            value * 1e3,
+            1e200,
+            -1e250,
+            str(value),
+            [value],
+            bool(value),
+            None,
+            Raw("NaN"),
+            value + 1,
+        )
         at(data, path[:-1])[path[-1]] = pick(rng, numbers)
     return data
 
@@ -326,7 +340,10 @@ def difference(said: Any, got: Any, place: str = "") -> str | None:
         if isinstance(said, list) and isinstance(got, list) and not _same(said, got, key):
             if len(said) != len(got):
                 return f"{place}: {len(said)} elements became {len(got)}"
-            return next((d for k, pair in enumerate(zip(said, got, strict=True)) if (d := difference(*pair, f"{place}[{k}]"))), None)
+            return next(
+                (d for k, pair in enumerate(zip(said, got, strict=True)) if (d := difference(*pair, f"{place}[{k}]"))),
+                None,
+            )
     except (TypeError, ValueError, OverflowError):
         return f"{place}: {said!r} became {got!r}"
     if isinstance(said, list) and isinstance(got, list):

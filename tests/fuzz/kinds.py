@@ -15,7 +15,9 @@ import varint as vi
 
 FOLDER = Path(__file__).parent
 MACHINERY = ("kinds", "run", "worker")
-INTERNAL = re.compile(r"__init__\(|unexpected keyword|positional argument|has no attribute|unhashable|not subscriptable")
+INTERNAL = re.compile(
+    r"__init__\(|unexpected keyword|positional argument|has no attribute|unhashable|not subscriptable"
+)
 
 KINDS: dict[str, type["Kind"]] = {}
 

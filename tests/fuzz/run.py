@@ -80,7 +80,9 @@ class Worker:
             stderr=subprocess.DEVNULL,
         )
         if self._line(START) is None:
-            raise RuntimeError(f"the worker for {self.kind} does not start: python {Path(__file__).with_name('worker.py')} {self.kind}")
+            raise RuntimeError(
+                f"the worker for {self.kind} does not start: python {Path(__file__).with_name('worker.py')} {self.kind}"
+            )
 
     def _line(self, limit: float) -> bytes | None:
         """The next line that the process writes; None where it died or takes longer than ``limit``, s."""
@@ -152,7 +154,11 @@ def report(kind: str, count: int, seed: int, found: list[Found], seconds: float)
     lines = [f"{kind}: {count} cases, seed {seed}: {figures}; {seconds:.0f} s"]
     places = defaultdict(list)
     for case in found:
-        alike = case.message.split(":")[0] if case.outcome == "foreign" else re.sub(r"[^ ]*['\d\[\].][^ ]*", "", case.message)
+        alike = (
+            case.message.split(":")[0]
+            if case.outcome == "foreign"
+            else re.sub(r"[^ ]*['\d\[\].][^ ]*", "", case.message)
+        )
         places[case.outcome, case.where, alike].append(case)
     for (outcome, where, _), cases in sorted(places.items(), key=lambda item: -len(item[1])):
         numbers = ", ".join(str(case.number) for case in cases[:4])

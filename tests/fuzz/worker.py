@@ -23,9 +23,10 @@ if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     kind = load_kinds()[sys.argv[1]]()
-    kind.prepare()
+
     with tempfile.TemporaryDirectory() as name:
         os.chdir(name)
+        kind.prepare()
         print(json.dumps({"ready": True}), file=out)
         for line in sys.stdin:
             seed, first, last = map(int, line.split())
