@@ -17,7 +17,9 @@ Every mechanism states ``bodies``, ``rows``, ``mobility`` (degrees of freedom at
 * ``period``, ``precession``: values in closed form, for tests of that one mechanism.
 """
 
+import functools
 import importlib
+import inspect
 import pkgutil
 
 NAMES = tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_")))
@@ -28,13 +30,39 @@ def module(name: str):
     if name not in NAMES:
         raise AttributeError(f"no mechanism '{name}' in the catalogue: there are {', '.join(NAMES)}")
     found = importlib.import_module(f"{__name__}.{name}")
-    globals()[name] = found.build  # importing a submodule would leave the module itself under its name
+    globals()[name] = _entrance(name, found.build)  # importing a submodule would leave the module itself there
     return found
+
+
+def _entrance(name: str, build):
+    """``build`` with its arguments checked, by their annotations and by the shapes of their defaults.
+
+    Raises MechanismError for arguments of the wrong kind, and for those with which nothing can be built.
+    """
+    import varint as vi
+
+    signature = inspect.signature(build)
+
+    @functools.wraps(build)
+    def entrance(*arguments, **options):
+        given = signature.bind(*arguments, **options).arguments
+        for key, value in given.items():
+            given[key] = vi.model.checks.as_annotated(value, signature.parameters[key], f"{key} of {name}")
+        try:
+            return build(**given)
+        except vi.VarintError:
+            raise
+        except (ValueError, ArithmeticError) as problem:
+            with_ = ", ".join(f"{key}={vi.model.checks.shown(value)}" for key, value in given.items())
+            raise vi.MechanismError(f"{name} cannot be built with {with_}: {problem}") from problem
+
+    return entrance
 
 
 def __getattr__(name):
     if name in NAMES:
-        return module(name).build
+        module(name)
+        return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -270,9 +270,12 @@ BAD = {
         "no velocity .*'(crank|rocker) (pin|pivot)'",
     ),
     "unknown joint": ({"guess": GUESS, "rates": {"crank pim": 0.0}}, "rates: no joint 'crank pim', did you mean"),
-    "hold a number": ({"guess": GUESS, "hold": 3}, "hold must be a sequence of names, got 3"),
+    "hold a number": ({"guess": GUESS, "hold": 3}, "hold must be a list of names, got 3"),
     "hold numbers": ({"guess": GUESS, "hold": [["crank"]]}, "hold must be .* one of them is"),
-    "values without names": ({"guess": GUESS, "coordinates": [0.1]}, "coordinates must map names to values"),
+    "values without names": (
+        {"guess": GUESS, "coordinates": [0.1]},
+        "coordinates must be a dict of joint name to values",
+    ),
 }
 
 

@@ -193,7 +193,10 @@ MISTAKES = {
     "unknown name": (["run", "double_pendulm"], ("'double_pendulm'", "did you mean 'double_pendulum'?")),
     "no name like it": (["info", "x"], ("'x'", "varint info")),
     "unknown parameter": (["run", "n_pendulum", "-p", "m=3"], ("n_pendulum", "'m'", "n, joint, angle")),
-    "parameter of a wrong kind": (["run", "n_pendulum", "-p", "n=three"], ("n='three'",)),
+    "parameter of a wrong kind": (
+        ["run", "n_pendulum", "-p", "n=three"],
+        ("n of n_pendulum must be a whole number", "'three'"),
+    ),
     "parameter out of range": (["run", "n_pendulum", "-p", "joint=rope"], ("'rope'",)),
     "parameter without a value": (["run", "n_pendulum", "-p", "n"], ("KEY=VALUE", "'n'")),
     "parameter of a file": (["run", "m.json", "-p", "n=3"], ("m.json",)),

@@ -60,7 +60,10 @@ ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, -1)}
             ("'t'", "'hinge'", "no coordinate 1"),
         ),
         (lambda: vi.TorsionSpring("t", joint="hinge", coordinate=-1, stiffness=3), ("'t'", "no coordinate -1")),
-        (lambda: vi.TorsionSpring("t", joint="hinge", coordinate="x", stiffness=3), ("'t'", "no coordinate 'x'")),
+        (
+            lambda: vi.TorsionSpring("t", joint="hinge", coordinate="x", stiffness=3),
+            ("'t'", "coordinate", "a whole number", "'x'"),
+        ),
         (lambda: vi.TorsionSpring("t", joint="hinge", coordinate=[0], stiffness=3), ("'t'", "coordinate")),
         (lambda: vi.TorsionSpring("t", joint="ball", stiffness=3), ("'t'", "'ball'", "rotation vector")),
         (lambda: vi.JointDamper("d", joint="hinge", damping=-1), ("jointdamper 'd'", "damping", "-1")),
@@ -108,7 +111,9 @@ def test_two_forces_of_one_name():
 def test_inputs_that_are_no_row_of_finite_numbers():
     with pytest.raises(vi.MechanismError, match="effort of motor 'm' must be finite, got nan"):
         vi.Motor("m", joint="hinge", effort=[0.0, np.nan])
-    with pytest.raises(vi.MechanismError, match=r"effort of motor 'm' must be one number or one value a node, got"):
+    with pytest.raises(
+        vi.MechanismError, match=r"effort of motor 'm' must be one number or one value a node, or a function, got"
+    ):
         vi.Motor("m", joint="hinge", effort=np.zeros((11, 1)))
 
 

@@ -164,10 +164,24 @@ def test_impossible_states(case):
         vi.mechanisms.four_bar().state(**IMPOSSIBLE[case])
 
 
-def test_a_bad_start_shows_when_it_is_used():
-    mechanism = build(vi.Fixed("f", "box", "ball"), start={"rates": {"g": 1.0}})
-    with pytest.raises(vi.StateError, match="rates: no joint 'g'"):
-        mechanism.state()
+BAD_STARTS = {
+    "unknown joint": ({"rates": {"g": 1.0}}, "start of mechanism 'machine': rates: no joint 'g'"),
+    "misspelt joint": ({"coordinates": {"lnk": 1.0}}, "coordinates: no joint 'lnk', did you mean 'link'"),
+    "misspelt body": ({"position": {"bll": ORIGIN}}, "position: no body 'bll', did you mean 'ball'"),
+    "shape": ({"rates": {"link": (1.0, 2.0)}}, "rates of revolute joint 'link'.*shape"),
+    "truth value": ({"rates": {"link": True}}, "rates of revolute joint 'link'"),
+    "text": ({"velocity": {"box": "fast"}}, "velocity of body 'box'.*'fast'"),
+    "no names": ({"velocity": [1, 2, 3]}, "velocity must be a dict of body name"),
+    "misspelt key": ({"velocty": {"box": ORIGIN}}, "no 'velocty', did you mean 'velocity'"),
+    "text as a whole": ("rest", "start of mechanism 'machine'.*'rest'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_STARTS)
+def test_bad_starts(case):
+    start, message = BAD_STARTS[case]
+    with pytest.raises(vi.MechanismError, match=message):
+        build(vi.Revolute("link", "box", "ball", point=ORIGIN, axis=Y), start=start)
 
 
 # ------------------------------------------------------------------------------------------------ runs

@@ -319,7 +319,9 @@ def test_wrong_forces_are_named():
         "linear of bodydamper 'f' must be zero or positive": lambda: vi.BodyDamper("f", "m", linear=-1),
         "not on the world": lambda: floating(vi.Drag("f", "world", linear=1)),
         "no body 'q'": lambda: floating(vi.PointForce("f", "q", direction=(1, 0, 0), magnitude=1)),
-        "must be 'world' or 'body'": lambda: vi.PointForce("f", "m", direction=(1, 0, 0), magnitude=1, fixed_in="a"),
+        "fixed_in of pointforce 'f' must be one of world, body, got 'a'": lambda: vi.PointForce(
+            "f", "m", direction=(1, 0, 0), magnitude=1, fixed_in="a"
+        ),
         "magnitude of pointtorque 'f'": lambda: vi.PointTorque("f", "m", direction=(1, 0, 0), magnitude=np.nan),
         "two bodies": lambda: vi.CentralGravity("f", "m", "m", mu=1),
         "stiffness of bushing 'f' must be symmetric": lambda: vi.Bushing(

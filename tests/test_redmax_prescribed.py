@@ -75,7 +75,7 @@ def test_wrong_requests_are_refused():
     for prescribed, message in (
         ({"nothing": np.sin}, "no joint 'nothing'"),
         ({cut: np.sin}, "closes a loop"),
-        ({name: 3.0}, "must be a function of time"),
+        ({name: 3.0}, "must be a function, got 3.0"),
         ({name: np.sin}, "must be \\(q, qdot, qddot\\)"),
         ([name], "must be a dict"),
     ):

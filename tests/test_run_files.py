@@ -12,12 +12,14 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from signed_files import signed
 
 import varint as vi
 from varint.io import run_reader, run_writer
 from varint.io.lock import SUFFIX, locked
-from varint.io.run_file import Checkpoint, Progress, block_checksum, checksum_of, digest_of
-from varint.io.run_reader import load_settings, open_run
+from varint.io.record import Counts
+from varint.io.run_file import Checkpoint, Progress, checksum_of
+from varint.io.run_reader import load_settings
 
 DT = 0.01
 NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity")
@@ -401,34 +403,6 @@ def test_large_runs_are_read_when_asked_for(tmp_path, monkeypatch):
 # ------------------------------------------------------------------------------------------ files changed on purpose
 
 
-def signed(path, change):
-    """Change a run file by ``change(file)`` and make its checksums right again, as somebody could on purpose."""
-    with open_run(path) as old:
-        texts, stored = dict(old.texts), old.stored
-    with h5py.File(path, "r+") as file:
-        change(file)
-        for turn in "01":
-            if f"checkpoint/{turn}/checksum" in file:
-                group, arrays = file[f"checkpoint/{turn}"], {}
-                group.visititems(lambda name, item, to=arrays: to.update({name: item}))
-                arrays = {
-                    name: np.asarray(item[()], dtype=item.dtype)
-                    for name, item in arrays.items()
-                    if isinstance(item, h5py.Dataset)
-                }
-                group["checksum"][()] = checksum_of(arrays)
-        texts |= {name: bytes(file.attrs[name]) for name in ("settings", "layout", "nodes") if name in file.attrs}
-        load = file["steady_load"][()] if "steady_load" in file else None
-        file.attrs["digest"] = np.bytes_(digest_of(texts, bytes(file["mechanism"][()]), load))
-        blocks, begin = file["blocks"][()], 0
-        for row in blocks:
-            for column, name in enumerate(stored, 1):
-                if isinstance(file.get(name, getlink=True), h5py.HardLink) and not file[name].external:
-                    row[column] = block_checksum(file[name][begin : row[0]])
-            begin = row[0]
-        file["blocks"][...] = blocks
-
-
 def set_state(name, value):
     def change(file):
         for turn in "01":
@@ -584,14 +558,8 @@ def test_one_changed_bit_is_noticed(tmp_path, rng):
 def test_checkpoint_is_what_was_kept():
     state = {"a": np.arange(3.0), "b": np.zeros((0, 2), dtype=np.int64)}
     long = "ä" * 700  # cut at a whole character
-    arrays = Checkpoint(Progress(3, 5, 0, vi_counts()), 1.5, long, state).arrays()
+    arrays = Checkpoint(Progress(3, 5, 0, Counts(5, 10, 0, 0)), 1.5, long, state).arrays()
     assert arrays["message"].item().decode() == "ä" * 500
     assert arrays["checksum"] == checksum_of(arrays)
     arrays["state/a"] = arrays["state/a"] + 1e-9
     assert arrays["checksum"] != checksum_of(arrays)
-
-
-def vi_counts():
-    from varint.io.record import Counts
-
-    return Counts(5, 10, 0, 0)

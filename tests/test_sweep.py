@@ -236,7 +236,7 @@ BAD = {
     "number": ((5, [0.0]), "name a joint, or write .*, got 5"),
     "three": ((("crank pin", 0, 1), [0.0]), "name a joint, or write"),
     "nan": (("crank pin", [0.0, np.nan]), "'crank pin' must be finite"),
-    "text": (("crank pin", "all"), "'crank pin' must be numbers"),
+    "text": (("crank pin", "all"), "'crank pin' must be one row of numbers, got 'all'"),
     "a number": (("crank pin", 1.0), "'crank pin' must be one row of numbers"),
     "none": (("crank pin", []), "'crank pin' must be one row of numbers"),
 }

@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 
 from varint.compile import Compiled
 from varint.errors import ArgumentError
-from varint.model.checks import array_of, suggestion
+from varint.model.checks import by_name, call, finite, in_a_shape
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
@@ -32,29 +32,16 @@ def load_arrays(
     nb = len(structure.bodies)
     constant, series = np.zeros((nb, 6)), np.zeros((0, nb, 6))
     for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
-        if given is not None and not isinstance(given, Mapping):
-            raise ArgumentError(f"{what} must be a dict of body name to numbers, got {given!r}")
-        for name, value in (given or {}).items():
-            if name not in structure.body_index:
-                raise ArgumentError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")
+        for name, value in by_name(given, structure.body_index, what, "body", ArgumentError).items():
             slot = compiled.slot[structure.body_index[name]]
-            try:
-                value = np.asarray(value, dtype=float)
-            except (TypeError, ValueError) as problem:
-                raise ArgumentError(f"{what} on body '{name}' must be numbers: {problem}") from None
-            if not np.isfinite(value).all():
-                raise ArgumentError(f"{what} on body '{name}' must be finite")
-            if value.shape == (3,):
+            wanted = f"of shape (3,), or ({steps + 1}, 3) for one value a node"
+            value = in_a_shape(value, ((3,), (steps + 1, 3)), f"{what} on body '{name}'", ArgumentError, wanted)
+            if value.ndim == 1:
                 constant[slot, columns] = value
-            elif value.shape == (steps + 1, 3):
-                if not len(series):
-                    series = np.zeros((steps + 1, nb, 6))
-                series[:, slot, columns] = value
-            else:
-                raise ArgumentError(
-                    f"{what} on body '{name}' must have shape (3,), or ({steps + 1}, 3) for one value a node,"
-                    f" got {value.shape}"
-                )
+                continue
+            if not len(series):
+                series = np.zeros((steps + 1, nb, 6))
+            series[:, slot, columns] = value
     return constant, series
 
 
@@ -75,16 +62,16 @@ def called(force: Force, t: float, state: State) -> float:
     return _value_of(force, "f(t, state)", t, state)
 
 
+def value_at(force: Commanded, t: float) -> float:
+    """What the function of time that commands ``force`` gives at time ``t``; raises ArgumentError."""
+    return _value_of(force, "f(t)", t)
+
+
 def _value_of(force: Commanded, form: str, t: float, *others: State) -> float:
     """What the function that commands ``force`` gives; an error of its own gets a note that names the force."""
     command, what = force.input, f"{force.command_name} of {force.label} at t = {t:g} s"
     assert callable(command)
-    try:
-        value = command(t, *others)
-    except Exception as problem:
-        problem.add_note(f"raised by {what}, a function that is called as {form}")
-        raise
-    return float(array_of(value, (), what, ArgumentError))
+    return finite(call(command, f"{what}, a function that is called as {form}", t, *others), what, ArgumentError)
 
 
 def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
@@ -128,4 +115,4 @@ def command_array(structure: Structure, compiled: Compiled, steps: int, dt: floa
 
 def _tabulated(force: Commanded, times: np.ndarray) -> np.ndarray:
     """A function of time at ``times`` (T,)."""
-    return np.array([_value_of(force, "f(t)", float(t)) for t in times])
+    return np.array([value_at(force, float(t)) for t in times])

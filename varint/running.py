@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -22,7 +23,7 @@ from varint.io.run_file import fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import RunWriter
 from varint.mechanism import Mechanism
-from varint.model.checks import positive
+from varint.model.checks import call, flag, function_of, path_of, positive, suggestion, whole_number
 from varint.model.state import State
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
@@ -122,16 +123,30 @@ class Job:
     progress: Callable | None = None
 
 
-def checked_times(
-    duration: float, dt: float | None, every: int, output: str | Path | None, resume: bool
-) -> tuple[float, Any, int]:
+def refuse_unknown(given: Mapping[str, object], function: Callable, elsewhere: Mapping[str, str]) -> None:
+    """Raise ArgumentError for an argument that ``function`` does not have; ``elsewhere``: what has it, by its name."""
+    for name in given:
+        where = (
+            f": it is of {elsewhere[name]}" if name in elsewhere else suggestion(name, signature(function).parameters)
+        )
+        raise ArgumentError(f"there is no argument {name!r} here{where}")
+
+
+def check_recording(every: int, output: str | Path | None, resume: bool, progress: Callable | None) -> None:
+    """Those arguments of a run that say what becomes of it; raises ArgumentError, FileError."""
+    whole_number(every, "every", 1, ArgumentError)
+    if flag(resume, "resume", ArgumentError) and output is None:
+        raise ArgumentError("resume needs output=, the file of the run to go on with")
+    if output is not None:
+        path_of(output, "output")
+    if progress is not None:
+        function_of(progress, "progress", ArgumentError)
+
+
+def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
     """Duration, s, size of a step, s, and number of steps, 1 where ``dt`` is None; raises ArgumentError."""
     dt = None if dt is None else positive(dt, "dt", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
-    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
-        raise ArgumentError(f"every must be a whole number from 1, got {every!r}")
-    if resume and output is None:
-        raise ArgumentError("resume needs output=, the file of the run to go on with")
     if dt is None:
         return duration, None, 1
     if duration / dt > 2**53:
@@ -234,7 +249,7 @@ def _march(run: Run, job: Job, keep: Callable[[Block, float], object], spent: fl
             spent += block.seconds
             keep(block, spent)
             if job.progress:
-                job.progress(run.done, run.total)
+                call(job.progress, "progress, a function that is called as progress(done, total)", run.done, run.total)
             pause()
             factor = np.clip(BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9), 0.5, 8.0)
             size = int(np.clip(size * factor, 1, largest))

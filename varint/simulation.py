@@ -19,12 +19,13 @@ from varint.io.record import Record
 from varint.io.run_reader import read
 from varint.loads import command_array, load_arrays, recorded_loads
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, positive
+from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State
-from varint.running import Job, answer, carry_out, checked_times
+from varint.running import Job, answer, carry_out, check_recording, checked_times, refuse_unknown
 
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 CLOSURES = ("clusters", "single")
+OF_REDUCED = ("integrator", "rtol", "atol", "baumgarte", "prescribed", "chart")  # arguments of the other simulate
 MAXIMAL, REDUCED = "maximal", "reduced"
 
 
@@ -44,6 +45,7 @@ def simulate(
     output: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[float, float], object] | None = None,
+    **others: object,
 ) -> Trajectory:
     """Simulate a mechanism.
 
@@ -81,7 +83,10 @@ def simulate(
     ConvergenceError
         A step could not be solved; carries the trajectory up to there.
     """
-    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError), every, output, resume)
+    refuse_unknown(others, simulate, dict.fromkeys(OF_REDUCED, "varint.redmax.simulate, the reduced coordinates"))
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    check_recording(every, output, resume, progress)
+    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     tol = positive(tol, "tol", ArgumentError)
     method = find_scheme(order, scheme)
     _check_forces(mechanism, method)
@@ -115,7 +120,7 @@ def load(path: str | Path) -> Trajectory:
 
     Raises FileError if the file cannot be read, is damaged, or holds no run.
     """
-    record = read(path)
+    record = read(path_of(path))
     if record.settings["formulation"] == REDUCED:
         from varint.redmax.record import trajectory  # slow to import, so only when needed
 
@@ -128,9 +133,8 @@ def _trajectory(record: Record) -> Trajectory:
 
 
 def _compiled(mechanism: Mechanism, closures: str) -> Compiled:
-    if closures not in CLOSURES:
-        raise ArgumentError(f"closures must be one of {', '.join(CLOSURES)}, got {closures!r}")
-    return compile_structure(mechanism, clustered=False) if closures == "single" else mechanism.compiled
+    single = choice(closures, CLOSURES, "closures", ArgumentError) == "single"
+    return compile_structure(mechanism, clustered=False) if single else mechanism.compiled
 
 
 def _check_forces(mechanism: Mechanism, method: Scheme) -> None:
@@ -149,8 +153,7 @@ def _check_forces(mechanism: Mechanism, method: Scheme) -> None:
 
 
 def _checked(mechanism: Mechanism, state: State) -> State:
-    if not isinstance(state, State):
-        raise ArgumentError(f"state must come from mechanism.state(...), got {state!r}")
+    of_type(state, State, "state", ArgumentError)
     nb = len(mechanism.bodies)
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)

@@ -9,6 +9,7 @@ from varint.kernels.nodes import efforts_at_nodes
 from varint.kernels.plan import Plan
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
+from varint.model.checks import call, finite
 from varint.model.state import State
 
 
@@ -55,7 +56,9 @@ def forces_at(
     for f, e in enumerate(compiled.plan.laws.element):
         own = getattr(mechanism.forces[compiled.force[e]], "potential", None)
         if own is not None:
-            potential[:, e] = [own(x) for x in found.value[:, _sum_of(compiled.plan, f)].tolist()]
+            what = f"potential of {mechanism.forces[compiled.force[e]].label}"
+            whose, values = f"{what}, a function that is called as f(value)", found.value[:, _sum_of(compiled.plan, f)]
+            potential[:, e] = [finite(call(own, whose, x), f"{what} at {x:g}") for x in values.tolist()]
     by_force = compiled.by_force
     return Forces(by_force(found.effort), by_force(found.power), by_force(potential), found.load[:, compiled.slot])
 

@@ -33,13 +33,13 @@ class ByName(Mapping[str, Value], Generic[Item, Value]):
         self._known: dict[str, Value] = {}
 
     def __getitem__(self, name: str) -> Value:
-        item = self._find(name)
+        item = self._find(name)  # which refuses what is no name
         if name not in self._known:
             self._known[name] = self._evaluate(item)
         return self._known[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._index
+        return isinstance(name, str) and name in self._index
 
     def get(self, name: str, default: Any = None) -> Any:
         known = name in self

@@ -20,10 +20,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args.command_line = argv
     try:
         args.execute(args)
-    except ConvergenceError as problem:
-        return _complain(problem, NOT_CONVERGED)
-    except VarintError as problem:
-        return _complain(problem, FAILED)
+    except Exception as problem:
+        if args.traceback:
+            raise
+        return _told(problem)
     except KeyboardInterrupt as stop:
         hint = f": {stop}" if str(stop) else ""
         print(f"\nvarint: interrupted{hint}", file=sys.stderr)
@@ -31,8 +31,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     return DONE
 
 
-def _complain(problem: Exception, code: int) -> int:
-    print(f"varint: error: {' '.join(str(problem).split())}", file=sys.stderr)
+def _told(problem: Exception) -> int:
+    """Say in a line what went wrong, and whose function it was that raised it; an error of the package goes on."""
+    notes, text, code = getattr(problem, "__notes__", []), str(problem), FAILED
+    if isinstance(problem, ConvergenceError):
+        code = NOT_CONVERGED
+    elif not isinstance(problem, VarintError):
+        if not notes:
+            raise problem
+        text = f"{type(problem).__name__}: {text}"
+    line = " ".join("; ".join([text, *notes]).split())
+    print(f"varint: error: {line}", file=sys.stderr)
     return code
 
 
@@ -42,6 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in (run, info, plot, compare):
         command.add_parser(commands)
+    for own in commands.choices.values():
+        own.add_argument("--traceback", action="store_true", help="show where in the code an error was raised")
     return parser
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.errors import ArgumentError, FileError, VarintError
+from varint.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,7 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     from varint.model.checks import suggestion
 
     if name in mechanisms.NAMES:
-        return _build(name, mechanisms.module(name).build, dict(_parsed(text) for text in parameters))
+        return _build(name, getattr(mechanisms, name), dict(_parsed(text) for text in parameters))
     if Path(name).suffix in FORMATS:
         if parameters:
             raise ArgumentError(f"parameters are for mechanisms of the catalogue, '{name}' is a file: change it there")
@@ -95,15 +95,7 @@ def _build(name: str, build: "Callable[..., Mechanism]", parameters: Mapping[str
         if key not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise ArgumentError(f"mechanism '{name}' has no parameter '{key}'{suggestion(key, known)}: {takes}")
-    try:
-        return build(**parameters)
-    except VarintError:
-        raise
-    except (TypeError, ValueError, ArithmeticError, LookupError) as problem:
-        if not parameters:
-            raise
-        given = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
-        raise ArgumentError(f"mechanism '{name}' cannot be built with {given}: {problem}") from problem
+    return build(**parameters)
 
 
 def _parsed(text: str) -> tuple[str, object]:

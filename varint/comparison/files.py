@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from varint.comparison.numbers import numbers
 from varint.errors import ArgumentError, FileError
+from varint.model.checks import path_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +33,7 @@ def check_output(path: str | Path) -> Path:
 
     Raises ArgumentError for another format, FileError where there is no folder to write into.
     """
-    path = Path(path)
+    path = Path(path_of(path))
     if path.suffix not in SUFFIXES and (path.is_file() or (path.suffix and not path.is_dir())):
         raise ArgumentError(f"'{path}' must be a folder, or end in {', '.join(SUFFIXES)}")
     if not path.parent.is_dir():

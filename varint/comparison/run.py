@@ -13,7 +13,7 @@ from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import ORDERS, scheme
 from varint.mechanism import Mechanism
-from varint.model.checks import positive
+from varint.model.checks import call, function_of, is_alone, of_type, positive, sequence_of
 from varint.model.state import State
 from varint.redmax import ReducedTrajectory
 from varint.redmax import simulate as simulate_reduced
@@ -80,6 +80,8 @@ def compare(
     ConvergenceError
         The reference could not be computed. Another run that stops is reported as such.
     """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    told = _told if progress is None else function_of(progress, "progress", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = _dividing(dt, duration)
@@ -95,8 +97,7 @@ def compare(
 
     def tell(name: str) -> None:
         nonlocal done
-        if progress:
-            progress(done, total, name)
+        call(told, "progress, a function that is called as progress(done, total, name)", done, total, name)
         done += 1
 
     exact = _reduced(mechanism, state, steps, DEFAULT)
@@ -119,9 +120,18 @@ def compare(
     return Comparison(mechanism, settings, reference, between, tuple(series))
 
 
+def _told(done: int, total: int, name: str) -> None:
+    """Nobody, where no progress is asked for."""
+
+
+def _several(value: object, what: str, of: str) -> tuple[Any, ...]:
+    """The parts of a list, or ``value`` alone."""
+    return (value,) if is_alone(value) else sequence_of(value, what, of, ArgumentError)
+
+
 def _dividing(dt: float | Sequence[float], duration: float) -> np.ndarray:
     """(K,) s; the ``dt`` given but for round-off."""
-    dt = [positive(value, "dt", ArgumentError) for value in np.ravel(np.asarray(dt, dtype=object))]
+    dt = [positive(value, "dt", ArgumentError) for value in _several(dt, "dt", "steps")]
     if not dt:
         raise ArgumentError("dt is empty: give the steps to compare, from the largest to the smallest")
     if any(small >= large for large, small in pairwise(dt)):
@@ -138,16 +148,14 @@ def _dividing(dt: float | Sequence[float], duration: float) -> np.ndarray:
 
 
 def _known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
-    orders = tuple(scheme(number).order for number in np.ravel(np.asarray(order, dtype=object)))
+    orders = tuple(scheme(number).order for number in _several(order, "order", "whole numbers"))
     if not orders:
         raise ArgumentError(f"order is empty: give one or more of {', '.join(map(str, ORDERS))}")
     return orders
 
 
 def _known_integrators(integrators: str | Sequence[str]) -> tuple[str, ...]:
-    names = (integrators,) if isinstance(integrators, str) else tuple(integrators)
-    for name in names:
-        integrator_named(name, "integrators must be of")
+    names = tuple(integrator_named(name, "integrators").name for name in _several(integrators, "integrators", "names"))
     if not names:
         raise ArgumentError(f"integrators is empty: give one or more, as {DEFAULT}")
     return names

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.model.checks import suggestion
+from varint.model.checks import choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +71,6 @@ def scheme(order: int = 2, name: str | None = None) -> Scheme:
     Raises ArgumentError where there is none.
     """
     if name is not None:
-        if name not in SCHEMES:
-            hint = suggestion(str(name), SCHEMES)
-            raise ArgumentError(f"scheme must be one of {', '.join(SCHEMES)}, got {name!r}{hint}")
-        return SCHEMES[name]
-    if not isinstance(order, (int, np.integer)) or order not in ORDERS:
-        raise ArgumentError(f"order must be one of {', '.join(map(str, ORDERS))}, got {order!r}")
+        return SCHEMES[choice(name, SCHEMES, "scheme", ArgumentError)]
+    order = choice(order, ORDERS, "order", ArgumentError)
     return next(found for found in SCHEMES.values() if found.order == order)

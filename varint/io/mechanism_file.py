@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from varint.errors import FileError
+from varint.errors import ArgumentError, FileError
 from varint.io.formats import FORMATS, Format
 from varint.mechanism import Mechanism
+from varint.model.checks import of_type, path_of
 
 
 def save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
@@ -12,7 +13,8 @@ def save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
 
     Raises FileError if the file cannot be written, or a mechanism not in this format.
     """
-    path = Path(path)
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    path = Path(path_of(path))
     save = _format_of(path).save
     if save is None:
         known = ", ".join(suffix for suffix, format_ in FORMATS.items() if format_.save)
@@ -28,7 +30,7 @@ def load_mechanism(path: str | Path) -> Mechanism:
 
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none.
     """
-    path = Path(path)
+    path = Path(path_of(path))
     return _format_of(path).load(path)
 
 

@@ -3,7 +3,7 @@
 Everything that is not asked for moves as little as the kinetic metric allows (closure.py).
 """
 
-from collections.abc import Callable, Collection, ItemsView, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import networkx as nx
 import numpy as np
@@ -14,9 +14,10 @@ from varint.errors import AssemblyError, StateError
 from varint.kinematics.closure import Closure, Weld, coordinate_units
 from varint.kinematics.frames import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
 from varint.model.body import WORLD
-from varint.model.checks import array_of, freeze, suggestion, unit_quaternion
+from varint.model.checks import array_of, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
 from varint.model.motion import joint_pose
 from varint.model.rotation import quat_from_matrix, rotation_matrix
+from varint.model.start import OF_BODIES, of_bodies, of_joints
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -40,12 +41,12 @@ def make_state(
     angular_velocity: Mapping[str, ArrayLike] | None,
 ) -> State:
     """See ``Mechanism.state``; ``made`` gives what is compiled, called where the equations are needed."""
-    coordinates = _by_joint(structure, coordinates, "coordinates")
-    rates = _by_joint(structure, rates, "rates")
-    positions = _by_body(structure, position, "position", 3)
-    quats = _by_body(structure, quat_wxyz, "quat_wxyz", 4)
-    velocities = _by_body(structure, velocity, "velocity", 3)
-    spins = _by_body(structure, angular_velocity, "angular_velocity", 3)
+    coordinates = of_joints(structure, coordinates, "coordinates", StateError)
+    rates = of_joints(structure, rates, "rates", StateError)
+    positions, quats, velocities, spins = (
+        of_bodies(structure, values, key, StateError)
+        for key, values in zip(OF_BODIES, (position, quat_wxyz, velocity, angular_velocity), strict=True)
+    )
 
     x, R = reference_pose(structure)
     given = coordinates or rates or positions or quats or velocities or spins
@@ -86,8 +87,8 @@ def assemble(
 ) -> State:
     """See ``Mechanism.assemble``."""
     position, quat_wxyz, velocity, angular_velocity = checked_state(structure, guess, "guess")
-    coordinates = _by_joint(structure, coordinates, "coordinates")
-    rates = _by_joint(structure, rates, "rates")
+    coordinates = of_joints(structure, coordinates, "coordinates", StateError)
+    rates = of_joints(structure, rates, "rates", StateError)
     bodies, joints = _split(structure, hold)
     x, R = with_world(position, quat_wxyz)
     motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
@@ -247,8 +248,7 @@ def checked_state(
     structure: Structure, state: State, what: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The arrays of a state, each checked; quaternions to round-off. ``what``: how errors call it."""
-    if not isinstance(state, State):
-        raise StateError(f"{what} must be a State, got {state!r}")
+    of_type(state, State, what, StateError)
     nb = len(structure.bodies)
     arrays = []
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
@@ -263,50 +263,16 @@ def checked_state(
 def _split(structure: Structure, hold: str | Iterable[str]) -> tuple[list[int], list[str]]:
     """Numbers of the bodies and names of the joints in ``hold``."""
     bodies, joints = [], []
-    if not isinstance(hold, Iterable):
-        raise StateError(f"hold must be a sequence of names, got {hold!r}")
-    for name in [hold] if isinstance(hold, str) else hold:
+    known = {**structure.body_index, **structure.joint_index}
+    for name in [hold] if isinstance(hold, str) else sequence_of(hold, "hold", "names", StateError):
         if not isinstance(name, str):
-            raise StateError(f"hold must be a sequence of names, one of them is {name!r}")
+            raise StateError(f"hold must be a list of names, one of them is {shown(name)}")
+        known_name(name, known, "hold: no body or joint", StateError)
         is_body, is_joint = name in structure.body_index, name in structure.joint_index
         if is_body and is_joint:
             raise StateError(f"hold: '{name}' is the name of a body and of a joint. Rename one of them")
-        if not (is_body or is_joint):
-            known = [*structure.body_index, *structure.joint_index]
-            raise StateError(f"hold: no body or joint '{name}'{suggestion(name, known)}")
         if is_body:
             bodies.append(structure.body_index[name])
         else:
             joints.append(name)
     return list(dict.fromkeys(bodies)), list(dict.fromkeys(joints))
-
-
-def _by_name(values: Mapping[str, ArrayLike] | None, what: str) -> ItemsView[str, ArrayLike]:
-    """The items of ``values``, a mapping or None."""
-    if values is not None and not isinstance(values, Mapping):
-        raise StateError(f"{what} must map names to values, got {values!r}")
-    return (values or {}).items()
-
-
-def _by_joint(structure: Structure, values: Mapping[str, ArrayLike] | None, what: str) -> dict[str, np.ndarray]:
-    checked = {}
-    for name, value in _by_name(values, what):
-        if name not in structure.joint_index:
-            raise StateError(f"{what}: no joint '{name}'{suggestion(name, structure.joint_index)}")
-        joint = structure.joint(name)
-        listed: list | ArrayLike = [value] if np.isscalar(value) else value
-        checked[name] = array_of(listed, (joint.dof,), f"{what} of {joint.label}", StateError)
-    return checked
-
-
-def _by_body(
-    structure: Structure, values: Mapping[str, ArrayLike] | None, what: str, size: int
-) -> dict[int, np.ndarray]:
-    checked = {}
-    for name, value in _by_name(values, what):
-        if name not in structure.body_index:
-            raise StateError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")
-        label = f"{what} of body '{name}'"
-        check = unit_quaternion(value, label, StateError) if size == 4 else array_of(value, (size,), label, StateError)
-        checked[structure.body_index[name]] = check
-    return checked

@@ -20,7 +20,7 @@ from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
 from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
-from varint.model.checks import suggestion
+from varint.model.checks import in_a_shape, known_name, shown, whole_number
 from varint.model.joints.base import Joint
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
@@ -72,6 +72,7 @@ class Sweep:
 
     def state(self, i: int) -> State:
         """The configuration at ``values[i]``, at rest."""
+        i = whole_number(i, "number of the configuration", -len(self), ArgumentError, len(self) - 1)
         x, R = with_world(self.position[i], self.quat_wxyz[i])
         return state_of(x, R, np.zeros((len(x), 6)), like=self.quat_wxyz[i])
 
@@ -281,28 +282,24 @@ def _coordinate(structure: Structure, joint: str | tuple[str, int]) -> tuple[Joi
     """The joint and the number of its coordinate."""
     name, number = joint if isinstance(joint, (tuple, list)) and len(joint) == 2 else (joint, None)
     if not isinstance(name, str):
-        raise ArgumentError(f"sweep: name a joint, or write (joint, number of its coordinate), got {joint!r}")
-    if name not in structure.joint_index:
-        raise ArgumentError(f"sweep: no joint '{name}'{suggestion(name, structure.joint_index)}")
-    found = structure.joint(name)
+        raise ArgumentError(f"sweep: name a joint, or write (joint, number of its coordinate), got {shown(joint)}")
+    found = structure.joint(known_name(name, structure.joint_index, "sweep: no joint", ArgumentError))
     if number is None and found.dof != 1:
         raise ArgumentError(
             f"sweep: {found.label} has {found.dof} coordinates"
             + (f": write ('{name}', k), k from 0 to {found.dof - 1}" if found.dof else ", it cannot be driven")
         )
-    number = 0 if number is None else number
+    number = whole_number(
+        0 if number is None else number, f"sweep: the coordinate of {found.label}", error=ArgumentError
+    )
     if number not in range(found.dof):
-        raise ArgumentError(f"sweep: {found.label} has no coordinate {number!r}, only 0 to {found.dof - 1}")
-    return found, int(number)
+        raise ArgumentError(f"sweep: {found.label} has no coordinate {number}, only 0 to {found.dof - 1}")
+    return found, number
 
 
 def _checked(values: ArrayLike, joint: Joint) -> np.ndarray:
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError) as problem:
-        raise ArgumentError(f"values of the sweep of {joint.label} must be numbers, got {values!r}") from problem
-    if array.ndim != 1 or not array.size:
-        raise ArgumentError(f"values of the sweep of {joint.label} must be one row of numbers, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"values of the sweep of {joint.label} must be finite")
+    what = f"values of the sweep of {joint.label}"
+    array = in_a_shape(values, ((None,),), what, ArgumentError, "one row of numbers")
+    if not array.size:
+        raise ArgumentError(f"{what} must be one row of numbers, got none")
     return array

@@ -1,18 +1,27 @@
 """A rigid body: mass, inertia and pose in the reference configuration."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model import shapes
-from varint.model.checks import Frozen, array_of, check_name, freeze, positive, unit_quaternion
+from varint.model.checks import (
+    Frozen,
+    array_of,
+    check_name,
+    freeze,
+    positive,
+    sequence_of,
+    shown,
+    unit_quaternion,
+)
 from varint.model.rotation import rotation_matrix
 
 WORLD = "world"
+ORIGIN, UNTURNED = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,29 +71,71 @@ class Body(Frozen):
         return f"body '{self.name}'"
 
     @classmethod
-    def box(cls, name: str, size: ArrayLike, mass: float, **pose: Any) -> "Body":
+    def box(
+        cls,
+        name: str,
+        size: ArrayLike,
+        mass: float,
+        *,
+        position: ArrayLike = ORIGIN,
+        quat_wxyz: ArrayLike = UNTURNED,
+    ) -> "Body":
         """A uniform box; ``size`` (3,): its edges along body x, y, z, m."""
-        return cls._uniform(name, shapes.box, mass, pose, size=size)
+        return cls._uniform(name, shapes.box, mass, (position, quat_wxyz), size=size)
 
     @classmethod
-    def cylinder(cls, name: str, radius: float, length: float, mass: float, **pose: Any) -> "Body":
+    def cylinder(
+        cls,
+        name: str,
+        radius: float,
+        length: float,
+        mass: float,
+        *,
+        position: ArrayLike = ORIGIN,
+        quat_wxyz: ArrayLike = UNTURNED,
+    ) -> "Body":
         """A uniform cylinder along body z, m."""
-        return cls._uniform(name, shapes.cylinder, mass, pose, radius=radius, length=length)
+        return cls._uniform(name, shapes.cylinder, mass, (position, quat_wxyz), radius=radius, length=length)
 
     @classmethod
-    def capsule(cls, name: str, radius: float, length: float, mass: float, **pose: Any) -> "Body":
+    def capsule(
+        cls,
+        name: str,
+        radius: float,
+        length: float,
+        mass: float,
+        *,
+        position: ArrayLike = ORIGIN,
+        quat_wxyz: ArrayLike = UNTURNED,
+    ) -> "Body":
         """A uniform cylinder of ``length`` along body z with a half sphere on each end, m."""
-        return cls._uniform(name, shapes.capsule, mass, pose, radius=radius, length=length)
+        return cls._uniform(name, shapes.capsule, mass, (position, quat_wxyz), radius=radius, length=length)
 
     @classmethod
-    def sphere(cls, name: str, radius: float, mass: float, **pose: Any) -> "Body":
+    def sphere(
+        cls,
+        name: str,
+        radius: float,
+        mass: float,
+        *,
+        position: ArrayLike = ORIGIN,
+        quat_wxyz: ArrayLike = UNTURNED,
+    ) -> "Body":
         """A uniform ball, m."""
-        return cls._uniform(name, shapes.sphere, mass, pose, radius=radius)
+        return cls._uniform(name, shapes.sphere, mass, (position, quat_wxyz), radius=radius)
 
     @classmethod
-    def ellipsoid(cls, name: str, semi_axes: ArrayLike, mass: float, **pose: Any) -> "Body":
+    def ellipsoid(
+        cls,
+        name: str,
+        semi_axes: ArrayLike,
+        mass: float,
+        *,
+        position: ArrayLike = ORIGIN,
+        quat_wxyz: ArrayLike = UNTURNED,
+    ) -> "Body":
         """A uniform ellipsoid; ``semi_axes`` (3,) along body x, y, z, m."""
-        return cls._uniform(name, shapes.ellipsoid, mass, pose, semi_axes=semi_axes)
+        return cls._uniform(name, shapes.ellipsoid, mass, (position, quat_wxyz), semi_axes=semi_axes)
 
     @classmethod
     def rod(cls, name: str, start: ArrayLike, end: ArrayLike, mass: float, radius: float | None = None) -> "Body":
@@ -93,27 +144,34 @@ class Body(Frozen):
         ``radius``: of its circular section, m; a hundredth of the length where not given (a rod
         without thickness has no inertia about its axis, and its spin could not be solved for).
         """
-        what = f"body '{name}'"
+        what = f"body '{check_name(name, 'a body')}'"
         start, end = array_of(start, (3,), f"start of {what}"), array_of(end, (3,), f"end of {what}")
         length = positive(np.linalg.norm(end - start), f"length of {what}")
         radius = 0.01 * length if radius is None else radius
         quat = shapes.quat_from_z(end - start)
-        return cls.cylinder(name, radius, length, mass, position=0.5 * (start + end), quat_wxyz=quat)
+        return cls.cylinder(name, radius, length, mass, position=0.5 * start + 0.5 * end, quat_wxyz=quat)
 
     @classmethod
-    def mesh(cls, name: str, vertices: ArrayLike, triangles: ArrayLike, mass: float, **pose: Any) -> "Body":
+    def mesh(
+        cls,
+        name: str,
+        vertices: ArrayLike,
+        triangles: ArrayLike,
+        mass: float,
+        *,
+        position: ArrayLike = ORIGIN,
+        quat_wxyz: ArrayLike = UNTURNED,
+    ) -> "Body":
         """A uniform solid inside a closed triangle mesh.
 
         ``vertices`` (n, 3), m, in axes parallel to the body's; ``triangles`` (k, 3) vertex numbers,
         counter-clockwise from outside. ``position`` is that of the mesh's origin: the body's own
         position, its centre of mass, follows.
         """
-        what = f"body '{name}'"
+        what = f"body '{check_name(name, 'a body')}'"
         moments = shapes.mesh(vertices, triangles, what)
-        quat = unit_quaternion(pose.pop("quat_wxyz", (1, 0, 0, 0)), f"quat_wxyz of {what}")
-        origin = array_of(pose.pop("position", (0, 0, 0)), (3,), f"position of {what}")
-        if pose:
-            raise TypeError(f"unexpected arguments {sorted(pose)}")
+        quat = unit_quaternion(quat_wxyz, f"quat_wxyz of {what}")
+        origin = array_of(position, (3,), f"position of {what}")
         mass = positive(mass, f"mass of {what}")
         centre = origin + rotation_matrix(quat) @ moments.centre
         return cls(name, mass=mass, inertia=mass * moments.inertia, position=centre, quat_wxyz=quat)
@@ -126,6 +184,8 @@ class Body(Frozen):
         ``(mass, position)``, kg and m in the world. Body axes are those of the first body among
         them, else the world's.
         """
+        check_name(name, "a body")
+        parts = sequence_of(parts, f"parts of body '{name}'", "bodies and point masses")
         masses, centres, inertias = [], [], []
         quat = next((part.quat_wxyz for part in parts if isinstance(part, Body)), np.array([1.0, 0, 0, 0]))
         for number, part in enumerate(parts):
@@ -136,10 +196,10 @@ class Body(Frozen):
                 inertias.append(R @ part.inertia @ R.T)
             else:
                 what = f"part {number} of body '{name}'"
-                try:
-                    mass, position = part
-                except (TypeError, ValueError):
-                    raise MechanismError(f"{what} must be a Body or (mass, position), got {part!r}") from None
+                pair = sequence_of(part, what, "a mass and a position, or a Body")
+                if len(pair) != 2:
+                    raise MechanismError(f"{what} must be a Body or (mass, position), got {shown(part)}")
+                mass, position = pair
                 masses.append(positive(mass, f"mass of {what}"))
                 centres.append(array_of(position, (3,), f"position of {what}"))
                 inertias.append(np.zeros((3, 3)))
@@ -151,19 +211,25 @@ class Body(Frozen):
 
     @classmethod
     def _uniform(
-        cls, name: str, shape: Callable[..., np.ndarray], mass: float, pose: Mapping[str, Any], **sizes: ArrayLike
+        cls,
+        name: str,
+        shape: Callable[..., np.ndarray],
+        mass: float,
+        pose: tuple[ArrayLike, ArrayLike],
+        **sizes: ArrayLike,
     ) -> "Body":
-        what = f"body '{name}'"
-        mass = positive(mass, f"mass of {what}")
-        return cls(name, mass=mass, inertia=mass * shape(**sizes, what=what), **pose)
+        what = f"body '{check_name(name, 'a body')}'"
+        mass, (position, quat) = positive(mass, f"mass of {what}"), pose
+        return cls(name, mass=mass, inertia=mass * shape(**sizes, what=what), position=position, quat_wxyz=quat)  # type: ignore[arg-type]
 
 
 def _checked_inertia(value: ArrayLike, what: str) -> np.ndarray:
     inertia = array_of(value, (3, 3), f"inertia of {what}")
-    if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
+    size = np.abs(inertia).max() or 1.0
+    if np.abs(inertia / size - inertia.T / size).max() > 1e-9:
         raise MechanismError(f"inertia of {what} must be symmetric, got {inertia.tolist()}")
-    inertia = 0.5 * (inertia + inertia.T)
-    moments = np.linalg.eigvalsh(inertia)
+    inertia = 0.5 * inertia + 0.5 * inertia.T
+    moments = np.linalg.eigvalsh(inertia / size) * size
     if moments[0] <= 1e-14 * moments[2]:
         raise MechanismError(
             f"inertia of {what} must be positive definite, got principal moments {moments.tolist()}: "

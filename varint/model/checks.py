@@ -1,17 +1,29 @@
-"""Checks that descriptions share. Each returns the value as a read-only float array."""
+"""The one entrance of what users give: names, numbers, arrays, flags, choices, functions.
+
+Each check returns the value in the type that the package works with, arrays read-only, or raises ``error`` with a
+sentence that starts with ``what``. Nothing else may escape, whatever the value is.
+"""
 
 import difflib
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
+from inspect import Parameter
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import MechanismError, VarintError
+from varint.errors import FileError, MechanismError, VarintError
 
 UNIT_TOLERANCE = 1e-8
 ROUND_OFF = (
     4 * np.finfo(float).eps
 )  # of a norm: what is nearer to one stays as it is, so that copies have the same bits
+LONGEST = 200  # characters of a value in an error
+MOST = 100_000  # parts of a mechanism that a number of them may ask for
+
+Kind = TypeVar("Kind")
 
 
 def freeze(array: np.ndarray) -> np.ndarray:
@@ -31,25 +43,121 @@ class Frozen:
         self.__dict__.update(state)
 
 
-def array_of(value: ArrayLike, shape: tuple, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
-    """``value`` as a finite float array of ``shape``; ``what`` names it in the error."""
+def shown(value: object) -> str:
+    """``value`` in an error: its text, cut short; its type where it has none."""
     try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError) as problem:
-        raise error(f"{what} must be {_words(shape)}, got {value!r}") from problem
-    if array.shape != shape:
-        raise error(f"{what} must be {_words(shape)}, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise error(f"{what} must be finite, got {array.tolist()}")
+        text = repr(value)
+    except Exception:  # of a class of the user's, of a list in itself, of a number with thousands of digits
+        return f"something of type {type(value).__name__}"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+
+
+# ------------------------------------------------------------------------------------------- numbers and arrays
+
+
+def array_of(
+    value: ArrayLike, shape: tuple[int | None, ...], what: str, error: type[VarintError] = MechanismError
+) -> np.ndarray:
+    """``value`` as a finite float array of ``shape``, in which None stands for any number.
+
+    Whole numbers and floats of every size will do. Truth values, texts, complex numbers, dates, objects and masked
+    arrays will not, nor will whole numbers that no float can hold.
+    """
+    return in_a_shape(value, (shape,), what, error)
+
+
+def in_a_shape(
+    value: ArrayLike,
+    shapes: tuple[tuple[int | None, ...], ...],
+    what: str,
+    error: type[VarintError] = MechanismError,
+    wanted: str = "",
+) -> np.ndarray:
+    """`array_of` any of several shapes; ``wanted``: what these are, for the error."""
+    wanted = wanted or " or ".join(map(_words, shapes))
+    try:
+        given = np.asarray(value)
+        real = given.dtype.kind in "iuf" and not _holds_a_truth_value(value) and not np.ma.is_masked(value)
+    except Exception as problem:  # whatever the value raises when it is asked for its numbers
+        raise error(f"{what} must be {wanted}, got {shown(value)}") from problem
+    if not real:
+        raise error(f"{what} must be {wanted}, got {shown(value)}")
+    if not any(_fits(given.shape, shape) for shape in shapes):
+        raise error(f"{what} must be {wanted}, got shape {given.shape}")
+    with np.errstate(over="ignore"):
+        array = np.array(given, dtype=float)
+    wrong = array[~np.isfinite(array)]
+    if wrong.size:
+        raise error(f"{what} must be finite, got {wrong[0]:g}")
     return freeze(array)
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(n in (None, m) for n, m in zip(wanted, shape, strict=True))
+
+
+def finite(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
+    """``value`` as a finite float."""
+    return float(array_of(value, (), what, error))
 
 
 def positive(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
     """``value`` as a finite float above zero."""
-    number = float(array_of(value, (), what, error))
-    if number <= 0.0:
-        raise error(f"{what} must be positive, got {number:g}")
-    return number
+    found = finite(value, what, error)
+    if found <= 0.0:
+        raise error(f"{what} must be positive, got {found:g}")
+    return found
+
+
+def not_negative(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
+    """``value`` as a finite float from zero."""
+    found = finite(value, what, error)
+    if found < 0.0:
+        raise error(f"{what} must be zero or positive, got {found:g}")
+    return found
+
+
+def is_alone(value: object) -> bool:
+    """Whether ``value`` is one number or text, and no row of them."""
+    return np.isscalar(value) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def is_whole(value: object) -> bool:
+    """Whether ``value`` is a whole number by its type: 2.0 and True are none."""
+    if isinstance(value, np.ndarray):
+        return value.shape == () and value.dtype.kind in "iu"
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def whole_number(
+    value: object,
+    what: str,
+    least: int | None = None,
+    error: type[VarintError] = MechanismError,
+    most: int | None = None,
+) -> int:
+    """``value`` as a whole number, from ``least`` to ``most`` where these are given."""
+    reach = ("" if least is None else f" from {least}") + ("" if most is None else f" up to {most}")
+    if not is_whole(value):
+        raise error(f"{what} must be a whole number{reach}, got {shown(value)}")
+    found = int(value)  # type: ignore[call-overload]
+    if (least is not None and found < least) or (most is not None and found > most):
+        raise error(f"{what} must be a whole number{reach}, got {shown(found)}")
+    return found
+
+
+def flag(value: object, what: str, error: type[VarintError] = MechanismError) -> bool:
+    """``value``, True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise error(f"{what} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def _holds_a_truth_value(value: object) -> bool:
+    """Whether one stands among numbers, where numpy takes it for 0 or 1."""
+    if isinstance(value, list | tuple):
+        return any(map(_holds_a_truth_value, value))
+    return isinstance(value, bool) or (isinstance(value, np.generic | np.ndarray) and value.dtype.kind == "b")
 
 
 def unit_quaternion(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
@@ -72,18 +180,163 @@ def unit_axis(value: ArrayLike, what: str, error: type[VarintError] = MechanismE
     return axis if abs(norm - 1.0) <= ROUND_OFF else freeze(axis / norm)
 
 
+# ------------------------------------------------------------------------------------------------ names, choices
+
+
 def check_name(name: object, what: str, error: type[VarintError] = MechanismError) -> str:
-    """``name`` as a non-empty string."""
+    """``name`` as a text that is not blank."""
     if not isinstance(name, str) or not name.strip():
-        raise error(f"{what} needs a name, got {name!r}")
+        raise error(f"{what} needs a name, got {shown(name)}")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise error(f"{what} needs a name that can be written, got {shown(name)}") from None
     return name
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``", did you mean 'x'?"`` where a known name is close."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
+    close = difflib.get_close_matches(name[:LONGEST], list(known), n=1)
     return f", did you mean '{close[0]}'?" if close else ""
 
 
-def _words(shape: tuple) -> str:
-    return "a number" if shape == () else f"an array of shape {shape}"
+def known_name(name: object, known: Iterable[str], what: str, error: type[VarintError] = MechanismError) -> str:
+    """``name``, one of the ``known``; ``what``: "no body", with what comes before it."""
+    if not isinstance(name, str):
+        raise error(f"{what} {shown(name)}: a name is a text")
+    if name not in known:
+        raise error(f"{what} {shown(name)}{suggestion(name, known)}")
+    return name
+
+
+def choice(value: object, known: Iterable[Kind], what: str, error: type[VarintError] = MechanismError) -> Kind:
+    """``value``, one of the ``known`` texts or whole numbers."""
+    known = list(known)
+    for one in known:
+        alike = isinstance(value, str) if isinstance(one, str) else is_whole(value)
+        if alike and value == one:
+            return one
+    words = [one for one in known if isinstance(one, str)]
+    hint = suggestion(value, words) if isinstance(value, str) else ""
+    raise error(f"{what} must be one of {', '.join(map(str, known))}, got {shown(value)}{hint}")
+
+
+def of_type(value: object, kind: type[Kind] | tuple[type[Kind], ...], what: str, error: type[VarintError]) -> Kind:
+    """``value``, which must be a ``kind``."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    if not isinstance(value, kinds):
+        words = " or a ".join(each.__name__ for each in kinds)
+        raise error(f"{what} must be a {words}, got {shown(value)}")
+    return value
+
+
+def sequence_of(value: object, what: str, of: str, error: type[VarintError] = MechanismError) -> tuple:
+    """The parts of ``value``; ``of``: what these are, in words. A text, a dictionary and a set are no sequences."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | set | frozenset):
+        try:
+            return tuple(value)
+        except Exception as problem:  # whatever the value raises when it is asked for its parts
+            raise error(f"{what} must be a list of {of}, got {shown(value)}") from problem
+    raise error(f"{what} must be a list of {of}, got {shown(value)}")
+
+
+def by_name(
+    values: object, known: Iterable[str], what: str, of: str, error: type[VarintError] = MechanismError
+) -> dict[str, Any]:
+    """The items of ``values``, a mapping by names among the ``known``, or None; ``of``: "body", of what these are."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise error(f"{what} must be a dict of {of} name to values, got {shown(values)}")
+    return {known_name(name, known, f"{what}: no {of}", error): value for name, value in values.items()}
+
+
+# ------------------------------------------------------------------------------------------------- descriptions
+
+
+def check_plain_fields(item: Any, label: str) -> None:
+    """Those of a description that are names, whole numbers and flags, by their annotations."""
+    checks: dict[Any, Callable] = {str: check_name, int: whole_number, bool: flag}
+    for field in fields(item):
+        if field.name != "name" and field.type in checks:
+            checked = checks[field.type](getattr(item, field.name), f"{field.name} of {label}")
+            object.__setattr__(item, field.name, checked)
+
+
+def made(cls: type[Kind], given: Mapping[str, Any], what: str) -> Kind:
+    """A description from a mapping of the names of its fields; MechanismError where one is unknown, or left out."""
+    known = {field.name: field for field in fields(cls) if field.init}  # type: ignore[arg-type]
+    for name in given:
+        known_name(name, known, f"{what}: no", MechanismError)
+    needed = [name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING]
+    left_out = [name for name in needed if name not in given]
+    if left_out:
+        raise MechanismError(f"{what}: {', '.join(map(repr, left_out))} missing")
+    return cls(**given)
+
+
+def as_annotated(value: Any, parameter: Parameter, what: str) -> Any:
+    """``value`` as the parameter of a function says by its annotation, or by the shape of its default.
+
+    The default itself is right. Whole numbers are sizes: not above `MOST`.
+    """
+    kind, default = parameter.annotation, parameter.default
+    if value is default:
+        return value
+    if kind is bool:
+        return flag(value, what)
+    if kind is int:
+        return whole_number(value, what, most=MOST)
+    if kind in (float, float | None):
+        return finite(value, what)
+    if kind is str:
+        return check_name(value, what)
+    if isinstance(default, tuple):
+        return array_of(value, np.shape(default), what)
+    return value
+
+
+# ------------------------------------------------------------------------------------------- functions and paths
+
+
+def function_of(value: object, what: str, error: type[VarintError] = MechanismError) -> Callable:
+    """``value``, which must be callable."""
+    if not callable(value):
+        raise error(f"{what} must be a function, got {shown(value)}")
+    return value
+
+
+def call(function: Callable, whose: str, *arguments: Any) -> Any:
+    """What a function of the user's gives; an error of its own goes on as it is, with a note of ``whose`` it is."""
+    try:
+        return function(*arguments)
+    except Exception as problem:
+        problem.add_note(f"raised by {whose}")
+        raise
+
+
+def path_of(value: object, what: str = "a path") -> str:
+    """``value``, a text or a path, as a text; raises FileError where no file can be called so."""
+    if not isinstance(value, str | os.PathLike):
+        raise FileError(f"{what} must be a text or a path, got {shown(value)}")
+    try:
+        path = os.fspath(value)
+        if not isinstance(path, str):
+            raise FileError(f"{what} must be a text or a path, got {shown(value)}")
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass  # for whoever opens it to say
+    except FileError:
+        raise
+    except OSError as problem:
+        raise FileError(f"cannot use {shown(value)}: {problem.strerror}") from None
+    except Exception as problem:  # a zero byte, half a surrogate, what a path of the user's raises
+        raise FileError(f"no file can be called {shown(value)}: {shown(problem)}") from problem
+    return path
+
+
+def _words(shape: tuple[int | None, ...]) -> str:
+    if shape == ():
+        return "a number"
+    sizes = ", ".join("n" if size is None else str(size) for size in shape)
+    return f"an array of numbers of shape ({sizes}{',' * (len(shape) == 1)})"

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
-from varint.model.checks import array_of, positive
+from varint.model.checks import MOST, array_of, check_name, not_negative, positive, whole_number
 from varint.model.forces.base import Force
 from varint.model.forces.spring import Spring
 from varint.model.joints import REGISTRY
@@ -55,15 +55,19 @@ def deformable_spring(
 
     In the reference configuration the nodes are on a straight line, evenly spread.
     """
-    what = f"deformable spring '{name}'"
+    what = f"deformable spring '{check_name(name, 'a deformable spring')}'"
+    for end, which in ((body_a, "body_a"), (body_b, "body_b")):
+        check_name(end, f"{which} of {what}")
     point_a, point_b = array_of(point_a, (3,), f"point_a of {what}"), array_of(point_b, (3,), f"point_b of {what}")
     mass = positive(mass, f"mass of {what}")
-    if isinstance(segments, bool) or not isinstance(segments, (int, np.integer)) or segments < 1:
-        raise MechanismError(f"segments of {what} must be a whole number from 1, got {segments!r}")
+    segments = whole_number(segments, f"segments of {what}", 1, most=MOST)
+    stiffness, damping = (
+        not_negative(value, f"{which} of {what}") for which, value in (("stiffness", stiffness), ("damping", damping))
+    )
     length = float(np.linalg.norm(point_b - point_a))
     if length == 0.0:
         raise MechanismError(f"{what} needs two points that are apart")
-    rest = length if rest_length is None else rest_length
+    rest = length if rest_length is None else not_negative(rest_length, f"rest_length of {what}")
     points = point_a + np.linspace(0.0, 1.0, segments + 1)[:, None] * (point_b - point_a)
     ends = {0: body_a, segments: body_b}
     bodies: list[Body] = []

@@ -56,14 +56,11 @@ class Moments(NamedTuple):
 
 def mesh(vertices: ArrayLike, triangles: ArrayLike, what: str) -> Moments:
     """Moments of the solid inside a closed triangle mesh, by the divergence theorem over its tetrahedra."""
-    try:
-        vertices, triangles = np.asarray(vertices, dtype=float), np.asarray(triangles)
-    except (TypeError, ValueError) as problem:
-        raise MechanismError(f"vertices and triangles of {what} must be arrays of numbers: {problem}") from None
-    if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
-        raise MechanismError(f"vertices of {what} must be finite, of shape (n, 3)")
-    if triangles.ndim != 2 or triangles.shape[1] != 3 or not np.issubdtype(triangles.dtype, np.integer):
-        raise MechanismError(f"triangles of {what} must be vertex numbers of shape (k, 3)")
+    vertices = array_of(vertices, (None, 3), f"vertices of {what}")
+    array_of(triangles, (None, 3), f"triangles of {what}")
+    triangles = np.asarray(triangles)
+    if triangles.dtype.kind not in "iu":
+        raise MechanismError(f"triangles of {what} must be vertex numbers, got {triangles.dtype}")
     if triangles.size == 0 or triangles.min() < 0 or triangles.max() >= len(vertices):
         raise MechanismError(f"triangles of {what} must name vertices 0 to {len(vertices) - 1}")
     edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])

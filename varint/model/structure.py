@@ -9,12 +9,12 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
-from varint.model.checks import array_of, suggestion
+from varint.model.checks import array_of, check_name, known_name, of_type, sequence_of, shown
 from varint.model.forces import Force
 from varint.model.joints import Joint
+from varint.model.start import MOTION_KEYS, check_start
 
 ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
-MOTION_KEYS = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,31 +51,27 @@ class Structure:
 
     def __post_init__(self) -> None:
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
-        set_("bodies", tuple(self.bodies))
-        set_("joints", tuple(self.joints))
-        set_("gravity", array_of(self.gravity, (3,), f"gravity of mechanism '{self.name}'"))
-        set_("start", MappingProxyType(dict(self.start)))
-        set_("forces", tuple(self.forces))
+        what = f"mechanism '{check_name(self.name, 'a mechanism')}'"
+        for which, kind, one in (("bodies", Body, "body"), ("joints", Joint, "joint"), ("forces", Force, "force")):
+            set_(which, sequence_of(getattr(self, which), f"{which} of {what}", which))
+            _check_names(getattr(self, which), kind, one)
+        set_("gravity", array_of(self.gravity, (3,), f"gravity of {what}"))
+        set_("start", MappingProxyType(dict(of_type(self.start, Mapping, f"start of {what}", MechanismError))))
         if not self.bodies:
-            raise MechanismError(f"mechanism '{self.name}' has no bodies")
-        _check_names(self.bodies, Body, "body")
-        _check_names(self.joints, Joint, "joint")
-        _check_names(self.forces, Force, "force")
+            raise MechanismError(f"{what} has no bodies")
         for key in self.start:
-            if key not in MOTION_KEYS:
-                raise MechanismError(f"start of mechanism '{self.name}': no '{key}', only {', '.join(MOTION_KEYS)}")
-        touched = set()
+            known_name(key, MOTION_KEYS, f"start of {what}: no", MechanismError)
+        ends, touched = {**self.body_index, WORLD: -1}, set()
         for joint in self.joints:
             for end in (joint.body_a, joint.body_b):
-                if end != WORLD and end not in self.body_index:
-                    raise MechanismError(f"{joint.label}: no body '{end}'{suggestion(end, [*self.body_index, WORLD])}")
-                touched.add(end)
+                touched.add(known_name(end, ends, f"{joint.label}: no body"))
         for name in self.body_index:
             if name not in touched:
                 raise MechanismError(
                     f"body '{name}' is connected to nothing: add a joint,"
                     f" or Free('...', 'world', '{name}') to let it float"
                 )
+        check_start(self, self.start, f"start of {what}", MechanismError)
         for force in self.forces:
             force.elements(self)
 
@@ -125,9 +121,7 @@ class Structure:
 
 
 def _find(index: Mapping[str, int], name: str, what: str) -> int:
-    if name not in index:
-        raise MechanismError(f"no {what} '{name}'{suggestion(name, index)}")
-    return index[name]
+    return index[known_name(name, index, f"no {what}")]
 
 
 def _check_names(
@@ -136,7 +130,7 @@ def _check_names(
     seen = set()
     for item in items:
         if not isinstance(item, kind):
-            raise MechanismError(f"expected a {what}, got {item!r}")
+            raise MechanismError(f"expected a {what}, got {shown(item)}")
         if item.name in seen:
             several = "bodies" if what == "body" else f"{what}s"
             raise MechanismError(f"two {several} are called '{item.name}': names must be unique")

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.loads import motion_through
+from varint.loads import motion_through, value_at
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
@@ -68,8 +67,7 @@ def _motion(
         h = NEAR * (dt or 0.01 * duration)
 
         def near(t: float) -> float:
-            what = f"{force.command_name} of {force.label} at t = {t:g} s"
-            return float(array_of(position(t), (), what, ArgumentError))
+            return value_at(force, t)
 
         def motion(t: float) -> tuple[float, float, float]:
             a, b, c, d, e = (near(t + k * h) for k in range(-2, 3))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
-from varint.loads import called, command_array, is_controlled, load_arrays
+from varint.loads import called, command_array, is_controlled, load_arrays, value_at
 from varint.mechanism import Mechanism
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
@@ -40,7 +40,7 @@ class Inputs:
         self.commands = command_array(mechanism, compiled, steps, dt)[0]
         forces = [(f, mechanism.forces[k]) for f, k in enumerate(compiled.force)]
         commanded = [(f, force) for f, force in forces if isinstance(force, Commanded) and force.of_time]
-        self.timed = [(f, force.input) for f, force in commanded if callable(force.input)]
+        self.timed = [(f, force) for f, force in commanded if callable(force.input)]
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -56,8 +56,8 @@ class Inputs:
     def command(self, t: float, state: Callable[[], State]) -> np.ndarray:
         """(nf,) inputs of the laws; ``state``: function that makes the `State` that commanding functions are given."""
         command = self.commands[0].copy() if len(self.commands) == 1 else self._at(self.commands, t)
-        for f, function in self.timed:
-            command[f] = function(t)
+        for f, force in self.timed:
+            command[f] = value_at(force, t)
         if self.called:
             present = state()
             for f, k in self.called:

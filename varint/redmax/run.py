@@ -95,15 +95,17 @@ class ReducedRun:
             began = time.perf_counter()
             self.integrator.step()
             seconds += time.perf_counter() - began
+            if not self.integrator.failure:
+                rows += self._passed()
+            began = time.perf_counter()
+            if not self.integrator.failure:
+                self.integrator.settle()
+            seconds += time.perf_counter() - began
             if self.integrator.failure:
                 when = self.integrator.t
                 message = f"the step at t = {when:g} s could not be done: {self.integrator.failure}"
                 self.failure = Failure(message, when)
                 break
-            rows += self._passed()
-            began = time.perf_counter()
-            self.integrator.settle()
-            seconds += time.perf_counter() - began
             if self.dt is None and (self.integrator.steps % self.every == 0 or self.finished):
                 rows.append(self._node(self.integrator.t, self.integrator.y))
         blocks.append(self._recorded(rows))
@@ -175,7 +177,8 @@ class ReducedRun:
                 times.append(self.dt * self.node)
         if not times:
             return []
-        return [self._node(*row) for row in zip(times, self.integrator.states(np.array(times)), strict=True)]
+        states = self.integrator.states(np.array(times))
+        return [self._node(*row) for row in zip(times[: len(states)], states, strict=True)]
 
     def _place(self, t: float, y: np.ndarray) -> np.ndarray:
         """A copy of the state ``y`` with the prescribed joints where they are at time ``t``, and the bodies there."""

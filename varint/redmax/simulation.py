@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, positive
+from varint.model.checks import by_name, choice, not_negative, of_type, positive
 from varint.model.rotation import rotation_matrix
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, ORDERS
@@ -23,8 +23,9 @@ from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
 from varint.redmax.states import ReducedState, checked, reduce
 from varint.redmax.trajectory import ReducedTrajectory
-from varint.running import Job, answer, carry_out, checked_times
+from varint.running import Job, answer, carry_out, check_recording, checked_times, refuse_unknown
 
+OF_MAXIMAL = ("order", "scheme", "tol", "closures")  # arguments of the other simulate
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 
 
@@ -46,6 +47,7 @@ def simulate(
     output: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[float, float], object] | None = None,
+    **others: object,
 ) -> ReducedTrajectory:
     """Simulate a mechanism in the coordinates of its spanning tree (REDMAX), the cut joints as constraints.
 
@@ -89,24 +91,22 @@ def simulate(
     ConvergenceError
         A step could not be done; carries the trajectory up to there.
     """
-    duration, dt, steps = checked_times(duration, dt, every, output, resume)
+    refuse_unknown(others, simulate, dict.fromkeys(OF_MAXIMAL, "varint.simulate, the maximal coordinates"))
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    check_recording(every, output, resume, progress)
+    duration, dt, steps = checked_times(duration, dt)
     rtol = positive(rtol, "rtol", ArgumentError)
-    baumgarte = float(array_of(baumgarte, (), "baumgarte", ArgumentError))
-    if baumgarte < 0.0:
-        raise ArgumentError(f"baumgarte must be zero or positive, got {baumgarte:g}: gaps would grow")
+    baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
     atol = 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError)
     kind = integrator_named(integrator)
-    if chart not in (EXPONENTIAL, *ORDERS):
-        raise ArgumentError(f"chart must be one of {', '.join((EXPONENTIAL, *ORDERS))}, got {chart!r}")
+    choice(chart, (EXPONENTIAL, *ORDERS), "chart", ArgumentError)
     if kind.fixed and dt is None:
         raise ArgumentError(f"integrator {integrator!r} needs dt=, the size of its steps")
-    if prescribed is None or isinstance(prescribed, Mapping):
-        prescribed = prescribed_motions(mechanism, steps, dt, duration) | dict(prescribed or {})
+    given = by_name(prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
+    given = prescribed_motions(mechanism, steps, dt, duration) | given
     _check_contacts(mechanism, kind)
     acting = steps, dt or duration, force, torque
-    equations = Equations(
-        mechanism, lambda compiled: Inputs(mechanism, compiled, *acting), baumgarte, prescribed, chart
-    )
+    equations = Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, *acting), baumgarte, given, chart)
     if not equations.nq:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = _start(equations, mechanism.state() if state is None else state)
@@ -152,11 +152,10 @@ def _check_contacts(mechanism: Mechanism, kind: type[Integrator]) -> None:
 
 def _start(equations: Equations, state: State | ReducedState) -> tuple[np.ndarray, np.ndarray]:
     """q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations."""
+    of_type(state, (State, ReducedState), "state", StateError)
     if isinstance(state, ReducedState):
         reduced = checked(equations, state)
         return equations.in_charts(reduced.q, reduced.qdot)
-    if not isinstance(state, State):
-        raise StateError(f"state must come from mechanism.state(...) or be a ReducedState, got {state!r}")
     reduced = reduce(equations.tree, equations.mechanism, state)
     q, qdot = equations.in_charts(reduced.q, reduced.qdot)
     _check_closed(equations, q, qdot, state)

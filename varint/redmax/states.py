@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.errors import StateError
+from varint.errors import ArgumentError, StateError
+from varint.kinematics.assembly import checked_state
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, freeze
+from varint.model.checks import array_of, freeze, of_type
 from varint.model.state import State
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.tree import Tree, find_tree
@@ -27,17 +28,17 @@ class ReducedState:
 
 def coordinates(mechanism: Mechanism) -> dict[str, slice]:
     """Columns of q and qdot by the names of the tree joints, in order; "base of BODY" for a floating base."""
-    return dict(find_tree(mechanism).columns)
+    return dict(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)).columns)
 
 
 def reduced_state(mechanism: Mechanism, state: State) -> ReducedState:
     """The reduced form of ``state``; angles in (-pi, pi], rotation vectors no longer than pi."""
-    return reduce(find_tree(mechanism), mechanism, state)
+    return reduce(find_tree(of_type(mechanism, Mechanism, "mechanism", ArgumentError)), mechanism, state)
 
 
 def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
     """The maximal form of ``reduced``; only the joints of the spanning tree are sure to be closed."""
-    kinematics = TreeKinematics(mechanism)
+    kinematics = TreeKinematics(of_type(mechanism, Mechanism, "mechanism", ArgumentError))
     reduced = checked(kinematics, reduced)
     kinematics.place_and_move(reduced.q, reduced.qdot)
     return State(*(freeze(np.ascontiguousarray(array)) for array in vars(kinematics.state()).values()))
@@ -45,8 +46,9 @@ def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
 
 def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
     """`reduced_state` where the tree is known."""
-    x, R = with_world(state.position, state.quat_wxyz)
-    motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
+    position, quat_wxyz, velocity, angular_velocity = checked_state(mechanism, state, "state")
+    x, R = with_world(position, quat_wxyz)
+    motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
     q, qdot = np.empty(tree.nq), np.empty(tree.nq)
     for joint in tree.joints:
         frames, columns = JointFrames(mechanism, joint), tree.columns[joint.name]
@@ -57,8 +59,7 @@ def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
 
 def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
     """``reduced`` with its arrays checked."""
-    if not isinstance(reduced, ReducedState):
-        raise StateError(f"expected a ReducedState, got {reduced!r}")
+    of_type(reduced, ReducedState, "the reduced state", StateError)
     arrays = (
         array_of(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state", StateError)
         for name in ("q", "qdot")

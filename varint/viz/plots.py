@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 
 from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.trajectory import Trajectory
-from varint.errors import FileError
+from varint.errors import ArgumentError, FileError
+from varint.model.checks import check_name, of_type, path_of, whole_number
 
 DPI = 150
 BINS = 1200  # envelopes across the picture, about one a pixel
@@ -43,6 +44,12 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
     FileError
         The picture cannot be written.
     """
+    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    path = path_of(path)
+    if order is not None:
+        whole_number(order, "order", 1, ArgumentError)
+    if method is not None:
+        check_name(method, "method", ArgumentError)
     t = trajectory.t
     span = t[-1] - t[0]
     unit, symbol = next((unit, symbol) for longest, unit, symbol in UNITS if span > longest or not longest)

@@ -1,32 +1,94 @@
 """Mechanisms as JSON."""
 
 import json
+import math
+import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from varint.errors import FileError, MechanismError
+from varint.errors import FileError
 from varint.io.formats.base import Format, register
 from varint.io.mechanism_data import from_data, to_data
 from varint.mechanism import Mechanism
 
+TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]+')  # texts, and what stands between commas and brackets
+
+
+class _Refused(ValueError):
+    """What JSON allows, or Python takes for it, and no mechanism has. ``token``: where it stands first."""
+
+    def __init__(self, message: str, token: str) -> None:
+        super().__init__(message)
+        self.token = token
+
 
 def load(path: Path) -> Mechanism:
-    """The mechanism in a file of JSON."""
+    """The mechanism in a file of JSON, in UTF-8, or in UTF-16 or UTF-32 as JSON can be told by its first bytes."""
     try:
-        data = json.loads(path.read_text())
+        content = path.read_bytes()
     except OSError as problem:
         raise FileError(f"cannot read '{path}': {problem.strerror}") from None
-    except UnicodeDecodeError:
-        raise FileError(f"'{path}' is not a text file: expected a mechanism in JSON") from None
+    try:
+        text = content.decode(json.detect_encoding(content))
+    except UnicodeDecodeError as problem:
+        line = content[: problem.start].count(b"\n") + 1
+        raise FileError(f"'{path}', line {line}: not a text file in UTF-8: expected a mechanism in JSON") from None
+    try:
+        data = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_float, parse_int=_whole_number
+        )
     except json.JSONDecodeError as problem:
         raise FileError(f"'{path}', line {problem.lineno}: {problem.msg}") from None
-    if not isinstance(data, dict):
-        raise MechanismError(f"'{path}' must hold one mechanism: an object with name, bodies and joints")
+    except _Refused as problem:
+        raise FileError(f"'{path}'{_line_of(problem.token, text)}: {problem}") from None
+    except RecursionError:
+        raise FileError(f"'{path}': lists or objects are nested too deep for a mechanism") from None
     return from_data(data, f"'{path}'")
 
 
 def save(mechanism: Mechanism, path: Path) -> None:
     """Write the mechanism as JSON, to the same bits."""
-    path.write_text(json.dumps(to_data(mechanism), indent=1))
+    path.write_text(json.dumps(to_data(mechanism), indent=1, allow_nan=False), encoding="utf-8")
+
+
+def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no key stands twice: the first would be lost."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            whose = f" of {found['name']!r}" if isinstance(found.get("name"), str) else ""
+            raise _Refused(f"the key {key!r}{whose} stands there twice", "")
+        found[key] = value
+    return found
+
+
+def _no_number(token: str) -> float:
+    raise _Refused(f"{token} is no number in JSON", token)
+
+
+def _float(token: str) -> float:
+    value = float(token)
+    if math.isinf(value):
+        raise _Refused(f"the number {_short(token)} is too large", token)
+    return value
+
+
+def _whole_number(token: str) -> int:
+    _float(token)  # which no text is too long for
+    return int(token)
+
+
+def _short(token: str) -> str:
+    return token if len(token) < 40 else f"{token[:30]}... of {len(token)} digits"
+
+
+def _line_of(token: str, text: str) -> str:
+    """ ", line N", where the token stands first, not counting those inside texts."""
+    for found in TOKENS.finditer(text):
+        if token and found.group() == token:
+            return f", line {text.count(chr(10), 0, found.start()) + 1}"
+    return ""
 
 
 register(Format(".json", "the description as JSON", load, save, default=True))

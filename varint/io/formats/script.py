@@ -19,16 +19,21 @@ def load(path: Path) -> Mechanism:
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
     try:
-        exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
-        mechanism = module.build() if hasattr(module, "build") else None
-    except VarintError:
-        raise
-    except Exception as problem:
-        raise FileError(f"{_where(problem, str(path))}: {type(problem).__name__}: {problem}") from problem
+        try:
+            exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+        except VarintError:
+            raise
+        except Exception as problem:
+            raise FileError(f"{_where(problem, str(path))}: {type(problem).__name__}: {problem}") from problem
+        if not callable(getattr(module, "build", None)):
+            raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
+        try:
+            mechanism = module.build()
+        except Exception as problem:
+            problem.add_note(f"raised by {_where(problem, str(path))}, in build()")
+            raise
     finally:
         sys.path.remove(folder)
-    if not hasattr(module, "build"):
-        raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
     if not isinstance(mechanism, Mechanism):
         raise FileError(f"build() of '{path}' returned {type(mechanism).__name__}, not a Mechanism")
     return mechanism

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from varint.measures import Measure
 from varint.model.forces.base import Effort, Element, Force
 from varint.model.forces.law import Law
@@ -33,11 +31,6 @@ class AlongCoordinate(AlongMeasure):
     coordinate: int = field(default=0, kw_only=True)
 
     law: ClassVar[Law]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.coordinate, np.integer):
-            self._set("coordinate", int(self.coordinate))
 
     def elements(self, structure: "Structure") -> list[Element]:
         return [Effort((self._measure(structure),), self._law(), self._parameters())]

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import MechanismError
-from varint.model.checks import array_of, unit_axis
+from varint.model.checks import array_of, choice, unit_axis
 from varint.model.forces.base import BodyLoad, Element, register
 from varint.model.forces.commanded import Commanded
 
@@ -32,8 +31,7 @@ class Applied(Commanded):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("direction", unit_axis(self.direction, f"direction of {self.label}"))
-        if self.fixed_in not in KINDS:
-            raise MechanismError(f"fixed_in of {self.label} must be 'world' or 'body', got {self.fixed_in!r}")
+        choice(self.fixed_in, KINDS, f"fixed_in of {self.label}")
 
     def _push(self, structure: "Structure", force: np.ndarray, torque: np.ndarray, point: np.ndarray) -> list[Element]:
         body = self._moving(structure, self.body)

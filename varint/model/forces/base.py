@@ -15,7 +15,7 @@ from varint.measures import Measure
 from varint.measures.angle import Angle
 from varint.measures.point import Displacement
 from varint.model.body import WORLD
-from varint.model.checks import Frozen, array_of, check_name
+from varint.model.checks import Frozen, check_name, check_plain_fields, finite, not_negative, positive, shown
 from varint.model.forces.law import Law
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 FORCES: dict[str, type["Force"]] = {}
+CHECKS = {"any": finite, "zero": not_negative, "positive": positive}
 KindOfForce = TypeVar("KindOfForce", bound="Force")
 
 
@@ -146,6 +147,7 @@ class Force(Frozen):
 
     def __post_init__(self) -> None:
         check_name(self.name, "a force")
+        check_plain_fields(self, self.label)
 
     @property
     def label(self) -> str:
@@ -170,11 +172,7 @@ class Force(Frozen):
     def _check(self, **limits: str) -> None:
         """Each named parameter as a finite float: from 0, or above it where the limit is "positive", or "any"."""
         for name, limit in limits.items():
-            value = float(array_of(getattr(self, name), (), f"{name} of {self.label}"))
-            if (limit == "positive" and value <= 0.0) or (limit == "zero" and value < 0.0):
-                least = "positive" if limit == "positive" else "zero or positive"
-                raise MechanismError(f"{name} of {self.label} must be {least}, got {value:g}")
-            self._set(name, value)
+            self._set(name, CHECKS[limit](getattr(self, name), f"{name} of {self.label}"))
 
     def _body(self, structure: "Structure", name: str) -> str:
         if name != WORLD:
@@ -198,10 +196,10 @@ class Force(Frozen):
     def _coordinate(self, structure: "Structure", name: str, coordinate: int) -> Measure:
         """The measure of a coordinate of joint ``name``."""
         joint = self._joint(structure, name)
-        if isinstance(coordinate, bool) or coordinate not in range(joint.dof):
+        if coordinate not in range(joint.dof):
             has = f"only 0 to {joint.dof - 1}" if joint.dof else "it has none"
-            raise MechanismError(f"{self.label}: {joint.label} has no coordinate {coordinate!r}, {has}")
-        measure = coordinate_measure(joint, int(coordinate), *structure.anchors(joint))
+            raise MechanismError(f"{self.label}: {joint.label} has no coordinate {shown(coordinate)}, {has}")
+        measure = coordinate_measure(joint, coordinate, *structure.anchors(joint))
         if measure is None:
             part = "part of a rotation vector" if Ball() in joint.allowed else "one of several that no angle shows"
             if len(joint.allowed) == 1 and isinstance(joint.allowed[0], Product):

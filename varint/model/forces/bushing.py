@@ -7,7 +7,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.frame import FrameCoordinate
-from varint.model.checks import array_of
+from varint.model.checks import array_of, in_a_shape
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.spring import SPRING
 
@@ -43,11 +43,10 @@ class Bushing(Force):
         if not np.allclose(self.axes.T @ self.axes, np.eye(3), atol=1e-8) or np.linalg.det(self.axes) < 0:
             raise MechanismError(f"axes of {self.label} must be the columns of a rotation matrix")
         for name in ("stiffness", "damping"):
-            given = getattr(self, name)
-            matrix = array_of(given, (6,) if np.ndim(given) < 2 else (6, 6), f"{name} of {self.label}")
+            matrix = in_a_shape(getattr(self, name), ((6,), (6, 6)), f"{name} of {self.label}")
             matrix = matrix if matrix.ndim == 2 else np.diag(matrix)
-            least = np.linalg.eigvalsh(matrix)[0]
-            if not np.allclose(matrix, matrix.T, rtol=1e-9) or least < -1e-9 * np.abs(matrix).max():
+            scaled = matrix / (np.abs(matrix).max() or 1.0)
+            if not np.allclose(scaled, scaled.T, rtol=1e-9) or np.linalg.eigvalsh(scaled)[0] < -1e-9:
                 raise MechanismError(f"{name} of {self.label} must be symmetric, without negative eigenvalue")
             self._set(name, matrix)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.model.checks import in_a_shape
 from varint.model.forces.base import Force
 
 
@@ -24,15 +24,8 @@ class Commanded(Force):
         super().__post_init__()
         command = getattr(self, self.command_name)
         if not callable(command):
-            what = f"{self.command_name} of {self.label}"
-            try:
-                array = np.array(command, dtype=float)
-            except (TypeError, ValueError) as problem:
-                raise MechanismError(f"{what} must be numbers or a function, got {command!r}") from problem
-            if array.ndim > 1:
-                raise MechanismError(f"{what} must be one number or one value a node, got shape {array.shape}")
-            if not np.isfinite(array).all():
-                raise MechanismError(f"{what} must be finite, got {array[~np.isfinite(array)][0]:g}")
+            what, wanted = f"{self.command_name} of {self.label}", "one number or one value a node, or a function"
+            array = in_a_shape(command, ((), (None,)), what, wanted=wanted)
             self._set(self.command_name, array)
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.model.checks import check_name, finite, sequence_of, shown, whole_number
 from varint.model.forces.base import register
 from varint.model.forces.coupled import Coupled, unit_of
 
@@ -23,14 +24,22 @@ class Coupling(Coupled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        try:
-            terms = tuple((str(joint), int(coordinate), float(factor)) for joint, coordinate, factor in self.terms)
-        except (TypeError, ValueError):
-            what = f"terms of {self.label} must be (joint, coordinate, factor)"
-            raise MechanismError(f"{what}, got {self.terms!r}") from None
+        terms = tuple(self._term(term) for term in sequence_of(self.terms, f"terms of {self.label}", "terms"))
         if len(terms) < 2:
             raise MechanismError(f"{self.label} needs two terms or more")
         self._set("terms", terms)
+
+    def _term(self, term: object) -> tuple[str, int, float]:
+        what, form = f"a term of {self.label}", "(joint, coordinate, factor)"
+        parts = sequence_of(term, what, form)
+        if len(parts) != 3:
+            raise MechanismError(f"terms of {self.label} must be {form}, got {shown(term)}")
+        joint, coordinate, factor = parts
+        return (
+            check_name(joint, f"the joint of {what}"),
+            whole_number(coordinate, f"the coordinate of {what}"),
+            finite(factor, f"the factor of {what}"),
+        )
 
     def sums(self, structure: "Structure") -> list:
         return [[(*term, None) for term in self.terms]]
@@ -140,11 +149,10 @@ class Belt(Coupled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        joints = tuple(self.joints)
-        try:
-            radii = tuple(float(radius) for radius in self.radii)
-        except (TypeError, ValueError):
-            raise MechanismError(f"radii of {self.label} must be numbers, got {self.radii!r}") from None
+        joints = sequence_of(self.joints, f"joints of {self.label}", "names")
+        joints = tuple(check_name(joint, f"a joint of {self.label}") for joint in joints)
+        radii = sequence_of(self.radii, f"radii of {self.label}", "numbers")
+        radii = tuple(finite(radius, f"a radius of {self.label}") for radius in radii)
         if len(joints) < 2 or len(joints) != len(radii):
             raise MechanismError(f"{self.label} needs two joints or more, and as many radii")
         self._set("joints", joints)

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint._numba import njit
 from varint.errors import MechanismError
-from varint.model.checks import array_of
+from varint.model.checks import array_of, call, finite
 from varint.model.forces.along import AlongCoordinate, AlongMeasure
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.law import Law
@@ -86,12 +87,15 @@ class Tabulated(AlongMeasure):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check(damping="zero")
-        count = np.shape(self.values)[:1] or (2,)
-        self._set("values", array_of(self.values, count, f"values of {self.label}"))
-        if count[0] < 2 or not (np.diff(self.values) > 0).all():
+        self._set("values", array_of(self.values, (None,), f"values of {self.label}"))
+        if len(self.values) < 2 or not (np.diff(self.values) > 0).all():
             raise MechanismError(f"values of {self.label} must be two or more, each above the one before")
-        efforts = [self.efforts(x) for x in self.values.tolist()] if callable(self.efforts) else self.efforts
-        self._set("efforts", array_of(efforts, count, f"efforts of {self.label}"))
+        efforts: ArrayLike = self.efforts
+        what = f"efforts of {self.label}"
+        if callable(self.efforts):
+            whose = f"{what}, a function that is called as f(value)"
+            efforts = [finite(call(self.efforts, whose, x), f"{what} at {x:g}") for x in self.values.tolist()]
+        self._set("efforts", array_of(efforts, (len(self.values),), what))
 
     def elements(self, structure: "Structure") -> list[Element]:
         table = self.values, self.efforts

@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.length import Length
-from varint.model.checks import array_of
+from varint.model.checks import array_of, check_name, sequence_of
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.law import Law
 from varint.model.forces.spring import CABLE, SPRING
@@ -37,7 +37,8 @@ class MultiPointSpring(Force):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("bodies", list(self.bodies))
+        bodies = sequence_of(self.bodies, f"bodies of {self.label}", "names")
+        self._set("bodies", [check_name(body, f"a body of {self.label}") for body in bodies])
         self._set("points", array_of(self.points, (len(self.bodies), 3), f"points of {self.label}"))
         if self.rest_length is None:
             self._set("rest_length", float(np.linalg.norm(np.diff(self.points, axis=0), axis=1).sum()))

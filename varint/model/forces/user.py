@@ -8,6 +8,7 @@ import numpy as np
 
 from varint._numba import call_back, compiled_law
 from varint.errors import MechanismError
+from varint.model.checks import function_of
 from varint.model.forces.along import AlongCoordinate, AlongMeasure
 from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.law import Law
@@ -44,8 +45,8 @@ class UserLaw(AlongMeasure):
         super().__post_init__()
         for name in ("law", "potential"):
             given = getattr(self, name)
-            if not callable(given) and (name == "law" or given is not None):
-                raise MechanismError(f"{name} of {self.label} must be a function, got {given!r}")
+            if name == "law" or given is not None:
+                function_of(given, f"{name} of {self.label}")
         try:
             compiled_law(self.law)
         except TypeError as problem:

@@ -22,7 +22,7 @@ from varint.errors import MechanismError
 from varint.measures.axis import Square
 from varint.measures.point import Along
 from varint.measures.product import OnMotions
-from varint.model.checks import Frozen, array_of, check_name, freeze, unit_axis
+from varint.model.checks import Frozen, array_of, check_name, check_plain_fields, freeze, unit_axis
 from varint.model.motion import Motion
 
 X, Y, Z = 0, 1, 2
@@ -69,6 +69,7 @@ class Joint(Frozen):
 
     def __post_init__(self) -> None:
         check_name(self.name, "a joint")
+        check_plain_fields(self, self.label)
         if self.body_a == self.body_b:
             raise MechanismError(f"{self.label} connects '{self.body_a}' to itself")
         for which in ("point", "point_b"):

@@ -7,10 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.checks import suggestion
+from varint.model.checks import known_name, made, sequence_of, shown
 from varint.model.joints.base import REGISTRY, ProductJoint, register
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product import Product, adjoint, along_screw, inverse, pose_matrix
+
+OWN = ("name", "body_a", "body_b")  # of the composite, not of its parts
 
 
 @register
@@ -27,10 +29,15 @@ class Composite(ProductJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.parts, list | tuple) or not self.parts:
-            raise MechanismError(f"parts of {self.label} must be a list of joints, got {self.parts!r}")
-        self._set("parts", tuple(_plain(part) for part in self.parts))
-        if self.dof > 6:
+        parts = sequence_of(self.parts, f"parts of {self.label}", "joints")
+        if not parts:
+            raise MechanismError(f"parts of {self.label} must be a list of joints, got {shown(self.parts)}")
+        try:
+            self._set("parts", tuple(_plain(part) for part in parts))
+            dof = self.dof
+        except RecursionError:
+            raise MechanismError(f"parts of {self.label} are nested too deep") from None
+        if dof > 6:
             raise MechanismError(f"{self.label} has {self.dof} coordinates: a body has six")
 
     @cached_property
@@ -40,14 +47,13 @@ class Composite(ProductJoint):
     def _motions(self, number: int, part: Mapping) -> Iterator[Motion]:
         what = f"part {number} of {self.label}"
         if not isinstance(part, Mapping) or "type" not in part:
-            raise MechanismError(f"{what} must be a dict with a joint's type and arguments, got {part!r}")
-        if part["type"] not in REGISTRY:
-            raise MechanismError(f"{what}: no joint type {part['type']!r}{suggestion(part['type'], REGISTRY)}")
-        given = {"point": self.point} | {key: value for key, value in part.items() if key != "type"}
-        try:
-            joint = REGISTRY[part["type"]](f"{self.name}: part {number}", self.body_a, self.body_b, **given)
-        except TypeError as problem:
-            raise MechanismError(f"{what}: {problem}") from None
+            raise MechanismError(f"{what} must be a dict with a joint's type and arguments, got {shown(part)}")
+        kind = REGISTRY[known_name(part["type"], REGISTRY, f"{what}: no joint type")]
+        for key in OWN:
+            if key in part:
+                raise MechanismError(f"{what}: no {key!r}, it is that of the composite")
+        own = {"name": f"{self.name}: part {number}", "body_a": self.body_a, "body_b": self.body_b, "point": self.point}
+        joint = made(kind, own | {key: value for key, value in part.items() if key != "type"}, what)
         assert self.point is not None  # since it was made
         if joint.point is None:
             raise MechanismError(f"{what} needs point=, its anchor in the reference configuration")
@@ -73,4 +79,11 @@ def _plain(part: object) -> object:
     """The part without arrays, as files hold it."""
     if not isinstance(part, Mapping):
         return part
-    return {key: value if isinstance(value, str) else np.asarray(value).tolist() for key, value in part.items()}
+    return {key: _listed(value) for key, value in part.items()}
+
+
+def _listed(value: object) -> object:
+    """A value with lists in place of arrays and tuples."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_listed(part) for part in value] if isinstance(value, list | tuple) else value

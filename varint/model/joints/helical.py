@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.checks import array_of
+from varint.model.checks import finite
 from varint.model.joints.base import AxisJoint, ProductJoint, Z, angle_about_z, register
 from varint.model.motion import Motion, Turn
 from varint.model.product import along_screw
@@ -24,7 +24,7 @@ class Helical(AxisJoint, ProductJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("lead", float(array_of(self.lead, (), f"lead of {self.label}")))
+        self._set("lead", finite(self.lead, f"lead of {self.label}"))
         if self.lead == 0.0:
             raise MechanismError(f"{self.label} needs a lead: use a revolute joint for none")
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
-from varint.model.checks import array_of, freeze
+from varint.model.checks import array_of, finite, flag, freeze
 from varint.model.joints.base import ProductJoint, register
 from varint.model.motion import Motion
 from varint.model.product import Product, inverse, logarithm, pose_matrix
@@ -33,26 +33,30 @@ class SplineCurve(ProductJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        count = len(self.frames) if hasattr(self.frames, "__len__") else 0
-        if count < 4:
-            raise MechanismError(f"frames of {self.label} must be at least 4 poses (n, 4, 4)")
-        frames = array_of(self.frames, (count, 4, 4), f"frames of {self.label}")
+        frames = _checked(self.frames, f"frames of {self.label}")
         for k, T in enumerate(frames):
             off = max(np.abs(T[:3, :3].T @ T[:3, :3] - np.eye(3)).max(), np.abs(T[3] - [0, 0, 0, 1]).max())
             if off > 1e-8 or np.linalg.det(T[:3, :3]) < 0:
                 raise MechanismError(f"frame {k} of {self.label} is no pose [[R, p], [0, 1]]: it is off by {off:.3g}")
         self._set("frames", frames)
-        self._set("closed", bool(self.closed))
-        self._set("at", float(array_of(self.at, (), f"at of {self.label}")))
+        self._set("at", finite(self.at, f"at of {self.label}"))
 
     @staticmethod
     def pose(frames: ArrayLike, q: float, closed: bool = True) -> np.ndarray:
         """The pose (4, 4) at coordinate ``q`` of the spline of control ``frames`` (n, 4, 4)."""
-        return pose_matrix(*_spline(np.asarray(frames, dtype=float), closed).pose(np.array([q])))
+        spline = _spline(_checked(frames, "frames"), flag(closed, "closed"))
+        return pose_matrix(*spline.pose(np.array([finite(q, "q")])))
 
     @cached_property
     def allowed(self) -> tuple[Motion, ...]:
         return (_spline(self.frames, self.closed).before(inverse(self.pose(self.frames, self.at, self.closed))),)
+
+
+def _checked(frames: ArrayLike, what: str) -> np.ndarray:
+    frames = array_of(frames, (None, 4, 4), what)
+    if len(frames) < 4:
+        raise MechanismError(f"{what} must be at least 4 poses (n, 4, 4)")
+    return frames
 
 
 def _spline(frames: np.ndarray, closed: bool) -> Product:

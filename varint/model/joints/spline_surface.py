@@ -33,20 +33,24 @@ class SplineSurface(ProductJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shape = np.shape(self.controls)
-        if len(shape) != 3 or min(shape[:2]) < 4 or shape[2] != 6:
-            raise MechanismError(f"controls of {self.label} must be (n1, n2, 6) with n1, n2 from 4, got shape {shape}")
-        self._set("controls", array_of(self.controls, shape, f"controls of {self.label}"))
+        self._set("controls", _checked(self.controls, f"controls of {self.label}"))
         self._set("at", array_of(self.at, (2,), f"at of {self.label}"))
 
     @staticmethod
-    def pose(controls: ArrayLike, q: np.ndarray) -> np.ndarray:
+    def pose(controls: ArrayLike, q: ArrayLike) -> np.ndarray:
         """The pose (4, 4) at coordinates ``q`` (2,) of the spline of ``controls`` (n1, n2, 6)."""
-        return pose_matrix(*_spline(np.asarray(controls, dtype=float)).pose(q))
+        return pose_matrix(*_spline(_checked(controls, "controls")).pose(array_of(q, (2,), "q")))
 
     @cached_property
     def allowed(self) -> tuple[Motion, ...]:
         return (_spline(self.controls).before(inverse(self.pose(self.controls, self.at))),)
+
+
+def _checked(controls: ArrayLike, what: str) -> np.ndarray:
+    controls = array_of(controls, (None, None, 6), what)
+    if min(controls.shape[:2]) < 4:
+        raise MechanismError(f"{what} must be (n1, n2, 6) with n1, n2 from 4, got shape {controls.shape}")
+    return controls
 
 
 def _spline(controls: np.ndarray) -> Product:

@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 from varint.errors import ArgumentError
-from varint.model.checks import suggestion
+from varint.model.checks import choice
 from varint.redmax.integrators.base import REGISTRY, Integrator, Task
 
 for _module in pkgutil.iter_modules(__path__):
@@ -19,11 +19,9 @@ DEFAULT = next(name for name, kind in INTEGRATORS.items() if kind.default)
 __all__ = ["DEFAULT", "INTEGRATORS", "Integrator", "Task", "integrator_named", "with_contacts"]
 
 
-def integrator_named(name: str, what: str = "integrator must be one of") -> type[Integrator]:
+def integrator_named(name: object, what: str = "integrator") -> type[Integrator]:
     """The integrator; raises ArgumentError, which starts with ``what``, where there is none."""
-    if name not in INTEGRATORS:
-        raise ArgumentError(f"{what} {', '.join(INTEGRATORS)}, got {name!r}{suggestion(str(name), INTEGRATORS)}")
-    return INTEGRATORS[name]
+    return INTEGRATORS[choice(name, INTEGRATORS, what, ArgumentError)]
 
 
 def with_contacts() -> list[str]:

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from varint.errors import StateError
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator, Task
 
@@ -27,7 +28,12 @@ class Adaptive(Integrator):
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size)])
         self.options: dict[str, Any] = {"rtol": task.rtol, "atol": task.atol}
         self.configure()
-        self._begin(None)
+        try:
+            self._begin(None)
+        except NotFinite as problem:
+            raise StateError(
+                f"{problem} at the start: give a state at which the loops are not singular, or other loads"
+            ) from None
 
     def configure(self) -> None:
         """Add to the ``options`` of the solver."""
@@ -65,14 +71,14 @@ class Adaptive(Integrator):
         slope[2 * nq :] = np.concatenate([self.equations.power, self.equations.flow])
         self.evaluations += 1
         if not np.isfinite(slope).all():
-            raise NotFinite
+            raise NotFinite("accelerations are not finite")
         return slope
 
     def step(self) -> None:
         try:
             message = self.solver.step()
-        except NotFinite:
-            message = "accelerations are not finite"
+        except NotFinite as problem:
+            message = str(problem)
         if self.solver.status == "failed" or message:
             self.failure = message or "the step size went to zero"
             return
@@ -81,10 +87,17 @@ class Adaptive(Integrator):
 
     def settle(self) -> None:
         if self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
-            self._begin(self.size)
+            try:
+                self._begin(self.size)
+            except NotFinite as problem:
+                self.failure = str(problem)
 
     def states(self, times: np.ndarray) -> np.ndarray:
-        return self.solver.dense_output()(times).T
+        try:
+            return self.solver.dense_output()(times).T
+        except NotFinite as problem:
+            self.failure = str(problem)
+            return np.empty((0, self.y.size))
 
     def ends(self) -> bool:
         return self.t + self.solver.h_abs >= self.task.end

@@ -1,0 +1,576 @@
+"""Calls of the public functions and classes with arguments that are wrong, one or two at a time, the others right.
+
+The calls are the table of `calls`: every function, class and method for users, with an argument that is right for each of
+its parameters. A wrong one takes the place of an argument, or of something inside it. The call may answer, or raise one
+of varint's errors. It must not answer where a parameter is a number, a name or an array, and what it is given is of no such
+kind (`NO_NUMBER`, `NO_NAME`, `NO_ARRAY`).
+"""
+
+import dataclasses
+import datetime
+import decimal
+import fractions
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from force_samples import sample_mechanism, samples
+from fuzz.kinds import Kind, Planted, register
+from random_mechanisms import random_body, random_joint
+
+import varint as vi
+from varint.model.forces import FORCES
+from varint.model.joints import REGISTRY
+from varint.viz.plots import plot_run
+
+PAIRS = 0.3  # part of the cases with two wrong arguments
+INSIDE = 0.3  # part of those in a list or dictionary where something inside it is wrong
+PLACES = ("output", "path")  # parameters that are paths
+
+
+class Hostile:
+    """Raises whatever it is asked."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _raise(self, *_: Any) -> Any:
+        raise ArithmeticError("hostile")
+
+    __repr__ = __str__ = __eq__ = __float__ = __int__ = __index__ = __len__ = __iter__ = __bool__ = __array__ = _raise
+    __getitem__ = __lt__ = __le__ = __gt__ = __ge__ = __fspath__ = _raise
+
+
+class Text(str):
+    """A str by another name."""
+
+
+def _in_itself() -> list:
+    found: list = []
+    found.append(found)
+    return found
+
+
+def _deep(depth: int) -> list:
+    found: list = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+def raising(*_: Any) -> Any:
+    raise Planted("a function that raises")
+
+
+WRONG: dict[str, Callable[[], Any]] = {
+    "None": lambda: None,
+    "True": lambda: True,
+    "False": lambda: False,
+    "numpy's True": lambda: np.True_,
+    "no text": lambda: "",
+    "a blank": lambda: " ",
+    "'1.0'": lambda: "1.0",
+    "'world'": lambda: "world",
+    "'nosuch'": lambda: "nosuch",
+    "a str of another class": lambda: Text("nosuch"),
+    "half a surrogate": lambda: "\ud800",
+    "a zero byte": lambda: "a\0b",
+    "a long text": lambda: "x" * 5000,
+    "bytes": lambda: b"x",
+    "a path": lambda: Path("nosuch/x.json"),
+    "1j": lambda: 1j,
+    "complex 0-d": lambda: np.array(1j),
+    "complex of zero imaginary part": lambda: np.complex128(1.0),
+    "a date": lambda: datetime.date(2020, 1, 1),
+    "numpy's date": lambda: np.datetime64("2020-01-01"),
+    "a time": lambda: datetime.timedelta(1),
+    "numpy's time": lambda: np.timedelta64(1, "s"),
+    "a decimal": lambda: decimal.Decimal("1"),
+    "a fraction": lambda: fractions.Fraction(1, 2),
+    "nan": lambda: np.nan,
+    "inf": lambda: np.inf,
+    "-inf": lambda: -np.inf,
+    "-1": lambda: -1,
+    "0": lambda: 0,
+    "1": lambda: 1,
+    "2": lambda: 2,
+    "0.5": lambda: 0.5,
+    "2.0": lambda: 2.0,
+    "2**63": lambda: 2**63,
+    "10**9": lambda: 10**9,
+    "10**400": lambda: 10**400,
+    "-10**400": lambda: -(10**400),
+    "1e308": lambda: 1e308,
+    "-1e308": lambda: -1e308,
+    "1e200": lambda: 1e200,
+    "1e-200": lambda: 1e-200,
+    "5e-324": lambda: 5e-324,
+    "1e16": lambda: 1e16,
+    "float32": lambda: np.float32(1.5),
+    "int8": lambda: np.int8(3),
+    "longdouble": lambda: np.longdouble("1e4000"),
+    "0-d": lambda: np.array(2.0),
+    "0-d nan": lambda: np.array(np.nan),
+    "(1,)": lambda: np.array([1.0]),
+    "[1.0]": lambda: [1.0],
+    "(3,)": lambda: np.ones(3),
+    "(2, 3)": lambda: np.ones((2, 3)),
+    "(3, 3, 3)": lambda: np.ones((3, 3, 3)),
+    "(0,)": lambda: np.zeros(0),
+    "zeros": lambda: np.zeros(3),
+    "[]": list,
+    "()": tuple,
+    "{}": dict,
+    "a set": lambda: {1, 2, 3},
+    "ragged": lambda: [1, [2, 3]],
+    "texts": lambda: ["a", "b", "c"],
+    "texts of numbers": lambda: ["1", "0", "0"],
+    "truths": lambda: [True, False, True],
+    "a truth among numbers": lambda: [0.0, True, 0.0],
+    "array of truths": lambda: np.array([True, False, True]),
+    "array of texts": lambda: np.array(["1", "0", "0"]),
+    "array of complex": lambda: np.array([1.0 + 0j, 0, 0]),
+    "array of objects": lambda: np.array([1, 0, 0], dtype=object),
+    "array of dates": lambda: np.array(["2020-01-01"] * 3, dtype="M8[D]"),
+    "array of records": lambda: np.zeros(3, dtype=[("a", float)]),
+    "masked": lambda: np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False]),
+    "nans": lambda: [np.nan] * 3,
+    "Nones": lambda: [None] * 3,
+    "huge whole numbers": lambda: [10**400, 0, 0],
+    "1e308s": lambda: [1e308] * 3,
+    "1e200s": lambda: [1e200, -1e200, 1e200],
+    "1e-320s": lambda: [1e-320, 0, 0],
+    "range": lambda: range(3),
+    "an iterator": lambda: iter([1.0, 2.0, 3.0]),
+    "a list in itself": _in_itself,
+    "a deep list": lambda: _deep(500),
+    "a deeper list": lambda: _deep(100_000),
+    "a dict of nothing known": lambda: {"nosuch": 1.0},
+    "a dict of numbers": lambda: {1: 2},
+    "a dict of None": lambda: {None: None},
+    "a dict of tuples": lambda: {(): 1},
+    "an object": object,
+    "a hostile object": Hostile,
+    "hostile objects": lambda: [Hostile(), Hostile(), Hostile()],
+    "a class": lambda: int,
+    "a class of errors": lambda: vi.VarintError,
+    "a module": lambda: np,
+    "a function that raises": lambda: raising,
+    "a function without arguments": lambda: lambda: 1.0,
+    "a function that gives nan": lambda: lambda *_: np.nan,
+    "a function that gives text": lambda: lambda *_: "x",
+    "a function that gives None": lambda: lambda *_: None,
+    "a function that gives an array": lambda: lambda *_: np.ones(3),
+    "a function that gives True": lambda: lambda *_: True,
+    "a function that gives huge": lambda: lambda *_: 10**400,
+    "a mechanism": lambda: _mechanism(),
+    "another mechanism": lambda: vi.mechanisms.n_pendulum(3),
+    "a state": lambda: _mechanism().state(),
+    "a state of another mechanism": lambda: vi.mechanisms.n_pendulum(3).state(),
+    "a state of texts": lambda: vi.State(*(["a"] * 4)),
+    "a state of Nones": lambda: vi.State(None, None, None, None),
+    "a reduced state of Nones": lambda: vi.redmax.ReducedState(None, None),
+    "a body": lambda: vi.Body.sphere("b", 0.1, 1.0),
+    "a joint": lambda: vi.Free("f", "world", "b"),
+    "a trajectory": lambda: _run(),
+}  # fmt: skip
+
+NO_NUMBER = {
+    "True", "False", "numpy's True", "'1.0'", "'world'", "bytes", "1j", "complex 0-d", "complex of zero imaginary part",
+    "a date", "numpy's date", "a time", "numpy's time", "nan", "10**400", "-10**400", "0-d nan", "longdouble", "texts",
+    "array of truths", "array of texts", "array of complex", "truths", "a hostile object", "an object", "a state", "{}", "[]",
+    "(2, 3)",
+}  # fmt: skip
+NO_NAME = {
+    "None", "True", "no text", "a blank", "bytes", "a path", "1j", "a date", "nan", "0", "1", "0.5", "10**400", "0-d", "(3,)", "[]",
+    "()", "{}", "a set", "texts", "an object", "a hostile object", "a class", "half a surrogate", "a body", "a joint",
+    "array of texts",
+}  # fmt: skip
+NO_ARRAY = {
+    "True", "'1.0'", "'world'", "bytes", "1j", "a date", "nan", "texts", "texts of numbers", "truths", "a truth among numbers",
+    "array of truths", "array of texts", "array of complex", "array of objects", "array of dates", "array of records",
+    "masked", "nans", "Nones", "huge whole numbers", "a set", "{}", "ragged", "a hostile object", "a list in itself",
+    "(3, 3, 3)", "a dict of numbers",
+}  # fmt: skip
+
+
+class Call(NamedTuple):
+    """``right``: parameter to a function that makes an argument that is right. ``then``: what is done with the answer."""
+
+    function: Callable
+    right: dict[str, Callable[[], Any]]
+    then: Callable[[Any], object] = lambda answer: None
+
+
+class Case(NamedTuple):
+    """Of a call: parameter to (name of what is wrong, where inside the argument, or None)."""
+
+    call: str
+    wrong: dict[str, tuple[str, int | None]]
+
+
+# ------------------------------------------------------------------------------------- arguments that are right
+
+
+@cache
+def _mechanism() -> vi.Mechanism:
+    return vi.mechanisms.double_pendulum()
+
+
+@cache
+def _four_bar() -> vi.Mechanism:
+    return vi.mechanisms.four_bar()
+
+
+@cache
+def _driven() -> vi.Mechanism:
+    return vi.mechanisms.cart_pole(effort=0.1)
+
+
+@cache
+def _run() -> vi.Trajectory:
+    return vi.simulate(_driven(), 0.01, 0.005)
+
+
+@cache
+def _reduced_run() -> vi.Trajectory:
+    return vi.redmax.simulate(_driven(), 0.01, dt=0.005)
+
+
+@cache
+def _comparison():
+    return vi.compare(_mechanism(), 0.02, (0.01, 0.005))
+
+
+def _always(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def _rights(**values: Any) -> dict[str, Callable[[], Any]]:
+    return {name: value if inspect.isfunction(value) else _always(value) for name, value in values.items()}
+
+
+def _short_run(mechanism: vi.Mechanism) -> None:
+    """A state and two steps of what was described."""
+    state = mechanism.state()
+    if not any(force.reduced_only for force in mechanism.forces):
+        vi.simulate(mechanism, 2e-3, 1e-3, state=state).force  # noqa: B018  worked out when it is asked for
+
+
+def _joint_calls() -> dict[str, Call]:
+    rng, found = np.random.default_rng(3), {}
+    for kind, cls in REGISTRY.items():
+        body = random_body(rng, "b")
+        sample = random_joint(rng, kind, "joint", "world", "b", body.position + 0.2)
+        fields = {f.name: getattr(sample, f.name) for f in dataclasses.fields(sample) if f.init}
+
+        def then(joint, body=body):
+            _short_run(vi.Mechanism("one", [body], [joint]))
+
+        found[kind] = Call(cls, {name: _always(value) for name, value in fields.items()}, then)
+    return found
+
+
+def _force_calls() -> dict[str, Call]:
+    rng, found = np.random.default_rng(4), {}
+    for name, (force, *others) in samples(rng).items():
+        base = sample_mechanism(rng)
+        fields = {f.name: getattr(force, f.name) for f in dataclasses.fields(force) if f.init}
+
+        def then(force, base=base, others=others):
+            _short_run(vi.Mechanism("forced", base.bodies, base.joints, forces=[force, *others]))
+
+        found[name] = Call(type(force), {key: _always(value) for key, value in fields.items()}, then)
+    missing = set(FORCES) - {type(force).__name__ for all_ in samples(rng).values() for force in all_}
+    assert missing <= {"MultiPointCable"}, missing
+    return found
+
+
+def _body_calls() -> dict[str, Call]:
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    pose = {"position": (0.0, 0.0, 1.0), "quat_wxyz": (1.0, 0.0, 0.0, 0.0)}
+    shapes: dict[str, dict[str, Any]] = {
+        "box": {"size": (1.0, 2.0, 3.0), "mass": 1.0, **pose},
+        "cylinder": {"radius": 1.0, "length": 2.0, "mass": 1.0, **pose},
+        "capsule": {"radius": 1.0, "length": 2.0, "mass": 1.0, **pose},
+        "sphere": {"radius": 1.0, "mass": 1.0, **pose},
+        "ellipsoid": {"semi_axes": (1.0, 2.0, 3.0), "mass": 1.0, **pose},
+        "rod": {"start": (0.0, 0.0, 0.0), "end": (1.0, 0.0, 0.0), "mass": 1.0, "radius": 0.1},
+        "mesh": {"vertices": corners, "triangles": faces, "mass": 1.0, **pose},
+        "composite": {"parts": lambda: [vi.Body.sphere("s", 1.0, 1.0), (1.0, (1.0, 0.0, 0.0))]},
+    }
+
+    def then(body):
+        _short_run(vi.Mechanism("one", [body], [vi.Free("f", "world", body.name)]))
+
+    found = {
+        f"Body.{name}": Call(getattr(vi.Body, name), _rights(name="b", **rest), then) for name, rest in shapes.items()
+    }
+    return found | {"Body": Call(vi.Body, _rights(name="b", mass=1.0, inertia=np.eye(3), **pose), then)}
+
+
+def _mechanism_calls() -> dict[str, Call]:
+    four, state = _four_bar(), _four_bar().state()
+    made = {
+        "name": "m",
+        "bodies": lambda: list(four.bodies),
+        "joints": lambda: list(four.joints),
+        "gravity": (0.0, 0.0, -9.81),
+        "start": lambda: {"rates": {"crank pivot": 1.0}},
+        "forces": lambda: [vi.JointDamper("d", joint="crank pin", damping=1.0)],
+    }
+    motion = {
+        "coordinates": lambda: {"crank pivot": 0.1},
+        "rates": lambda: {"crank pivot": 1.0},
+        "position": lambda: {"crank": np.array(state.position[0])},
+        "quat_wxyz": lambda: {"crank": np.array(state.quat_wxyz[0])},
+        "velocity": lambda: {"crank": (0.0, 0.0, 0.0)},
+        "angular_velocity": lambda: {"crank": (0.0, 0.0, 0.0)},
+    }
+    held = {"guess": state, "hold": lambda: ["rocker"], "coordinates": lambda: {}, "rates": lambda: {}}
+    arrays = {name: np.array(array) for name, array in vars(state).items()}
+
+    def with_state(**given):
+        return four.state(**given)
+
+    def use(state):
+        four.assemble(state)
+        vi.simulate(four, 2e-3, 1e-3, state=state)
+
+    found = {
+        "Mechanism": Call(vi.Mechanism, _rights(**made), _short_run),
+        "Mechanism.assemble": Call(four.assemble, _rights(**held)),
+        "Mechanism.sweep": Call(four.sweep, _rights(joint="crank pivot", values=[0.0, 0.1], state=state)),
+        "Mechanism.diagnose": Call(four.diagnose, _rights(state=state), str),
+        "Mechanism.body": Call(four.body, _rights(name="crank")),
+        "Mechanism.joint": Call(four.joint, _rights(name="crank pin")),
+        "Mechanism.force": Call(_driven().force, _rights(name="motor")),
+        "State": Call(vi.State, _rights(**arrays), use),
+        "Sweep.state": Call(four.sweep("crank pivot", [0.0, 0.1]).state, _rights(i=1)),
+    }
+    for name, value in motion.items():
+        found[f"Mechanism.state {name}"] = Call(with_state, _rights(**{name: value}))
+    spring = {
+        "name": "s", "body_a": "world", "body_b": "crank", "point_a": (0.0, 0.0, 1.0), "point_b": (0.1, 0.0, 0.3), "mass": 1.0,
+        "stiffness": 10.0, "segments": 2, "damping": 1.0, "rest_length": 1.0,
+    }  # fmt: skip
+
+    def with_spring(parts):
+        all_ = ([*getattr(four, kind), *getattr(parts, kind)] for kind in ("bodies", "joints", "forces"))
+        bodies, joints, forces = all_
+        _short_run(vi.Mechanism("sprung", bodies, joints, forces=forces))
+
+    return found | {"deformable_spring": Call(vi.deformable_spring, _rights(**spring), with_spring)}
+
+
+def _run_calls() -> dict[str, Call]:
+    motor, nodes = _driven(), np.zeros((3, 3))
+    common = {
+        "mechanism": motor, "duration": 0.01, "state": motor.state(), "every": 1, "force": lambda: {"cart": nodes},
+        "torque": lambda: {"pole": (0.0, 0.1, 0.0)}, "output": None, "resume": False, "progress": lambda: lambda *_: None,
+    }  # fmt: skip
+    maximal = common | {"dt": 0.005, "order": 2, "scheme": None, "tol": 1e-10, "closures": "clusters"}
+    reduced = common | {
+        "dt": 0.005, "integrator": "dop853", "rtol": 1e-8, "atol": 1e-10, "baumgarte": 5.0, "chart": "exponential",
+        "prescribed": lambda: {"track": lambda t: (0.1 * t, 0.1, 0.0)},
+    }  # fmt: skip
+    compared = {
+        "mechanism": _mechanism(), "duration": 0.02, "dt": lambda: (0.01, 0.005), "state": _mechanism().state(), "order": 2,
+        "integrators": lambda: ["dop853"], "rtol": 1e-10, "progress": lambda: lambda *_: None,
+    }  # fmt: skip
+    looped = {"mechanism": _four_bar(), "duration": 0.01, "dt": 0.005, "integrator": "euler", "baumgarte": 5.0}
+
+    def ask(run):
+        return run.energy, run.drift, repr(run)
+
+    def to_file(duration, output, resume):
+        vi.simulate(_mechanism(), duration, 0.005, output=output, resume=resume)
+
+    return {
+        "simulate": Call(vi.simulate, _rights(**maximal), ask),
+        "simulate to a file": Call(to_file, _rights(duration=0.01, output="run.h5", resume=False)),
+        "redmax.simulate": Call(vi.redmax.simulate, _rights(**reduced), ask),
+        "redmax.simulate of a loop": Call(vi.redmax.simulate, _rights(**looped), ask),
+        "compare": Call(vi.compare, _rights(**compared), str),
+        "redmax.coordinates": Call(vi.redmax.coordinates, _rights(mechanism=motor)),
+        "redmax.reduced_state": Call(vi.redmax.reduced_state, _rights(mechanism=motor, state=motor.state())),
+        "redmax.maximal_state": Call(
+            vi.redmax.maximal_state,
+            _rights(mechanism=motor, reduced=vi.redmax.reduced_state(motor, motor.state())),
+        ),
+        "redmax.ReducedState": Call(
+            vi.redmax.ReducedState,
+            _rights(q=np.zeros(2), qdot=np.zeros(2)),
+            lambda reduced: vi.redmax.simulate(motor, 0.01, dt=0.005, state=reduced),
+        ),
+    }
+
+
+def _file_calls() -> dict[str, Call]:
+    def loaded(path):
+        vi.save_mechanism(_mechanism(), "m.json")
+        return vi.load_mechanism(path)
+
+    def run_loaded(path):
+        if not Path("r.h5").exists():
+            vi.simulate(_mechanism(), 0.01, 0.005, output="r.h5")
+        return vi.load(path)
+
+    figure = {"trajectory": _run(), "path": "run.png", "order": 2, "method": "order 2"}
+    return {
+        "save_mechanism": Call(vi.save_mechanism, _rights(mechanism=_mechanism(), path="m.json")),
+        "load_mechanism": Call(loaded, _rights(path="m.json")),
+        "load": Call(run_loaded, _rights(path="r.h5")),
+        "plot_run": Call(plot_run, _rights(**figure)),
+        "Comparison.save": Call(_comparison().save, _rights(path="comparison.json")),
+        "Comparison.plot": Call(_comparison().plot, _rights(path=None)),
+    }
+
+
+def _lookups() -> dict[str, Call]:
+    """Of trajectories by the names of joints and forces."""
+    found = {}
+    names = {
+        "force": "motor",
+        "power": "motor",
+        "law_state": "motor",
+        "force_potential": "motor",
+        "dissipated": "motor",
+    }
+    names |= {"coordinates": "track", "reactions": "track"}
+    for formulation, run in (("", _run()), ("reduced ", _reduced_run())):
+        for what, name in names.items():
+            mapping = getattr(run, what)
+            found[f"{formulation}{what}[]"] = Call(mapping.__getitem__, _rights(name=name))
+            found[f"{formulation}{what} in"] = Call(mapping.__contains__, _rights(present=name))
+    return found
+
+
+def _catalogue_calls() -> dict[str, Call]:
+    found = {"mechanisms.module": Call(vi.mechanisms.module, _rights(key="four_bar"))}
+    for name in vi.mechanisms.NAMES:
+        build = getattr(vi.mechanisms, name)
+        given = {key: parameter.default for key, parameter in inspect.signature(build).parameters.items()}
+        if given:
+            found[f"mechanisms.{name}"] = Call(build, {key: _always(value) for key, value in given.items()}, _short_run)
+    curve, surface = (random_joint(np.random.default_rng(2), kind, "j", "world", "b", np.zeros(3)) for kind in SPLINES)
+    found["SplineCurve.pose"] = Call(vi.SplineCurve.pose, _rights(frames=curve.frames, q=1.0, closed=True))
+    found["SplineSurface.pose"] = Call(
+        vi.SplineSurface.pose, _rights(controls=surface.controls, q=np.array([0.5, 0.5]))
+    )
+    return found
+
+
+SPLINES = ("SplineCurve", "SplineSurface")
+
+
+@cache
+def calls() -> dict[str, Call]:
+    """By their names."""
+    parts = (
+        _joint_calls,
+        _force_calls,
+        _body_calls,
+        _mechanism_calls,
+        _run_calls,
+        _file_calls,
+        _lookups,
+        _catalogue_calls,
+    )
+    return {name: call for part in parts for name, call in part().items()}
+
+
+@cache
+def table() -> list[tuple[str, str, str]]:
+    """Every parameter of every call with everything that is wrong."""
+    return [(name, parameter, wrong) for name, call in calls().items() for parameter in call.right for wrong in WRONG]
+
+
+@cache
+def _order(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).permutation(len(table()))
+
+
+# ------------------------------------------------------------------------------------------------ the fuzzer
+
+
+def put_inside(argument: Any, wrong: Any, place: int) -> Any:
+    """The list or dictionary with something wrong in the place of a key, of a value or of an element."""
+    if isinstance(argument, Mapping) and argument:
+        pairs, k = list(argument.items()), place // 2 % len(argument)
+        pairs[k] = (
+            (pairs[k][0], wrong)
+            if place % 2 or wrong.__hash__ is None or isinstance(wrong, tuple)
+            else (wrong, pairs[k][1])
+        )
+        return dict(pairs)
+    if isinstance(argument, list | tuple) and argument:
+        found = list(argument)
+        found[place % len(found)] = wrong
+        return type(argument)(found)
+    return wrong
+
+
+def must_be_refused(right: Any, wrong: str, parameter: str) -> bool:
+    """Whether no call may answer that is given this in place of an argument that is right."""
+    if isinstance(right, bool) or parameter in PLACES or parameter == "present":
+        return False
+    if isinstance(right, int | float):
+        return wrong in NO_NUMBER
+    if isinstance(right, str):
+        return wrong in NO_NAME
+    arrays = isinstance(right, np.ndarray) or (
+        isinstance(right, tuple) and bool(right) and all(isinstance(x, int | float) for x in right)
+    )
+    return arrays and wrong in NO_ARRAY
+
+
+@register
+class Api(Kind):
+    """Calls with wrong arguments."""
+
+    name = "api"
+
+    def prepare(self) -> None:
+        """Compiles what the calls need: right arguments, once."""
+        for name in calls():
+            self.check(Case(name, {}), Path())
+
+    def case(self, rng: np.random.Generator, number: int, seed: int) -> Case:
+        if rng.random() >= PAIRS:
+            name, parameter, wrong = table()[_order(seed)[number % len(table())]]
+            return Case(name, {parameter: (wrong, self._place(rng))})
+        name = str(rng.choice(list(calls())))
+        parameters = list(calls()[name].right)
+        chosen = rng.choice(parameters, min(2, len(parameters)), replace=False)
+        return Case(name, {str(p): (str(rng.choice(list(WRONG))), self._place(rng)) for p in chosen})
+
+    def _place(self, rng: np.random.Generator) -> int | None:
+        place = int(rng.integers(100))
+        return place if rng.random() < INSIDE else None
+
+    def check(self, case: Case, folder: Path) -> str | None:
+        call = calls()[case.call]
+        arguments = {name: make() for name, make in call.right.items()}
+        refused = []
+        for name, (wrong, place) in case.wrong.items():
+            right, value = arguments[name], WRONG[wrong]()
+            inside = place is not None and isinstance(right, Mapping | list | tuple) and bool(right)
+            arguments[name] = put_inside(right, value, place) if inside else value
+            if not inside and must_be_refused(right, wrong, name):
+                refused.append(name)
+        if any(name.endswith(("[]", " in", "module")) for name in [case.call]):
+            answer = call.function(*arguments.values())
+        else:
+            answer = call.function(**arguments)
+        call.then(answer)
+        return f"{case.call} takes {case.wrong[refused[0]][0]} as {refused[0]}" if refused else None
+
+    def describe(self, case: Case) -> str:
+        given = (
+            f"{name} = {wrong}{'' if k is None else f', inside at {k}'}" for name, (wrong, k) in case.wrong.items()
+        )
+        return f"{case.call}: {'; '.join(given)}"

@@ -1,0 +1,115 @@
+"""What a kind of fuzzing is, and the registry of the kinds: one file each in this folder, found by itself.
+
+The file of a kind has a class that derives from `Kind`, under the decorator `register`.
+"""
+
+import importlib
+import re
+import traceback
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import varint as vi
+
+FOLDER = Path(__file__).parent
+MACHINERY = ("kinds", "run", "worker")
+INTERNAL = re.compile(
+    r"__init__\(|unexpected keyword|positional argument|has no attribute|unhashable|not subscriptable"
+)
+
+KINDS: dict[str, type["Kind"]] = {}
+
+
+class Planted(Exception):
+    """What functions raise that the fuzzers give in place of a user's."""
+
+
+class Verdict(NamedTuple):
+    """Of one case. ``outcome``: "fine", "foreign" (an exception that is not varint's) or "altered"."""
+
+    outcome: str
+    where: str = ""
+    message: str = ""
+
+
+class Kind:
+    """A kind of input that is made wrong.
+
+    ``name``: as the runner is told. ``suffix``: of files that cases are saved in.
+    """
+
+    name: str
+    suffix = ".txt"
+
+    def prepare(self) -> None:
+        """Work out what all cases share, before the time of the first one counts."""
+
+    def case(self, rng: np.random.Generator, number: int, seed: int):
+        """Case ``number`` of a run with ``seed``; everything random comes from ``rng``."""
+        raise NotImplementedError
+
+    def check(self, case, folder: Path) -> str | None:
+        """Use the case, with ``folder`` to write into. What was altered in silence, or None; errors go through."""
+        raise NotImplementedError
+
+    def describe(self, case) -> str:
+        """The case in a line."""
+        raise NotImplementedError
+
+    def save(self, case, path: Path) -> None:
+        """Write what is needed to look at the case by itself."""
+        path.write_text(self.describe(case))
+
+
+def register(cls: type[Kind]) -> type[Kind]:
+    """Class decorator: add a kind to the registry."""
+    KINDS[cls.name] = cls
+    return cls
+
+
+def case_of(kind: Kind, seed: int, number: int):
+    """Case ``number`` of the run with ``seed``, the same at any time."""
+    return kind.case(np.random.default_rng([seed, number]), number, seed)
+
+
+def judged(kind: Kind, case, folder: Path) -> Verdict:
+    """What came of a case."""
+    try:
+        altered = kind.check(case, folder)
+    except vi.VarintError as problem:
+        if INTERNAL.search(str(problem)):
+            return Verdict("foreign", _place(problem), f"speaks of Python, not of the input: {problem}"[:300])
+        return Verdict("fine")
+    except Planted as problem:
+        if getattr(problem, "__notes__", ()):
+            return Verdict("fine")
+        return Verdict("foreign", _place(problem), "a function's own error, without a note of whose it is")
+    except Exception as problem:
+        return Verdict("foreign", _place(problem), f"{type(problem).__name__}: {_text(problem)}"[:300])
+    return Verdict("altered", "", altered[:300]) if altered else Verdict("fine")
+
+
+def _text(problem: Exception) -> str:
+    try:
+        return str(problem)
+    except Exception:
+        return "(no text)"
+
+
+def _place(problem: Exception) -> str:
+    """File and line of the package nearest to where it was raised."""
+    package = Path(vi.__file__).parent
+    frames = [f for f in traceback.extract_tb(problem.__traceback__) if Path(f.filename).is_relative_to(package)]
+    if not frames:
+        return "outside the package"
+    return f"{Path(frames[-1].filename).relative_to(package)}:{frames[-1].lineno}"
+
+
+def load_kinds() -> dict[str, type[Kind]]:
+    """The registry, filled with every kind in this folder."""
+    for path in sorted(FOLDER.glob("*.py")):
+        if path.stem not in MACHINERY and not path.stem.startswith("_"):
+            importlib.import_module(f"fuzz.{path.stem}")
+    return KINDS

@@ -1,0 +1,204 @@
+"""Feeds the package with wrong input and tells what should not have happened.
+
+    python tests/fuzz/run.py json 10000 --seed 1
+    python tests/fuzz/run.py api --seed 1 --replay 417
+
+Counts errors that are not varint's ("foreign"), input that was changed in silence ("altered"), processes that died
+("crash") and cases above the time limit ("slow"). Cases that are none of "fine" are saved in a temporary folder.
+"""
+
+import argparse
+import json
+import os
+import re
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.kinds import case_of, judged, load_kinds
+
+CHUNK = 200  # cases that a worker is given at once
+START = 600.0  # s, that a worker may take to import, compile and prepare
+
+
+class Found(NamedTuple):
+    """A case that did not go as it should; ``outcome`` "crash" and "slow" beside those of `Verdict`."""
+
+    number: int
+    outcome: str
+    where: str
+    message: str
+
+
+class Worker:
+    """A process of `worker.py`, started anew where it died."""
+
+    def __init__(self, kind: str, seed: int, limit: float) -> None:
+        self.kind, self.seed, self.limit = kind, seed, limit
+        self.process: subprocess.Popen | None = None
+
+    def work_off(self, first: int, last: int) -> Iterator[Found]:
+        """The cases from ``first`` to before ``last`` that did not go well."""
+        while first < last:
+            if self.process is None:
+                self._start()
+            self.process.stdin.write(f"{self.seed} {first} {last}\n".encode())
+            self.process.stdin.flush()
+            running = first
+            while first < last:
+                line = self._line(self.limit)
+                if line is None:
+                    slow = self.process.poll() is None
+                    what = f"above {self.limit:g} s" if slow else f"exit code {self.process.wait()}"
+                    self.end()
+                    yield Found(running, "slow" if slow else "crash", "", what)
+                    first = running + 1
+                    break
+                told = json.loads(line)
+                if "start" in told:
+                    running = told["start"]
+                    continue
+                first = told["done"] + 1
+                if told["outcome"] != "fine":
+                    yield Found(told["done"], told["outcome"], told["where"], told["message"])
+
+    def _start(self) -> None:
+        self.rest = b""
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("worker.py")), self.kind],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        if self._line(START) is None:
+            raise RuntimeError(
+                f"the worker for {self.kind} does not start: python {Path(__file__).with_name('worker.py')} {self.kind}"
+            )
+
+    def _line(self, limit: float) -> bytes | None:
+        """The next line that the process writes; None where it died or takes longer than ``limit``, s."""
+        end = time.monotonic() + limit
+        while b"\n" not in self.rest:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, end - time.monotonic()))
+            more = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
+            if not more:
+                if not ready:
+                    return None
+                self.process.wait()
+                return None
+            self.rest += more
+        line, _, self.rest = self.rest.partition(b"\n")
+        return line
+
+    def end(self) -> None:
+        """Stop the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdin.close()
+            self.process.stdout.close()
+            self.process = None
+
+
+def fuzz(kind: str, count: int, seed: int, workers: int = 2, limit: float = 20.0) -> list[Found]:
+    """Cases 0 to ``count`` of a kind that did not go well, in their order."""
+    chunks = iter(range(0, count, CHUNK))
+    found: list[Found] = []
+    lock = threading.Lock()
+
+    def labour() -> None:
+        worker = Worker(kind, seed, limit)
+        try:
+            while True:
+                with lock:
+                    first = next(chunks, None)
+                if first is None:
+                    return
+                own = list(worker.work_off(first, min(first + CHUNK, count)))
+                with lock:
+                    found.extend(own)
+        finally:
+            worker.end()
+
+    failed: list[Exception] = []
+
+    def guarded() -> None:
+        try:
+            labour()
+        except Exception as problem:
+            failed.append(problem)
+
+    threads = [threading.Thread(target=guarded) for _ in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[0]
+    return sorted(found)
+
+
+def report(kind: str, count: int, seed: int, found: list[Found], seconds: float) -> str:
+    """The figures, and of each place one case."""
+    number = Counter(case.outcome for case in found)
+    figures = ", ".join(f"{what} {number[what]}" for what in ("foreign", "altered", "crash", "slow"))
+    lines = [f"{kind}: {count} cases, seed {seed}: {figures}; {seconds:.0f} s"]
+    places = defaultdict(list)
+    for case in found:
+        alike = (
+            case.message.split(":")[0]
+            if case.outcome == "foreign"
+            else re.sub(r"[^ ]*['\d\[\].][^ ]*", "", case.message)
+        )
+        places[case.outcome, case.where, alike].append(case)
+    for (outcome, where, _), cases in sorted(places.items(), key=lambda item: -len(item[1])):
+        numbers = ", ".join(str(case.number) for case in cases[:4])
+        lines.append(f"  {len(cases):5d} {outcome} {where} {cases[0].message}  [{numbers}]")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Exit code 1 where anything was found."""
+    kinds = load_kinds()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=sorted(kinds))
+    parser.add_argument("count", nargs="?", type=int, default=1000, help="cases, default %(default)s")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=20.0, metavar="S", help="of a case, s, default %(default)g")
+    parser.add_argument("--replay", type=int, metavar="N", help="run case N alone, here, with its traceback")
+    args = parser.parse_args()
+    kind = kinds[args.kind]()
+    if args.replay is not None:
+        case = case_of(kind, args.seed, args.replay)
+        print(kind.describe(case))
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            print(judged(kind, case, Path(folder)))
+            print(kind.check(case, Path(folder)))
+        return 0
+    began = time.monotonic()
+    found = fuzz(args.kind, args.count, args.seed, args.workers, args.limit)
+    print(report(args.kind, args.count, args.seed, found, time.monotonic() - began))
+    if found:
+        folder = Path(tempfile.mkdtemp(prefix=f"varint-fuzz-{args.kind}-{args.seed}-"))
+        for problem in found:
+            case = case_of(kind, args.seed, problem.number)
+            kind.save(case, folder / f"{problem.number}{kind.suffix}")
+        lines = [f"{p.number} {p.outcome} {p.where} {p.message}\n" for p in found]
+        (folder / "found.txt").write_text("".join(lines), encoding="utf-8", errors="backslashreplace")
+        print(f"saved in {folder}; run one again by --seed {args.seed} --replay N")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

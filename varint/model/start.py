@@ -1,0 +1,50 @@
+"""What is given of a motion to start from: coordinates and rates of joints, poses and velocities of bodies."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.errors import VarintError
+from varint.model.checks import array_of, by_name, is_alone, unit_quaternion
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+
+OF_JOINTS = ("coordinates", "rates")
+OF_BODIES = {"position": 3, "quat_wxyz": 4, "velocity": 3, "angular_velocity": 3}  # by their sizes
+MOTION_KEYS = (*OF_JOINTS, *OF_BODIES)
+
+
+def check_start(structure: "Structure", start: Mapping, what: str, error: type[VarintError]) -> None:
+    """Raise ``error`` where a start names what is not there, or has no numbers of its shape; ``what`` names it."""
+    for key, values in start.items():
+        if key in OF_JOINTS:
+            of_joints(structure, values, key, error, f"{what}: ")
+        else:
+            of_bodies(structure, values, key, error, f"{what}: ")
+
+
+def of_joints(
+    structure: "Structure", values: object, key: str, error: type[VarintError], prefix: str = ""
+) -> dict[str, np.ndarray]:
+    """Joint name to its coordinates or rates (dof,)."""
+    checked = {}
+    for name, value in by_name(values, structure.joint_index, f"{prefix}{key}", "joint", error).items():
+        joint = structure.joint(name)
+        given = [value] if is_alone(value) else value
+        checked[name] = array_of(given, (joint.dof,), f"{prefix}{key} of {joint.label}", error)
+    return checked
+
+
+def of_bodies(
+    structure: "Structure", values: object, key: str, error: type[VarintError], prefix: str = ""
+) -> dict[int, np.ndarray]:
+    """Body number to what ``key`` says of it."""
+    checked = {}
+    for name, value in by_name(values, structure.body_index, f"{prefix}{key}", "body", error).items():
+        label, size = f"{prefix}{key} of body '{name}'", OF_BODIES[key]
+        found = unit_quaternion(value, label, error) if size == 4 else array_of(value, (size,), label, error)
+        checked[structure.body_index[name]] = found
+    return checked
