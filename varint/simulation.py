@@ -10,7 +10,7 @@ from varint.analysis.forces import check_laws
 from varint.analysis.quantities import joint_drift
 from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
-from varint.errors import ArgumentError, StateError
+from varint.errors import ArgumentError, FileError, StateError
 from varint.integrators.march import March
 from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
@@ -124,7 +124,10 @@ def load(path: str | Path) -> Trajectory:
     if record.settings["formulation"] == REDUCED:
         from varint.redmax.record import trajectory  # slow to import, so only when needed
 
-        return trajectory(record)
+        try:
+            return trajectory(record)
+        except ValueError as problem:
+            raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
     return _trajectory(record)
 
 

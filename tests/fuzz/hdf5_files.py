@@ -6,6 +6,7 @@ ends well or in an error of varint's, and nothing but the file is read.
 
 import json
 import resource
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -63,8 +64,13 @@ class Original(NamedTuple):
 
 
 @cache
-def originals(folder: Path) -> list[Original]:
+def originals() -> list[Original]:
     """Every run, finished and stopped by a kill."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _originals(Path(folder))
+
+
+def _originals(folder: Path) -> list[Original]:
     found = []
     for name, run in RUNS.items():
         path = folder / "original.h5"
@@ -311,15 +317,10 @@ class RunFiles(Kind):
     name, suffix = "hdf5", ".h5"
 
     def prepare(self) -> None:
-        import tempfile
-
-        self.folder = Path(tempfile.mkdtemp(prefix="varint-fuzz-originals-"))
-        originals(self.folder)
+        originals()
 
     def case(self, rng, number, seed):
-        if not hasattr(self, "folder"):
-            self.prepare()
-        known = originals(self.folder)
+        known = originals()
         name = pick(rng, [*OF_BYTES, *OF_FILES, *OF_FILES])
         original = pick(rng, known if name in OF_BYTES else [one for one in known if not one.left_open])
         return Case(original, name, bool(rng.random() < 0.6) and name in OF_FILES, [seed, number, 1])
@@ -390,7 +391,7 @@ def changed(case: Case, folder: Path, secret: Path) -> bytes:
         else:
             with h5py.File(path, "r+") as file:
                 function(rng, file, secret)
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError, IndexError):
+    except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError, IndexError, MemoryError):
         pass  # HDF5 or its checksums cannot hold that; the file is as far as it came
     content = path.read_bytes()
     path.unlink()

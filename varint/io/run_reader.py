@@ -23,6 +23,7 @@ from varint.io.mechanism_data import from_data
 from varint.io.record import Counts, Record
 from varint.io.run_file import (
     FORMAT,
+    LONGEST_MESSAGE,
     TEXTS,
     TURNS,
     Checkpoint,
@@ -40,6 +41,13 @@ PATIENCE = 25  # looks at a file that a writer may be about to change, 0.02 s ap
 READ_ATTEMPTS = 22  # the waits between them double, from 1 ns
 HELD = 1 << 26  # bytes of nodes that are read at once; larger ones when asked for
 PART = 1 << 24  # bytes, at least, in a part of the nodes
+OF_CHECKPOINTS = {  # shape and type
+    "progress": ((3 + len(Counts._fields),), "<i8"),
+    "wall_time": ((), "<f8"),
+    "message": ((), f"|S{LONGEST_MESSAGE}"),
+    "checksum": ((), "<i8"),
+    "state/recorded": ((1,), "<i8"),
+}
 KINDS = ("<f8", "<c16", "<i8", "<i4", "|i1", "|b1")  # of arrays
 
 
@@ -193,6 +201,9 @@ class RunReader:
         names = [name for name in self.file[group] if name != "state"]
         names += [f"state/{name}" for name in self.file[group].get("state", ())]
         arrays = {name: self._array(f"{group}/{name}") for name in names}
+        for name, (shape, kind) in OF_CHECKPOINTS.items():
+            if arrays[name].shape != shape or arrays[name].dtype.str != kind:
+                raise ValueError(f"'{group}/{name}' is not what was written")
         if arrays["checksum"] != checksum_of(arrays):
             return None
         turn_, records, status, *counts = (int(number) for number in arrays["progress"])
@@ -206,7 +217,8 @@ class RunReader:
     def _blocks(self) -> np.ndarray:
         """The dataset ``blocks`` as far as it counts."""
         records = self.checkpoint.progress.records
-        sums = self._dataset("blocks", "<i8", (None, 1 + len(self.stored)))[()]
+        blocks = self._dataset("blocks", "<i8", (None, 1 + len(self.stored)))
+        sums = blocks[: blocks.id.get_storage_size() // (8 * blocks.shape[1])]
         count = int(np.searchsorted(sums[:, 0], records)) + 1
         sums = sums[:count]
         if records < 1 or len(sums) < count or sums[-1, 0] != records or (np.diff(sums[:, 0], prepend=0) <= 0).any():
@@ -359,7 +371,7 @@ def _settings(found: dict) -> dict:
     number = int | float
     wanted: dict = {"duration": number, "dt": number | None, "every": int, "steps": int}
     by_formulation: dict = {"maximal": {"scheme": str, "order": int}, "reduced": {"integrator": str}}
-    if found.get("formulation") not in by_formulation:
+    if found.get("formulation") not in tuple(by_formulation):
         raise ValueError("its settings name no formulation")
     for name, kind in (wanted | by_formulation[found["formulation"]]).items():
         if not isinstance(found[name], kind) or isinstance(found[name], bool):

@@ -16,6 +16,7 @@ from varint.redmax.equations import Equations
 from varint.redmax.trajectory import ReducedTrajectory, mean_rates
 
 CHARTS = (EXPONENTIAL, *ORDERS)
+IMPULSES = ("stopping_impulse", "friction_impulse", "driving_impulse")
 
 
 def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
@@ -31,12 +32,11 @@ def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
 
 
 def trajectory(record: Record) -> ReducedTrajectory:
-    """The trajectory of a reduced run."""
+    """The trajectory of a reduced run; raises ValueError where its nodes and layout do not belong together."""
+    _check(record)
     layout, nodes, t = record.layout, record.nodes, record.nodes["t"]
     if layout["contacts"]:
-        stopping, friction, driving = (
-            mean_rates(nodes[f"{name}_impulse"], t) for name in ("stopping", "friction", "driving")
-        )
+        stopping, friction, driving = (mean_rates(nodes[name], t) for name in IMPULSES)
     else:
         stopping, friction, driving = np.zeros_like(nodes["work"]), np.zeros((len(t), 0)), nodes["driving"]
     charts = np.array(CHARTS)[nodes["chart"]]
@@ -51,6 +51,34 @@ def trajectory(record: Record) -> ReducedTrajectory:
         stopping=stopping,
         friction=_parts(friction, layout["friction"]),
     )
+
+
+def _check(record: Record) -> None:
+    layout, nodes = record.layout, record.nodes
+    arrays = ["q", "qdot", "chart", *(IMPULSES if layout.get("contacts") else ["driving"])]
+    if any(name not in nodes or nodes[name].ndim != 2 for name in arrays) or nodes["chart"].dtype != np.int8:
+        raise ValueError("its reduced coordinates are missing")
+    charts, width = nodes["chart"], nodes["q"].shape[1]
+    if charts.size and not (charts.min() >= 0 and charts.max() < len(CHARTS)):
+        raise ValueError("it names charts that there are none of")
+    if not _are_names(layout.get("charts")) or len(layout["charts"]) != charts.shape[1]:
+        raise ValueError("its layout names other charts")
+    driving = nodes["driving_impulse" if layout["contacts"] else "driving"].shape[1]
+    friction = nodes["friction_impulse"].shape[1] if layout["contacts"] else 0
+    for name, columns in (("columns", width), ("driving", driving), ("friction", friction)):
+        ranges = layout.get(name)
+        if not isinstance(ranges, dict) or not all(_is_range(ends, columns) for ends in ranges.values()):
+            raise ValueError(f"its layout has no '{name}'")
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _is_range(ends: object, width: int) -> bool:
+    """Whether ``ends`` are [first, last + 1] of columns out of ``width``."""
+    numbers = isinstance(ends, list) and len(ends) == 2 and all(type(end) is int for end in ends)
+    return numbers and 0 <= ends[0] <= ends[1] <= width  # type: ignore[index]
 
 
 def _ranges(widths: Mapping[str, int]) -> dict[str, list[int]]:
