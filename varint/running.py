@@ -165,21 +165,22 @@ def carry_out(run: Run, job: Job) -> Record:
     first = run.start()
     if job.output is None:
         blocks: list[Mapping[str, np.ndarray]] = [first.nodes]
-        spent = _march(run, job, lambda block, spent: blocks.append(block.nodes), 0.0)
+        with interruptible() as pause:
+            spent = _march(run, job, lambda block, spent: blocks.append(block.nodes), 0.0, pause)
         status, message = _ended(run)
         made_of = job.mechanism, job.settings, run.layout
         return Record(*made_of, joined(blocks), job.load, run.counts, status, message, spent)
     path = Path(os.path.realpath(job.output))  # links are followed, not replaced
     if path.exists() and not path.is_file():
         raise FileError(f"cannot write '{job.output}': it is no file")
-    with locked(path):
+    with interruptible() as pause, locked(path):
         writer, spent = _reopened(run, job, path) if job.resume else (_opened(run, job, path, first), 0.0)
         try:
 
             def keep(block: Block, spent: float) -> None:
                 writer.append(block.nodes, run.checkpoint() if run.failure is None else None, run.counts, spent)
 
-            _march(run, job, keep, spent)
+            _march(run, job, keep, spent, pause)
             writer.finish(*_ended(run))
         finally:
             writer.close()
@@ -237,22 +238,24 @@ def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray])
             raise ValueError(f"'{name}' of its checkpoint does not belong to its mechanism")
 
 
-def _march(run: Run, job: Job, keep: Callable[[Block, float], object], spent: float) -> float:
+def _march(
+    run: Run, job: Job, keep: Callable[[Block, float], object], spent: float, pause: Callable[[], None]
+) -> float:
     """March to the end, giving each block and the seconds of stepping so far to ``keep``; those seconds in all."""
     row = 8 * 13 * len(job.mechanism.bodies)
     largest = max(1, LARGEST_BLOCK * job.every // row)
     size = job.every
-    with interruptible() as pause:
-        while not run.finished and run.failure is None:
-            began = time.perf_counter()
-            block = run.advance(size)
-            spent += block.seconds
-            keep(block, spent)
-            if job.progress:
-                call(job.progress, "progress, a function that is called as progress(done, total)", run.done, run.total)
-            pause()
-            factor = np.clip(BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9), 0.5, 8.0)
-            size = int(np.clip(size * factor, 1, largest))
+    pause()
+    while not run.finished and run.failure is None:
+        began = time.perf_counter()
+        block = run.advance(size)
+        spent += block.seconds
+        keep(block, spent)
+        if job.progress:
+            call(job.progress, "progress, a function that is called as progress(done, total)", run.done, run.total)
+        pause()
+        factor = np.clip(BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9), 0.5, 8.0)
+        size = int(np.clip(size * factor, 1, largest))
     return spent
 
 

@@ -121,25 +121,14 @@ class RunReader:
             start = stop
         return array
 
-    def parts(self) -> Iterator[HeldNodes]:
-        """All nodes, some blocks at a time."""
+    def parts(self, records: int) -> Iterator[HeldNodes]:
+        """The first ``records`` nodes, some blocks at a time."""
         width = sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in self.shapes.values())
-        ends, first = self._sums[:, 0], 0
-        while first < len(ends):
-            begin = int(ends[first - 1]) if first else 0
+        ends, first, begin = self._sums[:, 0], 0, 0
+        while begin < records:
             last = 1 + min(int(np.searchsorted(ends, begin + PART // width)), len(ends) - 1)
-            yield HeldNodes({name: self.rows(name, first, last) for name in self.shapes})
-            first = last
-
-    def blocks_up_to(self, records: int) -> np.ndarray:
-        """The dataset ``blocks`` of the first ``records`` nodes, the last block cut where they end."""
-        count = int(np.searchsorted(self._sums[:, 0], records)) + 1
-        sums = self._sums[:count].copy()
-        begin = int(sums[-2, 0]) if count > 1 else 0
-        for column, name in enumerate(self.stored, 1):
-            sums[-1, column] = block_checksum(self.rows(name, count - 1, count)[: records - begin])
-        sums[-1, 0] = records
-        return sums
+            yield HeldNodes({name: self.rows(name, first, last)[: records - begin] for name in self.shapes})
+            first, begin = last, int(ends[last - 1])
 
     def _text(self, name: str) -> bytes:
         attribute = h5py.h5a.open(self.file.id, name.encode())
@@ -263,13 +252,8 @@ class StoredNodes(Mapping[str, np.ndarray]):
 
     def parts(self) -> Iterator[HeldNodes]:
         """The same nodes in order, in parts that fit in memory."""
-        left = self._records
         with self._opened() as run:
-            for part in run.parts():
-                yield HeldNodes({name: array[:left] for name, array in part.items()})
-                left -= len(part["t"])
-                if left <= 0:
-                    return
+            yield from run.parts(self._records)
 
     @contextmanager
     def _opened(self) -> Iterator[RunReader]:

@@ -31,7 +31,7 @@ from varint.io.run_file import (
     digest_of,
     rows_in_chunk,
 )
-from varint.io.run_reader import END_OF_FILE, RunReader, open_run
+from varint.io.run_reader import END_OF_FILE, open_run
 from varint.mechanism import Mechanism
 
 LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
@@ -48,8 +48,8 @@ class RunWriter:
     """
 
     def __init__(self, path: Path, fresh: Path, last: Checkpoint) -> None:
-        """Open ``fresh``, a whole run file whose last checkpoint is ``last``, and put it at ``path``."""
-        self.path, self.last = path, last
+        """Open ``fresh``, a whole run file whose last checkpoint is ``last``, which `_put` moves to ``path``."""
+        self.path, self.at, self.last = path, fresh, last
         self.handle = os.open(fresh, os.O_RDWR | os.O_CLOEXEC)
         os.fsync(self.handle)
         self.file = h5py.File(fresh, "r+", libver=LIBRARY)
@@ -61,7 +61,6 @@ class RunWriter:
         self.file.swmr_mode = True
         self.reserved = self.file.id.get_filesize()
         self.time = float(self.nodes["t"][last.progress.records - 1])
-        os.replace(fresh, path)  # from here on a kill leaves a readable file
 
     @classmethod
     def create(
@@ -91,13 +90,33 @@ class RunWriter:
         first = Checkpoint(Progress(0, len(nodes["t"]), UNFINISHED, Counts()), 0.0, NOT_FINISHED, state)
         with _fresh(path) as fresh:
             fresh.write_bytes(_image(mechanism, settings, layout, mark, load, nodes, first))
-            return cls(path, fresh, first)
+            writer = cls(path, fresh, first)
+            writer._put()
+            return writer
 
     @classmethod
     def reopen(cls, path: Path, settings: dict) -> "RunWriter":
         """Go on writing the run at ``path``, with its new ``settings``; what counts of it is copied to a fresh file."""
         with open_run(path) as old, _fresh(path) as fresh:
-            return cls(path, fresh, _copied(old, fresh, settings))
+            found, made_of = old.checkpoint, (old.mechanism, settings, old.layout, old.texts["fingerprint"].decode())
+            parts = (dict(part) for part in old.parts(int(found.state["recorded"][0])))
+            nodes = next(parts)
+            first = Checkpoint(
+                Progress(0, len(nodes["t"]), UNFINISHED, found.progress.counts),
+                found.wall_time,
+                NOT_FINISHED,
+                found.state,
+            )
+            fresh.write_bytes(_image(*made_of, old.load, nodes, first))
+            writer = cls(path, fresh, first)
+            try:
+                for nodes in parts:
+                    writer.append(nodes, found.state, found.progress.counts, found.wall_time)
+                writer._put()
+            except BaseException:
+                writer.close()
+                raise
+            return writer
 
     def append(
         self,
@@ -143,6 +162,11 @@ class RunWriter:
         finally:
             os.close(self.handle)
 
+    def _put(self) -> None:
+        """Move the file to its place; from here on a kill leaves a readable one there."""
+        os.replace(self.at, self.path)
+        self.at = self.path
+
     def _commit(self, checkpoint: Checkpoint) -> None:
         datasets = self.checkpoints[checkpoint.progress.turn % 2]
         for name, array in checkpoint.arrays().items():
@@ -179,7 +203,7 @@ class RunWriter:
 
     def _is_in_place(self) -> bool:
         try:
-            return os.path.samestat(os.fstat(self.handle), os.stat(self.path))
+            return os.path.samestat(os.fstat(self.handle), os.stat(self.at))
         except FileNotFoundError:
             return False
 
@@ -269,32 +293,3 @@ def _image(mechanism, settings, layout, mark, load, nodes, first) -> bytes:
                 file[f"checkpoint/{turn}/{name}"] = array
         file.flush()
         return file.id.get_file_image()
-
-
-def _copied(old: RunReader, fresh: Path, settings: dict) -> Checkpoint:
-    """Write the part of ``old`` up to its checkpoint to ``fresh``, with new ``settings``; the checkpoint there."""
-    found = old.checkpoint
-    records = int(found.state["recorded"][0])
-    turn, _, _, counts = found.progress
-    last = Checkpoint(Progress(turn + 1, records, UNFINISHED, counts), found.wall_time, NOT_FINISHED, found.state)
-    with h5py.File(fresh, "w", libver=LIBRARY) as file:
-        handle = os.open(fresh, os.O_RDWR)
-        try:
-            _reserve(handle, 0, os.path.getsize(old.path) + MARGIN)
-        finally:
-            os.close(handle)
-        for name in old.file:
-            old.file.copy(name, file)
-        file.attrs.update(old.file.attrs)
-        texts = old.texts | {"settings": json.dumps(settings).encode()}
-        file.attrs["settings"] = np.bytes_(texts["settings"])
-        file.attrs["digest"] = np.bytes_(digest_of(texts, old.description, old.load))
-        sums = old.blocks_up_to(records)
-        file["blocks"].resize(len(sums), axis=0)
-        file["blocks"][...] = sums
-        for name in old.stored:
-            file[name].resize(records, axis=0)
-        for turn_ in TURNS:
-            for name, array in last.arrays().items():
-                file[f"checkpoint/{turn_}/{name}"][...] = array
-    return last
