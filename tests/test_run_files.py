@@ -334,6 +334,7 @@ def test_kill_while_the_file_is_made_leaves_none_or_a_whole_one(tmp_path, monkey
 @pytest.mark.parametrize("number", range(8))
 def test_interrupts_are_never_lost(tmp_path, number):
     path = tmp_path / "run.h5"
+    run(tmp_path / "short.h5")  # loads the kernels, from where interrupts may be lost
     timer = threading.Timer(0.02 + 0.03 * number, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -162,18 +162,24 @@ def carry_out(run: Run, job: Job) -> Record:
 
     Raises FileError where the file cannot be written, or holds another run than the one to go on with.
     """
-    first = run.start()
-    if job.output is None:
-        blocks: list[Mapping[str, np.ndarray]] = [first.nodes]
-        with interruptible() as pause:
-            spent = _march(run, job, lambda block, spent: blocks.append(block.nodes), 0.0, pause)
-        status, message = _ended(run)
-        made_of = job.mechanism, job.settings, run.layout
-        return Record(*made_of, joined(blocks), job.load, run.counts, status, message, spent)
+    with interruptible() as pause:
+        first = run.start()
+        return _in_memory(run, job, first, pause) if job.output is None else _to_file(run, job, first, pause)
+
+
+def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
+    blocks: list[Mapping[str, np.ndarray]] = [first.nodes]
+    spent = _march(run, job, lambda block, spent: blocks.append(block.nodes), 0.0, pause)
+    made_of = job.mechanism, job.settings, run.layout
+    return Record(*made_of, joined(blocks), job.load, run.counts, *_ended(run), spent)
+
+
+def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
+    assert job.output is not None
     path = Path(os.path.realpath(job.output))  # links are followed, not replaced
     if path.exists() and not path.is_file():
         raise FileError(f"cannot write '{job.output}': it is no file")
-    with interruptible() as pause, locked(path):
+    with locked(path):
         writer, spent = _reopened(run, job, path) if job.resume else (_opened(run, job, path, first), 0.0)
         try:
 
