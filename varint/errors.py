@@ -9,6 +9,7 @@ VarintError
 `-- FileError            a file that cannot be read or written                    (OSError)
 """
 
+import copyreg
 from typing import Any
 
 
@@ -55,3 +56,7 @@ class ConvergenceError(VarintError, RuntimeError):
         self.body = body
         self.joint = joint
         self.trajectory = trajectory
+
+    def __reduce__(self) -> tuple:
+        """Whole when copied or pickled, as from a worker process: message, attributes and trajectory."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
