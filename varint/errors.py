@@ -9,7 +9,7 @@ VarintError
 `-- FileError            a file that cannot be read or written                    (OSError)
 """
 
-import copyreg
+from functools import partial
 from typing import Any
 
 
@@ -59,4 +59,5 @@ class ConvergenceError(VarintError, RuntimeError):
 
     def __reduce__(self) -> tuple:
         """Whole when copied or pickled, as from a worker process: message, attributes and trajectory."""
-        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
+        named = {"time": self.time, "body": self.body, "joint": self.joint, "trajectory": self.trajectory}
+        return partial(type(self), **named), self.args, self.__dict__
