@@ -1,4 +1,7 @@
-"""What goes to another process comes back whole, or says that it cannot go; addresses never travel."""
+"""What goes to another process comes back whole, or says that it cannot go; addresses never travel.
+
+Copies of whole mechanisms within one process: test_copies.py.
+"""
 
 import copy
 import inspect
@@ -125,15 +128,6 @@ def test_a_run_that_fails_in_a_worker_tells_where(formulation, elsewhere):
     assert np.array_equal(there.trajectory.position, here.trajectory.position)
     assert np.array_equal(there.trajectory.energy, here.trajectory.energy)
     assert elsewhere(len, "the pool still works") == 20
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", vi.mechanisms.NAMES)
-def test_mechanisms_of_the_catalogue_travel(name, way):
-    mechanism = getattr(vi.mechanisms, name)()
-    assert same(WAYS[way](mechanism), mechanism)
-    mechanism.compiled  # noqa: B018  what is worked out does not hinder it
-    assert same(WAYS[way](mechanism), mechanism)
 
 
 @pytest.mark.parametrize("way", WAYS)
