@@ -1,6 +1,7 @@
 """The cache of compiled functions: damaged files, full disks, folders of others, two processes; what is said of it."""
 
 import errno
+import io
 import os
 import re
 import subprocess
@@ -265,6 +266,34 @@ def test_a_folder_that_the_user_names_and_that_cannot_be_used_is_told(places, tm
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "file"))
     assert cache.cache_folder() is None
     assert f"compiled functions are not kept in '{tmp_path / 'file' / 'varint'}'" in capsys.readouterr().err
+
+
+def test_without_any_folder_each_process_compiles(places, monkeypatch, capsys):
+    def full():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+
+    places[0].rmdir()
+    monkeypatch.setattr(tempfile, "gettempdir", full)
+    assert cache.cache_folder() is None
+
+    @njit(seconds=3)
+    def entry(x):
+        return 2.0 * x
+
+    assert entry(4.0) == 8.0
+    assert capsys.readouterr().err.endswith(".entry, about 3 s, in each process ...\n")
+
+
+def test_nothing_to_write_to_ends_no_run(monkeypatch):
+    """stderr may lie on the disk that is full, or be missing."""
+
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    for stream in (Full(), None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        cache.tell(f"told to {stream}")
 
 
 def test_systems_without_user_numbers(places, monkeypatch):

@@ -15,9 +15,12 @@ import inspect
 import os
 import pickle
 import platform
+import re
 import stat
 import sys
 import tempfile
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +50,9 @@ SOURCE_HASH = _source_hash()
 @functools.cache
 def tell(line: str) -> None:
     """Write ``line`` to stderr, once in a process."""
-    print(f"varint: {line}", file=sys.stderr, flush=True)
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):  # a full disk may hold stderr too: that ends no run
+            print(f"varint: {line}", file=sys.stderr, flush=True)
 
 
 class NotPrivate(OSError):
@@ -57,19 +62,16 @@ class NotPrivate(OSError):
 @functools.cache
 def cache_folder() -> Path | None:
     """Where compiled functions are kept; None where there is no place. Says on stderr which folder it refuses."""
-    if config.CACHE_DIR:
-        folders = [(Path(config.CACHE_DIR), Path(config.CACHE_DIR) / "varint")]
-    else:
-        shared = Path(tempfile.gettempdir())
-        owner = f"-{os.getuid()}" if hasattr(os, "getuid") else ""  # not on Windows: it has one such folder a user
-        folders = [(base, base / "varint") for base in _user_cache()] + [(shared, shared / f"varint{owner}")]
+    chosen = bool(config.CACHE_DIR)
     refused: dict[Path, OSError] = {}
     found = None
-    for base, folder in folders:
+    for folder in [Path(config.CACHE_DIR, "varint").absolute()] if chosen else _own_folders():
         try:
-            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.parent.mkdir(mode=0o777 if chosen else 0o700, parents=True, exist_ok=True)
             for made in (folder, folder / SOURCE_HASH):
-                _make_private(made, checked=not config.CACHE_DIR)
+                made.mkdir(mode=0o777 if chosen else 0o700, exist_ok=True)
+                if not chosen:
+                    _check(made)
             found = folder / SOURCE_HASH
             break
         except OSError as problem:
@@ -80,23 +82,25 @@ def cache_folder() -> Path | None:
     return found
 
 
-def _user_cache() -> list[Path]:
-    """The folder for caches of the user, where there is one."""
+def _own_folders() -> Iterator[Path]:
+    """Folders that may serve: in the user's folder for caches, then in that for temporary files."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(named):  # others do not count, by the specification
-        return [Path(named)]
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return []
-    return [home / ".cache"] if home.is_absolute() and home.is_dir() else []
+        yield Path(named, "varint")
+    else:
+        with contextlib.suppress(RuntimeError):  # a user without a home
+            home = Path.home()
+            if home.is_absolute() and home.is_dir():
+                yield home / ".cache" / "varint"
+    with contextlib.suppress(OSError):  # no folder for temporary files, or a full disk
+        owner = f"-{os.getuid()}" if hasattr(os, "getuid") else ""  # not on Windows: it has one such folder a user
+        yield Path(tempfile.gettempdir(), f"varint{owner}")
 
 
-def _make_private(folder: Path, checked: bool) -> None:
-    """Make ``folder`` where it is missing; raises OSError where it cannot be used, NotPrivate where it must not."""
-    folder.mkdir(mode=0o700, exist_ok=True)
+def _check(folder: Path) -> None:
+    """Raises NotPrivate where others decide what lies in ``folder``, PermissionError where it cannot be written to."""
     found = folder.lstat()
-    if checked and hasattr(os, "getuid"):
+    if hasattr(os, "getuid"):
         remedy = "remove it, or name a folder of yours in NUMBA_CACHE_DIR"
         if not stat.S_ISDIR(found.st_mode):
             raise NotPrivate(f"'{folder}' is a link; {remedy}")
@@ -131,7 +135,7 @@ class FunctionCache:
     def prefix(self) -> str:
         """What the names of this function's files begin with."""
         name = f"{self.function.__module__}.{self.function.__qualname__}"
-        return "".join(c if c.isalnum() or c in "._" else "_" for c in name)[-100:]
+        return re.sub(r"[^a-zA-Z0-9._]", "_", name)[-100:]
 
     def disable(self) -> None:
         self.enabled = False
@@ -181,11 +185,10 @@ class FunctionCache:
 
 
 def _write(path: Path, content: bytes) -> None:
-    number, beside = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
+    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with open(number, "wb") as file:
-            file.write(content)
-        os.replace(beside, path)
+        beside.write_bytes(content)
+        beside.replace(path)
     except BaseException:
-        os.unlink(beside)
+        beside.unlink(missing_ok=True)
         raise
