@@ -327,8 +327,7 @@ RUN = """
 import hashlib
 import varint as vi
 run = vi.simulate(vi.mechanisms.governor(), 0.05, 0.01)
-digest = hashlib.sha256(run.position.tobytes())
-digest.update(run.reactions["pin 1"].force.tobytes() if "pin 1" in run.reactions else b"")
+digest = hashlib.sha256(run.position.tobytes() + run.acceleration.tobytes())
 digest.update(vi.redmax.simulate(vi.mechanisms.governor(), 0.05, dt=0.01).position.tobytes())
 print(digest.hexdigest())
 """
