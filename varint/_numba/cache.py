@@ -101,7 +101,7 @@ def _check(folder: Path) -> None:
     """Raises NotPrivate where others decide what lies in ``folder``, PermissionError where it cannot be written to."""
     found = folder.lstat()
     if hasattr(os, "getuid"):
-        remedy = "remove it, or name a folder of yours in NUMBA_CACHE_DIR"
+        remedy = "remove it, or name a folder of your own in NUMBA_CACHE_DIR"
         if not stat.S_ISDIR(found.st_mode):
             raise NotPrivate(f"'{folder}' is a link; {remedy}")
         if found.st_uid != os.getuid():
