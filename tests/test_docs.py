@@ -104,12 +104,33 @@ def test_joints_in_the_contributing_guide_are_those_of_the_package(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/theory.md", "docs/redmax.md", "docs/compare.md", "docs/architecture.md"]
+    "name",
+    [
+        "README.md",
+        "docs/theory.md",
+        "docs/redmax.md",
+        "docs/compare.md",
+        "docs/architecture.md",
+        "docs/security.md",
+        "docs/reliability.md",
+    ],
 )
 def test_files_that_pages_name_exist(name):
     files = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("[a-z]*/**/*.py")}
     for named in re.findall(r"`([\w/]+\.py)`", (ROOT / name).read_text()):
         assert any(f"/{path}".endswith(f"/{named}") for path in files), named
+
+
+def test_every_promise_names_the_tests_that_hold_it():
+    page = (ROOT / "docs" / "reliability.md").read_text()
+    promises = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    promises = [cells for cells in promises if cells != ["promise", "held by"]]
+    assert len(promises) > 30
+    for promise, held in promises:
+        named = re.findall(r"`(tests/[\w/]+\.py)`", held)
+        assert named or held == "TODO-FIGURE", promise
+        for name in named:
+            assert (ROOT / name).is_file(), name
 
 
 def test_glossary_agrees_with_the_definitions():

@@ -29,8 +29,9 @@ from varint._numba import (
     indirect,
     njit,
 )
+from varint._numba.cache import COMPILED_FOLDERS, PACKAGE
 from varint._numba.compiler import PartFlags, PartLibrary
-from varint._numba.jit import COMPILED_FOLDERS, PACKAGE, config
+from varint._numba.jit import config
 from varint._numba.record import _descriptor, record_type
 from varint.kernels.workspace import workspace
 

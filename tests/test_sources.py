@@ -20,6 +20,11 @@ EXCEPTIONS = {
     "varint/simulation.py simulate": "public; every option of a run, told in its docstring",
     "varint/redmax/simulation.py simulate": "public; every option of a run, told in its docstring",
 }
+RUN_CODE = {  # what makes code of data, and the files that may
+    "pickle": {"varint/_numba/cache.py"},
+    "exec": {"varint/_numba/switch.py", "varint/io/formats/script.py"},
+}
+NEVER = ["__import__", "allow_pickle", "eval", "http", "marshal", "requests", "shelve", "socket", "ssl", "urllib"]
 ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 POSITIONAL = ("parameter", "parameters", "law_parameter", "law_parameters")
 
@@ -71,6 +76,21 @@ def positional_parameters(tree) -> list[str]:
     return found
 
 
+def used_in(tree) -> set[str]:
+    """Modules imported, functions called by their plain name, and names of arguments."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {part for alias in node.names for part in alias.name.split(".")}
+        elif isinstance(node, ast.ImportFrom):
+            found |= set(f"{node.module}".split(".")) | {alias.name for alias in node.names}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            found.add(node.func.id)
+        elif isinstance(node, ast.keyword) and node.arg:
+            found.add(node.arg)
+    return found
+
+
 def functions_in(tree):
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
@@ -109,6 +129,8 @@ def test_the_reader_sees_what_it_looks_for():
     assert ordered_kinds(tree, kinds) == ["kind >= HELD", "EFFORT < kind <= 3"]
     tree = ast.parse("plan.law_parameter[f, 1]; parameters[2]; parameter[k]; plan.laws.parameter[first + 1]; table[0]")
     assert positional_parameters(tree) == ["plan.law_parameter[f, 1]", "parameters[2]"]
+    tree = ast.parse("import a.b as c\nfrom d.e import f\ng(h=1)\nx.y()")
+    assert used_in(tree) == {"a", "b", "d", "e", "f", "g", "h"}
     many = ast.parse(f"def f({', '.join(f'a{k}' for k in range(9))}, *, k, **more):\n    pass")
     long = ast.parse("def g():\n" + "    x = 1\n" * 80)
     short = ast.parse("def h(self, a, *, b):\n" + "    x = 1\n" * 79)
@@ -132,6 +154,15 @@ def test_functions_can_be_read():
     """No more than 80 lines and 10 arguments, but for the exceptions; none of these is one without need."""
     assert len(EXCEPTIONS) <= 5
     assert too_long(sources()) == set(EXCEPTIONS)
+
+
+def test_code_is_made_of_data_only_where_it_is_told_and_no_connection_is_opened():
+    """docs/security.md names these places."""
+    used = {path: used_in(tree) for path, tree in sources().items()}
+    for name, allowed in RUN_CODE.items():
+        assert {path for path, found in used.items() if name in found} == allowed, name
+    for name in NEVER:
+        assert not {path for path, found in used.items() if name in found}, name
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

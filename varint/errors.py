@@ -9,6 +9,7 @@ VarintError
 `-- FileError            a file that cannot be read or written                    (OSError)
 """
 
+from functools import partial
 from typing import Any
 
 
@@ -55,3 +56,8 @@ class ConvergenceError(VarintError, RuntimeError):
         self.body = body
         self.joint = joint
         self.trajectory = trajectory
+
+    def __reduce__(self) -> tuple:
+        """Whole when copied or pickled, as from a worker process: message, attributes and trajectory."""
+        named = {"time": self.time, "body": self.body, "joint": self.joint, "trajectory": self.trajectory}
+        return partial(type(self), **named), self.args, self.__dict__

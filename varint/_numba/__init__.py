@@ -1,6 +1,8 @@
 """Everything that the package takes from numba and llvmlite: no other part of it imports them.
 
-jit        the compile decorator and its cache
+jit        the compile decorator
+compiler   how it compiles: parts, and entries made of them
+cache      where entries are kept
 record     dataclasses of arrays, which compiled functions take by pointer
 indirect   functions that compiled callers call through a pointer
 switch     functions chosen by a number
@@ -9,7 +11,7 @@ callback   users' functions, compiled, and called by their addresses
 
 from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.indirect import indirect
-from varint._numba.jit import announce_compilation, is_compiled, njit
+from varint._numba.jit import is_compiled, njit
 from varint._numba.record import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, ReadOnly, Record
 from varint._numba.switch import switch
 
@@ -24,7 +26,6 @@ __all__ = [
     "ReadOnly",
     "Record",
     "addresses_of",
-    "announce_compilation",
     "call_back",
     "compiled_law",
     "indirect",

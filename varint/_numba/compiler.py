@@ -7,6 +7,7 @@ library, and that one is optimised and kept in the cache folder.
 """
 
 import gc
+import sys
 from typing import Any, ClassVar
 
 from numba.core import types
@@ -16,6 +17,8 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonRewrites
+
+from varint._numba.cache import tell
 
 
 class PartLibrary(JITCodeLibrary):
@@ -116,15 +119,24 @@ class PartDispatcher(CPUDispatcher):
 class EntryCompiler(_FunctionCompiler):
     """Makes the part of a function and all that it calls into one library, with a wrapper for Python."""
 
+    entry: "Entry"
     part: PartDispatcher
 
     def _compile_core(self, args, return_type):
+        self._announce()
         usual = gc.get_threshold()
         gc.set_threshold(50_000, 20, 100)  # the objects of a compilation live long: looking for dead ones takes a tenth
         try:
             return self._entry(args)
         finally:
             gc.set_threshold(*usual)
+
+    def _announce(self):
+        """Say that a long compilation begins. Only what is in no cache comes here."""
+        if self.entry.seconds:
+            often = "once on a machine" if getattr(self.entry._cache, "keeps", False) else "in each process"
+            name = f"{self.py_func.__module__}.{self.py_func.__name__}"
+            tell(f"compiling {name}, about {self.entry.seconds} s, {often} ...")
 
     def _entry(self, args):
         self.part.compile(tuple(args))
@@ -141,14 +153,23 @@ class EntryCompiler(_FunctionCompiler):
 
 
 class Entry(CPUDispatcher):
-    """A compiled function: called from Python it is an entry, in compiled functions a part of theirs."""
+    """A compiled function: called from Python it is an entry, in compiled functions a part of theirs.
+
+    ``seconds``: about how long it takes to compile as an entry; 0 where nobody needs to be told.
+    """
 
     def __init__(self, py_func, locals=None, targetoptions=None):
         super().__init__(py_func, locals, targetoptions)
+        self.seconds = 0
         self.part = PartDispatcher(py_func, locals, targetoptions)
         self._compiler = EntryCompiler(py_func, self.targetdescr, targetoptions, locals, PartCompiler)
-        self._compiler.part = self.part
+        self._compiler.entry, self._compiler.part = self, self.part
 
     @property
     def _numba_type_(self):
         return types.Dispatcher(self.part)
+
+    def __reduce__(self):
+        """A function of a module travels by its name: another process compiles it, or has done so, for itself."""
+        module, name = sys.modules.get(self.__module__), self.__qualname__
+        return name if getattr(module, name, None) is self else super().__reduce__()

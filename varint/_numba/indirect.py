@@ -5,7 +5,7 @@ function is compiled once, and only where it is needed. The pointer lies in a ce
 outside of all plans and workspaces. Callers know the cell by a name, so that they can be kept in the cache folder.
 """
 
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 from llvmlite import binding, ir
@@ -15,7 +15,7 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate
 from numba.extending import typeof_impl
 
-from varint._numba.jit import announce_compilation, config, njit
+from varint._numba.jit import config, njit
 from varint._numba.record import type_of
 
 
@@ -24,12 +24,13 @@ class Indirect:
     their types (`record.type_of`).
 
     From Python it is called as any other. Before a compiled function that calls it runs, Python must have called
-    `prepare`; else it raises RuntimeError.
+    `prepare`; else it raises RuntimeError. It is pickled by its name: an address means nothing in another process.
     """
 
-    def __init__(self, function):
+    def __init__(self, function, seconds=0):
         self.__name__, self.__doc__, self.py_func = function.__name__, function.__doc__, function
-        self.compiled = njit(function)
+        self.__module__, self.__qualname__ = function.__module__, function.__qualname__
+        self.compiled = njit(function, seconds=seconds)
         self.cell = np.zeros(1, dtype=np.int64)  # the address, zero until `prepare`
         if config.DISABLE_JIT:
             return
@@ -42,19 +43,21 @@ class Indirect:
     def __call__(self, *arguments):
         return self.compiled(*arguments)
 
+    def __reduce__(self):
+        return self.__qualname__
+
     def prepare(self) -> None:
         """Compile the function, or load it from the cache, where that is not done yet."""
         if self.cell[0] or config.DISABLE_JIT:
             return
-        announce_compilation(self.compiled)
         self.compiled.compile(self.arguments)
         overload = self.compiled.overloads[self.arguments]
         self.cell[0] = overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name)
 
 
-def indirect(function) -> Indirect:
-    """Decorator: `Indirect`."""
-    return Indirect(function)
+def indirect(function=None, *, seconds=0) -> Any:
+    """Decorator: `Indirect`; ``seconds`` as of `njit`."""
+    return Indirect(function, seconds) if function else lambda f: Indirect(f, seconds)
 
 
 @typeof_impl.register(Indirect)

@@ -6,6 +6,7 @@ descriptors of its arrays never change, which the compiler is told, so that it l
 """
 
 import hashlib
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -47,6 +48,7 @@ class Record:
     The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.
     Its arrays become read-only, in compiled functions too. In a class with ``writable=True`` they must be
     writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built anew.
+    Writable records hold what one process works with, addresses of functions among it, and cannot be pickled.
 
     Raises TypeError, naming the field, for an array of another type, dimension or layout than annotated.
     """
@@ -74,7 +76,16 @@ class Record:
     def __iter__(self):
         return (getattr(self, field.name) for field in fields(self))
 
+    def __copy__(self):
+        return type(self)(*self)
+
+    def __deepcopy__(self, memo):
+        return type(self)(*(deepcopy(part, memo) for part in self))
+
     def __reduce__(self):
+        if self.writable:
+            name = type(self).__name__
+            raise TypeError(f"a {name} holds addresses of its process and cannot be pickled: pickle the mechanism")
         return type(self), tuple(self)
 
 

@@ -23,7 +23,8 @@ Value = TypeVar("Value")
 class ByName(Mapping[str, Value], Generic[Item, Value]):
     """Values by the name of a joint or a force, each worked out when first asked for.
 
-    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of.
+    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of. A copy, a pickled one
+    too, is a dict of all values.
     """
 
     def __init__(
@@ -50,6 +51,9 @@ class ByName(Mapping[str, Value], Generic[Item, Value]):
 
     def __len__(self) -> int:
         return len(self._index)
+
+    def __reduce__(self) -> tuple:
+        return dict, (dict(self),)
 
 
 def _recorded(name: str) -> Any:

@@ -5,13 +5,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from varint._numba import announce_compilation
 from varint.errors import StateError
 from varint.integrators.march import Block as MarchBlock
 from varint.integrators.march import March, join_blocks
 from varint.io.record import Counts
 from varint.kernels.impacts import DEEPEST_SUBSTEP
-from varint.kernels.step import run
 from varint.loads import called, is_controlled
 from varint.mechanism import Mechanism
 from varint.model.state import State
@@ -69,7 +67,6 @@ class MaximalRun:
 
     def start(self) -> Block:
         """Record the start; raises StateError where a prescribed motion starts elsewhere."""
-        announce_compilation(run)
         first = self.march.start(self.start_state)
         self._check_driven()
         if self.controllers:

@@ -140,7 +140,7 @@ def _wrench(plan, ws, j, anchor, row, out):
         out[3 + k] = about_centre[k] - lever[k]
 
 
-@njit
+@njit(seconds=3)
 def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, effort_of_constraint):
     """Accelerations and reactions at T nodes; everything in kernel order.
 

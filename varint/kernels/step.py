@@ -173,7 +173,7 @@ def start_momentum(plan, ws, half_step):
     _finish(ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step)
 
 
-@njit
+@njit(seconds=4)
 def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
     """Advance from a node and record.
 

@@ -1,0 +1,194 @@
+"""Where compiled functions are kept.
+
+Each is one file. Its name says all that the code depends on: the function, the file that it stands in, the types of
+its arguments, the processor; the folder's name is a hash of every file with compiled code, since a function may
+call others from other files. A file begins with a checksum of the rest. It is written beside and renamed: two
+processes that compile the same leave one whole file. Whoever can write such a file decides what runs, so the folder
+must be the user's alone; ``NUMBA_CACHE_DIR`` names one that is not checked.
+"""
+
+import contextlib
+import errno
+import functools
+import hashlib
+import inspect
+import os
+import pickle
+import platform
+import re
+import stat
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+config: Any = numba.config
+
+PACKAGE = Path(__file__).parents[1]
+COMPILED_FOLDERS = ("_numba", "algebra", "kernels", "measures", "model/forces", "products", "redmax/kernels")
+CHECKSUM = hashlib.sha256().digest_size  # bytes
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
+    for folder in COMPILED_FOLDERS:
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            digest.update(path.relative_to(PACKAGE).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+SOURCE_HASH = _source_hash()
+
+
+@functools.cache
+def tell(line: str) -> None:
+    """Write ``line`` to stderr, once in a process."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):  # a full disk may hold stderr too: that ends no run
+            print(f"varint: {line}", file=sys.stderr, flush=True)
+
+
+class NotPrivate(OSError):
+    """A folder that another user can write to, or has made."""
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Where compiled functions are kept; None where there is no place. Says on stderr which folder it refuses."""
+    chosen = bool(config.CACHE_DIR)
+    refused: dict[Path, OSError] = {}
+    found = None
+    for folder in [Path(config.CACHE_DIR, "varint").absolute()] if chosen else _own_folders():
+        try:
+            folder.parent.mkdir(mode=0o777 if chosen else 0o700, parents=True, exist_ok=True)
+            for made in (folder, folder / SOURCE_HASH):
+                made.mkdir(mode=0o777 if chosen else 0o700, exist_ok=True)
+                if not chosen:
+                    _check(made)
+            found = folder / SOURCE_HASH
+            break
+        except OSError as problem:
+            refused[folder] = problem
+    for folder, why in refused.items():
+        if found is None or isinstance(why, NotPrivate):
+            tell(f"compiled functions are not kept in '{folder}': {why.strerror or why}")
+    return found
+
+
+def _own_folders() -> Iterator[Path]:
+    """Folders that may serve: in the user's folder for caches, then in that for temporary files."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(named):  # others do not count, by the specification
+        yield Path(named, "varint")
+    else:
+        with contextlib.suppress(RuntimeError):  # a user without a home
+            home = Path.home()
+            if home.is_absolute() and home.is_dir():
+                yield home / ".cache" / "varint"
+    with contextlib.suppress(OSError):  # no folder for temporary files, or a full disk
+        owner = f"-{os.getuid()}" if hasattr(os, "getuid") else ""  # not on Windows: it has one such folder a user
+        yield Path(tempfile.gettempdir(), f"varint{owner}")
+
+
+def _check(folder: Path) -> None:
+    """Raises NotPrivate where others decide what lies in ``folder``, PermissionError where it cannot be written to."""
+    found = folder.lstat()
+    if hasattr(os, "getuid"):
+        remedy = "remove it, or name a folder of your own in NUMBA_CACHE_DIR"
+        if not stat.S_ISDIR(found.st_mode):
+            raise NotPrivate(f"'{folder}' is a link; {remedy}")
+        if found.st_uid != os.getuid():
+            raise NotPrivate(f"'{folder}' belongs to another user; {remedy}")
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise NotPrivate(f"other users can write to '{folder}'; {remedy}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "it cannot be written to")
+
+
+class FunctionCache:
+    """The kept forms of one function, with the methods that numba's dispatchers call."""
+
+    def __init__(self, function) -> None:
+        self.function, self.source = function, b""
+        with contextlib.suppress(OSError):  # what was typed in has no file that tells whether it has changed
+            self.source = hashlib.sha256(Path(inspect.getfile(function)).read_bytes()).digest()
+        self.enabled = bool(self.source)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is compiled now will be there in later processes."""
+        return self.enabled and cache_folder() is not None
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder, as numba's statistics name it."""
+        return str(cache_folder()) if self.keeps else None
+
+    @property
+    def prefix(self) -> str:
+        """What the names of this function's files begin with."""
+        name = f"{self.function.__module__}.{self.function.__qualname__}"
+        return re.sub(r"[^a-zA-Z0-9._]", "_", name)[-100:]
+
+    def disable(self) -> None:
+        self.enabled = False
+
+    def load_overload(self, signature, target_context) -> Any:
+        """The compiled form for these types of arguments; None where it is not kept, or its file is damaged."""
+        target_context.refresh()
+        if not self.keeps:
+            return None
+        path = self._path(signature, target_context.codegen())
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            tell(f"'{path}' cannot be read ({problem.strerror}): it is compiled anew")
+            return None
+        checksum, data = content[:CHECKSUM], content[CHECKSUM:]
+        if hashlib.sha256(data).digest() != checksum:
+            tell(f"files in the compile cache '{path.parent}' are damaged: they are compiled anew")
+            return None
+        return CompileResult._rebuild(target_context, *pickle.loads(data))
+
+    def save_overload(self, signature, compiled) -> None:
+        """Keep a compiled form; says so on stderr where that fails."""
+        if not self.keeps or compiled.library.has_dynamic_globals:
+            return
+        path = self._path(signature, compiled.library.codegen)
+        data = dumps(compiled._reduce())
+        try:
+            _write(path, hashlib.sha256(data).digest() + data)
+        except OSError as problem:
+            tell(
+                f"compiled functions cannot be kept in '{path.parent}' ({problem.strerror}):"
+                " they are compiled again in each process"
+            )
+
+    def _path(self, signature, codegen) -> Path:
+        code, cells = self.function.__code__, self.function.__closure__
+        enclosed = dumps([cell.cell_contents for cell in cells]) if cells else b""
+        digest = hashlib.sha256(repr((signature, codegen.magic_tuple(), code.co_firstlineno)).encode())
+        for part in (self.source, code.co_code, enclosed):
+            digest.update(hashlib.sha256(part).digest())
+        folder = cache_folder()
+        assert folder is not None  # see `keeps`
+        return folder / f"{self.prefix}-{digest.hexdigest()[:32]}.nbc"
+
+
+def _write(path: Path, content: bytes) -> None:
+    beside = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
