@@ -65,7 +65,7 @@ class Equations(TreeKinematics):
         self.couplings = coupling_rows(mechanism, self.tree)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
-        self.constraints = ConstraintSolver(self.row_count)
+        self.constraints = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
         self._no_motion = np.zeros((self.nodes.parent.size, 6))
         self.drives = find_drives(mechanism, self.tree, prescribed)
         self.driven_columns = np.zeros(self.nq, dtype=np.bool_)
