@@ -134,3 +134,24 @@ def test_a_loop_that_nothing_moves(integrator):
         for mechanism in (hung, alone)
     ]
     np.testing.assert_allclose(runs[0].position[:, 2], runs[1].position[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("friction", [False, True])
+@pytest.mark.parametrize("case", ["door on two hinges", "door on a floating frame", "both hinges twice"])
+def test_hard_stops_and_friction(case, friction):
+    joints, copies = CASES[case]
+    forces: list = [vi.JointStop("stop", joint="j", lower=-0.02, upper=0.02, restitution=0.5)]
+    if friction:
+        forces.append(vi.JointCoulombFriction("dry", joint="j", coefficient=0.3, radius=0.05))
+    bodies = links(2 if "b1" in {joint.body_b for joint in joints} else 1)
+    closed, tree = pair(bodies, joints, copies)
+    state = tree.state(rates={"j": 0.7})
+    runs = [
+        vi.redmax.simulate(replace(mechanism, forces=forces), 0.2, dt=0.01, state=state, integrator="euler")
+        for mechanism in (closed, tree)
+    ]
+    assert runs[1].force["stop"].any()
+    np.testing.assert_allclose(*(run.position for run in runs), atol=1e-9)
+    if friction:
+        assert runs[1].force["dry"].any()
+        np.testing.assert_allclose(*(run.force["dry"] for run in runs), atol=1e-6)

@@ -17,6 +17,10 @@ NEAR = 0.05  # below, a singular pose is near: loops are closed after each step,
 RELEASED = 1e-3  # below, a row that comes to depend on the others is released, gradually
 
 
+class NotFinite(ArithmeticError):
+    """Accelerations that are no numbers."""
+
+
 class ConstraintSolver:
     """Solves for least accelerations under ``count`` rows, of bodies whose masses add up to ``mass``, kg.
 
@@ -40,8 +44,10 @@ class ConstraintSolver:
         """The least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
 
         At a singular pose rows that come to depend on the others are released smoothly: the effort that they transmit
-        is finite, and so is the violation in passing.
+        is finite, and so is the violation in passing. Raises NotFinite.
         """
+        if not (np.isfinite(A).all() and np.isfinite(b).all()):
+            raise NotFinite
         left, sizes, right = np.linalg.svd(A, full_matrices=False)
         self._relative_sizes = sizes / max(sizes[0], self.least_unit)
         rank = min(self._rank or len(sizes), np.count_nonzero(self._relative_sizes > NO_PIVOT))

@@ -20,7 +20,7 @@ from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.closures import Closures, Rows
-from varint.redmax.constraints import ConstraintSolver
+from varint.redmax.constraints import ConstraintSolver, NotFinite
 from varint.redmax.couplings import coupling_rows
 from varint.redmax.inputs import Inputs
 from varint.redmax.kernels import articulated, kinematics, wrenches
@@ -144,6 +144,17 @@ class Equations(TreeKinematics):
             return self._outward_pass(self.work.bias, second)
         free = self._outward_pass(self.work.bias, second.copy())
         return self._outward_pass(self.work.bias, second + self._correction(free, q, rates))
+
+    def hardest_accelerated(self, t: float, q: np.ndarray, rates: np.ndarray) -> str:
+        """The name of the body with the largest acceleration, or with one that is not finite."""
+        try:
+            self.acceleration(t, q, rates)
+        except NotFinite:  # in the loops: the accelerations without them are what is not finite
+            pass
+        motion = np.zeros((self.nb, 6))
+        kinematics.motion_to_bodies(self.work, self.work.acceleration, motion)
+        size = np.abs(motion[:, :3]).max(axis=1) + self.compiled.length * np.abs(motion[:, 3:]).max(axis=1)
+        return self.mechanism.bodies[self.compiled.order[int(np.argmax(size))]].name
 
     def imposed(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``q``, ``rates`` with those of prescribed joints at time ``t``, and the rates of their rates, else zero."""

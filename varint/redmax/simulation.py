@@ -12,6 +12,7 @@ from varint.model.checks import array_of, positive
 from varint.model.rotation import rotation_matrix
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.redmax.constraints import NotFinite
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
@@ -113,7 +114,14 @@ def simulate(
     equations.targets[:] = equations.couplings @ q
     kind.check(equations)
     task = Task(duration if dt is None else steps * dt, dt, rtol, atol)
-    run = ReducedRun(equations, kind(equations, q, qdot, task), dt, steps, every)
+    try:
+        start = kind(equations, q, qdot, task)
+    except NotFinite:
+        body = equations.hardest_accelerated(0.0, q, qdot)
+        raise StateError(
+            f"accelerations at the start are not finite, first of body '{body}': check its mass, velocity and forces"
+        ) from None
+    run = ReducedRun(equations, start, dt, steps, every)
     settings = {
         "formulation": "reduced",
         "integrator": integrator,

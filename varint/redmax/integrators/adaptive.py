@@ -4,12 +4,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from varint.redmax.constraints import NotFinite
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator, Task
 
-
-class NotFinite(ArithmeticError):
-    """A derivative that is no number."""
+SHORT = 1e-9  # of the run: a step as short as this gets nowhere ...
+MANY_SHORT = 500  # ... if so many others come before it
+NOT_FINITE = "accelerations are not finite"
 
 
 class Adaptive(Integrator):
@@ -21,6 +22,7 @@ class Adaptive(Integrator):
     solver_class: ClassVar[Any]
 
     evaluations = 0
+    short = 0  # steps in a row
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
@@ -69,19 +71,31 @@ class Adaptive(Integrator):
         return slope
 
     def step(self) -> None:
+        if self.failure:  # of the last `settle`
+            return
         try:
-            message = self.solver.step()
+            self.solver.step()
         except NotFinite:
-            message = "accelerations are not finite"
-        if self.solver.status == "failed" or message:
-            self.failure = message or "the step size went to zero"
+            self.failure = NOT_FINITE
+            return
+        if self.solver.status == "failed":
+            self.failure = "no step is short enough for rtol and atol"
             return
         self.steps += 1
         self.size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()
+        self.short = self.short + 1 if self.size < SHORT * self.task.end else 0
+        if self.short > MANY_SHORT and self.t < self.task.end:
+            self.failure = (
+                f"{self.short} steps in a row were shorter than {SHORT * self.task.end:.1g} s. Larger rtol and atol, or"
+                " an integrator for stiff forces, may help"
+            )
 
     def settle(self) -> None:
-        if self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
-            self._begin(self.size)
+        try:
+            if self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
+                self._begin(self.size)
+        except NotFinite:
+            self.failure = NOT_FINITE
 
     def states(self, times: np.ndarray) -> np.ndarray:
         return self.solver.dense_output()(times).T
@@ -90,7 +104,7 @@ class Adaptive(Integrator):
         return self.t + self.solver.h_abs >= self.task.end
 
     def memory(self) -> dict[str, np.ndarray]:
-        counts = np.array([self.steps, self.evaluations])
+        counts = np.array([self.steps, self.evaluations, self.short])
         solver = {"f": self.solver.f.copy(), "h_abs": np.array([self.solver.h_abs])}
         return {"t": np.array([self.t]), "y": self.y.copy(), "counts": counts} | solver
 
@@ -98,4 +112,4 @@ class Adaptive(Integrator):
         self.t, self.y = float(saved["t"][0]), saved["y"].copy()
         self._make_solver(1.0)
         self.solver.f, self.solver.h_abs = saved["f"].copy(), float(saved["h_abs"][0])
-        self.steps, self.evaluations = (int(number) for number in saved["counts"])
+        self.steps, self.evaluations, self.short = (int(number) for number in saved["counts"])
