@@ -12,9 +12,19 @@ from numpy.typing import ArrayLike
 from varint.compile import Compiled
 from varint.errors import AssemblyError, StateError
 from varint.kinematics.closure import Closure, Weld, coordinate_units
-from varint.kinematics.frames import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
-from varint.model.body import WORLD
+from varint.kinematics.frames import (
+    JointFrames,
+    forward_pose,
+    forward_velocity,
+    nearest_coordinates,
+    reference_pose,
+    with_world,
+    without_turns,
+)
+from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, freeze, suggestion, unit_quaternion
+from varint.model.forces.coupled import Coupled
+from varint.model.joints.base import Joint
 from varint.model.motion import joint_pose
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
@@ -22,7 +32,9 @@ from varint.model.structure import Structure
 
 ITERATIONS = 1000
 HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
-LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this
+LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this ...
+MOST_PIECES = 1000  # ... and no more than so many
+LARGEST = 1e12  # m, rad, m/s, rad/s: digits are left for nothing else
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
 SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
@@ -54,14 +66,15 @@ def make_state(
         turns = np.array([body.quat_wxyz for body in structure.bodies])
         return State(*(freeze(array) for array in (x[:-1], turns, rest, rest)))
     compiled = made()
-    if coordinates and not compiled.topology.clusters and compiled.plan.constraints.driven.all():
-        forward_pose(structure, compiled.topology, coordinates, x, R)
+    placed = _alone(structure, compiled, coordinates)
+    if placed:
+        forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _closed(structure, compiled, coordinates, x, R, heavy_x=positions, heavy_R=quats)
+        x, R = _closed(structure, compiled, coordinates, x, R, placed=placed, heavy_x=positions, heavy_R=quats)
 
     motion = np.zeros((len(x), 6))
     if rates:
@@ -103,6 +116,18 @@ def assemble(
     return state_of(x, R, motion, like=quat_wxyz)
 
 
+def _alone(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
+    """Of the joints ``names`` those in no loop and in no coupling: nothing else follows from their coordinates."""
+    topology = compiled.topology
+    free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}
+    coupled = {name for force in _couplings(structure) for terms in force.terms_of(structure) for name, *_ in terms}
+    return {name for name in names if structure.joint_index[name] in free} - coupled
+
+
+def _couplings(structure: Structure) -> list[Coupled]:
+    return [force for force in structure.forces if isinstance(force, Coupled)]
+
+
 def _closed(
     structure: Structure,
     compiled: Compiled,
@@ -110,20 +135,27 @@ def _closed(
     x: np.ndarray,
     R: np.ndarray,
     *,
+    placed: Collection[str] = (),
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name."""
+    """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
+
+    Of the way there whole turns that lead back to the same pose are left out, but for those that couplings count.
+    ``placed``: joints that are at their coordinates.
+    """
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
-    here = {name: frame.measure(x, R) for name, frame in frames.items()}
-    moves = {n: (coordinates[n] - here[n]) / coordinate_units(compiled.length, f.joint) for n, f in frames.items()}
-    longest = max((np.abs(move).max(initial=0.0) for move in moves.values()), default=0.0)
-    pieces = max(1, int(np.ceil(longest / LONGEST_MOVE)))
+    here = _starts(frames, coordinates, placed, x, R)
+    goals = dict(coordinates)
+    if not _couplings(structure):
+        goals = {n: without_turns(f.joint, goals[n], here[n]) for n, f in frames.items()}
+    pieces = _pieces(compiled, frames, here, goals)
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
     ws = None
     for share in shares:
-        poses = {n: joint_pose(f.joint, (1 - share) * here[n] + share * coordinates[n]) for n, f in frames.items()}
+        way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
+        poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
         asked = [Weld(frames[name], *pose) for name, pose in poses.items()] if share > 0 else []
         closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R)
         if ws is not None:
@@ -132,12 +164,45 @@ def _closed(
         x, R, gap = closure.close(x, R, ITERATIONS)
         if not closure.is_closed(gap, x):
             at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
-            way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
-            raise AssemblyError(_conflict(structure, closure, x, R, list(still), way))
+            on_the_way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
+            raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
         if share == 0:
-            here = {name: frame.measure(x, R) for name, frame in frames.items()}
+            here = _starts(frames, coordinates, placed, x, R)
     _check_sense(structure, x, R)
     return x, R
+
+
+def _starts(
+    frames: Mapping[str, JointFrames],
+    coordinates: Mapping[str, np.ndarray],
+    placed: Collection[str],
+    x: np.ndarray,
+    R: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """Where the way to the ``coordinates`` starts; of joints ``placed`` it is nearly there."""
+    here = {name: frame.measure(x, R) for name, frame in frames.items()}
+    return here | {name: nearest_coordinates(frames[name].joint, here[name], coordinates[name]) for name in placed}
+
+
+def _pieces(
+    compiled: Compiled,
+    frames: Mapping[str, JointFrames],
+    here: Mapping[str, np.ndarray],
+    goals: Mapping[str, np.ndarray],
+) -> int:
+    """Into how many pieces the way is cut."""
+    most = 1
+    for name, frame in frames.items():
+        moves = np.abs(goals[name] - here[name]) / coordinate_units(compiled.length, frame.joint)
+        longest = float(moves.max(initial=0.0))
+        if not longest <= MOST_PIECES * LONGEST_MOVE:
+            raise StateError(
+                f"coordinates of {frame.joint.label} are {longest:.3g} rad, or sizes of a part, away: a loop or a"
+                f" coupling is driven no farther than {MOST_PIECES * LONGEST_MOVE:g}. Give it coordinates nearer to the"
+                " reference configuration"
+            )
+        most = max(most, int(np.ceil(longest / LONGEST_MOVE)))
+    return most
 
 
 def _matched(
@@ -295,8 +360,16 @@ def _by_joint(structure: Structure, values: Mapping[str, ArrayLike] | None, what
             raise StateError(f"{what}: no joint '{name}'{suggestion(name, structure.joint_index)}")
         joint = structure.joint(name)
         listed: list | ArrayLike = [value] if np.isscalar(value) else value
-        checked[name] = array_of(listed, (joint.dof,), f"{what} of {joint.label}", StateError)
+        checked[name] = _bounded(array_of(listed, (joint.dof,), f"{what} of {joint.label}", StateError), what, joint)
     return checked
+
+
+def _bounded(values: np.ndarray, what: str, item: Joint | Body) -> np.ndarray:
+    """The ``values``, none too large to calculate with."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > LARGEST:
+        raise StateError(f"{what} of {item.label} must be at most {LARGEST:g}, got {largest:g}")
+    return values
 
 
 def _by_body(
@@ -307,6 +380,10 @@ def _by_body(
         if name not in structure.body_index:
             raise StateError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")
         label = f"{what} of body '{name}'"
-        check = unit_quaternion(value, label, StateError) if size == 4 else array_of(value, (size,), label, StateError)
-        checked[structure.body_index[name]] = check
+        number = structure.body_index[name]
+        if size == 4:
+            checked[number] = unit_quaternion(value, label, StateError)
+        else:
+            array = array_of(value, (size,), label, StateError)
+            checked[number] = _bounded(array, what, structure.bodies[number])
     return checked

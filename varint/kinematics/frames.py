@@ -13,6 +13,7 @@ from varint.model.rotation import cross_matrix, rotation_matrix
 from varint.model.structure import Structure
 from varint.products.coordinates import coordinates
 from varint.products.records import one_product
+from varint.products.stages import BALL, FIRST, NEXT, PERIOD
 from varint.topology import Topology
 
 NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off
@@ -142,11 +143,19 @@ def moved(x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray,
 def forward_pose(
     structure: Structure, topology: Topology, coordinates: Mapping[str, np.ndarray], x: np.ndarray, R: np.ndarray
 ) -> None:
-    """Poses along the tree at ``coordinates`` (joint name to (dof,)); joints not named keep theirs. In place."""
+    """Poses along the tree at ``coordinates`` (joint name to (dof,)); joints not named keep theirs. In place.
+
+    None of the joints named is in a loop. A loop moves as one body.
+    """
     x0, R0 = x.copy(), R.copy()
     for body in topology.bodies:
         number = topology.tree_joint[body]
         if number is None:
+            continue
+        if body in topology.cluster_of:
+            above = topology.parent[body]
+            turn = R[above] @ R0[above].T
+            x[body], R[body] = x[above] + turn @ (x0[body] - x0[above]), turn @ R0[body]
             continue
         joint = structure.joints[number]
         frames = JointFrames(structure, joint)
@@ -189,6 +198,40 @@ def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
             q[:, column] = np.unwrap(q[:, column])
         column += motion.size
     return q
+
+
+def nearest_coordinates(joint: Joint, q: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """The coordinates (dof,) of the same pose of ``joint`` as ``q`` (dof,), whole turns apart, nearest to ``near``."""
+    periods, balls = _periods(joint)
+    found = q - periods * np.round((q - near) / np.where(periods, periods, 1.0))
+    for k in balls:
+        found[k : k + 3] = continued(np.array([near, q])[:, k : k + 3])[1]
+    return found
+
+
+def without_turns(joint: Joint, q: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """The coordinates (dof,) of the same pose of ``joint`` as ``q`` (dof,), on the way from ``start`` in its first turn."""
+    periods, balls = _periods(joint)
+    away = np.where(periods, np.fmod(q - start, np.where(periods, periods, 1.0)), q - start)
+    found = np.where(periods, start + away, q)
+    for k in balls:
+        size = np.linalg.norm(q[k : k + 3])
+        found[k : k + 3] *= np.fmod(size, 2 * np.pi) / size if size > 2 * np.pi else 1.0
+    return found
+
+
+def _periods(joint: Joint) -> tuple[np.ndarray, list[int]]:
+    """The period (dof,) of each coordinate, zero where there is none, and the first columns of rotation vectors."""
+    periods, balls = np.zeros(joint.dof), []
+    table, stage = joint_table(joint), 0
+    while stage >= 0:
+        row = table[stage]
+        if row[BALL]:
+            balls.append(int(row[FIRST]))
+        elif row[PERIOD]:
+            periods[int(row[FIRST])] = row[PERIOD]
+        stage = int(row[NEXT])
+    return periods, balls
 
 
 def continued(vectors: np.ndarray) -> np.ndarray:
