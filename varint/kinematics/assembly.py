@@ -21,10 +21,10 @@ from varint.kinematics.frames import (
     with_world,
     without_turns,
 )
-from varint.model.body import WORLD, Body
+from varint.model.body import WORLD
+from varint.model.bounds import bounded
 from varint.model.checks import array_of, freeze, suggestion, unit_quaternion
 from varint.model.forces.coupled import Coupled
-from varint.model.joints.base import Joint
 from varint.model.motion import joint_pose
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
@@ -34,7 +34,7 @@ ITERATIONS = 1000
 HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
 LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this ...
 MOST_PIECES = 1000  # ... and no more than so many
-LARGEST = 1e12  # m, rad, m/s, rad/s: digits are left for nothing else
+LARGEST = 1e15  # m, rad, m/s, rad/s: no digits are left for anything else
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
 SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
@@ -317,7 +317,7 @@ def checked_state(
     nb = len(structure.bodies)
     arrays = []
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
-        arrays.append(array_of(getattr(state, name), (nb, width), f"{name} of the {what}", StateError))
+        arrays.append(bounded_array(getattr(state, name), (nb, width), f"{name} of the {what}"))
     quats = [
         unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the {what}", StateError)
         for quat, body in zip(arrays[1], structure.bodies, strict=True)
@@ -360,16 +360,15 @@ def _by_joint(structure: Structure, values: Mapping[str, ArrayLike] | None, what
             raise StateError(f"{what}: no joint '{name}'{suggestion(name, structure.joint_index)}")
         joint = structure.joint(name)
         listed: list | ArrayLike = [value] if np.isscalar(value) else value
-        checked[name] = _bounded(array_of(listed, (joint.dof,), f"{what} of {joint.label}", StateError), what, joint)
+        checked[name] = bounded_array(listed, (joint.dof,), f"{what} of {joint.label}")
     return checked
 
 
-def _bounded(values: np.ndarray, what: str, item: Joint | Body) -> np.ndarray:
-    """The ``values``, none too large to calculate with."""
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest > LARGEST:
-        raise StateError(f"{what} of {item.label} must be at most {LARGEST:g}, got {largest:g}")
-    return values
+def bounded_array(value: ArrayLike, shape: tuple, what: str) -> np.ndarray:
+    """``value`` as a float array of ``shape`` with no number too large to calculate with; raises StateError."""
+    array = array_of(value, shape, what, StateError)
+    bounded(array, what, LARGEST, StateError)
+    return array
 
 
 def _by_body(
@@ -380,10 +379,6 @@ def _by_body(
         if name not in structure.body_index:
             raise StateError(f"{what}: no body '{name}'{suggestion(name, structure.body_index)}")
         label = f"{what} of body '{name}'"
-        number = structure.body_index[name]
-        if size == 4:
-            checked[number] = unit_quaternion(value, label, StateError)
-        else:
-            array = array_of(value, (size,), label, StateError)
-            checked[number] = _bounded(array, what, structure.bodies[number])
+        check = unit_quaternion(value, label, StateError) if size == 4 else bounded_array(value, (size,), label)
+        checked[structure.body_index[name]] = check
     return checked

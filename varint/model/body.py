@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model import shapes
+from varint.model.bounds import bounded
 from varint.model.checks import Frozen, array_of, check_name, freeze, positive, unit_quaternion
 from varint.model.rotation import rotation_matrix
 
@@ -52,8 +53,10 @@ class Body(Frozen):
             raise MechanismError("'world' names the ground: give the body another name")
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
         set_("mass", positive(self.mass, f"mass of {what}"))
+        bounded(self.mass, f"mass of {what}")
         set_("inertia", _checked_inertia(self.inertia, what))
         set_("position", array_of(self.position, (3,), f"position of {what}"))
+        bounded(self.position, f"position of {what}")
         set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
 
     @property
@@ -95,6 +98,7 @@ class Body(Frozen):
         """
         what = f"body '{name}'"
         start, end = array_of(start, (3,), f"start of {what}"), array_of(end, (3,), f"end of {what}")
+        bounded([start, end], f"ends of {what}")
         length = positive(np.linalg.norm(end - start), f"length of {what}")
         radius = 0.01 * length if radius is None else radius
         quat = shapes.quat_from_z(end - start)
@@ -115,6 +119,7 @@ class Body(Frozen):
         if pose:
             raise TypeError(f"unexpected arguments {sorted(pose)}")
         mass = positive(mass, f"mass of {what}")
+        bounded([mass, *origin], f"mass and position of {what}")
         centre = origin + rotation_matrix(quat) @ moments.centre
         return cls(name, mass=mass, inertia=mass * moments.inertia, position=centre, quat_wxyz=quat)
 
@@ -142,6 +147,7 @@ class Body(Frozen):
                     raise MechanismError(f"{what} must be a Body or (mass, position), got {part!r}") from None
                 masses.append(positive(mass, f"mass of {what}"))
                 centres.append(array_of(position, (3,), f"position of {what}"))
+                bounded([masses[-1], *centres[-1]], f"mass and position of {what}")
                 inertias.append(np.zeros((3, 3)))
         if not masses:
             raise MechanismError(f"body '{name}' has no parts")
@@ -155,11 +161,13 @@ class Body(Frozen):
     ) -> "Body":
         what = f"body '{name}'"
         mass = positive(mass, f"mass of {what}")
+        bounded(mass, f"mass of {what}")
         return cls(name, mass=mass, inertia=mass * shape(**sizes, what=what), **pose)
 
 
 def _checked_inertia(value: ArrayLike, what: str) -> np.ndarray:
     inertia = array_of(value, (3, 3), f"inertia of {what}")
+    bounded(inertia, f"inertia of {what}")
     if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
         raise MechanismError(f"inertia of {what} must be symmetric, got {inertia.tolist()}")
     inertia = 0.5 * (inertia + inertia.T)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
+from varint.model.bounds import bounded
 from varint.model.checks import array_of, positive
 
 
@@ -24,12 +25,12 @@ def box(size: ArrayLike, what: str) -> np.ndarray:
 
 
 def cylinder(radius: float, length: float, what: str) -> np.ndarray:
-    r, h = positive(radius, f"radius of {what}"), positive(length, f"length of {what}")
+    r, h = _length(radius, f"radius of {what}"), _length(length, f"length of {what}")
     return np.diag([(3 * r * r + h * h) / 12, (3 * r * r + h * h) / 12, r * r / 2])
 
 
 def capsule(radius: float, length: float, what: str) -> np.ndarray:
-    r, h = positive(radius, f"radius of {what}"), positive(length, f"length of {what}")
+    r, h = _length(radius, f"radius of {what}"), _length(length, f"length of {what}")
     tube, ball = h, 4 * r / 3  # volumes over pi r^2
     across = tube * (3 * r * r + h * h) / 12 + ball * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
     along = tube * r * r / 2 + ball * 0.4 * r * r
@@ -37,7 +38,7 @@ def capsule(radius: float, length: float, what: str) -> np.ndarray:
 
 
 def sphere(radius: float, what: str) -> np.ndarray:
-    r = positive(radius, f"radius of {what}")
+    r = _length(radius, f"radius of {what}")
     return np.eye(3) * 0.4 * r * r
 
 
@@ -62,6 +63,7 @@ def mesh(vertices: ArrayLike, triangles: ArrayLike, what: str) -> Moments:
         raise MechanismError(f"vertices and triangles of {what} must be arrays of numbers: {problem}") from None
     if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
         raise MechanismError(f"vertices of {what} must be finite, of shape (n, 3)")
+    bounded(vertices, f"vertices of {what}")
     if triangles.ndim != 2 or triangles.shape[1] != 3 or not np.issubdtype(triangles.dtype, np.integer):
         raise MechanismError(f"triangles of {what} must be vertex numbers of shape (k, 3)")
     if triangles.size == 0 or triangles.min() < 0 or triangles.max() >= len(vertices):
@@ -99,4 +101,11 @@ def _lengths(value: ArrayLike, what: str) -> np.ndarray:
     lengths = array_of(value, (3,), what)
     if (lengths <= 0).any():
         raise MechanismError(f"{what} must be positive, got {lengths.tolist()}")
+    bounded(lengths, what)
     return lengths
+
+
+def _length(value: float, what: str) -> float:
+    length = positive(value, what)
+    bounded(length, what)
+    return length

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.errors import StateError
+from varint.kinematics.assembly import bounded_array, checked_state
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, freeze
+from varint.model.checks import freeze
 from varint.model.state import State
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.tree import Tree, find_tree
@@ -45,8 +46,9 @@ def maximal_state(mechanism: Mechanism, reduced: ReducedState) -> State:
 
 def reduce(tree: Tree, mechanism: Mechanism, state: State) -> ReducedState:
     """`reduced_state` where the tree is known."""
-    x, R = with_world(state.position, state.quat_wxyz)
-    motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
+    position, quat_wxyz, velocity, angular_velocity = checked_state(mechanism, state, "state")
+    x, R = with_world(position, quat_wxyz)
+    motion = np.vstack([np.hstack([velocity, angular_velocity]), np.zeros(6)])
     q, qdot = np.empty(tree.nq), np.empty(tree.nq)
     for joint in tree.joints:
         frames, columns = JointFrames(mechanism, joint), tree.columns[joint.name]
@@ -60,7 +62,7 @@ def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
     if not isinstance(reduced, ReducedState):
         raise StateError(f"expected a ReducedState, got {reduced!r}")
     arrays = (
-        array_of(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state", StateError)
+        bounded_array(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state")
         for name in ("q", "qdot")
     )
     return ReducedState(*arrays)
