@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model import shapes
-from varint.model.bounds import bounded
+from varint.model.bounds import bounded, divisor
 from varint.model.checks import Frozen, array_of, check_name, freeze, positive, unit_quaternion
 from varint.model.rotation import rotation_matrix
 
@@ -53,7 +53,7 @@ class Body(Frozen):
             raise MechanismError("'world' names the ground: give the body another name")
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
         set_("mass", positive(self.mass, f"mass of {what}"))
-        bounded(self.mass, f"mass of {what}")
+        divisor(self.mass, f"mass of {what}")
         set_("inertia", _checked_inertia(self.inertia, what))
         set_("position", array_of(self.position, (3,), f"position of {what}"))
         bounded(self.position, f"position of {what}")

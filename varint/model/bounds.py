@@ -1,4 +1,4 @@
-"""Numbers that are finite and yet too large to calculate with: their squares and products overflow."""
+"""Numbers that are finite and yet too large to calculate with: their squares, products or inverses overflow."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from varint.errors import MechanismError, VarintError
 
 LARGEST = 1e50  # of a description, in any unit
+FARTHEST = 1e9  # pieces along a spline, of the third power of which its pose is
 
 
 def bounded(values: ArrayLike, what: str, largest: float = LARGEST, error: type[VarintError] = MechanismError) -> None:
@@ -13,3 +14,10 @@ def bounded(values: ArrayLike, what: str, largest: float = LARGEST, error: type[
     size = float(np.abs(np.asarray(values, dtype=float)).max(initial=0.0))
     if size > largest:
         raise error(f"{what} must be at most {largest:g} in size, got {size:g}")
+
+
+def divisor(value: float, what: str) -> None:
+    """Raise MechanismError where ``value`` or its inverse is too large."""
+    bounded(value, what)
+    if abs(value) < 1.0 / LARGEST:
+        raise MechanismError(f"{what} must be at least {1.0 / LARGEST:g} in size, got {value:g}")
