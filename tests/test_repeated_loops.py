@@ -1,4 +1,4 @@
-"""Loops that repeat what the tree allows already: all their rows are redundant, and nothing but round-off is left of them.
+"""Loops that repeat what the tree allows already: all their rows are redundant, and only round-off is left of them.
 
 Such a mechanism moves as it does without these loops. The locked triangle is the opposite: a loop that nothing moves.
 """
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_mechanisms import random_joint, random_tree, random_velocity_state, unit
+from random_mechanisms import random_joint, random_velocity_state
 
 import varint as vi
 from varint.model.joints import REGISTRY

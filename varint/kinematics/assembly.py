@@ -16,7 +16,6 @@ from varint.kinematics.frames import (
     JointFrames,
     forward_pose,
     forward_velocity,
-    nearest_coordinates,
     reference_pose,
     with_world,
     without_turns,
@@ -146,10 +145,10 @@ def _closed(
     ``placed``: joints that are at their coordinates.
     """
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
-    here = _starts(frames, coordinates, placed, x, R)
+    here = _starts(compiled, frames, coordinates, placed, x, R)
     goals = dict(coordinates)
     if not _couplings(structure):
-        goals = {n: without_turns(f.joint, goals[n], here[n]) for n, f in frames.items()}
+        goals |= {n: without_turns(f.joint, goals[n], here[n]) for n, f in frames.items() if here[n] is not goals[n]}
     pieces = _pieces(compiled, frames, here, goals)
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
     ws = None
@@ -167,21 +166,28 @@ def _closed(
             on_the_way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
             raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
         if share == 0:
-            here = _starts(frames, coordinates, placed, x, R)
+            here = _starts(compiled, frames, coordinates, placed, x, R)
     _check_sense(structure, x, R)
     return x, R
 
 
 def _starts(
+    compiled: Compiled,
     frames: Mapping[str, JointFrames],
     coordinates: Mapping[str, np.ndarray],
     placed: Collection[str],
     x: np.ndarray,
     R: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """Where the way to the ``coordinates`` starts; of joints ``placed`` it is nearly there."""
-    here = {name: frame.measure(x, R) for name, frame in frames.items()}
-    return here | {name: nearest_coordinates(frames[name].joint, here[name], coordinates[name]) for name in placed}
+    """Where the way to the ``coordinates`` starts: there already, of joints ``placed`` that nothing has moved since."""
+    here = {}
+    for name, frame in frames.items():
+        turn, shift = frame.relative_pose(x, R)
+        goal = joint_pose(frame.joint, coordinates[name])
+        apart = max(np.abs(turn - goal[0]).max(), np.abs(shift - goal[1]).max() / compiled.length)
+        there = name in placed and apart < LONGEST_MOVE
+        here[name] = coordinates[name] if there else frame.coordinates(turn, shift)
+    return here
 
 
 def _pieces(

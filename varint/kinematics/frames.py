@@ -200,38 +200,18 @@ def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def nearest_coordinates(joint: Joint, q: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """The coordinates (dof,) of the same pose of ``joint`` as ``q`` (dof,), whole turns apart, nearest to ``near``."""
-    periods, balls = _periods(joint)
-    found = q - periods * np.round((q - near) / np.where(periods, periods, 1.0))
-    for k in balls:
-        found[k : k + 3] = continued(np.array([near, q])[:, k : k + 3])[1]
-    return found
-
-
 def without_turns(joint: Joint, q: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """The coordinates (dof,) of the same pose of ``joint`` as ``q`` (dof,), on the way from ``start`` in its first turn."""
-    periods, balls = _periods(joint)
-    away = np.where(periods, np.fmod(q - start, np.where(periods, periods, 1.0)), q - start)
-    found = np.where(periods, start + away, q)
-    for k in balls:
-        size = np.linalg.norm(q[k : k + 3])
-        found[k : k + 3] *= np.fmod(size, 2 * np.pi) / size if size > 2 * np.pi else 1.0
-    return found
-
-
-def _periods(joint: Joint) -> tuple[np.ndarray, list[int]]:
-    """The period (dof,) of each coordinate, zero where there is none, and the first columns of rotation vectors."""
-    periods, balls = np.zeros(joint.dof), []
-    table, stage = joint_table(joint), 0
+    """The coordinates (dof,) of the same pose as ``q`` (dof,), on the way from ``start`` in its first turn."""
+    found, table, stage = q.copy(), joint_table(joint), 0
     while stage >= 0:
-        row = table[stage]
+        row, k = table[stage], int(table[stage, FIRST])
         if row[BALL]:
-            balls.append(int(row[FIRST]))
+            size = np.linalg.norm(q[k : k + 3])
+            found[k : k + 3] *= np.fmod(size, 2 * np.pi) / size if size > 2 * np.pi else 1.0
         elif row[PERIOD]:
-            periods[int(row[FIRST])] = row[PERIOD]
+            found[k] = start[k] + np.fmod(q[k] - start[k], row[PERIOD])
         stage = int(row[NEXT])
-    return periods, balls
+    return found
 
 
 def continued(vectors: np.ndarray) -> np.ndarray:

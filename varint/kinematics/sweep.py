@@ -310,7 +310,7 @@ def _check_way(start: float, values: np.ndarray, joint: Joint, unit: float) -> N
     way, most = float(np.abs(np.diff(values, prepend=start)).sum()) / unit, MOST_STEPS * STEP
     if not way <= most:
         raise ArgumentError(
-            f"values of the sweep of {joint.label} are {way:.3g} rad, or sizes of a part, apart in all: at most {most:g}"
+            f"values of the sweep of {joint.label} lead {way:.3g} rad, or sizes of a part, far in all: at most {most:g}"
         )
 
 

@@ -9,6 +9,7 @@ least change of L^T (1 + K)^T ddq that closes them, in the sense of least square
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import numpy as np
 
@@ -147,10 +148,8 @@ class Equations(TreeKinematics):
 
     def hardest_accelerated(self, t: float, q: np.ndarray, rates: np.ndarray) -> str:
         """The name of the body with the largest acceleration, or with one that is not finite."""
-        try:
+        with suppress(NotFinite):  # in the loops: the accelerations without them are what is not finite
             self.acceleration(t, q, rates)
-        except NotFinite:  # in the loops: the accelerations without them are what is not finite
-            pass
         motion = np.zeros((self.nb, 6))
         kinematics.motion_to_bodies(self.work, self.work.acceleration, motion)
         size = np.abs(motion[:, :3]).max(axis=1) + self.compiled.length * np.abs(motion[:, 3:]).max(axis=1)

@@ -16,7 +16,7 @@ class LinearStep(NamedTuple):
     g: np.ndarray  # (k,)
 
     def independent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Left (k, r), sizes (r,) and right (nq, nq) of the singular values of G, rows of order one, above round-off."""
+        """Left (k, r), sizes (r,), right (nq, nq): the singular values of G, rows of order one, above round-off."""
         left, sizes, right = np.linalg.svd(self.G)
         rank = np.count_nonzero(sizes > REDUNDANT * max(sizes[0], 1.0))
         return left[:, :rank], sizes[:rank], right

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
 from varint.mechanism import Mechanism
+from varint.model.bounds import bounded
 from varint.model.checks import array_of, positive
 from varint.model.rotation import rotation_matrix
 from varint.model.state import State
@@ -26,6 +27,7 @@ from varint.redmax.states import ReducedState, checked, reduce
 from varint.redmax.trajectory import ReducedTrajectory
 from varint.running import Job, answer, carry_out, checked_times
 
+LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 
 
@@ -67,8 +69,8 @@ def simulate(
         Largest error of a step, relative and absolute (m, rad, m/s, rad/s, J); ``atol`` is ``rtol / 100`` where not
         given.
     baumgarte : float
-        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, and
-        g' + b g = 0 in steps of ``dt``.
+        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, whose steps are
+        no longer than a few 1 / b, and g' + b g = 0 in steps of ``dt``; with "euler" b dt has to be below 2.
     every : int
         Record each ``every``-th node.
     force, torque : dict, optional
@@ -95,6 +97,7 @@ def simulate(
     baumgarte = float(array_of(baumgarte, (), "baumgarte", ArgumentError))
     if baumgarte < 0.0:
         raise ArgumentError(f"baumgarte must be zero or positive, got {baumgarte:g}: gaps would grow")
+    bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
     atol = 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError)
     kind = integrator_named(integrator)
     if chart not in (EXPONENTIAL, *ORDERS):
@@ -112,8 +115,8 @@ def simulate(
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = _start(equations, mechanism.state() if state is None else state)
     equations.targets[:] = equations.couplings @ q
-    kind.check(equations)
     task = Task(duration if dt is None else steps * dt, dt, rtol, atol)
+    kind.check(equations, task)
     try:
         start = kind(equations, q, qdot, task)
     except NotFinite:

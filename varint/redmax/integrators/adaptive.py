@@ -71,7 +71,12 @@ class Adaptive(Integrator):
         return slope
 
     def step(self) -> None:
-        if self.failure:  # of the last `settle`
+        if self.short > MANY_SHORT:
+            self.failure = (
+                f"{self.short} steps in a row were shorter than {SHORT * self.task.end:.1g} s. Larger rtol and atol, or"
+                " an integrator for stiff forces, may help"
+            )
+        if self.failure:  # or of the last `settle`
             return
         try:
             self.solver.step()
@@ -84,11 +89,6 @@ class Adaptive(Integrator):
         self.steps += 1
         self.size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()
         self.short = self.short + 1 if self.size < SHORT * self.task.end else 0
-        if self.short > MANY_SHORT and self.t < self.task.end:
-            self.failure = (
-                f"{self.short} steps in a row were shorter than {SHORT * self.task.end:.1g} s. Larger rtol and atol, or"
-                " an integrator for stiff forces, may help"
-            )
 
     def settle(self) -> None:
         try:
