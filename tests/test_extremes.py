@@ -307,6 +307,14 @@ def any_closed(seed):
     return vi.Mechanism("random closed", tree.bodies, joints, gravity=tree.gravity), rng
 
 
+def test_motions_that_grow_beyond_numbers_end_the_run():
+    """A loop at steps that are too long for it."""
+    mechanism, rng = any_closed(4)
+    state = random_velocity_state(rng, mechanism)
+    with pytest.raises(vi.ConvergenceError, match=r"body 'b\d'.*not finite any more"):
+        vi.redmax.simulate(mechanism, 0.5, dt=0.01, state=state, integrator="euler")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(6))
 def test_random_closed_mechanisms_in_reduced_coordinates(block):

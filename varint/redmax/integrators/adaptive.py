@@ -79,7 +79,8 @@ class Adaptive(Integrator):
         if self.failure:  # or of the last `settle`
             return
         try:
-            self.solver.step()
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by `_slope`
+                self.solver.step()
         except NotFinite:
             self.failure = NOT_FINITE
             return
