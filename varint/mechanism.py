@@ -46,13 +46,14 @@ class Mechanism(Structure):
 
         In a tree, joints not named keep the coordinates of the reference configuration and do not
         move; in a loop they follow. A loop is driven to its coordinates in small pieces, on the
-        branch of the reference configuration. What is given of a body is held against the others, as far as
-        the joints allow.
+        branch of the reference configuration; whole turns that change no pose are left out. What is given of a
+        body is held against the others, as far as the joints allow.
 
         Raises
         ------
         StateError
-            Unknown names, wrong shapes, no such velocity.
+            Unknown names, wrong shapes, numbers above 1e15, no such velocity, coordinates of a loop or a coupling more
+            than 200 rad or sizes of a part away.
         AssemblyError
             The joints cannot be closed; names the loop, and the joints that stay open by how much.
         """
@@ -118,7 +119,8 @@ class Mechanism(Structure):
         Raises
         ------
         ArgumentError
-            No such joint or coordinate, values that are not finite numbers.
+            No such joint or coordinate, values that are not finite numbers, a way of more than 1000 rad or sizes of a
+            part, or of more than 10000 steps between values.
         AssemblyError
             The joints cannot be closed at ``state``.
         """

@@ -12,9 +12,18 @@ from numpy.typing import ArrayLike
 from varint.compile import Compiled
 from varint.errors import AssemblyError, StateError
 from varint.kinematics.closure import Closure, Weld, coordinate_units
-from varint.kinematics.frames import JointFrames, forward_pose, forward_velocity, reference_pose, with_world
+from varint.kinematics.frames import (
+    JointFrames,
+    forward_pose,
+    forward_velocity,
+    reference_pose,
+    with_world,
+    without_turns,
+)
 from varint.model.body import WORLD
-from varint.model.checks import array_of, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
+from varint.model.bounds import bounded_array
+from varint.model.checks import freeze, known_name, of_type, sequence_of, shown, unit_quaternion
+from varint.model.forces.coupled import Coupled
 from varint.model.motion import joint_pose
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.start import OF_BODIES, of_bodies, of_joints
@@ -23,7 +32,8 @@ from varint.model.structure import Structure
 
 ITERATIONS = 1000
 HEAVY_PASSES = 4  # what is heavy gives way a little, each time less
-LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this
+LONGEST_MOVE = 0.2  # rad, or sizes of a part: a loop is driven to its coordinates in pieces no longer than this ...
+MOST_PIECES = 1000  # ... and no more than so many
 LARGEST_TWIST = 1e-6  # between the pose of a joint and that of its coordinates
 LARGEST_PARTING = 1e-9  # of the fastest motion: how fast joints may part
 SHARE_OF_CONFLICT = 0.01  # of the largest gap: joints less open than this have no part in it
@@ -55,14 +65,15 @@ def make_state(
         turns = np.array([body.quat_wxyz for body in structure.bodies])
         return State(*(freeze(array) for array in (x[:-1], turns, rest, rest)))
     compiled = made()
-    if coordinates and not compiled.topology.clusters and compiled.plan.constraints.driven.all():
-        forward_pose(structure, compiled.topology, coordinates, x, R)
+    placed = _alone(structure, compiled, coordinates)
+    if placed:
+        forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
     for _ in range(HEAVY_PASSES if positions or quats else 1):
         for body, value in positions.items():
             x[body] = value
         for body, value in quats.items():
             R[body] = rotation_matrix(value)
-        x, R = _closed(structure, compiled, coordinates, x, R, heavy_x=positions, heavy_R=quats)
+        x, R = _closed(structure, compiled, coordinates, x, R, placed=placed, heavy_x=positions, heavy_R=quats)
 
     motion = np.zeros((len(x), 6))
     if rates:
@@ -104,6 +115,18 @@ def assemble(
     return state_of(x, R, motion, like=quat_wxyz)
 
 
+def _alone(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
+    """Of the joints ``names`` those in no loop and in no coupling: nothing else follows from their coordinates."""
+    topology = compiled.topology
+    free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}
+    coupled = {name for force in _couplings(structure) for terms in force.terms_of(structure) for name, *_ in terms}
+    return {name for name in names if structure.joint_index[name] in free} - coupled
+
+
+def _couplings(structure: Structure) -> list[Coupled]:
+    return [force for force in structure.forces if isinstance(force, Coupled)]
+
+
 def _closed(
     structure: Structure,
     compiled: Compiled,
@@ -111,20 +134,27 @@ def _closed(
     x: np.ndarray,
     R: np.ndarray,
     *,
+    placed: Collection[str] = (),
     still: Collection[int] = (),
     heavy_x: Collection[int] = (),
     heavy_R: Collection[int] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name."""
+    """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
+
+    Of the way there whole turns that lead back to the same pose are left out, but for those that couplings count.
+    ``placed``: joints that are at their coordinates.
+    """
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
-    here = {name: frame.measure(x, R) for name, frame in frames.items()}
-    moves = {n: (coordinates[n] - here[n]) / coordinate_units(compiled.length, f.joint) for n, f in frames.items()}
-    longest = max((np.abs(move).max(initial=0.0) for move in moves.values()), default=0.0)
-    pieces = max(1, int(np.ceil(longest / LONGEST_MOVE)))
+    here = _starts(compiled, frames, coordinates, placed, x, R)
+    goals = dict(coordinates)
+    if not _couplings(structure):
+        goals |= {n: without_turns(f.joint, goals[n], here[n]) for n, f in frames.items() if here[n] is not goals[n]}
+    pieces = _pieces(compiled, frames, here, goals)
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
     ws = None
     for share in shares:
-        poses = {n: joint_pose(f.joint, (1 - share) * here[n] + share * coordinates[n]) for n, f in frames.items()}
+        way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
+        poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
         asked = [Weld(frames[name], *pose) for name, pose in poses.items()] if share > 0 else []
         closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R)
         if ws is not None:
@@ -133,12 +163,52 @@ def _closed(
         x, R, gap = closure.close(x, R, ITERATIONS)
         if not closure.is_closed(gap, x):
             at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
-            way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
-            raise AssemblyError(_conflict(structure, closure, x, R, list(still), way))
+            on_the_way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
+            raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
         if share == 0:
-            here = {name: frame.measure(x, R) for name, frame in frames.items()}
+            here = _starts(compiled, frames, coordinates, placed, x, R)
     _check_sense(structure, x, R)
     return x, R
+
+
+def _starts(
+    compiled: Compiled,
+    frames: Mapping[str, JointFrames],
+    coordinates: Mapping[str, np.ndarray],
+    placed: Collection[str],
+    x: np.ndarray,
+    R: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """Where the way to the ``coordinates`` starts: there already, of joints ``placed`` that nothing has moved since."""
+    here = {}
+    for name, frame in frames.items():
+        turn, shift = frame.relative_pose(x, R)
+        goal = joint_pose(frame.joint, coordinates[name])
+        apart = max(np.abs(turn - goal[0]).max(), np.abs(shift - goal[1]).max() / compiled.length)
+        there = name in placed and apart < LONGEST_MOVE
+        here[name] = coordinates[name] if there else frame.coordinates(turn, shift)
+    return here
+
+
+def _pieces(
+    compiled: Compiled,
+    frames: Mapping[str, JointFrames],
+    here: Mapping[str, np.ndarray],
+    goals: Mapping[str, np.ndarray],
+) -> int:
+    """Into how many pieces the way is cut."""
+    most = 1
+    for name, frame in frames.items():
+        moves = np.abs(goals[name] - here[name]) / coordinate_units(compiled.length, frame.joint)
+        longest = float(moves.max(initial=0.0))
+        if not longest <= MOST_PIECES * LONGEST_MOVE:
+            raise StateError(
+                f"coordinates of {frame.joint.label} are {longest:.3g} rad, or sizes of a part, away: a loop or a"
+                f" coupling is driven no farther than {MOST_PIECES * LONGEST_MOVE:g}. Give it coordinates nearer to the"
+                " reference configuration"
+            )
+        most = max(most, int(np.ceil(longest / LONGEST_MOVE)))
+    return most
 
 
 def _matched(
@@ -252,7 +322,7 @@ def checked_state(
     nb = len(structure.bodies)
     arrays = []
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
-        arrays.append(array_of(getattr(state, name), (nb, width), f"{name} of the {what}", StateError))
+        arrays.append(bounded_array(getattr(state, name), (nb, width), f"{name} of the {what}", StateError))
     quats = [
         unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the {what}", StateError)
         for quat, body in zip(arrays[1], structure.bodies, strict=True)

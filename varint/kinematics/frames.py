@@ -13,6 +13,7 @@ from varint.model.rotation import cross_matrix, rotation_matrix
 from varint.model.structure import Structure
 from varint.products.coordinates import coordinates
 from varint.products.records import one_product
+from varint.products.stages import BALL, FIRST, NEXT, PERIOD
 from varint.topology import Topology
 
 NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off
@@ -142,11 +143,19 @@ def moved(x: np.ndarray, R: np.ndarray, motion: np.ndarray) -> tuple[np.ndarray,
 def forward_pose(
     structure: Structure, topology: Topology, coordinates: Mapping[str, np.ndarray], x: np.ndarray, R: np.ndarray
 ) -> None:
-    """Poses along the tree at ``coordinates`` (joint name to (dof,)); joints not named keep theirs. In place."""
+    """Poses along the tree at ``coordinates`` (joint name to (dof,)); joints not named keep theirs. In place.
+
+    None of the joints named is in a loop. A loop moves as one body.
+    """
     x0, R0 = x.copy(), R.copy()
     for body in topology.bodies:
         number = topology.tree_joint[body]
         if number is None:
+            continue
+        if body in topology.cluster_of:
+            above = topology.parent[body]
+            turn = R[above] @ R0[above].T
+            x[body], R[body] = x[above] + turn @ (x0[body] - x0[above]), turn @ R0[body]
             continue
         joint = structure.joints[number]
         frames = JointFrames(structure, joint)
@@ -189,6 +198,20 @@ def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
             q[:, column] = np.unwrap(q[:, column])
         column += motion.size
     return q
+
+
+def without_turns(joint: Joint, q: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """The coordinates (dof,) of the same pose as ``q`` (dof,), on the way from ``start`` in its first turn."""
+    found, table, stage = q.copy(), joint_table(joint), 0
+    while stage >= 0:
+        row, k = table[stage], int(table[stage, FIRST])
+        if row[BALL]:
+            size = np.linalg.norm(q[k : k + 3])
+            found[k : k + 3] *= np.fmod(size, 2 * np.pi) / size if size > 2 * np.pi else 1.0
+        elif row[PERIOD]:
+            found[k] = start[k] + np.fmod(q[k] - start[k], row[PERIOD])
+        stage = int(row[NEXT])
+    return found
 
 
 def continued(vectors: np.ndarray) -> np.ndarray:

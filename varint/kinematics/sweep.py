@@ -27,6 +27,7 @@ from varint.model.state import State
 from varint.model.structure import Structure
 
 STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
+MOST_STEPS = 10_000  # between the values asked for
 SMALLEST_STEP = 1e-7  # rad, or sizes of a part, of the coordinate: where it does not go further it is locked
 ITERATIONS = 12  # of a corrector
 LARGEST_CORRECTION = 0.3  # of the step predicted, or it is halved
@@ -101,6 +102,7 @@ def sweep(
     state = assemble(structure, compiled, state, (), None, None)
     path = _Path(structure, compiled, JointFrames(structure, driven), number)
     path.start(*with_world(state.position, state.quat_wxyz))
+    _check_way(path.nodes[0].s, goals, driven, coordinate_units(compiled.length, driven)[number])
     reached, lockup = [], None
     for value in goals:
         if not path.follow(value):
@@ -131,6 +133,7 @@ class _Path:
         self.smallest = SMALLEST_STEP * coordinate_units(compiled.length, frames.joint)[number]
         self.nodes: list[Node] = []
         self.rank = 0  # largest so far
+        self.between = 0  # steps that ended between values
 
     def start(self, x: np.ndarray, R: np.ndarray) -> None:
         """Begin at a closed configuration."""
@@ -152,6 +155,12 @@ class _Path:
             else:
                 longest = 2.0 * abs(step)
                 self.nodes.append(node)
+                self.between += node.s != goal
+                if self.between > MOST_STEPS:
+                    raise ArgumentError(
+                        f"sweep of {self.drive.frames.joint.label}: {MOST_STEPS} steps led no farther than to"
+                        f" {node.s:.6g}, for a body moves far on a short way of this coordinate: sweep less of it"
+                    )
         return True
 
     def branch_points(self) -> np.ndarray:
@@ -295,6 +304,15 @@ def _coordinate(structure: Structure, joint: str | tuple[str, int]) -> tuple[Joi
     if number not in range(found.dof):
         raise ArgumentError(f"sweep: {found.label} has no coordinate {number}, only 0 to {found.dof - 1}")
     return found, number
+
+
+def _check_way(start: float, values: np.ndarray, joint: Joint, unit: float) -> None:
+    """That a way of reasonable length leads through all ``values``; ``unit``: m or rad that count as one."""
+    way, most = float(np.abs(np.diff(values, prepend=start)).sum()) / unit, MOST_STEPS * STEP
+    if not way <= most:
+        raise ArgumentError(
+            f"values of the sweep of {joint.label} lead {way:.3g} rad, or sizes of a part, far in all: at most {most:g}"
+        )
 
 
 def _checked(values: ArrayLike, joint: Joint) -> np.ndarray:

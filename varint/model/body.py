@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
 from varint.model import shapes
+from varint.model.bounds import bounded, divisor
 from varint.model.checks import (
     Frozen,
     array_of,
@@ -61,8 +62,10 @@ class Body(Frozen):
             raise MechanismError("'world' names the ground: give the body another name")
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
         set_("mass", positive(self.mass, f"mass of {what}"))
+        divisor(self.mass, f"mass of {what}")
         set_("inertia", _checked_inertia(self.inertia, what))
         set_("position", array_of(self.position, (3,), f"position of {what}"))
+        bounded(self.position, f"position of {what}")
         set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
 
     @property
@@ -146,6 +149,7 @@ class Body(Frozen):
         """
         what = f"body '{check_name(name, 'a body')}'"
         start, end = array_of(start, (3,), f"start of {what}"), array_of(end, (3,), f"end of {what}")
+        bounded([start, end], f"ends of {what}")
         length = positive(np.linalg.norm(end - start), f"length of {what}")
         radius = 0.01 * length if radius is None else radius
         quat = shapes.quat_from_z(end - start)
@@ -173,6 +177,7 @@ class Body(Frozen):
         quat = unit_quaternion(quat_wxyz, f"quat_wxyz of {what}")
         origin = array_of(position, (3,), f"position of {what}")
         mass = positive(mass, f"mass of {what}")
+        bounded([mass, *origin], f"mass and position of {what}")
         centre = origin + rotation_matrix(quat) @ moments.centre
         return cls(name, mass=mass, inertia=mass * moments.inertia, position=centre, quat_wxyz=quat)
 
@@ -202,6 +207,7 @@ class Body(Frozen):
                 mass, position = pair
                 masses.append(positive(mass, f"mass of {what}"))
                 centres.append(array_of(position, (3,), f"position of {what}"))
+                bounded([masses[-1], *centres[-1]], f"mass and position of {what}")
                 inertias.append(np.zeros((3, 3)))
         if not masses:
             raise MechanismError(f"body '{name}' has no parts")
@@ -220,11 +226,13 @@ class Body(Frozen):
     ) -> "Body":
         what = f"body '{check_name(name, 'a body')}'"
         mass, (position, quat) = positive(mass, f"mass of {what}"), pose
+        bounded(mass, f"mass of {what}")
         return cls(name, mass=mass, inertia=mass * shape(**sizes, what=what), position=position, quat_wxyz=quat)  # type: ignore[arg-type]
 
 
 def _checked_inertia(value: ArrayLike, what: str) -> np.ndarray:
     inertia = array_of(value, (3, 3), f"inertia of {what}")
+    bounded(inertia, f"inertia of {what}")
     size = np.abs(inertia).max() or 1.0
     if np.abs(inertia / size - inertia.T / size).max() > 1e-9:
         raise MechanismError(f"inertia of {what} must be symmetric, got {inertia.tolist()}")

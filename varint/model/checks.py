@@ -5,6 +5,7 @@ sentence that starts with ``what``. Nothing else may escape, whatever the value 
 """
 
 import difflib
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
@@ -165,7 +166,8 @@ def unit_quaternion(value: ArrayLike, what: str, error: type[VarintError] = Mech
     if hasattr(value, "components"):  # a numpy-quaternion scalar
         value = value.components
     quat = array_of(value, (4,), what, error)
-    norm = np.linalg.norm(quat)
+    scaled, exponent = _scaled(quat)
+    norm = float(np.linalg.norm(scaled)) * 2.0**exponent if -1 <= exponent <= 1 else math.hypot(*quat)
     if abs(norm - 1.0) > UNIT_TOLERANCE:
         raise error(f"{what} must have norm 1, got norm {norm:.9g}: divide it by its norm")
     return quat if abs(norm - 1.0) <= ROUND_OFF else freeze(quat / norm)
@@ -174,10 +176,19 @@ def unit_quaternion(value: ArrayLike, what: str, error: type[VarintError] = Mech
 def unit_axis(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
     """``value`` (3,), not zero, normalised."""
     axis = array_of(value, (3,), what, error)
-    norm = np.linalg.norm(axis)
-    if norm == 0.0:
+    if not axis.any():
         raise error(f"{what} must not be zero")
-    return axis if abs(norm - 1.0) <= ROUND_OFF else freeze(axis / norm)
+    scaled, exponent = _scaled(axis)
+    norm = np.linalg.norm(scaled)
+    if -1 <= exponent <= 1 and abs(norm * 2.0**exponent - 1.0) <= ROUND_OFF:
+        return axis
+    return freeze(scaled / norm)
+
+
+def _scaled(vector: np.ndarray) -> tuple[np.ndarray, int]:
+    """The vector times a power of two, with entries up to one, and the exponent that takes it back: exact."""
+    exponent = int(np.frexp(np.abs(vector).max())[1])
+    return np.ldexp(vector, -exponent), exponent
 
 
 # ------------------------------------------------------------------------------------------------ names, choices

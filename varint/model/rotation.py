@@ -39,8 +39,9 @@ def quat_from_matrix(R: ArrayLike) -> np.ndarray:
 
 def matrix_from_vector(vector: ArrayLike) -> np.ndarray:
     """Rotation matrix (3, 3) of a rotation vector (3,), rad."""
-    half = 0.5 * np.linalg.norm(vector)
-    return rotation_matrix([np.cos(half), *(0.5 * np.sinc(half / np.pi) * np.asarray(vector))])
+    angle = np.linalg.norm(vector)
+    share = np.sin(0.5 * angle) / angle if angle > 0.0 else 0.5
+    return rotation_matrix([np.cos(0.5 * angle), *(share * np.asarray(vector))])
 
 
 def vector_from_matrix(R: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
+from varint.model.bounds import bounded
 from varint.model.checks import array_of, positive
 
 
@@ -24,12 +25,12 @@ def box(size: ArrayLike, what: str) -> np.ndarray:
 
 
 def cylinder(radius: float, length: float, what: str) -> np.ndarray:
-    r, h = positive(radius, f"radius of {what}"), positive(length, f"length of {what}")
+    r, h = _length(radius, f"radius of {what}"), _length(length, f"length of {what}")
     return np.diag([(3 * r * r + h * h) / 12, (3 * r * r + h * h) / 12, r * r / 2])
 
 
 def capsule(radius: float, length: float, what: str) -> np.ndarray:
-    r, h = positive(radius, f"radius of {what}"), positive(length, f"length of {what}")
+    r, h = _length(radius, f"radius of {what}"), _length(length, f"length of {what}")
     tube, ball = h, 4 * r / 3  # volumes over pi r^2
     across = tube * (3 * r * r + h * h) / 12 + ball * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
     along = tube * r * r / 2 + ball * 0.4 * r * r
@@ -37,7 +38,7 @@ def capsule(radius: float, length: float, what: str) -> np.ndarray:
 
 
 def sphere(radius: float, what: str) -> np.ndarray:
-    r = positive(radius, f"radius of {what}")
+    r = _length(radius, f"radius of {what}")
     return np.eye(3) * 0.4 * r * r
 
 
@@ -57,6 +58,7 @@ class Moments(NamedTuple):
 def mesh(vertices: ArrayLike, triangles: ArrayLike, what: str) -> Moments:
     """Moments of the solid inside a closed triangle mesh, by the divergence theorem over its tetrahedra."""
     vertices = array_of(vertices, (None, 3), f"vertices of {what}")
+    bounded(vertices, f"vertices of {what}")
     array_of(triangles, (None, 3), f"triangles of {what}")
     triangles = np.asarray(triangles)
     if triangles.dtype.kind not in "iu":
@@ -96,4 +98,11 @@ def _lengths(value: ArrayLike, what: str) -> np.ndarray:
     lengths = array_of(value, (3,), what)
     if (lengths <= 0).any():
         raise MechanismError(f"{what} must be positive, got {lengths.tolist()}")
+    bounded(lengths, what)
     return lengths
+
+
+def _length(value: float, what: str) -> float:
+    length = positive(value, what)
+    bounded(length, what)
+    return length

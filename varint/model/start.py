@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint.errors import VarintError
-from varint.model.checks import array_of, by_name, is_alone, unit_quaternion
+from varint.model.bounds import bounded_array
+from varint.model.checks import by_name, is_alone, unit_quaternion
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -34,7 +35,7 @@ def of_joints(
     for name, value in by_name(values, structure.joint_index, f"{prefix}{key}", "joint", error).items():
         joint = structure.joint(name)
         given = [value] if is_alone(value) else value
-        checked[name] = array_of(given, (joint.dof,), f"{prefix}{key} of {joint.label}", error)
+        checked[name] = bounded_array(given, (joint.dof,), f"{prefix}{key} of {joint.label}", error)
     return checked
 
 
@@ -45,6 +46,6 @@ def of_bodies(
     checked = {}
     for name, value in by_name(values, structure.body_index, f"{prefix}{key}", "body", error).items():
         label, size = f"{prefix}{key} of body '{name}'", OF_BODIES[key]
-        found = unit_quaternion(value, label, error) if size == 4 else array_of(value, (size,), label, error)
+        found = unit_quaternion(value, label, error) if size == 4 else bounded_array(value, (size,), label, error)
         checked[structure.body_index[name]] = found
     return checked

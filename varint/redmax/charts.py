@@ -26,9 +26,8 @@ def shorten(balls: np.ndarray, q: np.ndarray, rates: np.ndarray) -> bool:
         r = q[k : k + 3]
         if np.sqrt(r @ r) <= LONGEST:
             continue
-        w = vector_subspace(r) @ rates[k : k + 3]
-        while np.sqrt(r @ r) > LONGEST:
-            r *= 1.0 - 2.0 * np.pi / np.sqrt(r @ r)
+        w, size = vector_subspace(r) @ rates[k : k + 3], np.sqrt(r @ r)
+        r *= 1.0 - 2.0 * np.pi * np.ceil((size - LONGEST) / (2.0 * np.pi)) / size
         rates[k : k + 3] = np.linalg.solve(vector_subspace(r), w)
         changed = True
     return changed

@@ -8,7 +8,8 @@ squared, as it is where G M^-1 G^T is solved for the multipliers.
 import numpy as np
 
 TINY = 1e-300
-# singular values of the rows, relative to the largest
+# singular values of the rows, relative to the largest or, where loops repeat the tree and all are round-off, to what a
+# row of the whole mass has
 REDUNDANT = 1e-6  # up to here a row is redundant, at a state that a run has reached
 NO_PIVOT = 1e-9  # up to here it is left out, at any state
 # the last singular value of the rank, relative to the largest that it had so far
@@ -16,8 +17,15 @@ NEAR = 0.05  # below, a singular pose is near: loops are closed after each step,
 RELEASED = 1e-3  # below, a row that comes to depend on the others is released, gradually
 
 
+class NotFinite(ArithmeticError):
+    """Accelerations that are no numbers."""
+
+    def __init__(self) -> None:
+        super().__init__("accelerations are not finite")
+
+
 class ConstraintSolver:
-    """Solves for least accelerations under ``count`` rows.
+    """Solves for least accelerations under ``count`` rows, of bodies whose masses add up to ``mass``, kg.
 
     At poses where loops are open by some error, redundant rows are independent by that error, and mean nothing. So the
     rank is the largest of the states that a run has reached, see `reach`.
@@ -28,7 +36,8 @@ class ConstraintSolver:
         Of the last `solve`: the least.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, mass: float) -> None:
+        self.least_unit = 1.0 / np.sqrt(mass)  # of singular values: that of a gradient of one, as rows in m have
         self.multiplier = np.zeros(count)
         self._rank = 0
         self._relative_sizes = np.ones(1)  # singular values of the last rows
@@ -38,14 +47,13 @@ class ConstraintSolver:
         """The least u (n,) = A^T multiplier with A u = b in the sense of least squares, A (m, n).
 
         At a singular pose rows that come to depend on the others are released smoothly: the effort that they transmit
-        is finite, and so is the violation in passing.
+        is finite, and so is the violation in passing. Raises NotFinite.
         """
-        if not A.any():  # loops that nothing moves, or that only prescribed joints move
-            self._relative_sizes, self.multiplier = np.zeros(1), np.zeros(len(b))
-            return np.zeros(A.shape[1])
+        if not (np.isfinite(A).all() and np.isfinite(b).all()):
+            raise NotFinite
         left, sizes, right = np.linalg.svd(A, full_matrices=False)
-        self._relative_sizes = sizes / sizes[0]
-        rank = min(self._rank or len(sizes), np.count_nonzero(sizes > NO_PIVOT * sizes[0]))
+        self._relative_sizes = sizes / max(sizes[0], self.least_unit)
+        rank = min(self._rank or len(sizes), np.count_nonzero(self._relative_sizes > NO_PIVOT))
         released = RELEASED * self._largest_margin + TINY
         x = np.clip(2.0 * self._relative_sizes[:rank] / released - 1.0, 0.0, 1.0)
         weight = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)  # a smooth step from 0 to 1

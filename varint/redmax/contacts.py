@@ -146,11 +146,14 @@ class Contacts:
         )
 
     def _multiplier(self, step: LinearStep, N: np.ndarray, found: Solution) -> np.ndarray:
-        """(k,) impulses along the rows of G."""
-        left = step.A @ found.v - step.b - N.T @ found.alpha
+        """(k,) impulses along the rows of G, the least."""
+        impulse = step.A @ found.v - step.b - N.T @ found.alpha
         if len(self.frictions):
-            left -= self.frictions.reduced(found.beta)
-        return np.linalg.lstsq(step.G.T, left, rcond=None)[0] if len(step.G) else np.zeros(0)
+            impulse -= self.frictions.reduced(found.beta)
+        if not len(step.G):
+            return np.zeros(0)
+        left, sizes, right = step.independent()
+        return left @ ((right[: sizes.size] @ impulse) / sizes)
 
     def _rows(
         self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray

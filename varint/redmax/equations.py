@@ -9,6 +9,7 @@ least change of L^T (1 + K)^T ddq that closes them, in the sense of least square
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from varint.mechanism import Mechanism
 from varint.products.records import check_order
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.closures import Closures, Rows
-from varint.redmax.constraints import ConstraintSolver
+from varint.redmax.constraints import ConstraintSolver, NotFinite
 from varint.redmax.couplings import coupling_rows
 from varint.redmax.inputs import Inputs
 from varint.redmax.kernels import articulated, kinematics, wrenches
@@ -66,7 +67,7 @@ class Equations(TreeKinematics):
         self.couplings = coupling_rows(mechanism, self.tree)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
-        self.constraints = ConstraintSolver(self.row_count)
+        self.constraints = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
         self._no_motion = np.zeros((self.nodes.parent.size, 6))
         self.drives = find_drives(mechanism, self.tree, prescribed)
         self.driven_columns = np.zeros(self.nq, dtype=np.bool_)
@@ -146,6 +147,15 @@ class Equations(TreeKinematics):
             return self._outward_pass(self.work.bias, second)
         free = self._outward_pass(self.work.bias, second.copy())
         return self._outward_pass(self.work.bias, second + self._correction(free, q, rates))
+
+    def hardest_accelerated(self, t: float, q: np.ndarray, rates: np.ndarray) -> str:
+        """The name of the body with the largest acceleration, or with one that is not finite."""
+        with suppress(NotFinite):  # in the loops: the accelerations without them are what is not finite
+            self.acceleration(t, q, rates)
+        motion = np.zeros((self.nb, 6))
+        kinematics.motion_to_bodies(self.work, self.work.acceleration, motion)
+        size = np.abs(motion[:, :3]).max(axis=1) + self.compiled.length * np.abs(motion[:, 3:]).max(axis=1)
+        return self.mechanism.bodies[self.compiled.order[int(np.argmax(size))]].name
 
     def imposed(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``q``, ``rates`` with those of prescribed joints at time ``t``, and the rates of their rates, else zero."""

@@ -99,9 +99,8 @@ def _without_equations(step: LinearStep) -> tuple[np.ndarray, np.ndarray]:
     A, _, G, g = step
     p, Z = np.zeros(A.shape[0]), np.eye(A.shape[0])
     if len(G):
-        left, sizes, right = np.linalg.svd(G)
-        rank = np.count_nonzero(sizes > REDUNDANT * sizes[0])
-        p, Z = right[:rank].T @ ((left[:, :rank].T @ g) / sizes[:rank]), right[rank:].T
+        left, sizes, right = step.independent()
+        p, Z = right[: sizes.size].T @ ((left.T @ g) / sizes), right[sizes.size :].T
     lower = np.linalg.cholesky(Z.T @ A @ Z)
     return p, solve_triangular(lower, Z.T, lower=True).T
 

@@ -102,9 +102,7 @@ class ReducedRun:
                 self.integrator.settle()
             seconds += time.perf_counter() - began
             if self.integrator.failure:
-                when = self.integrator.t
-                message = f"the step at t = {when:g} s could not be done: {self.integrator.failure}"
-                self.failure = Failure(message, when)
+                self.failure = self._failure(self.integrator.failure)
                 break
             if self.dt is None and (self.integrator.steps % self.every == 0 or self.finished):
                 rows.append(self._node(self.integrator.t, self.integrator.y))
@@ -150,6 +148,13 @@ class ReducedRun:
             "node": np.array([self.node]),
             "recorded": np.array([self.recorded]),
         }
+
+    def _failure(self, reason: str) -> Failure:
+        """That of the step from the present state."""
+        when, e = self.integrator.t, self.equations
+        body = e.hardest_accelerated(when, *np.split(self.integrator.y, self.parts)[:2])
+        message = f"the step at t = {when:g} s, hardest for body '{body}', could not be done: {reason}"
+        return Failure(message, when, body)
 
     def _driven(self) -> np.ndarray:
         """(3, nd) where the prescribed joints are now, drive by drive."""

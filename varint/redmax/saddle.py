@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-REDUNDANT = 1e-8  # singular value, relative, up to which a row is redundant
+REDUNDANT = 1e-8  # singular value, relative to the largest or to one, up to which a row is redundant
 
 
 class LinearStep(NamedTuple):
@@ -14,6 +14,12 @@ class LinearStep(NamedTuple):
     b: np.ndarray  # (nq,) N s, N m s
     G: np.ndarray  # (k, nq) rows of loops, couplings and, last, prescribed columns
     g: np.ndarray  # (k,)
+
+    def independent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Left (k, r), sizes (r,), right (nq, nq): the singular values of G, rows of order one, above round-off."""
+        left, sizes, right = np.linalg.svd(self.G)
+        rank = np.count_nonzero(sizes > REDUNDANT * max(sizes[0], 1.0))
+        return left[:, :rank], sizes[:rank], right
 
 
 def solve_saddle(

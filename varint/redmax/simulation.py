@@ -8,10 +8,12 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
 from varint.mechanism import Mechanism
+from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive
 from varint.model.rotation import rotation_matrix
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.redmax.constraints import NotFinite
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
@@ -26,6 +28,7 @@ from varint.redmax.trajectory import ReducedTrajectory
 from varint.running import Job, answer, carry_out, check_recording, checked_times, refuse_unknown
 
 OF_MAXIMAL = ("order", "scheme", "tol", "closures")  # arguments of the other simulate
+LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 
 
@@ -68,8 +71,8 @@ def simulate(
         Largest error of a step, relative and absolute (m, rad, m/s, rad/s, J); ``atol`` is ``rtol / 100`` where not
         given.
     baumgarte : float
-        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, and
-        g' + b g = 0 in steps of ``dt``.
+        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, whose steps are
+        no longer than a few 1 / b, and g' + b g = 0 in steps of ``dt``; with "euler" b dt has to be below 2.
     every : int
         Record each ``every``-th node.
     force, torque : dict, optional
@@ -97,6 +100,7 @@ def simulate(
     duration, dt, steps = checked_times(duration, dt)
     rtol = positive(rtol, "rtol", ArgumentError)
     baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
+    bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
     atol = 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError)
     kind = integrator_named(integrator)
     choice(chart, (EXPONENTIAL, *ORDERS), "chart", ArgumentError)
@@ -111,9 +115,16 @@ def simulate(
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = _start(equations, mechanism.state() if state is None else state)
     equations.targets[:] = equations.couplings @ q
-    kind.check(equations)
     task = Task(duration if dt is None else steps * dt, dt, rtol, atol)
-    run = ReducedRun(equations, kind(equations, q, qdot, task), dt, steps, every)
+    kind.check(equations, task)
+    try:
+        start = kind(equations, q, qdot, task)
+    except NotFinite:
+        body = equations.hardest_accelerated(0.0, q, qdot)
+        raise StateError(
+            f"accelerations at the start are not finite, first of body '{body}': check its mass, velocity and forces"
+        ) from None
+    run = ReducedRun(equations, start, dt, steps, every)
     settings = {
         "formulation": "reduced",
         "integrator": integrator,

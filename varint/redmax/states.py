@@ -8,7 +8,8 @@ from varint.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, freeze, of_type
+from varint.model.bounds import bounded_array
+from varint.model.checks import freeze, of_type
 from varint.model.state import State
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.tree import Tree, find_tree
@@ -61,7 +62,7 @@ def checked(kinematics: TreeKinematics, reduced: ReducedState) -> ReducedState:
     """``reduced`` with its arrays checked."""
     of_type(reduced, ReducedState, "the reduced state", StateError)
     arrays = (
-        array_of(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state", StateError)
+        bounded_array(getattr(reduced, name), (kinematics.nq,), f"{name} of the reduced state", StateError)
         for name in ("q", "qdot")
     )
     return ReducedState(*arrays)

@@ -22,6 +22,7 @@ from varint.errors import MechanismError
 from varint.measures.axis import Square
 from varint.measures.point import Along
 from varint.measures.product import OnMotions
+from varint.model.bounds import bounded
 from varint.model.checks import Frozen, array_of, check_name, check_plain_fields, freeze, unit_axis
 from varint.model.motion import Motion
 
@@ -75,6 +76,7 @@ class Joint(Frozen):
         for which in ("point", "point_b"):
             if getattr(self, which) is not None:
                 self._set(which, array_of(getattr(self, which), (3,), f"{which} of {self.label}"))
+                bounded(getattr(self, which), f"{which} of {self.label}")
         if self.point is None:
             if self.needs_point:
                 raise MechanismError(f"{self.label} needs point=, its anchor in the reference configuration")

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.model.bounds import divisor
 from varint.model.checks import finite
 from varint.model.joints.base import AxisJoint, ProductJoint, Z, angle_about_z, register
 from varint.model.motion import Motion, Turn
@@ -27,6 +28,7 @@ class Helical(AxisJoint, ProductJoint):
         self._set("lead", finite(self.lead, f"lead of {self.label}"))
         if self.lead == 0.0:
             raise MechanismError(f"{self.label} needs a lead: use a revolute joint for none")
+        divisor(self.lead, f"lead of {self.label}")
 
     @cached_property
     def allowed(self) -> tuple[Motion, ...]:

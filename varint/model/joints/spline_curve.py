@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
+from varint.model.bounds import FARTHEST, bounded
 from varint.model.checks import array_of, finite, flag, freeze
 from varint.model.joints.base import ProductJoint, register
 from varint.model.motion import Motion
@@ -38,8 +39,10 @@ class SplineCurve(ProductJoint):
             off = max(np.abs(T[:3, :3].T @ T[:3, :3] - np.eye(3)).max(), np.abs(T[3] - [0, 0, 0, 1]).max())
             if off > 1e-8 or np.linalg.det(T[:3, :3]) < 0:
                 raise MechanismError(f"frame {k} of {self.label} is no pose [[R, p], [0, 1]]: it is off by {off:.3g}")
+        bounded(frames, f"frames of {self.label}")
         self._set("frames", frames)
         self._set("at", finite(self.at, f"at of {self.label}"))
+        bounded(self.at, f"at of {self.label}", FARTHEST)
 
     @staticmethod
     def pose(frames: ArrayLike, q: float, closed: bool = True) -> np.ndarray:

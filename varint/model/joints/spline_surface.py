@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import MechanismError
+from varint.model.bounds import FARTHEST, bounded
 from varint.model.checks import array_of, freeze
 from varint.model.joints.base import ProductJoint, register
 from varint.model.motion import Motion
@@ -35,6 +36,8 @@ class SplineSurface(ProductJoint):
         super().__post_init__()
         self._set("controls", _checked(self.controls, f"controls of {self.label}"))
         self._set("at", array_of(self.at, (2,), f"at of {self.label}"))
+        bounded(self.controls, f"controls of {self.label}")
+        bounded(self.at, f"at of {self.label}", FARTHEST)
 
     @staticmethod
     def pose(controls: ArrayLike, q: ArrayLike) -> np.ndarray:

@@ -4,13 +4,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from varint.errors import StateError
+from varint.redmax.constraints import NotFinite
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator, Task
 
-
-class NotFinite(ArithmeticError):
-    """A derivative that is no number."""
+SHORT = 1e-9  # of the run: a step as short as this gets nowhere ...
+MANY_SHORT = 500  # ... if so many others come before it
 
 
 class Adaptive(Integrator):
@@ -22,18 +21,14 @@ class Adaptive(Integrator):
     solver_class: ClassVar[Any]
 
     evaluations = 0
+    short = 0  # steps in a row
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size)])
         self.options: dict[str, Any] = {"rtol": task.rtol, "atol": task.atol}
         self.configure()
-        try:
-            self._begin(None)
-        except NotFinite as problem:
-            raise StateError(
-                f"{problem} at the start: give a state at which the loops are not singular, or other loads"
-            ) from None
+        self._begin(None)
 
     def configure(self) -> None:
         """Add to the ``options`` of the solver."""
@@ -71,26 +66,35 @@ class Adaptive(Integrator):
         slope[2 * nq :] = np.concatenate([self.equations.power, self.equations.flow])
         self.evaluations += 1
         if not np.isfinite(slope).all():
-            raise NotFinite("accelerations are not finite")
+            raise NotFinite
         return slope
 
     def step(self) -> None:
+        if self.short > MANY_SHORT:
+            self.failure = (
+                f"{self.short} steps in a row were shorter than {SHORT * self.task.end:.1g} s. Larger rtol and atol, or"
+                " an integrator for stiff forces, may help"
+            )
+        if self.failure:  # or of the last `settle`
+            return
         try:
-            message = self.solver.step()
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by `_slope`
+                message = self.solver.step()
         except NotFinite as problem:
             message = str(problem)
         if self.solver.status == "failed" or message:
-            self.failure = message or "the step size went to zero"
+            self.failure = message or "no step is short enough for rtol and atol"
             return
         self.steps += 1
         self.size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()
+        self.short = self.short + 1 if self.size < SHORT * self.task.end else 0
 
     def settle(self) -> None:
-        if self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
-            try:
+        try:
+            if self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
                 self._begin(self.size)
-            except NotFinite as problem:
-                self.failure = str(problem)
+        except NotFinite as problem:
+            self.failure = str(problem)
 
     def states(self, times: np.ndarray) -> np.ndarray:
         try:
@@ -103,7 +107,7 @@ class Adaptive(Integrator):
         return self.t + self.solver.h_abs >= self.task.end
 
     def memory(self) -> dict[str, np.ndarray]:
-        counts = np.array([self.steps, self.evaluations])
+        counts = np.array([self.steps, self.evaluations, self.short])
         solver = {"f": self.solver.f.copy(), "h_abs": np.array([self.solver.h_abs])}
         return {"t": np.array([self.t]), "y": self.y.copy(), "counts": counts} | solver
 
@@ -111,4 +115,4 @@ class Adaptive(Integrator):
         self.t, self.y = float(saved["t"][0]), saved["y"].copy()
         self._make_solver(1.0)
         self.solver.f, self.solver.h_abs = saved["f"].copy(), float(saved["h_abs"][0])
-        self.steps, self.evaluations = (int(number) for number in saved["counts"])
+        self.steps, self.evaluations, self.short = (int(number) for number in saved["counts"])

@@ -68,8 +68,8 @@ class Integrator:
         return 0
 
     @classmethod
-    def check(cls, equations: Equations) -> None:
-        """Raise ArgumentError where the equations hold what the integrator does not know."""
+    def check(cls, equations: Equations, task: Task) -> None:
+        """Raise ArgumentError where the equations hold what the integrator does not know, or cannot do in its task."""
 
     def step(self) -> None:
         """One step, or the reason for none in ``failure``; the charts stay those of its start."""

@@ -2,9 +2,13 @@
 
 import numpy as np
 
-from varint.redmax.integrators.base import register
+from varint.errors import ArgumentError
+from varint.redmax.equations import Equations
+from varint.redmax.integrators.base import Task, register
 from varint.redmax.integrators.fixed import Fixed
 from varint.redmax.linear import euler_step
+
+UNSTABLE = 2.0  # a gap g becomes (1 - b h) g in a step
 
 
 @register
@@ -14,6 +18,16 @@ class LinearlyImplicitEuler(Fixed):
     name, order = "euler", 1
     stiff = contacts = True
     what = "linearly implicit, in steps of dt"
+
+    @classmethod
+    def check(cls, equations: Equations, task: Task) -> None:
+        b, h = equations.baumgarte, task.dt
+        assert h is not None  # see `fixed`
+        if equations.row_count and not b * h < UNSTABLE:
+            raise ArgumentError(
+                f"baumgarte {b:g} 1/s times dt {h:g} s must be less than {UNSTABLE:g} with integrator {cls.name!r}, or"
+                " gaps of loops grow from step to step: take a smaller one of the two"
+            )
 
     @property
     def evaluations(self) -> int:

@@ -70,7 +70,8 @@ class Fixed(Integrator):
             self.forget()
             q, v, _ = self.equations.imposed(self.t, q, v)
         try:
-            after = self.solve(self.t, h, q, v, integral)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
+                after = self.solve(self.t, h, q, v, integral)
         except Blocked as problem:
             self.failure = str(problem)
             return

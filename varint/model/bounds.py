@@ -1,0 +1,32 @@
+"""Numbers that are finite and yet too large to calculate with: their squares, products or inverses overflow."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.errors import MechanismError, VarintError
+from varint.model.checks import array_of
+
+LARGEST = 1e50  # of a description, in any unit
+LARGEST_MOTION = 1e15  # m, rad, m/s, rad/s: no digits are left for anything else
+FARTHEST = 1e9  # pieces along a spline, of the third power of which its pose is
+
+
+def bounded(values: ArrayLike, what: str, largest: float = LARGEST, error: type[VarintError] = MechanismError) -> None:
+    """Raise ``error`` where one of the ``values`` is larger than ``largest``; ``what`` names them."""
+    size = float(np.abs(np.asarray(values, dtype=float)).max(initial=0.0))
+    if size > largest:
+        raise error(f"{what} must be at most {largest:g} in size, got {size:g}")
+
+
+def divisor(value: float, what: str) -> None:
+    """Raise MechanismError where ``value`` or its inverse is too large."""
+    bounded(value, what)
+    if abs(value) < 1.0 / LARGEST:
+        raise MechanismError(f"{what} must be at least {1.0 / LARGEST:g} in size, got {value:g}")
+
+
+def bounded_array(value: ArrayLike, shape: tuple, what: str, error: type[VarintError]) -> np.ndarray:
+    """``value`` as a float array of ``shape``, of coordinates or velocities that can be calculated with."""
+    array = array_of(value, shape, what, error)
+    bounded(array, what, LARGEST_MOTION, error)
+    return array
