@@ -1,5 +1,6 @@
 """`simulate`: run a mechanism and get its trajectory, in memory or in a file that survives a kill; `load` one."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -8,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.forces import check_laws
 from varint.analysis.quantities import joint_drift
+from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
-from varint.errors import ArgumentError, StateError
+from varint.errors import ArgumentError, StateError, UnresolvedError, UnresolvedWarning
 from varint.integrators.march import March
 from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
@@ -24,6 +26,7 @@ from varint.model.state import State
 from varint.running import Job, answer, carry_out, checked_times
 
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
+ON_UNRESOLVED = ("warn", "raise", "ignore")
 CLOSURES = ("clusters", "single")
 MAXIMAL, REDUCED = "maximal", "reduced"
 
@@ -44,6 +47,7 @@ def simulate(
     output: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[float, float], object] | None = None,
+    on_unresolved: str = "warn",
 ) -> Trajectory:
     """Simulate a mechanism.
 
@@ -73,14 +77,19 @@ def simulate(
         Go on with the unfinished run in ``output``, to the same bits as if it had not stopped.
     progress : callable, optional
         Called as ``progress(steps done, steps in all)``.
+    on_unresolved : {"warn", "raise", "ignore"}
+        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`: give an
+        UnresolvedWarning, raise an UnresolvedError, or nothing.
 
     Raises
     ------
     ArgumentError, StateError, FileError
         Before the first step; MechanismError where the law of a user's force is wrong there.
     ConvergenceError
-        A step could not be solved; carries the trajectory up to there.
+        A step could not be solved; carries the trajectory up to there. UnresolvedError, which is one: see above.
     """
+    if on_unresolved not in ON_UNRESOLVED:
+        raise ArgumentError(f"on_unresolved must be one of {', '.join(ON_UNRESOLVED)}, got {on_unresolved!r}")
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError), every, output, resume)
     tol = positive(tol, "tol", ArgumentError)
     method = find_scheme(order, scheme)
@@ -105,7 +114,13 @@ def simulate(
     inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads, commands)
     recorded = recorded_loads(compiled, loads, every)
     record = carry_out(run, Job(mechanism, settings, inputs, recorded, every, output, resume, progress))
-    return answer(_trajectory(record), run.failure)
+    trajectory = answer(_trajectory(record), run.failure)
+    if on_unresolved != "ignore" and (unresolved := find_unresolved(trajectory, dt)):
+        if on_unresolved == "raise":
+            where = {"time": unresolved.time, "body": unresolved.body, "joint": None}
+            raise UnresolvedError(unresolved.message, **where, trajectory=trajectory)
+        warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=2)
+    return trajectory
 
 
 def load(path: str | Path) -> Trajectory:

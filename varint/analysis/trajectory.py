@@ -70,6 +70,8 @@ class Trajectory:
     work : (T, forces) J, done by each force since the start
     command : (T, forces) input of each force, zero where it has none
     law_states : (T, n) states of the laws that have one, in the order of the forces
+    unresolved_body : (T,) int
+        Number of a body whose motion a step did not resolve, -1 for none, see `unresolved`.
     newton_iterations, substeps : int
         Newton iterations, and sub-steps beyond one a step, of the whole run.
     steps : int
@@ -92,6 +94,7 @@ class Trajectory:
     work: np.ndarray
     command: np.ndarray
     law_states: np.ndarray
+    unresolved_body: np.ndarray
     newton_iterations: int
     substeps: int
     steps: int
@@ -120,6 +123,16 @@ class Trajectory:
         import quaternion  # slow to import, so only when asked for
 
         return quaternion.as_quat_array(self.quat_wxyz)
+
+    @property
+    def unresolved(self) -> np.ndarray:
+        """(T_u,) s: recorded nodes before which a step did not resolve the motion, empty for reduced coordinates.
+
+        In such a step, or in all steps since the last such one, the energy changed by more than the work that was done,
+        by 1.5 % and 5 % of the largest exchange of energy so far (docs/theory.md section 6). A step is judged with the
+        next one, so that it may lie up to one step before the node and the one recorded before it.
+        """
+        return self.t[self.unresolved_body >= 0]
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:

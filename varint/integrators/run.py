@@ -6,8 +6,8 @@ import numpy as np
 
 from varint._numba import announce_compilation
 from varint.errors import StateError
+from varint.integrators.march import RECORDED, March, join_blocks
 from varint.integrators.march import Block as MarchBlock
-from varint.integrators.march import March, join_blocks
 from varint.io.record import Counts
 from varint.kernels.impacts import DEEPEST_SUBSTEP
 from varint.kernels.step import run
@@ -101,8 +101,8 @@ class MaximalRun:
             self._call()
 
     def _block(self, block: MarchBlock, seconds: float) -> Block:
-        names = ("position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state")
-        return Block({"t": self.march.dt * block.node} | {name: getattr(block, name) for name in names}, seconds)
+        recorded = {name: getattr(block, name) for name in RECORDED if name != "node"}
+        return Block({"t": self.march.dt * block.node} | recorded, seconds)
 
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""

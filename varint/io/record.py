@@ -55,6 +55,7 @@ class Record:
         names = ("t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
         return {name: self.nodes[name] for name in names} | {
             "law_states": self.nodes["law_state"],
+            "unresolved_body": self.nodes.get("unresolved_body", np.full(len(self.nodes["t"]), -1)),
             "mechanism": self.mechanism,
             "load": self.load,
             "steps": self.counts.steps,

@@ -31,7 +31,7 @@ from varint.io.mechanism_data import from_data, to_data
 from varint.io.record import Counts, Record
 from varint.mechanism import Mechanism
 
-FORMAT = "varint run 4"
+FORMAT = "varint run 5"
 UNFINISHED = -1
 RECORDS, TURN, STATUS, COUNTS = 0, 1, 2, 3  # places in /progress
 MAY_GROW = ("duration", "steps")  # settings that may differ when a run goes on

@@ -13,6 +13,7 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._numba import njit
+from varint.kernels.balance import add_piece, end_step
 from varint.kernels.configuration import follow_products, mass_pivots, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.efforts import clear_rows, finish_efforts
@@ -55,19 +56,26 @@ def _kick(target, momentum, load, half_step):
             target[i, k] = momentum[i, k] + half_step * load[i, k]
 
 
-@njit
-def _finish(momentum, velocity, mass, inertia, residual, load, half_step):
+@njit(inline="always")
+def _finish(momentum, velocity, mass, inertia, residual, load, half_step, goal):
     """Momenta at the end node, from the converged velocities and what is left of the residual.
 
-    Taking the residual off makes the momentum balance exact at any Newton tolerance.
+    Taking the residual off makes the momentum balance exact at any Newton tolerance. Returns the work of the load, J;
+    ``goal``: the momenta that the piece started from, the kick of the load included.
     """
+    work = 0.0
     for i in range(mass.size):
         v, p = velocity[i], momentum[i]
+        for k in range(6):
+            work += (goal[i, k] - p[k]) * v[k]
         angular_momentum(inertia[i], v[3], v[4], v[5], -half_step, p)
         for k in range(3):
             p[k] = mass[i] * v[k]
         for k in range(6):
-            p[k] += half_step * load[i, k] - residual[i, k]
+            kick = half_step * load[i, k]
+            work += kick * v[k]
+            p[k] += kick - residual[i, k]
+    return work
 
 
 @njit
@@ -94,12 +102,15 @@ def _finish_part(plan, ws, inputs, pose, h, when):
     node, _, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
     set_load(plan, ws, inputs, node, after)
-    _finish(ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step)
+    work = _finish(
+        ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
+    )
     if has_efforts(plan):
         finish_efforts(plan, ws, half_step)
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
         finish_constraints(plan, ws, end)
+    add_piece(plan, ws, h, work)
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end])
         place(plan, ws, end)  # their rows may be other ones now
@@ -170,7 +181,9 @@ def start_momentum(plan, ws, half_step):
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.residual_body[i, k] = 0.0
-    _finish(ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step)
+    _finish(
+        ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
+    )
 
 
 @njit
@@ -180,11 +193,11 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
     ``grid``: (node, steps, stride, dt): every node that ``stride`` divides is recorded. ``stages``: sizes of the
     composition stages over dt. ``interval_velocity``: report the velocity of the last interval (order 1) instead of
     the projected one at the node. ``out``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6), work (T, ne) in
-    kernel order, states of laws (T, n); Newton iterations and sub-steps (2,), added to. Returns (status, pose,
-    steps done, records written).
+    kernel order, states of laws (T, n), slot of a body that was not resolved since the last record (T,), -1 for none;
+    Newton iterations and sub-steps (2,), added to. Returns (status, pose, steps done, records written).
     """
     node, steps, stride, dt = grid
-    position, quat, velocity, work, state, counts = out
+    position, quat, velocity, work, state, unresolved, counts = out
     record = 0
     for step in range(steps):
         share = 0.0
@@ -198,9 +211,11 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
             if status != CONVERGED:
                 return status, pose, step, record
             share += stages[stage]
+        end_step(ws)
         if (node + step + 1) % stride == 0:
             row = (position[record], quat[record], velocity[record], work[record], state[record])
             record_node(plan, ws, pose, interval_velocity, row)
+            unresolved[record], ws.balance.unresolved[0] = ws.balance.unresolved[0], -1
             record += 1
     return CONVERGED, pose, steps, record
 
