@@ -117,8 +117,8 @@ def simulate(
     trajectory = answer(_trajectory(record), run.failure)
     if on_unresolved != "ignore" and (unresolved := find_unresolved(trajectory, dt)):
         if on_unresolved == "raise":
-            where = {"time": unresolved.time, "body": unresolved.body, "joint": None}
-            raise UnresolvedError(unresolved.message, **where, trajectory=trajectory)
+            message, time, body = unresolved
+            raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=2)
     return trajectory
 

@@ -13,7 +13,7 @@ import math
 from varint._numba import njit
 from varint.algebra.vectors import dot, rotate, sub, vector
 
-LARGEST_JUMP = 0.015  # of the largest exchange of energy, in one step ...
+LARGEST_JUMP = 0.025  # of the scale, the largest kinetic energy or work so far: in one step ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
 SLOWEST = 1e-4  # of the size of the parts in a step: slower motions are not judged
 
@@ -101,7 +101,7 @@ def _weigh(plan, ws, h, share, size):
     kinetic = _kinetic(plan, balance.velocity, ws.velocity, 0.5 * h, share)
     jump = kinetic - balance.kinetic[0] - balance.due[0] if balance.started[0] else 0.0
     balance.error[0] += jump
-    balance.scale[0] = max(balance.scale[0], kinetic + abs(balance.load[0]) + size)
+    balance.scale[0] = max(balance.scale[0], max(kinetic, abs(balance.load[0]) + size))
     if not (abs(jump) <= LARGEST_JUMP * balance.scale[0] and abs(balance.error[0]) <= LARGEST_ERROR * balance.scale[0]):
         balance.error[0] = 0.0
         if balance.unresolved[0] < 0:

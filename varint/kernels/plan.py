@@ -241,7 +241,7 @@ class LimitSearch(Record, writable=True):
 class Balance(Record, writable=True):
     """The balance of energy from node to node (balance.py); each field but the first one number."""
 
-    velocity: Float2  # (nb, 6) of the last piece of the last step, or after an impact
+    velocity: Float2  # (nb, 6) m/s, world and rad/s, body; on the left of the last node
     at_node: Bool1  # whether the next piece is the first of a step
     started: Bool1  # whether the energy at the last node is known
     size: Float1  # of the last piece, s; zero after an impact, and at the start
@@ -251,7 +251,7 @@ class Balance(Record, writable=True):
     along: Float1  # J, work of all elements since the start, constraints left out ...
     of_constraints: Float1  # J, ... and of these
     error: Float1  # J, energy that came from nowhere
-    scale: Float1  # J, largest exchange of energy so far
+    scale: Float1  # J, largest kinetic energy, or work of all that acts, so far
     unresolved: Int1  # slot of the body that a step since the last recorded node did not resolve, -1 for none
 
 
