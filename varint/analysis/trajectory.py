@@ -128,9 +128,9 @@ class Trajectory:
     def unresolved(self) -> np.ndarray:
         """(T_u,) s: recorded nodes before which a step did not resolve the motion, empty for reduced coordinates.
 
-        In such a step, or in all steps since the last such one, the energy changed by more than the work that was done,
-        by 1.5 % and 5 % of the largest exchange of energy so far (docs/theory.md section 6). A step is judged with the
-        next one, so that it may lie up to one step before the node and the one recorded before it.
+        Energy came or went without work: in one step more than 2.5 % of the largest kinetic energy or work so far, or
+        in all steps since the start, or since the last such one, more than 5 % (docs/theory.md section 6). A step is
+        judged with the next one, so the node is one step later where each is recorded.
         """
         return self.t[self.unresolved_body >= 0]
 

@@ -64,7 +64,10 @@ def add_impact(ws, velocity, work):
 
 @njit
 def add_piece(plan, ws, h, load):
-    """After a piece of a step of ``h`` seconds, in which loads did the work ``load``, J."""
+    """After a piece of a step of ``h`` seconds, in which loads did the work ``load``, J.
+
+    The first piece of a step gives the jump of the step before it: the energy that came from nowhere in it.
+    """
     balance = ws.balance
     along, of_constraints, size = _works(plan, ws)
     change = of_constraints - balance.of_constraints[0]
