@@ -15,7 +15,7 @@ from varint.algebra.vectors import dot, rotate, sub, vector
 
 LARGEST_JUMP = 0.025  # of the scale, the largest kinetic energy or work so far: in one step ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
-SLOWEST = 1e-4  # of the size of the parts in a step: slower motions are not judged
+SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
 
 
 @njit
