@@ -1,17 +1,13 @@
 """The balance of energy from node to node: whether a step resolved the motion (docs/theory.md section 6).
 
-The velocity at a node lies between those of the pieces of steps on both its sides, nearer to that of the shorter one.
-So its kinetic energy is known without a projection, once the first piece of the next step is solved. What it gained
-beyond the work of loads, forces, impacts and constraints of forces came from nowhere.
-
-A body that turns steadily by the quaternion (c, h w / 2) in a step has the angular momentum c J w at the nodes, so that
-its angular velocity there is c w.
+The momenta on both sides of a node differ by the impulse of the rows there, which is as large on either side as its
+piece of a step. Without it they are those of the velocity at the node, without a projection. What the kinetic energy
+gained from node to node beyond the work of loads, forces, impacts and constraints of forces came from nowhere.
 """
-
-import math
 
 from varint._numba import njit
 from varint.algebra.vectors import dot, rotate, sub, vector
+from varint.kernels.dense import add_scaled6
 
 LARGEST_JUMP = 0.025  # of the scale, the largest kinetic energy or work so far: in one step ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
@@ -26,112 +22,82 @@ def start_balance(plan, ws, dt, before):
         mass += plan.bodies.mass[i]
     balance.scale[0] = 0.5 * mass * (SLOWEST * plan.bodies.length[0] / dt) ** 2
     balance.size[0], balance.at_node[0], balance.started[0] = before, True, False
-    _keep_velocity(ws, ws.velocity, 0.5 * before)
 
 
 @njit
-def _cosine(v, half_step):
-    """Scalar part of the rotation in a piece with the velocity (6,)."""
-    return math.sqrt(1.0 - half_step * half_step * (v[3] * v[3] + v[4] * v[4] + v[5] * v[5]))
-
-
-@njit
-def _keep_velocity(ws, velocity, half_step):
-    """Take the velocities (nb, 6) of a piece on the left of a node, or with zero for its size those of the node."""
-    for i in range(velocity.shape[0]):
-        c = _cosine(velocity[i], half_step)
-        for k in range(3):
-            ws.balance.velocity[i, k] = velocity[i, k]
-            ws.balance.velocity[i, 3 + k] = c * velocity[i, 3 + k]
-
-
-@njit
-def end_step(ws):
-    """The next piece is the first of a step."""
-    ws.balance.at_node[0] = True
-    _keep_velocity(ws, ws.velocity, 0.5 * ws.balance.size[0])
-
-
-@njit
-def add_impact(ws, velocity, work):
-    """After an impact of that work, J, which left the velocities (nb, 6)."""
+def add_impact(ws, work):
+    """After an impact of that work, J, which left momenta that the rows do not forbid."""
     balance = ws.balance
     balance.due[0] += work
-    balance.along[0] += work
+    balance.works[0] += work
     balance.size[0] = 0.0
-    _keep_velocity(ws, velocity, 0.0)
 
 
 @njit
-def add_piece(plan, ws, h, load):
-    """After a piece of a step of ``h`` seconds, in which loads did the work ``load``, J.
+def weigh_node(plan, ws, start, h):
+    """Judge the step that ended at the node, with the pose ``start``, where a solved piece of ``h`` seconds begins.
 
-    The first piece of a step gives the jump of the step before it: the energy that came from nowhere in it.
+    The energy that came from nowhere in that step is its jump.
     """
     balance = ws.balance
-    along, of_constraints, size = _works(plan, ws)
-    change = of_constraints - balance.of_constraints[0]
-    if balance.at_node[0]:
-        share = h / (h + balance.size[0])
-        balance.due[0] += (1.0 - share) * change  # an impulse at the node is of both its sides
-        change *= share
-        _weigh(plan, ws, h, share, size)
-    balance.due[0] += along - balance.along[0] + change + load
-    balance.along[0], balance.of_constraints[0] = along, of_constraints
+    share = balance.size[0] / (h + balance.size[0])  # of the piece before the node in the impulses of the rows there
+    kinetic, driven = _kinetic(plan, ws, start, share), 0.0
+    for c in range(plan.constraints.row.size):
+        r = plan.constraints.row[c]
+        driven += share * ws.multiplier[r] * ws.efforts.target_rate[r]
+    jump = kinetic - balance.kinetic[0] - balance.due[0] - driven if balance.started[0] else 0.0
+    balance.error[0] += jump
+    exchanged = abs(balance.load[0])
+    for e in range(ws.efforts.work.size):
+        exchanged += abs(ws.efforts.work[e])
+    balance.scale[0] = max(balance.scale[0], max(kinetic, exchanged))
+    if not (abs(jump) <= LARGEST_JUMP * balance.scale[0] and abs(balance.error[0]) <= LARGEST_ERROR * balance.scale[0]):
+        balance.error[0] = 0.0
+        if balance.unresolved[0] < 0:
+            balance.unresolved[0] = _most_changed(plan, ws.history[-1, 0], ws.velocity)
+    balance.kinetic[0], balance.due[0] = kinetic, -driven
+    balance.at_node[0], balance.started[0] = False, True
+
+
+@njit
+def add_piece(ws, h, load):
+    """After a piece of a step of ``h`` seconds, in which loads did the work ``load``, J."""
+    balance, works = ws.balance, 0.0
+    for e in range(ws.efforts.work.size):
+        works += ws.efforts.work[e]
+    balance.due[0] += works - balance.works[0] + load
+    balance.works[0] = works
     balance.load[0] += load
     balance.size[0] = h
 
 
 @njit
-def _works(plan, ws):
-    """Works (J) since the start: of all elements but constraints, of these, and the sum of the sizes of all."""
-    work, total, of_constraints, size = ws.efforts.work, 0.0, 0.0, 0.0
-    for e in range(work.size):
-        total += work[e]
-        size += abs(work[e])
-    for c in range(plan.constraints.row.size):
-        of_constraints += work[plan.constraints.element[c]]
-    return total - of_constraints, of_constraints, size
-
-
-@njit
-def _weigh(plan, ws, h, share, size):
-    """Judge the step that ended at the node where a piece of ``h`` seconds began.
-
-    ``share``: of the piece before it in the velocities there; ``size``: sum of the works of elements, J.
-    """
-    balance = ws.balance
-    kinetic = _kinetic(plan, balance.velocity, ws.velocity, 0.5 * h, share)
-    jump = kinetic - balance.kinetic[0] - balance.due[0] if balance.started[0] else 0.0
-    balance.error[0] += jump
-    balance.scale[0] = max(balance.scale[0], max(kinetic, abs(balance.load[0]) + size))
-    if not (abs(jump) <= LARGEST_JUMP * balance.scale[0] and abs(balance.error[0]) <= LARGEST_ERROR * balance.scale[0]):
-        balance.error[0] = 0.0
-        if balance.unresolved[0] < 0:
-            balance.unresolved[0] = _most_changed(plan, balance.velocity, ws.velocity)
-    balance.kinetic[0], balance.due[0] = kinetic, 0.0
-    balance.at_node[0], balance.started[0] = False, True
-
-
-@njit
-def _kinetic(plan, before, after, half_step, share):
-    """J, between velocities (nb, 6) on both sides of a node: ``share`` of those before it, the rest of those after."""
+def _kinetic(plan, ws, start, share):
+    """J, at a node: ``share`` of the impulses of the rows at its pose is of the piece before it."""
+    nb, momentum = plan.bodies.mass.size, ws.increment_body
+    for i in range(nb):
+        for k in range(6):
+            momentum[i, k] = ws.momentum[i, k]
+    for j in range(plan.joints.side.shape[0]):
+        near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            if ws.compliance[r] > 0.0:
+                continue
+            impulse = share * ws.multiplier[r]
+            if near != nb:
+                add_scaled6(momentum[near], impulse, ws.jacobian[start, r, 0])
+            if far != nb:
+                add_scaled6(momentum[far], impulse, ws.jacobian[start, r, 1])
     kinetic = 0.0
-    for i in range(plan.bodies.mass.size):
-        a, b, J = before[i], after[i], plan.bodies.inertia[i]
-        rest = 1.0 - share
-        x, y, z = share * a[0] + rest * b[0], share * a[1] + rest * b[1], share * a[2] + rest * b[2]
-        kinetic += plan.bodies.mass[i] * (x * x + y * y + z * z)
-        rest *= _cosine(b, half_step)
-        x, y, z = share * a[3] + rest * b[3], share * a[4] + rest * b[4], share * a[5] + rest * b[5]
-        kinetic += J[0, 0] * x * x + J[1, 1] * y * y + J[2, 2] * z * z
-        kinetic += 2.0 * (J[0, 1] * x * y + J[0, 2] * x * z + J[1, 2] * y * z)
+    for i in range(nb):
+        line, turn = vector(momentum[i]), vector(momentum[i, 3:])
+        kinetic += dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
     return 0.5 * kinetic
 
 
 @njit
 def _most_changed(plan, before, after):
-    """Slot of the body with the largest kinetic energy of the change of its velocity."""
+    """Slot of the body with the largest kinetic energy of the change of its velocity (nb, 6)."""
     worst, largest = 0, -1.0
     for i in range(plan.bodies.mass.size):
         line, turn = sub(vector(after[i]), vector(before[i])), sub(vector(after[i, 3:]), vector(before[i, 3:]))

@@ -146,7 +146,7 @@ def impact(plan, ws, pose, n, restitution):
     solve_newton(plan, ws, body, row, pose, pose)
     work = 0.5 * row[r] * (1.0 - restitution) * before
     ws.efforts.work[plan.limits.element[n]] += work
-    add_impact(ws, body, work)
+    add_impact(ws, work)
     for i in range(plan.bodies.mass.size):
         for k in range(3):
             ws.momentum[i, k] = plan.bodies.mass[i] * body[i, k]

@@ -13,7 +13,7 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._numba import njit
-from varint.kernels.balance import add_piece, end_step
+from varint.kernels.balance import add_piece, weigh_node
 from varint.kernels.configuration import follow_products, mass_pivots, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.efforts import clear_rows, finish_efforts
@@ -101,6 +101,8 @@ def _finish_part(plan, ws, inputs, pose, h, when):
     """Momenta, work, states and counted turns at the end of a solved piece; its end is the pose 1 - ``pose``."""
     node, _, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
+    if ws.balance.at_node[0]:
+        weigh_node(plan, ws, pose, h)
     set_load(plan, ws, inputs, node, after)
     work = _finish(
         ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
@@ -110,7 +112,7 @@ def _finish_part(plan, ws, inputs, pose, h, when):
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
         finish_constraints(plan, ws, end)
-    add_piece(plan, ws, h, work)
+    add_piece(ws, h, work)
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end])
         place(plan, ws, end)  # their rows may be other ones now
@@ -211,7 +213,7 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
             if status != CONVERGED:
                 return status, pose, step, record
             share += stages[stage]
-        end_step(ws)
+        ws.balance.at_node[0] = True
         if (node + step + 1) % stride == 0:
             row = (position[record], quat[record], velocity[record], work[record], state[record])
             record_node(plan, ws, pose, interval_velocity, row)
