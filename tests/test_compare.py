@@ -126,7 +126,7 @@ def test_turn_of_small_and_large_angles():
 
 def test_run_that_stopped_is_told(tree):
     whole = tree.vi.runs[0]
-    names = ("t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command")
+    names = ("t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "unresolved_body")
     short = replace(
         whole,
         **{name: getattr(whole, name)[:6] for name in names},

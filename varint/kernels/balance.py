@@ -1,16 +1,20 @@
 """The balance of energy from node to node: whether a step resolved the motion (docs/theory.md section 6).
 
 The momenta on both sides of a node differ by the impulse of the rows there, which is as large on either side as its
-piece of a step. Without it they are those of the velocity at the node, without a projection. What the kinetic energy
-gained from node to node beyond the work of loads, forces, impacts and constraints of forces came from nowhere.
+piece of a step. Without it they are those of the velocity at the node, as far as rows and forces change little from
+one piece to the next: an estimate of the kinetic energy that needs no projection. Where it leaves a doubt the momenta
+are projected. What the energy gained from node to node beyond the work of loads, forces, impacts and constraints of
+forces came from nowhere.
 """
 
 from varint._numba import njit
 from varint.algebra.vectors import dot, rotate, sub, vector
 from varint.kernels.dense import add_scaled6
+from varint.kernels.projection import project
 
 LARGEST_JUMP = 0.025  # of the scale, the largest kinetic energy or work so far: in one step ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
+DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
 
 
@@ -41,22 +45,33 @@ def weigh_node(plan, ws, start, h):
     """
     balance = ws.balance
     share = balance.size[0] / (h + balance.size[0])  # of the piece before the node in the impulses of the rows there
-    kinetic, driven = _kinetic(plan, ws, start, share), 0.0
+    kinetic, driven, exact = _estimate(plan, ws, start, share), 0.0, share == 0.0
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         driven += share * ws.multiplier[r] * ws.efforts.target_rate[r]
-    jump = kinetic - balance.kinetic[0] - balance.due[0] - driven if balance.started[0] else 0.0
-    balance.error[0] += jump
     exchanged = abs(balance.load[0])
     for e in range(ws.efforts.work.size):
         exchanged += abs(ws.efforts.work[e])
-    balance.scale[0] = max(balance.scale[0], max(kinetic, exchanged))
-    if not (abs(jump) <= LARGEST_JUMP * balance.scale[0] and abs(balance.error[0]) <= LARGEST_ERROR * balance.scale[0]):
+    scale = balance.scale[0] = max(balance.scale[0], max(kinetic, exchanged))
+    before = balance.kinetic[0] + balance.due[0] + driven if balance.started[0] else kinetic
+    jump = kinetic - before
+    if not _small(jump, balance.error[0] + jump, DOUBT * scale):
+        project(plan, ws, start)
+        kinetic, exact = _energy_of_projected(plan, ws), True
+        jump = kinetic - before
+    balance.error[0] += jump
+    if exact and not _small(jump if balance.exact[0] else 0.0, balance.error[0], scale):
         balance.error[0] = 0.0
         if balance.unresolved[0] < 0:
             balance.unresolved[0] = _most_changed(plan, ws.history[-1, 0], ws.velocity)
-    balance.kinetic[0], balance.due[0] = kinetic, -driven
+    balance.kinetic[0], balance.due[0], balance.exact[0] = kinetic, -driven, exact
     balance.at_node[0], balance.started[0] = False, True
+
+
+@njit
+def _small(jump, error, scale):
+    """Whether a step with that jump and all of them together, J, are resolved."""
+    return abs(jump) <= LARGEST_JUMP * scale and abs(error) <= LARGEST_ERROR * scale
 
 
 @njit
@@ -72,8 +87,8 @@ def add_piece(ws, h, load):
 
 
 @njit
-def _kinetic(plan, ws, start, share):
-    """J, at a node: ``share`` of the impulses of the rows at its pose is of the piece before it."""
+def _estimate(plan, ws, start, share):
+    """Kinetic energy at a node, J: ``share`` of the impulses of the rows at its pose is of the piece before it."""
     nb, momentum = plan.bodies.mass.size, ws.increment_body
     for i in range(nb):
         for k in range(6):
@@ -92,6 +107,17 @@ def _kinetic(plan, ws, start, share):
     for i in range(nb):
         line, turn = vector(momentum[i]), vector(momentum[i, 3:])
         kinetic += dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
+    return 0.5 * kinetic
+
+
+@njit
+def _energy_of_projected(plan, ws):
+    """Kinetic energy with the velocities (nb, 6) that `project` wrote, J."""
+    kinetic = 0.0
+    for i in range(plan.bodies.mass.size):
+        v = ws.increment_body[i]
+        line, turn = vector(v), vector(v[3:])
+        kinetic += plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(plan.bodies.inertia[i], turn))
     return 0.5 * kinetic
 
 

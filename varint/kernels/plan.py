@@ -244,6 +244,7 @@ class Balance(Record, writable=True):
 
     at_node: Bool1  # whether the next piece is the first of a step
     started: Bool1  # whether the energy at the last node is known
+    exact: Bool1  # ... and by a projection
     size: Float1  # of the last piece, s; zero after an impact, and at the start
     kinetic: Float1  # J, at the last node
     due: Float1  # J, work since then

@@ -14,14 +14,14 @@ import math
 
 from varint._numba import njit
 from varint.kernels.balance import add_piece, weigh_node
-from varint.kernels.configuration import follow_products, mass_pivots, place
+from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
-from varint.kernels.efforts import clear_rows, finish_efforts
+from varint.kernels.efforts import finish_efforts
 from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, impact_at_end, meet_limits, restart_search
 from varint.kernels.inputs import set_inputs, set_load
-from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, has_efforts, solve_step
+from varint.kernels.projection import project
 
 
 @njit
@@ -155,22 +155,6 @@ def advance_stage(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         part = min(size, 1.0 - done)
     _remember(ws.velocity, ws.history[stage])
     return CONVERGED, pose, iterations, pieces - 1
-
-
-@njit(inline="always")
-def project(plan, ws, pose):
-    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = their rate.
-
-    Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
-    """
-    mass_pivots(plan, ws.ldu.D)
-    clear_rows(plan, ws.compliance, ws.jacobian[pose])
-    for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            ws.increment_body[i, k] = ws.momentum[i, k]
-    for r in range(plan.rows.role.size):
-        ws.increment_row[r] = ws.efforts.target_rate[r]
-    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
 
 
 @njit

@@ -47,7 +47,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         increment_row=np.zeros(nr),
         efforts=_effort_work(plan, functions),
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
-        balance=Balance(*np.zeros((2, 1), dtype=np.bool_), *np.zeros((7, 1)), np.full(1, -1)),
+        balance=Balance(*np.zeros((3, 1), dtype=np.bool_), *np.zeros((7, 1)), np.full(1, -1)),
         products=product_work(plan.products.start.size),
         ldu=_factors(plan),
     )
