@@ -10,6 +10,7 @@ forces came from nowhere.
 from varint._numba import njit
 from varint.algebra.vectors import dot, rotate, sub, vector
 from varint.kernels.dense import add_scaled6
+from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import project
 
 LARGEST_JUMP = 0.025  # of the scale, the largest kinetic energy or work so far: in one step ...
@@ -45,7 +46,7 @@ def weigh_node(plan, ws, start, h):
     """
     balance = ws.balance
     share = balance.size[0] / (h + balance.size[0])  # of the piece before the node in the impulses of the rows there
-    kinetic, driven, exact = _estimate(plan, ws, start, share), 0.0, share == 0.0
+    kinetic, driven, exact = _estimate(plan, ws, start, h, share), 0.0, share == 0.0
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         driven += share * ws.multiplier[r] * ws.efforts.target_rate[r]
@@ -87,8 +88,29 @@ def add_piece(ws, h, load):
 
 
 @njit
-def _estimate(plan, ws, start, share):
-    """Kinetic energy at a node, J: ``share`` of the impulses of the rows at its pose is of the piece before it."""
+def _estimate(plan, ws, start, h, share):
+    """Kinetic energy at the node, J: ``share`` of the impulses of the rows at its pose is of the piece before it."""
+    nb, momentum = plan.bodies.mass.size, ws.increment_body
+    if plan.elements.force.size:
+        _add_impulses(plan, ws, start, share)
+    else:  # nothing but the rows acts on what the piece starts from
+        for i in range(nb):
+            v, p = ws.velocity[i], momentum[i]
+            angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], 0.5 * h, p)
+            for k in range(3):
+                p[k] = plan.bodies.mass[i] * v[k]
+            for k in range(6):
+                p[k] = ws.momentum[i, k] + share * (p[k] - ws.goal[i, k])
+    kinetic = 0.0
+    for i in range(nb):
+        line, turn = vector(momentum[i]), vector(momentum[i, 3:])
+        kinetic += dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
+    return 0.5 * kinetic
+
+
+@njit
+def _add_impulses(plan, ws, start, share):
+    """Momenta at the node and ``share`` of the impulses of the rows, to ``ws.increment_body``."""
     nb, momentum = plan.bodies.mass.size, ws.increment_body
     for i in range(nb):
         for k in range(6):
@@ -103,11 +125,6 @@ def _estimate(plan, ws, start, share):
                 add_scaled6(momentum[near], impulse, ws.jacobian[start, r, 0])
             if far != nb:
                 add_scaled6(momentum[far], impulse, ws.jacobian[start, r, 1])
-    kinetic = 0.0
-    for i in range(nb):
-        line, turn = vector(momentum[i]), vector(momentum[i, 3:])
-        kinetic += dot(line, line) / plan.bodies.mass[i] + dot(turn, rotate(plan.bodies.inverse_inertia[i], turn))
-    return 0.5 * kinetic
 
 
 @njit
