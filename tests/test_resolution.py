@@ -1,13 +1,16 @@
 """Whether steps resolve a motion: rods that turn far, the balance of energy in the kernels, and what is said of it."""
 
+import io
 import warnings
 
 import numpy as np
 import pytest
 from force_samples import coupled_everywhere
 from random_mechanisms import random_closed, random_tree, random_velocity_state
+from rich.console import Console
 
 import varint as vi
+from varint.cli.summary import summary
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 from varint.kernels.newton import DIRECTION_BOUND
@@ -228,6 +231,14 @@ def test_a_run_that_stopped_finds_the_same_steps(tmp_path, every):
     steps = np.round(vi.simulate(chain, 12.0, 0.01, **common | {"every": 1}).unresolved / 0.01)
     last = np.round(whole.t[-1] / 0.01)
     assert np.array_equal(np.unique(every * np.ceil(steps[steps <= last] / every)), np.round(whole.unresolved / 0.01))
+
+
+def test_the_summary_of_a_run_says_so():
+    chain, settings = ten_links(), {"formulation": "maximal", "dt": 0.01, "order": 4, "scheme": "suzuki"}
+    console = Console(width=400, record=True, file=io.StringIO())
+    for duration in (1.0, 8.0):
+        console.print(summary(vi.simulate(chain, duration, 0.01, order=4, on_unresolved="ignore"), settings))
+    assert console.export_text().count("did not resolve its motion at t = 7.0") == 1
 
 
 def test_reduced_runs_have_none():
