@@ -311,8 +311,9 @@ def test_killed_run_with_forces_goes_on_to_the_same_bits(tmp_path):
     assert process.wait() == -signal.SIGKILL
     assert vi.load(path).status == -1
     mechanism = built(steps)
-    resumed = vi.simulate(mechanism, steps / 100, 0.01, output=path, every=10, resume=True)
-    whole = vi.simulate(mechanism, steps / 100, 0.01, every=10)
+    common = {"every": 10, "on_unresolved": "ignore"}  # the chain whips
+    resumed = vi.simulate(mechanism, steps / 100, 0.01, output=path, resume=True, **common)
+    whole = vi.simulate(mechanism, steps / 100, 0.01, **common)
     for name in NODES:
         assert np.array_equal(getattr(resumed, name), getattr(whole, name)), name
     assert np.abs(whole.coordinates[mechanism.joints[0].name]).max() > np.pi

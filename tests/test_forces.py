@@ -221,7 +221,7 @@ class Newton:
 
 
 @pytest.mark.parametrize("clustered", [True, False])
-@pytest.mark.parametrize(("speed", "damping"), [(0.5, 0.0), (0.0, 2.0)])
+@pytest.mark.parametrize(("speed", "damping"), [(0.2, 0.0), (0.0, 2.0)])
 def test_newton_matrix_is_exact_where_efforts_vanish(rng, speed, damping, clustered):
     """Stiffness at any motion, damping at rest: all rows, own blocks, fills, signs and sides."""
     for _ in range(5):

@@ -12,6 +12,8 @@ from varint.errors import (
     FileError,
     MechanismError,
     StateError,
+    UnresolvedError,
+    UnresolvedWarning,
     VarintError,
 )
 from varint.io.mechanism_file import load_mechanism, save_mechanism
@@ -38,6 +40,8 @@ __all__ = [
     "StateError",
     "Sweep",
     "Trajectory",
+    "UnresolvedError",
+    "UnresolvedWarning",
     "VarintError",
     "compare",  # noqa: F405  see __getattr__
     "deformable_spring",

@@ -6,7 +6,10 @@ VarintError
 |   `-- AssemblyError    no configuration near the given one satisfies the joints
 |-- ArgumentError        a bad argument of a run: dt, duration, order, loads ...  (ValueError)
 |-- ConvergenceError     a step that could not be solved; carries the trajectory  (RuntimeError)
+|   `-- UnresolvedError  steps that did not resolve the motion, where asked for
 `-- FileError            a file that cannot be read or written                    (OSError)
+
+UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
 """
 
 from functools import partial
@@ -61,3 +64,14 @@ class ConvergenceError(VarintError, RuntimeError):
         """Whole when copied or pickled, as from a worker process: message, attributes and trajectory."""
         named = {"time": self.time, "body": self.body, "joint": self.joint, "trajectory": self.trajectory}
         return partial(type(self), **named), self.args, self.__dict__
+
+
+class UnresolvedError(ConvergenceError):
+    """Steps did not resolve the motion, and ``on_unresolved="raise"`` was asked for.
+
+    ``time``, s, is the first of `Trajectory.unresolved`; the trajectory is that of the whole run.
+    """
+
+
+class UnresolvedWarning(UserWarning):
+    """Steps did not resolve the motion: it may gain or lose energy without a reason. A smaller dt is needed."""

@@ -1,5 +1,6 @@
 """`simulate`: run a mechanism and get its trajectory, in memory or in a file that survives a kill; `load` one."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -8,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.forces import check_laws
 from varint.analysis.quantities import joint_drift
+from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
-from varint.errors import ArgumentError, FileError, StateError
+from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
 from varint.integrators.march import March
 from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
@@ -24,6 +26,7 @@ from varint.model.state import State
 from varint.running import Job, answer, carry_out, check_recording, checked_times, refuse_unknown
 
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
+ON_UNRESOLVED = ("warn", "raise", "ignore")
 CLOSURES = ("clusters", "single")
 OF_REDUCED = ("integrator", "rtol", "atol", "baumgarte", "prescribed", "chart")  # arguments of the other simulate
 MAXIMAL, REDUCED = "maximal", "reduced"
@@ -45,6 +48,7 @@ def simulate(
     output: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[float, float], object] | None = None,
+    on_unresolved: str = "warn",
     **others: object,
 ) -> Trajectory:
     """Simulate a mechanism.
@@ -75,16 +79,20 @@ def simulate(
         Go on with the unfinished run in ``output``, to the same bits as if it had not stopped.
     progress : callable, optional
         Called as ``progress(steps done, steps in all)``.
+    on_unresolved : {"warn", "raise", "ignore"}
+        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`: give an
+        UnresolvedWarning, raise an UnresolvedError, or nothing.
 
     Raises
     ------
     ArgumentError, StateError, FileError
         Before the first step; MechanismError where the law of a user's force is wrong there.
     ConvergenceError
-        A step could not be solved; carries the trajectory up to there.
+        A step could not be solved; carries the trajectory up to there. UnresolvedError, which is one: see above.
     """
     refuse_unknown(others, simulate, dict.fromkeys(OF_REDUCED, "varint.redmax.simulate, the reduced coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
     check_recording(every, output, resume, progress)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     tol = positive(tol, "tol", ArgumentError)
@@ -112,7 +120,13 @@ def simulate(
     inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads, commands)
     steady = None if len(loads[1]) else recorded
     record = carry_out(run, Job(mechanism, settings, inputs, steady, every, output, resume, progress))
-    return answer(_trajectory(record), run.failure)
+    trajectory = answer(_trajectory(record), run.failure)
+    if on_unresolved != "ignore" and (unresolved := find_unresolved(trajectory, dt)):
+        if on_unresolved == "raise":
+            message, time, body = unresolved
+            raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
+        warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=2)
+    return trajectory
 
 
 def load(path: str | Path) -> Trajectory:

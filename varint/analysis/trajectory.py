@@ -129,6 +129,12 @@ class Trajectory:
     law_states = _recorded("law_state")
 
     @property
+    def unresolved_body(self) -> np.ndarray:
+        """(T,) number of a body whose motion a step did not resolve, -1 for none, see `unresolved`."""
+        known = "unresolved_body" in self.nodes  # not of runs in reduced coordinates
+        return self.nodes["unresolved_body"] if known else np.full(len(self.t), -1)
+
+    @property
     def load(self) -> np.ndarray:
         """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
         return self.nodes["load"] if self.steady_load is None else self.steady_load
@@ -144,6 +150,16 @@ class Trajectory:
         import quaternion  # slow to import, so only when asked for
 
         return quaternion.as_quat_array(self.quat_wxyz)
+
+    @property
+    def unresolved(self) -> np.ndarray:
+        """(T_u,) s: recorded nodes before which a step did not resolve the motion, empty for reduced coordinates.
+
+        Energy came or went without work: in one step more than 2.5 % of the largest kinetic energy or work so far, or
+        in all steps since the start, or since the last such one, more than 5 % (docs/theory.md section 6). A step is
+        judged with the next one, so the node is one step later where each is recorded.
+        """
+        return self.t[self.unresolved_body >= 0]
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:

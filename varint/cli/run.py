@@ -79,7 +79,7 @@ def _simulate(
     common = {"every": args.every, "output": args.output, "resume": args.resume, "progress": progress}
     if args.integrator is None:
         scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol)
-        return varint.simulate(mechanism, args.duration, args.dt, **scheme, **common)
+        return varint.simulate(mechanism, args.duration, args.dt, on_unresolved="ignore", **scheme, **common)
     chosen = _given(integrator=args.integrator, rtol=args.rtol, dt=args.dt)
     return varint.redmax.simulate(mechanism, args.duration, **chosen, **common)
 

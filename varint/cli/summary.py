@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from varint.analysis.derived import QUANTITIES
+from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.cli.common import new_table
 
@@ -31,6 +32,8 @@ def summary(trajectory: Trajectory, settings: dict) -> "Table":
         if quantity.rows and quantity.shown(trajectory):
             for row in quantity.rows(trajectory):
                 table.add_row(*row)
+    if unresolved := find_unresolved(trajectory, settings["dt"]):
+        table.add_row("warning", unresolved.message)
     wall = trajectory.wall_time
     factor = f", {simulated / wall:.3g} times real time" if wall > 0 else ""
     table.add_row("stepping took", f"{wall:.3g} s{factor}")

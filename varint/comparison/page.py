@@ -115,6 +115,8 @@ def _remarks(comparison: "Comparison") -> Iterator[str]:
             name = f"{series.name}, {series.parameter} = {setting}"
             if not run.success:
                 yield f"{name}: stopped at {run.t[-1]:g} s, {run.message}."
+            if run.unresolved.size:
+                yield f"{name}: its steps did not resolve the motion at {run.unresolved[0]:g} s."
             if run.substeps:
                 yield f"{name}: {run.substeps} sub-steps, so that not all steps are of one size."
 

@@ -15,6 +15,7 @@ def body_arrays(structure: Structure, order: np.ndarray) -> dict:
     return {
         "mass": mass,
         "inertia": inertia,
+        "inverse_inertia": np.linalg.inv(inertia),
         "gravity": structure.gravity,
         "scale": np.column_stack([1 / mass, 1 / (mass * gyration)]),
     }

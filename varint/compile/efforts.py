@@ -53,7 +53,12 @@ def row_and_measure_arrays(
     facts = [KINDS[kind].facts for kind in kinds]
     angular = np.array([fact.angular for fact in facts], dtype=bool)
     weight, scale, chain = _weights(roles, frame, places, angular, length)
-    rows = {"role": np.array([role for role, _, _ in frame.rows], dtype=np.int64), "scale": scale, "chain": chain}
+    rows = {
+        "role": np.array([role for role, _, _ in frame.rows], dtype=np.int64),
+        "scale": scale,
+        "chain": chain,
+        "pointing": np.flatnonzero([fact.pointing for fact in facts[:nr]]),
+    }
     measures = {
         "kind": np.array([KIND_NAMES.index(kind) for kind in kinds], dtype=np.int64),
         "row": row,

@@ -1,13 +1,14 @@
 """The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
+from varint.kernels.balance import start_balance
 from varint.kernels.configuration import place, place_anew
 from varint.kernels.constraints import set_targets, start_constraints
 from varint.kernels.inputs import Inputs, set_inputs, set_load
@@ -15,16 +16,29 @@ from varint.kernels.laws import evaluate_laws
 from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.newton import CONVERGED
 from varint.kernels.nodes import keep_turns
+from varint.kernels.plan import Balance
 from varint.kernels.step import record_node, run, start_momentum, worst_residual
 from varint.kernels.workspace import workspace
 from varint.model.state import State
 from varint.products.records import check_order
 
-RECORDED = ("node", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state")
+RECORDED = (
+    "node",
+    "position",
+    "quat_wxyz",
+    "velocity",
+    "angular_velocity",
+    "work",
+    "command",
+    "law_state",
+    "unresolved_body",
+)
+NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
 CHECKPOINT = {  # fields of the workspace and of its parts
     "": ("position", "quat", "momentum", "velocity", "history"),
     "efforts": ("value_near", "work", "state", "target", "target_rate", "closed", "rest_gap"),
     "products": ("q", "order"),
+    "balance": tuple(field.name for field in fields(Balance)),
 }
 
 
@@ -40,6 +54,7 @@ class Block:
     work: np.ndarray  # (T, forces) J
     command: np.ndarray  # (T, forces)
     law_state: np.ndarray  # (T, n) of the laws that have one
+    unresolved_body: np.ndarray  # (T,) a body that a step since the last recorded node did not resolve, -1 for none
     newton_iterations: int
     substeps: int
 
@@ -107,8 +122,9 @@ class March:
         if self.scheme.staggered and fastest * self.dt >= 2:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
         start_momentum(plan, ws, 0.5 * self.dt if self.scheme.staggered else 0.0)
+        start_balance(plan, ws, self.dt, self.dt if self.scheme.staggered else 0.0)
         arrays = self._outputs(1)
-        record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:-1]))
+        record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:NODE_ARRAYS]))
         return self._block(np.array([0]), arrays, 1)
 
     def _start_constraints(self, given: Inputs) -> None:
@@ -121,7 +137,7 @@ class March:
         ws.efforts.target_rate[driven] = ws.efforts.target_rate_next[driven]
         place(plan, ws, 0)
         start_momentum(plan, ws, 0.0)
-        record_node(plan, ws, 0, False, tuple(array[0] for array in self._outputs(1)[:-1]))
+        record_node(plan, ws, 0, False, tuple(array[0] for array in self._outputs(1)[:NODE_ARRAYS]))
         ws.velocity[:] = ws.increment_body
         ws.history[:] = ws.velocity
 
@@ -153,7 +169,7 @@ class March:
     def state(self) -> State:
         """The present node."""
         arrays = self._outputs(1)
-        out = tuple(array[0] for array in arrays[:-1])
+        out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
         record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
         block = self._block(np.array([self.node]), arrays, 1)
         return State(block.position[0], block.quat_wxyz[0], block.velocity[0], block.angular_velocity[0])
@@ -172,8 +188,9 @@ class March:
         """Go back to a `checkpoint` of the same run; raises ValueError where no run can have left it."""
         node, pose = (int(number) for number in saved["place"])
         check_order(saved["products order"])
-        if node < 0 or pose not in (0, 1):
-            raise ValueError("its checkpoint names a node or pose that there is none of")
+        told = saved["balance unresolved"]
+        if node < 0 or pose not in (0, 1) or told.min() < -1 or told.max() >= len(self.compiled.order):
+            raise ValueError("its checkpoint names a node, pose or body that there is none of")
         for name, array in self._kept():
             array[:] = saved[name]
         self.node, self.pose = node, pose
@@ -191,11 +208,12 @@ class March:
             np.empty((records, nb, 6)),
             np.empty((records, ne)),
             np.empty((records, states)),
+            np.full(records, -1),
             np.zeros(2, dtype=np.int64),
         )
 
     def _block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> Block:
-        position, quat, velocity, work, state, counts = arrays
+        position, quat, velocity, work, state, unresolved, counts = arrays
         slot = self.compiled.slot
         rows = nodes - self.first_command if len(self.commands) > 1 else np.zeros_like(nodes)
 
@@ -212,6 +230,7 @@ class March:
             work=self.compiled.by_force(work[:records]),
             command=self.compiled.by_force(self.commands[rows]),
             law_state=state[:records].copy(),
+            unresolved_body=np.append(self.compiled.order, -1)[unresolved[:records]],
             newton_iterations=int(counts[0]),
             substeps=int(counts[1]),
         )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from varint.errors import StateError
+from varint.integrators.march import RECORDED, March, join_blocks
 from varint.integrators.march import Block as MarchBlock
-from varint.integrators.march import March, join_blocks
 from varint.io.record import Counts
 from varint.kernels.impacts import DEEPEST_SUBSTEP
 from varint.loads import called, is_controlled
@@ -102,8 +102,8 @@ class MaximalRun:
             self._call()
 
     def _block(self, block: MarchBlock, seconds: float) -> Block:
-        names = ("position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state")
-        nodes = {"t": self.march.dt * block.node} | {name: getattr(block, name) for name in names}
+        nodes = {"t": self.march.dt * block.node}
+        nodes |= {name: getattr(block, name) for name in RECORDED if name != "node"}
         if self.loads is not None:
             nodes["load"] = self.loads[block.node // self.march.every]
         return Block(nodes, seconds)

@@ -373,6 +373,10 @@ def _check_nodes(run: RunReader) -> None:
         wanted["load"] = (nb, 6)
     elif run.load.shape != (1, nb, 6) or run.load.dtype.kind != "f" or not np.isfinite(run.load).all():
         raise ValueError("its loads are not those of its mechanism")
+    if run.settings["formulation"] == "maximal":
+        told = run.rows("unresolved_body") if run.shapes.get("unresolved_body") == ((), "<i8") else np.full(1, nb)
+        if told.min() < -1 or told.max() >= nb:
+            raise ValueError("'unresolved_body' does not belong to its mechanism")
     for name, item in wanted.items():
         if run.shapes.get(name) != (item, "<f8"):
             raise ValueError(f"'{name}' does not belong to its mechanism")

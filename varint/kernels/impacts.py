@@ -6,6 +6,7 @@ again in one step, or has e = 0, closes.
 """
 
 from varint._numba import indirect, njit
+from varint.kernels.balance import add_impact
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
@@ -143,7 +144,9 @@ def impact(plan, ws, pose, n, restitution):
     row[r] = -restitution * before
     ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
     solve_newton(plan, ws, body, row, pose, pose)
-    ws.efforts.work[plan.limits.element[n]] += 0.5 * row[r] * (1.0 - restitution) * before
+    work = 0.5 * row[r] * (1.0 - restitution) * before
+    ws.efforts.work[plan.limits.element[n]] += work
+    add_impact(ws, work)
     for i in range(plan.bodies.mass.size):
         for k in range(3):
             ws.momentum[i, k] = plan.bodies.mass[i] * body[i, k]

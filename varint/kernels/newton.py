@@ -14,6 +14,7 @@ import math
 
 from varint._numba import njit
 from varint.algebra.quaternion import advance, rotation_matrix
+from varint.algebra.vectors import dot, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
@@ -28,6 +29,8 @@ ITERATIONS = 25
 HALVINGS = 12
 ATTACH_ABOVE = 1e-3  # m/s; smaller increments leave joints closed enough, and the momenta balanced to round-off
 ROTATION_BOUND = 0.25  # of |h w / 2|: a body turns at most 29 degrees in a step, beyond that it is cut in two
+DIRECTION_BOUND = 0.15  # rad: a rod or a taut tether turns no further, beyond that the step is cut in two as well
+LEAST_COSINE = math.cos(DIRECTION_BOUND)
 ROUND_OFF = 1e4  # times the floor of a residual
 EPSILON = 2.220446049250313e-16
 
@@ -66,11 +69,24 @@ def _attach(plan, i, position, rotation):
 
 
 @njit
+def _directions_kept(plan, ws, start, end):
+    """Whether no row that points from one point to another turns further than the impulse at its start can follow."""
+    for n in range(plan.rows.pointing.size):
+        r = plan.rows.pointing[n]
+        if ws.compliance[r] > 0.0:
+            continue
+        a, b = vector(ws.jacobian[start, r, 0]), vector(ws.jacobian[end, r, 0])
+        if not dot(a, b) >= LEAST_COSINE * math.sqrt(dot(a, a) * dot(b, b)):
+            return False
+    return True
+
+
+@njit
 def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Move to the end pose, fill the residuals, and return (merit, largest residual, size of the terms).
 
     The largest residual is in m/s. The size is what its round-off is relative to: velocities, and
-    positions over the step. Returns NaN where a body turns further than a step can. ``increment``: the
+    positions over the step. Returns NaN where a body or a rod turns further than a step can. ``increment``: the
     largest of a velocity (m/s) that led here.
     """
     nb = plan.bodies.mass.size
@@ -103,6 +119,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     if has_efforts(plan):
         apply_efforts(plan, ws, start, half_step)
         close_limits(plan, ws, end)
+    if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
+        return math.nan, math.nan, math.nan
     merit = worst = 0.0
     for j in range(plan.joints.side.shape[0]):
         near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]

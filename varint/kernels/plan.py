@@ -33,6 +33,7 @@ class Bodies(Record):
 
     mass: Float1  # (nb,) kg
     inertia: Float3  # (nb, 3, 3) kg m^2, about the centre of mass, body axes
+    inverse_inertia: Float3  # (nb, 3, 3)
     gravity: Float1  # (3,) m/s^2, world
     scale: Float2  # (nb, 2) turns an impulse residual (N s, N m s) into m/s
     length: Float1  # (1,) size of the parts, m
@@ -57,6 +58,7 @@ class Rows(Record):
     role: Int1  # (nr,) JOINT, CONSTRAINT, EFFORT
     scale: Float1  # (nr,) turns a row (m or rad) into m
     chain: Int1  # (nr,) of a closure row: how many rows from it on have one effort, by their sum; else 0
+    pointing: Int1  # those whose direction turns where points move: of distances and lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +239,23 @@ class LimitSearch(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class Balance(Record, writable=True):
+    """The balance of energy from node to node (balance.py); each field one number."""
+
+    at_node: Bool1  # whether the next piece is the first of a step
+    started: Bool1  # whether the energy at the last node is known
+    exact: Bool1  # ... and by a projection
+    size: Float1  # of the last piece, s; zero after an impact, and at the start
+    kinetic: Float1  # J, at the last node
+    due: Float1  # J, work since then
+    load: Float1  # J, work of gravity and loads since the start
+    works: Float1  # J, of all elements since the start
+    error: Float1  # J, energy that came from nowhere
+    scale: Float1  # J, largest kinetic energy, or work of all that acts, so far
+    unresolved: Int1  # slot of the body that a step since the last recorded node did not resolve, -1 for none
+
+
+@dataclass(frozen=True, eq=False)
 class Factors(Record, writable=True):
     """The factors of the LDU (ldu.py)."""
 
@@ -283,5 +302,6 @@ class Workspace(Record, writable=True):
     # parts
     efforts: EffortWork
     search: LimitSearch
+    balance: Balance
     products: ProductWork
     ldu: Factors

@@ -13,14 +13,15 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._numba import njit
-from varint.kernels.configuration import follow_products, mass_pivots, place
+from varint.kernels.balance import add_piece, weigh_node
+from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
-from varint.kernels.efforts import clear_rows, finish_efforts
+from varint.kernels.efforts import finish_efforts
 from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, impact_at_end, meet_limits, restart_search
 from varint.kernels.inputs import set_inputs, set_load
-from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, has_efforts, solve_step
+from varint.kernels.projection import project
 
 
 @njit
@@ -55,19 +56,26 @@ def _kick(target, momentum, load, half_step):
             target[i, k] = momentum[i, k] + half_step * load[i, k]
 
 
-@njit
-def _finish(momentum, velocity, mass, inertia, residual, load, half_step):
+@njit(inline="always")
+def _finish(momentum, velocity, mass, inertia, residual, load, half_step, goal):
     """Momenta at the end node, from the converged velocities and what is left of the residual.
 
-    Taking the residual off makes the momentum balance exact at any Newton tolerance.
+    Taking the residual off makes the momentum balance exact at any Newton tolerance. Returns the work of the load, J;
+    ``goal``: the momenta that the piece started from, the kick of the load included.
     """
+    work = 0.0
     for i in range(mass.size):
         v, p = velocity[i], momentum[i]
+        for k in range(6):
+            work += (goal[i, k] - p[k]) * v[k]
         angular_momentum(inertia[i], v[3], v[4], v[5], -half_step, p)
         for k in range(3):
             p[k] = mass[i] * v[k]
         for k in range(6):
-            p[k] += half_step * load[i, k] - residual[i, k]
+            kick = half_step * load[i, k]
+            work += kick * v[k]
+            p[k] += kick - residual[i, k]
+    return work
 
 
 @njit
@@ -93,13 +101,18 @@ def _finish_part(plan, ws, inputs, pose, h, when):
     """Momenta, work, states and counted turns at the end of a solved piece; its end is the pose 1 - ``pose``."""
     node, _, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
+    if ws.balance.at_node[0]:
+        weigh_node(plan, ws, pose, h)
     set_load(plan, ws, inputs, node, after)
-    _finish(ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step)
+    work = _finish(
+        ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
+    )
     if has_efforts(plan):
         finish_efforts(plan, ws, half_step)
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
         finish_constraints(plan, ws, end)
+    add_piece(ws, h, work)
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end])
         place(plan, ws, end)  # their rows may be other ones now
@@ -144,22 +157,6 @@ def advance_stage(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     return CONVERGED, pose, iterations, pieces - 1
 
 
-@njit(inline="always")
-def project(plan, ws, pose):
-    """Velocities at a node: (v, w) = M^-1 (p, l) without the part that the rows forbid, G (v, w) = their rate.
-
-    Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
-    """
-    mass_pivots(plan, ws.ldu.D)
-    clear_rows(plan, ws.compliance, ws.jacobian[pose])
-    for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            ws.increment_body[i, k] = ws.momentum[i, k]
-    for r in range(plan.rows.role.size):
-        ws.increment_row[r] = ws.efforts.target_rate[r]
-    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
-
-
 @njit
 def start_momentum(plan, ws, half_step):
     """Momenta at the first node from ``ws.velocity``; half_step = 0: m v and J w.
@@ -170,7 +167,9 @@ def start_momentum(plan, ws, half_step):
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.residual_body[i, k] = 0.0
-    _finish(ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step)
+    _finish(
+        ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
+    )
 
 
 @njit(seconds=4)
@@ -180,11 +179,11 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
     ``grid``: (node, steps, stride, dt): every node that ``stride`` divides is recorded. ``stages``: sizes of the
     composition stages over dt. ``interval_velocity``: report the velocity of the last interval (order 1) instead of
     the projected one at the node. ``out``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6), work (T, ne) in
-    kernel order, states of laws (T, n); Newton iterations and sub-steps (2,), added to. Returns (status, pose,
-    steps done, records written).
+    kernel order, states of laws (T, n), slot of a body that was not resolved since the last record (T,), -1 for none;
+    Newton iterations and sub-steps (2,), added to. Returns (status, pose, steps done, records written).
     """
     node, steps, stride, dt = grid
-    position, quat, velocity, work, state, counts = out
+    position, quat, velocity, work, state, unresolved, counts = out
     record = 0
     for step in range(steps):
         share = 0.0
@@ -198,9 +197,11 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
             if status != CONVERGED:
                 return status, pose, step, record
             share += stages[stage]
+        ws.balance.at_node[0] = True
         if (node + step + 1) % stride == 0:
             row = (position[record], quat[record], velocity[record], work[record], state[record])
             record_node(plan, ws, pose, interval_velocity, row)
+            unresolved[record], ws.balance.unresolved[0] = ws.balance.unresolved[0], -1
             record += 1
     return CONVERGED, pose, steps, record
 

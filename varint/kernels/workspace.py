@@ -7,7 +7,7 @@ from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import EFFORT, EffortWork, Factors, LimitSearch, Plan, Workspace
+from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, LimitSearch, Plan, Workspace
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
 from varint.products.records import product_work
@@ -47,6 +47,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         increment_row=np.zeros(nr),
         efforts=_effort_work(plan, functions),
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
+        balance=Balance(*np.zeros((3, 1), dtype=np.bool_), *np.zeros((7, 1)), np.full(1, -1)),
         products=product_work(plan.products.start.size),
         ldu=_factors(plan),
     )

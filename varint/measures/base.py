@@ -57,6 +57,8 @@ class Measure:
     radial : bool
         Whether it has no direction where its value is zero. `curve` then gives the change of the vector between its
         points; its factor in a load's change is the derivative of the effort by the value, not the effort.
+    pointing : bool
+        Whether its gradient points from one of its points to the other, so that it turns where they move.
     anchored : bool
         Whether the places of its points count, not directions alone.
     stiffening : bool
@@ -70,6 +72,7 @@ class Measure:
     angular: ClassVar[bool] = False
     period: ClassVar[float] = 0.0
     radial: ClassVar[bool] = False
+    pointing: ClassVar[bool] = False
     anchored: ClassVar[bool] = True
     stiffening: ClassVar[bool] = True
 

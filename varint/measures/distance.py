@@ -9,7 +9,7 @@ import numpy as np
 
 from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
-from varint.measures.base import Numbers, register
+from varint.measures.base import Measure, Numbers, register
 
 
 @njit
@@ -35,7 +35,12 @@ def curve_distance(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     write(out_b, dn, cross(w, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))))
 
 
-register("distance", distance, curve_distance)
+class _Facts(Measure):
+    kind = "distance"
+    pointing = True
+
+
+register("distance", distance, curve_distance, _Facts)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,30 @@
+"""What is said of a run whose steps did not resolve its motion."""
+
+from typing import NamedTuple
+
+from varint.analysis.trajectory import Trajectory
+
+FINER = 4  # times smaller steps are proposed
+
+
+class Unresolved(NamedTuple):
+    """Where a motion was not resolved first: at ``time``, s, worst at ``body``; ``message`` says it in full."""
+
+    message: str
+    time: float
+    body: str
+
+
+def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
+    """What is said of a run with steps of ``dt``, s; None where it resolved its motion."""
+    times = trajectory.unresolved
+    if not times.size:
+        return None
+    first, count = float(times[0]), times.size
+    body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
+    often = "there alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
+    message = (
+        f"the steps of '{trajectory.mechanism.name}' did not resolve its motion at t = {first:g} s, worst at body"
+        f" '{body}', {often}: energy came or went without work. Try dt = {dt / FINER:g} s"
+    )
+    return Unresolved(message, first, body)
