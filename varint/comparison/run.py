@@ -85,8 +85,7 @@ def compare(
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = _dividing(dt, duration)
-    orders = _known_orders(order)
-    names = _known_integrators(integrators)
+    orders, names = _known_orders(order), _known_integrators(integrators)
     state = mechanism.state() if state is None else state
     tasks = [_variational(mechanism, state, steps, number) for number in orders]
     tasks += [_reduced(mechanism, state, steps, name) for name in names]

@@ -124,9 +124,9 @@ def is_alone(value: object) -> bool:
 
 def is_whole(value: object) -> bool:
     """Whether ``value`` is a whole number by its type: 2.0 and True are none."""
-    if isinstance(value, np.ndarray):
-        return value.shape == () and value.dtype.kind in "iu"
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.shape == () and value.dtype.kind in "iu"  # spans of time are integers to numpy
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def whole_number(
@@ -137,12 +137,12 @@ def whole_number(
     most: int | None = None,
 ) -> int:
     """``value`` as a whole number, from ``least`` to ``most`` where these are given."""
-    reach = ("" if least is None else f" from {least}") + ("" if most is None else f" up to {most}")
-    if not is_whole(value):
+    reach = "" if least is None else f" from {least}"
+    if not is_whole(value) or (least is not None and int(value) < least):  # type: ignore[call-overload]
         raise error(f"{what} must be a whole number{reach}, got {shown(value)}")
     found = int(value)  # type: ignore[call-overload]
-    if (least is not None and found < least) or (most is not None and found > most):
-        raise error(f"{what} must be a whole number{reach}, got {shown(found)}")
+    if most is not None and found > most:
+        raise error(f"{what} must be a whole number{reach} up to {most}, got {shown(found)}")
     return found
 
 

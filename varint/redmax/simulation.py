@@ -23,7 +23,7 @@ from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
 from varint.redmax.states import ReducedState, checked, reduce
 from varint.redmax.trajectory import ReducedTrajectory
-from varint.running import Job, answer, carry_out, check_recording, checked_times, refuse_unknown
+from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
 
 OF_MAXIMAL = ("order", "scheme", "tol", "closures")  # arguments of the other simulate
 LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
@@ -93,7 +93,7 @@ def simulate(
     """
     refuse_unknown(others, simulate, dict.fromkeys(OF_MAXIMAL, "varint.simulate, the maximal coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    check_recording(every, output, resume, progress)
+    every = checked_recording(every, output, resume, progress)
     duration, dt, steps = checked_times(duration, dt)
     rtol = positive(rtol, "rtol", ArgumentError)
     baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
@@ -122,7 +122,7 @@ def simulate(
         "rtol": rtol,
         "atol": atol,
         "baumgarte": baumgarte,
-        "every": int(every),
+        "every": every,
         "steps": steps,
         "chart": chart,
         "prescribed": [drive.name for drive in equations.drives],
