@@ -46,8 +46,8 @@ def test_few_cases_find_nothing(name, folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_many_cases_find_nothing(name):
-    found = run.fuzz(name, 10 * KINDS[name].few, SEED + 1)
-    assert not found, run.report(name, 10 * KINDS[name].few, SEED + 1, found, 0.0)
+    found = run.fuzz(name, 5 * KINDS[name].few, SEED + 1)
+    assert not found, run.report(name, 5 * KINDS[name].few, SEED + 1, found, 0.0)
 
 
 @pytest.mark.parametrize("name", KINDS)
