@@ -383,7 +383,10 @@ class JsonFiles(Kind):
     name, suffix, count, few = "json", ".json", 10_000, 300
 
     def prepare(self) -> None:
-        originals()
+        """Compiles what the files need, as they are before their changes."""
+        for name, data in originals().items():
+            found = self.check(Case((name,), written(data).encode()), Path())
+            assert found is None, f"{name}: {found}"
 
     def case(self, rng: np.random.Generator, number: int, seed: int) -> Case:
         name = pick(rng, originals())
