@@ -258,7 +258,8 @@ def by_name(
 
 def check_plain_fields(item: Any, label: str) -> None:
     """Those of a description that are names, whole numbers and flags, by their annotations."""
-    for name, check in _plain_fields(type(item)):
+    cls: Any = type(item)
+    for name, check in _plain_fields(cls):
         object.__setattr__(item, name, check(getattr(item, name), f"{name} of {label}"))
 
 
