@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
-.PHONY: demo test test-slow lint format bench docs clean
+.PHONY: demo test test-slow fuzz lint format bench docs clean
 
 demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -16,6 +16,9 @@ test: $(READY)  ## the fast tests
 
 test-slow: $(READY)  ## the others, some three minutes
 	$(BIN)/python -m pytest -q -m slow $(WORKERS)
+
+fuzz: $(READY)  ## wrong files and wrong calls by the ten thousand, below half an hour
+	$(BIN)/python tests/fuzz/run.py all
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -26,9 +26,10 @@ NAMES = tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if n
 
 
 def module(name: str):
-    """The module of a mechanism: ``build`` and ``EXPECTED``."""
-    if name not in NAMES:
-        raise AttributeError(f"no mechanism '{name}' in the catalogue: there are {', '.join(NAMES)}")
+    """The module of a mechanism: ``build`` and ``EXPECTED``. Raises ArgumentError where there is none of that name."""
+    import varint as vi
+
+    vi.model.checks.known_name(name, NAMES, "the catalogue has no mechanism", vi.ArgumentError)
     found = importlib.import_module(f"{__name__}.{name}")
     globals()[name] = _entrance(name, found.build)  # importing a submodule would leave the module itself there
     return found
@@ -63,7 +64,7 @@ def __getattr__(name):
     if name in NAMES:
         module(name)
         return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"the catalogue has no mechanism {name!r}: there are {', '.join(NAMES)}")
 
 
 def __dir__():

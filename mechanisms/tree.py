@@ -5,6 +5,8 @@ import numpy as np
 import varint as vi
 from varint.mechanisms._links import link, polar
 
+MOST_LEVELS, MOST_ENDS = 200, 100_000
+
 
 def build(depth: int = 3, branching: int = 2, angle: float = np.pi / 4) -> vi.Mechanism:
     """``depth`` levels of 1 m, 1 kg links, each bearing ``branching`` children at its end.
@@ -12,6 +14,12 @@ def build(depth: int = 3, branching: int = 2, angle: float = np.pi / 4) -> vi.Me
     The first link hangs from the origin, turned by ``angle`` (rad) towards x. Children spread along
     y and x in turn. Universal joints on even levels, counted from 0, revolute joints on odd ones.
     """
+    if not 1 <= depth <= MOST_LEVELS or branching < 1:
+        raise vi.MechanismError(
+            f"depth of tree must be 1 to {MOST_LEVELS}, branching 1 or more, got {depth}, {branching}"
+        )
+    if branching ** (depth - 1) > MOST_ENDS:
+        raise vi.MechanismError(f"a tree of depth {depth} with branching {branching} has more than {MOST_ENDS} ends")
     bodies, joints = [], []
 
     def grow(name, parent, start, along, level):
@@ -40,5 +48,6 @@ EXPECTED = {
     "loops": 0,
     "dt": 0.01,
     "variants": [{"depth": 2, "branching": 3}],
+    "impossible": [{"depth": 0}, {"branching": 0}, {"depth": 30}, {"depth": 1000, "branching": 1}],
     "order": [{"parameters": {"depth": 2}}],
 }

@@ -273,6 +273,50 @@ def test_mistakes_get_one_line(name, folder, run_file, capsys):
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 
+FAILING = """import varint as vi
+
+
+def effort(t, state):
+    return 1.0 / (t < 0.045)
+
+
+def build():
+    if {broken}:
+        raise LookupError("no such part")
+    return vi.mechanisms.cart_pole(effort=effort)
+"""
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (True, ("LookupError: no such part; raised by 'm.py', line 10, in build()",)),
+        (False, ("ZeroDivisionError: float division by zero; raised by effort of motor 'motor' at t = 0.05 s",)),
+    ],
+)
+def test_errors_of_the_users_functions_get_one_line_and_a_traceback_when_asked_for(broken, words, capsys):
+    Path("m.py").write_text(FAILING.format(broken=broken))
+    line = complaint(capsys, ["run", "m.py", *SHORT])
+    assert all(word in line for word in words), line
+    with pytest.raises((LookupError, ZeroDivisionError)) as caught:
+        main(["run", "m.py", *SHORT, "--traceback"])
+    assert caught.value.__notes__
+
+
+def test_errors_of_the_package_itself_are_not_hidden(monkeypatch):
+    def broken(*_, **__):
+        raise KeyError("a mistake of the package")
+
+    monkeypatch.setattr(vi, "simulate", broken)
+    with pytest.raises(KeyError):
+        main(["run", "double_pendulum", *SHORT])
+
+
+def test_mistakes_raise_with_traceback():
+    with pytest.raises(vi.ArgumentError):
+        main(["run", "double_pendulum", "--dt", "-1", "--traceback"])
+
+
 @pytest.mark.parametrize(
     "argv",
     [

@@ -202,6 +202,7 @@ def test_progress_names_every_run():
 MISTAKES = {
     "no duration": ({"duration": 0.0}, "duration must be positive"),
     "negative step": ({"dt": [0.01, -0.005]}, "dt must be positive"),
+    "steps without number": ({"dt": [0.01, 5e-324]}, r"more than 2\^53 steps"),
     "no steps": ({"dt": []}, "dt is empty"),
     "steps that do not fall": ({"dt": [0.01, 0.01]}, "dt must fall"),
     "step that does not divide the duration": ({"dt": [0.03]}, "0.03 s does not divide the duration, 0.1 s"),

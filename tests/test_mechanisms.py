@@ -121,9 +121,9 @@ def test_parameters(name, parameters):
 def test_private_files_are_no_mechanisms():
     assert "n_pendulum" in vi.mechanisms.NAMES
     assert not any(name.startswith("_") for name in vi.mechanisms.NAMES)
-    with pytest.raises(AttributeError, match="no mechanism 'pendulum'"):
-        vi.mechanisms.module("pendulum")
-    with pytest.raises(AttributeError):
+    with pytest.raises(vi.ArgumentError, match="no mechanism 'doublependulum', did you mean 'double_pendulum'"):
+        vi.mechanisms.module("doublependulum")
+    with pytest.raises(AttributeError, match="no mechanism 'pendulum': there are andrews_squeezer"):
         _ = vi.mechanisms.pendulum
 
 

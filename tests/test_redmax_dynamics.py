@@ -5,11 +5,13 @@ import pytest
 import reference
 from random_mechanisms import LOWER, random_closed, random_tree, random_velocity_state
 from redmax_matrices import acceleration_by_matrices
+from scipy.integrate import DOP853
 
 import varint as vi
 from varint.model.rotation import rotation_matrix
 from varint.redmax.equations import Equations
 from varint.redmax.inputs import Inputs
+from varint.redmax.integrators.adaptive import Adaptive, NotFinite
 
 LOOPS = {name: vi.mechanisms.module(name).EXPECTED["loops"] for name in vi.mechanisms.NAMES}
 every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)
@@ -254,3 +256,24 @@ def test_wrong_arguments_are_refused():
     hard = vi.Mechanism("m", mechanism.bodies, mechanism.joints, forces=[stop])
     with pytest.raises(vi.ArgumentError, match="'stop' is hard"):
         vi.redmax.simulate(hard, 1.0)
+
+
+@pytest.mark.parametrize("where", ["between nodes", "at a new chart"])
+def test_accelerations_that_are_not_finite_on_the_way_end_the_run(where, monkeypatch):
+    """With the trajectory up to there, also where the solver asks for them outside of its step."""
+    calls = []
+
+    def fail_later(*_, **__):
+        calls.append(None)
+        if len(calls) > 8:
+            raise NotFinite("accelerations are not finite")
+        return real(*_, **__)
+
+    owner, name = (DOP853, "_dense_output_impl") if where == "between nodes" else (Adaptive, "_make_solver")
+    real = getattr(owner, name)
+    monkeypatch.setattr(owner, name, fail_later)
+    monkeypatch.setattr(Adaptive, "_reach", lambda self: where != "between nodes")
+    with pytest.raises(vi.ConvergenceError, match="accelerations are not finite") as caught:
+        vi.redmax.simulate(vi.mechanisms.double_pendulum(), 2.0, dt=0.001)
+    assert 0.0 < caught.value.time < 2.0
+    assert np.isfinite(caught.value.trajectory.position).all()

@@ -27,6 +27,7 @@ from varint.model.checks import call, flag, function_of, path_of, positive, sugg
 from varint.model.state import State
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
+MOST_STEPS = 2**53  # of a run
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
 DONE = "the run reached its end"
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
@@ -132,15 +133,16 @@ def refuse_unknown(given: Mapping[str, object], function: Callable, elsewhere: M
         raise ArgumentError(f"there is no argument {name!r} here{where}")
 
 
-def check_recording(every: int, output: str | Path | None, resume: bool, progress: Callable | None) -> None:
-    """Those arguments of a run that say what becomes of it; raises ArgumentError, FileError."""
-    whole_number(every, "every", 1, ArgumentError)
+def checked_recording(every: int, output: str | Path | None, resume: bool, progress: Callable | None) -> int:
+    """``every``, where those arguments of a run are right that say what becomes of it; ArgumentError, FileError."""
     if flag(resume, "resume", ArgumentError) and output is None:
         raise ArgumentError("resume needs output=, the file of the run to go on with")
     if output is not None:
         path_of(output, "output")
     if progress is not None:
         function_of(progress, "progress", ArgumentError)
+    return whole_number(every, "every", 1, ArgumentError, MOST_STEPS)
+    return whole_number(every, "every", 1, ArgumentError, MOST_STEPS)
 
 
 def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
@@ -149,7 +151,7 @@ def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
     duration = positive(duration, "duration", ArgumentError)
     if dt is None:
         return duration, None, 1
-    if duration / dt > 2**53:
+    if duration / dt > MOST_STEPS:
         raise ArgumentError(f"duration {duration:g} s is more than 2^53 steps of dt = {dt:g} s")
     steps = int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
     if steps < 1:

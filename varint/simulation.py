@@ -23,7 +23,7 @@ from varint.loads import command_array, load_arrays, recorded_loads
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State
-from varint.running import Job, answer, carry_out, check_recording, checked_times, refuse_unknown
+from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
 
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 ON_UNRESOLVED = ("warn", "raise", "ignore")
@@ -93,7 +93,7 @@ def simulate(
     refuse_unknown(others, simulate, dict.fromkeys(OF_REDUCED, "varint.redmax.simulate, the reduced coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
-    check_recording(every, output, resume, progress)
+    every = checked_recording(every, output, resume, progress)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     tol = positive(tol, "tol", ArgumentError)
     method = find_scheme(order, scheme)
@@ -113,7 +113,7 @@ def simulate(
         "scheme": method.name,
         "order": method.order,
         "tol": tol,
-        "every": int(every),
+        "every": every,
         "steps": steps,
         "closures": closures,
     }

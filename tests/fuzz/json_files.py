@@ -92,11 +92,12 @@ def at(data: Any, path: tuple) -> Any:
 # ----------------------------------------------------------------------------------------------- changes
 
 WRONG = (
-    None, True, False, "", "1.0", "world", "nosuch", "none", 0, 1, -1, 2, 0.5, -0.5, 1.0, 2**31, 2**63, -(2**63), 10**18,
-    1e-320, 1e-200, 1e16, 1e100, 1e200, 1e300, 1.7e308, -1e308, [], {}, [[]], [None], [1, 2], [1, 2, 3], [0, 0, 0],
-    [1e200, 0, 0], [1e-300, 0, 0], [True, False, True], ["1", "0", "0"], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], {"a": 1},
-    {"name": "x"}, {"world": [0, 0, 0]}, "é", "\ud800", "a\nb", "x" * 3000, Raw("NaN"), Raw("Infinity"), Raw("-Infinity"),
-    Raw("1e999"), Raw("9" * 400), Raw("9" * 5000), Raw("1" + "0" * 320 + ".5"), Raw("-0"), Raw("01"), Raw("1."),
+    None, True, False, "", "1.0", "world", "nosuch", "none", 0, 1, -1, 2, 0.5, -0.5, 1.0, 2**31, 2**63,
+    -(2**63), 10**18, 1e-320, 1e-200, 1e16, 1e100, 1e200, 1e300, 1.7e308, -1e308, [], {}, [[]], [None], [1, 2],
+    [1, 2, 3], [0, 0, 0], [1e200, 0, 0], [1e-300, 0, 0], [True, False, True], ["1", "0", "0"],
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]], {"a": 1}, {"name": "x"}, {"world": [0, 0, 0]}, "é", "\ud800", "a\nb",
+    "x" * 3000, Raw("NaN"), Raw("Infinity"), Raw("-Infinity"), Raw("1e999"), Raw("9" * 400), Raw("9" * 5000),
+    Raw("1" + "0" * 320 + ".5"), Raw("-0"), Raw("01"), Raw("1."),
 )  # fmt: skip
 DEEP = (5, 70, 900, 3000, 100_000)
 
@@ -379,10 +380,13 @@ def _same(said: list, got: list, key: str) -> bool:
 class JsonFiles(Kind):
     """Changed JSON files."""
 
-    name, suffix = "json", ".json"
+    name, suffix, count, few = "json", ".json", 10_000, 300
 
     def prepare(self) -> None:
-        originals()
+        """Compiles what the files need, as they are before their changes."""
+        for name, data in originals().items():
+            found = self.check(Case((name,), written(data).encode()), Path())
+            assert found is None, f"{name}: {found}"
 
     def case(self, rng: np.random.Generator, number: int, seed: int) -> Case:
         name = pick(rng, originals())

@@ -1,5 +1,6 @@
 """Feeds the package with wrong input and tells what should not have happened.
 
+    python tests/fuzz/run.py all
     python tests/fuzz/run.py json 10000 --seed 1
     python tests/fuzz/run.py api --seed 1 --replay 417
 
@@ -19,14 +20,18 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz.kinds import case_of, judged, load_kinds
+from fuzz.kinds import Kind, case_of, load_kinds
 
+FOLDER = Path(__file__).parent
+WORKER = FOLDER / "worker.py"
 CHUNK = 200  # cases that a worker is given at once
+TOLD = re.compile(r"[^ ]*['\d\[\].][^ ]*")  # names and numbers in what was altered
 START = 600.0  # s, that a worker may take to import, compile and prepare
 
 
@@ -74,15 +79,13 @@ class Worker:
     def _start(self) -> None:
         self.rest = b""
         self.process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("worker.py")), self.kind],
+            [sys.executable, str(WORKER), self.kind],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
         if self._line(START) is None:
-            raise RuntimeError(
-                f"the worker for {self.kind} does not start: python {Path(__file__).with_name('worker.py')} {self.kind}"
-            )
+            raise RuntimeError(f"the worker does not start: {sys.executable} {WORKER} {self.kind}")
 
     def _line(self, limit: float) -> bytes | None:
         """The next line that the process writes; None where it died or takes longer than ``limit``, s."""
@@ -112,39 +115,23 @@ class Worker:
 def fuzz(kind: str, count: int, seed: int, workers: int = 2, limit: float = 20.0) -> list[Found]:
     """Cases 0 to ``count`` of a kind that did not go well, in their order."""
     chunks = iter(range(0, count, CHUNK))
-    found: list[Found] = []
     lock = threading.Lock()
 
-    def labour() -> None:
-        worker = Worker(kind, seed, limit)
+    def labour() -> list[Found]:
+        worker, found = Worker(kind, seed, limit), []
         try:
             while True:
                 with lock:
                     first = next(chunks, None)
                 if first is None:
-                    return
-                own = list(worker.work_off(first, min(first + CHUNK, count)))
-                with lock:
-                    found.extend(own)
+                    return found
+                found += worker.work_off(first, min(first + CHUNK, count))
         finally:
             worker.end()
 
-    failed: list[Exception] = []
-
-    def guarded() -> None:
-        try:
-            labour()
-        except Exception as problem:
-            failed.append(problem)
-
-    threads = [threading.Thread(target=guarded) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failed:
-        raise failed[0]
-    return sorted(found)
+    with ThreadPoolExecutor(workers) as pool:
+        parts = [pool.submit(labour) for _ in range(workers)]
+    return sorted(case for part in parts for case in part.result())
 
 
 def report(kind: str, count: int, seed: int, found: list[Found], seconds: float) -> str:
@@ -154,11 +141,7 @@ def report(kind: str, count: int, seed: int, found: list[Found], seconds: float)
     lines = [f"{kind}: {count} cases, seed {seed}: {figures}; {seconds:.0f} s"]
     places = defaultdict(list)
     for case in found:
-        alike = (
-            case.message.split(":")[0]
-            if case.outcome == "foreign"
-            else re.sub(r"[^ ]*['\d\[\].][^ ]*", "", case.message)
-        )
+        alike = case.message.split(":")[0] if case.outcome == "foreign" else TOLD.sub("", case.message)
         places[case.outcome, case.where, alike].append(case)
     for (outcome, where, _), cases in sorted(places.items(), key=lambda item: -len(item[1])):
         numbers = ", ".join(str(case.number) for case in cases[:4])
@@ -166,38 +149,53 @@ def report(kind: str, count: int, seed: int, found: list[Found], seconds: float)
     return "\n".join(lines)
 
 
+def replay(kind: Kind, seed: int, number: int) -> None:
+    """One case alone, in this process: its error comes with its traceback."""
+    case = case_of(kind, seed, number)
+    print(kind.describe(case))
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        print(kind.check(case, Path(folder)) or "fine")
+
+
+def saved(kind: Kind, seed: int, found: list[Found]) -> Path:
+    """A new folder with the cases of ``found``, and what was found in ``found.txt``."""
+    folder = Path(tempfile.mkdtemp(prefix=f"varint-fuzz-{kind.name}-{seed}-"))
+    for problem in found:
+        kind.save(case_of(kind, seed, problem.number), folder / f"{problem.number}{kind.suffix}")
+    lines = [f"{p.number} {p.outcome} {p.where} {p.message}\n" for p in found]
+    (folder / "found.txt").write_text("".join(lines), encoding="utf-8", errors="backslashreplace")
+    return folder
+
+
 def main() -> int:
     """Exit code 1 where anything was found."""
     kinds = load_kinds()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=sorted(kinds))
-    parser.add_argument("count", nargs="?", type=int, default=1000, help="cases, default %(default)s")
+    parser.add_argument("kind", choices=["all", *sorted(kinds)])
+    parser.add_argument("count", nargs="?", type=int, help="cases; default: those of make fuzz, of each kind its own")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, default=20.0, metavar="S", help="of a case, s, default %(default)g")
     parser.add_argument("--replay", type=int, metavar="N", help="run case N alone, here, with its traceback")
     args = parser.parse_args()
-    kind = kinds[args.kind]()
     if args.replay is not None:
-        case = case_of(kind, args.seed, args.replay)
-        print(kind.describe(case))
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            print(judged(kind, case, Path(folder)))
-            print(kind.check(case, Path(folder)))
+        if args.kind == "all":
+            parser.error("--replay needs the kind")
+        replay(kinds[args.kind](), args.seed, args.replay)
         return 0
-    began = time.monotonic()
-    found = fuzz(args.kind, args.count, args.seed, args.workers, args.limit)
-    print(report(args.kind, args.count, args.seed, found, time.monotonic() - began))
-    if found:
-        folder = Path(tempfile.mkdtemp(prefix=f"varint-fuzz-{args.kind}-{args.seed}-"))
-        for problem in found:
-            case = case_of(kind, args.seed, problem.number)
-            kind.save(case, folder / f"{problem.number}{kind.suffix}")
-        lines = [f"{p.number} {p.outcome} {p.where} {p.message}\n" for p in found]
-        (folder / "found.txt").write_text("".join(lines), encoding="utf-8", errors="backslashreplace")
-        print(f"saved in {folder}; run one again by --seed {args.seed} --replay N")
-    return bool(found)
+    anything = False
+    for name in sorted(kinds) if args.kind == "all" else [args.kind]:
+        kind, began = kinds[name](), time.monotonic()
+        count = kind.count if args.count is None else args.count
+        found = fuzz(name, count, args.seed, args.workers, args.limit)
+        print(report(name, count, args.seed, found, time.monotonic() - began), flush=True)
+        if found:
+            anything = True
+            print(
+                f"saved in {saved(kind, args.seed, found)}; one again: {name} --seed {args.seed} --replay N", flush=True
+            )
+    return int(anything)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from varint.cli import compare, info, plot, run
 from varint.errors import ConvergenceError, VarintError
+from varint.model.checks import OF_USERS
 
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 
@@ -37,7 +38,7 @@ def _told(problem: Exception) -> int:
     if isinstance(problem, ConvergenceError):
         code = NOT_CONVERGED
     elif not isinstance(problem, VarintError):
-        if not notes:
+        if not any(note.startswith(OF_USERS) for note in notes):
             raise problem
         text = f"{type(problem).__name__}: {text}"
     line = " ".join("; ".join([text, *notes]).split())

@@ -18,6 +18,7 @@ from varint.model.state import State
 from varint.redmax import ReducedTrajectory
 from varint.redmax import simulate as simulate_reduced
 from varint.redmax.integrators import DEFAULT, integrator_named
+from varint.running import MOST_STEPS
 from varint.simulation import simulate
 
 TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # of the integrators with error control
@@ -85,8 +86,7 @@ def compare(
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = _dividing(dt, duration)
-    orders = _known_orders(order)
-    names = _known_integrators(integrators)
+    orders, names = _known_orders(order), _known_integrators(integrators)
     state = mechanism.state() if state is None else state
     tasks = [_variational(mechanism, state, steps, number) for number in orders]
     tasks += [_reduced(mechanism, state, steps, name) for name in names]
@@ -136,6 +136,8 @@ def _dividing(dt: float | Sequence[float], duration: float) -> np.ndarray:
         raise ArgumentError("dt is empty: give the steps to compare, from the largest to the smallest")
     if any(small >= large for large, small in pairwise(dt)):
         raise ArgumentError(f"dt must fall from one to the next, got {', '.join(f'{value:g}' for value in dt)}")
+    if duration / dt[-1] > MOST_STEPS:
+        raise ArgumentError(f"duration {duration:g} s is more than 2^53 steps of dt = {dt[-1]:g} s")
     steps = [round(duration / dt[0])]
     if abs(duration / dt[0] - steps[0]) > WHOLE * steps[0]:
         raise ArgumentError(f"dt = {dt[0]:g} s does not divide the duration, {duration:g} s")

@@ -9,6 +9,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
+from functools import cache
 from inspect import Parameter
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ ROUND_OFF = (
     4 * np.finfo(float).eps
 )  # of a norm: what is nearer to one stays as it is, so that copies have the same bits
 LONGEST = 200  # characters of a value in an error
+OF_USERS = "raised by "  # how the note begins that says whose function raised an error
 MOST = 100_000  # parts of a mechanism that a number of them may ask for
 
 Kind = TypeVar("Kind")
@@ -75,21 +77,21 @@ def in_a_shape(
     wanted: str = "",
 ) -> np.ndarray:
     """`array_of` any of several shapes; ``wanted``: what these are, for the error."""
-    wanted = wanted or " or ".join(map(_words, shapes))
     try:
         given = np.asarray(value)
         real = given.dtype.kind in "iuf" and not _holds_a_truth_value(value) and not np.ma.is_masked(value)
     except Exception as problem:  # whatever the value raises when it is asked for its numbers
-        raise error(f"{what} must be {wanted}, got {shown(value)}") from problem
+        raise error(f"{what} must be {wanted or _words(shapes)}, got {shown(value)}") from problem
     if not real:
-        raise error(f"{what} must be {wanted}, got {shown(value)}")
-    if not any(_fits(given.shape, shape) for shape in shapes):
-        raise error(f"{what} must be {wanted}, got shape {given.shape}")
-    with np.errstate(over="ignore"):
-        array = np.array(given, dtype=float)
-    wrong = array[~np.isfinite(array)]
-    if wrong.size:
-        raise error(f"{what} must be finite, got {wrong[0]:g}")
+        raise error(f"{what} must be {wanted or _words(shapes)}, got {shown(value)}")
+    if given.shape not in shapes and not any(_fits(given.shape, shape) for shape in shapes):
+        raise error(f"{what} must be {wanted or _words(shapes)}, got shape {given.shape}")
+    if given.dtype.itemsize > 8:  # of more digits than a float has, and larger numbers
+        with np.errstate(over="ignore"):
+            given = given.astype(float)
+    array = np.array(given, dtype=float)
+    if not np.isfinite(array).all():
+        raise error(f"{what} must be finite, got {array[~np.isfinite(array)][0]:g}")
     return freeze(array)
 
 
@@ -125,9 +127,9 @@ def is_alone(value: object) -> bool:
 
 def is_whole(value: object) -> bool:
     """Whether ``value`` is a whole number by its type: 2.0 and True are none."""
-    if isinstance(value, np.ndarray):
-        return value.shape == () and value.dtype.kind in "iu"
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.shape == () and value.dtype.kind in "iu"  # spans of time are integers to numpy
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def whole_number(
@@ -138,12 +140,12 @@ def whole_number(
     most: int | None = None,
 ) -> int:
     """``value`` as a whole number, from ``least`` to ``most`` where these are given."""
-    reach = ("" if least is None else f" from {least}") + ("" if most is None else f" up to {most}")
-    if not is_whole(value):
+    reach = "" if least is None else f" from {least}"
+    if not is_whole(value) or (least is not None and int(value) < least):  # type: ignore[call-overload]
         raise error(f"{what} must be a whole number{reach}, got {shown(value)}")
     found = int(value)  # type: ignore[call-overload]
-    if (least is not None and found < least) or (most is not None and found > most):
-        raise error(f"{what} must be a whole number{reach}, got {shown(found)}")
+    if most is not None and found > most:
+        raise error(f"{what} must be a whole number{reach} up to {most}, got {shown(found)}")
     return found
 
 
@@ -267,11 +269,15 @@ def by_name(
 
 def check_plain_fields(item: Any, label: str) -> None:
     """Those of a description that are names, whole numbers and flags, by their annotations."""
+    cls: Any = type(item)
+    for name, check in _plain_fields(cls):
+        object.__setattr__(item, name, check(getattr(item, name), f"{name} of {label}"))
+
+
+@cache
+def _plain_fields(cls: type) -> list[tuple[str, Callable]]:
     checks: dict[Any, Callable] = {str: check_name, int: whole_number, bool: flag}
-    for field in fields(item):
-        if field.name != "name" and field.type in checks:
-            checked = checks[field.type](getattr(item, field.name), f"{field.name} of {label}")
-            object.__setattr__(item, field.name, checked)
+    return [(field.name, checks[field.type]) for field in fields(cls) if field.name != "name" and field.type in checks]
 
 
 def made(cls: type[Kind], given: Mapping[str, Any], what: str) -> Kind:
@@ -322,7 +328,7 @@ def call(function: Callable, whose: str, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as problem:
-        problem.add_note(f"raised by {whose}")
+        problem.add_note(f"{OF_USERS}{whose}")
         raise
 
 
@@ -346,8 +352,9 @@ def path_of(value: object, what: str = "a path") -> str:
     return path
 
 
-def _words(shape: tuple[int | None, ...]) -> str:
-    if shape == ():
-        return "a number"
-    sizes = ", ".join("n" if size is None else str(size) for size in shape)
-    return f"an array of numbers of shape ({sizes}{',' * (len(shape) == 1)})"
+def _words(shapes: Iterable[tuple[int | None, ...]]) -> str:
+    words = []
+    for shape in shapes:
+        sizes = ", ".join("n" if size is None else str(size) for size in shape)
+        words.append(f"an array of numbers of shape ({sizes}{',' * (len(shape) == 1)})" if shape else "a number")
+    return " or ".join(words)

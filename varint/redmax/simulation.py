@@ -25,7 +25,7 @@ from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
 from varint.redmax.states import ReducedState, checked, reduce
 from varint.redmax.trajectory import ReducedTrajectory
-from varint.running import Job, answer, carry_out, check_recording, checked_times, refuse_unknown
+from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
 
 OF_MAXIMAL = ("order", "scheme", "tol", "closures")  # arguments of the other simulate
 LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
@@ -96,7 +96,7 @@ def simulate(
     """
     refuse_unknown(others, simulate, dict.fromkeys(OF_MAXIMAL, "varint.simulate, the maximal coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    check_recording(every, output, resume, progress)
+    every = checked_recording(every, output, resume, progress)
     duration, dt, steps = checked_times(duration, dt)
     rtol = positive(rtol, "rtol", ArgumentError)
     baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
@@ -133,7 +133,7 @@ def simulate(
         "rtol": rtol,
         "atol": atol,
         "baumgarte": baumgarte,
-        "every": int(every),
+        "every": every,
         "steps": steps,
         "chart": chart,
         "prescribed": [drive.name for drive in equations.drives],

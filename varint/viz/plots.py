@@ -14,6 +14,7 @@ from varint.errors import ArgumentError, FileError
 from varint.model.checks import check_name, of_type, path_of, whole_number
 
 DPI = 150
+MOST_ORDER = 100  # that a title names
 BINS = 1200  # envelopes across the picture, about one a pixel
 LONGEST_MEAN = 600.0  # s
 FLOOR = 1e-18  # m; a logarithmic axis has no zero
@@ -47,7 +48,7 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     path = path_of(path)
     if order is not None:
-        whole_number(order, "order", 1, ArgumentError)
+        whole_number(order, "order", 1, ArgumentError, MOST_ORDER)
     if method is not None:
         check_name(method, "method", ArgumentError)
     t = trajectory.t

@@ -8,6 +8,7 @@ from pathlib import Path
 from varint.errors import FileError, VarintError
 from varint.io.formats.base import Format, register
 from varint.mechanism import Mechanism
+from varint.model.checks import OF_USERS
 
 
 def load(path: Path) -> Mechanism:
@@ -30,7 +31,7 @@ def load(path: Path) -> Mechanism:
         try:
             mechanism = module.build()
         except Exception as problem:
-            problem.add_note(f"raised by {_where(problem, str(path))}, in build()")
+            problem.add_note(f"{OF_USERS}{_where(problem, str(path))}, in build()")
             raise
     finally:
         sys.path.remove(folder)
