@@ -16,6 +16,7 @@ from random_mechanisms import random_closed, random_tree, random_velocity_state
 from scipy.integrate import solve_ivp
 
 import varint as vi
+from varint.analysis.nodes import HeldNodes
 
 # energy, momentum, time reversal
 

@@ -374,7 +374,9 @@ def _run_calls() -> dict[str, Call]:
         "torque": lambda: {"pole": (0.0, 0.1, 0.0)}, "output": None, "resume": False,
         "progress": lambda: lambda *_: None,
     }  # fmt: skip
-    maximal = common | {"dt": 0.005, "order": 2, "scheme": None, "tol": 1e-10, "closures": "clusters"}
+    maximal = common | {
+        "dt": 0.005, "order": 2, "scheme": None, "tol": 1e-10, "closures": "clusters", "on_unresolved": "warn",
+    }  # fmt: skip
     reduced = common | {
         "dt": 0.005, "integrator": "dop853", "rtol": 1e-8, "atol": 1e-10, "baumgarte": 5.0, "chart": "exponential",
         "prescribed": lambda: {"track": lambda t: (0.1 * t, 0.1, 0.0)},
