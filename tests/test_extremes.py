@@ -330,3 +330,9 @@ def test_random_closed_mechanisms_in_reduced_coordinates(block):
             for dt in (0.0005, 0.00025)
         ]
         assert errors[1] < 1e-6 or 3.0 < errors[0] / errors[1] < 5.0, (seed, errors)
+
+
+@pytest.mark.parametrize("length", [1e200, 1e51, 1e-51, 1e-200])
+def test_rods_of_no_length_to_calculate_with(length):
+    with pytest.raises(vi.MechanismError, match="length of rod joint 'rod' must be at"):
+        vi.Rod("rod", "world", "bob", point=(0, 0, 1), point_b=(0, 0, 0), length=length)

@@ -7,6 +7,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.distance import Distance
+from varint.model.bounds import divisor
 from varint.model.checks import positive
 from varint.model.joints.base import Joint, X, Y, Z, frame_about, register
 from varint.model.motion import Ball, Motion, Shift, Turn
@@ -31,6 +32,7 @@ class Rod(Joint):
         if distance == 0.0:
             raise MechanismError(f"{self.label} needs point and point_b apart: use a spherical joint for no length")
         length = distance if self.length is None else positive(self.length, f"length of {self.label}")
+        divisor(length, f"length of {self.label}")
         self._set("length", length)
 
     @property
