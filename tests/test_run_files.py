@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import h5py
@@ -212,6 +213,14 @@ def test_threads_do_not_share_a_file_either(tmp_path):
     assert refused
     assert all("is being written by process" in words for words in refused)
     assert same(vi.load(path), first)
+
+
+def test_threads_with_files_of_their_own(tmp_path):
+    with ThreadPoolExecutor(4) as pool:
+        runs = list(pool.map(lambda k: run(tmp_path / f"run{k % 8}.h5", 0.2 + 0.1 * k), range(8)))
+    for k, found in enumerate(runs):
+        assert same(found, whole(0.2 + 0.1 * k))
+    assert len(list(tmp_path.iterdir())) == 8
 
 
 # ------------------------------------------------------------------------------------------ links, deletion

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import h5py
@@ -89,7 +89,7 @@ class RunWriter:
         """
         first = Checkpoint(Progress(0, len(nodes["t"]), UNFINISHED, Counts()), 0.0, NOT_FINISHED, state)
         with _fresh(path) as fresh:
-            fresh.write_bytes(_image(mechanism, settings, layout, mark, load, nodes, first))
+            _write_first(fresh, mechanism, settings, layout, mark, load, nodes, first)
             writer = cls(path, fresh, first)
             writer._put()
             return writer
@@ -107,7 +107,7 @@ class RunWriter:
                 NOT_FINISHED,
                 found.state,
             )
-            fresh.write_bytes(_image(*made_of, old.load, nodes, first))
+            _write_first(fresh, *made_of, old.load, nodes, first)
             writer = cls(path, fresh, first)
             try:
                 for nodes in parts:
@@ -220,7 +220,8 @@ class RunWriter:
         if self.file:
             with tempfile.TemporaryFile() as nowhere:
                 os.dup2(nowhere.fileno(), self.file.id.get_vfd_handle())
-            self.file.close()
+            with suppress(*FAILED_WRITES):  # there is nothing left to do for it
+                self.file.close()
             if os.fstat(self.handle).st_size < self._end():
                 os.ftruncate(self.handle, self._end())  # takes no space; readers expect that length
 
@@ -266,15 +267,15 @@ def _reserve(handle: int, begin: int, end: int) -> None:
         raise
 
 
-def _image(mechanism, settings, layout, mark, load, nodes, first) -> bytes:
-    """The bytes of a run file with the nodes of the start. Arguments as of `RunWriter.create`."""
+def _write_first(path, mechanism, settings, layout, mark, load, nodes, first) -> None:
+    """Write a run file with the nodes of the start. Arguments as of `RunWriter.create`."""
     rows = rows_in_chunk(len(mechanism.bodies))
     shapes = {name: [array.shape[1:], array.dtype.str] for name, array in nodes.items()}
     objects = {"settings": settings, "layout": layout, "nodes": shapes}
     texts = {"format": FORMAT.encode(), "fingerprint": mark.encode()}
     texts |= {name: json.dumps(value).encode() for name, value in objects.items()}
     description = json.dumps(to_data(mechanism)).encode()
-    with h5py.File("run", "w", driver="core", backing_store=False, libver=LIBRARY) as file:
+    with h5py.File(path, "w", driver="core", backing_store=False, libver=LIBRARY) as file:
         for name, text in (texts | {"digest": digest_of(texts, description, load).encode()}).items():
             file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
         file["mechanism"] = np.bytes_(description)
@@ -292,4 +293,5 @@ def _image(mechanism, settings, layout, mark, load, nodes, first) -> bytes:
             for name, array in first.arrays().items():
                 file[f"checkpoint/{turn}/{name}"] = array
         file.flush()
-        return file.id.get_file_image()
+        image = file.id.get_file_image()
+    path.write_bytes(image)  # where a lack of space is an error, not the end of the process
