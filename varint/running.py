@@ -30,6 +30,7 @@ BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 MOST_STEPS = 2**53  # of a run
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
 DONE = "the run reached its end"
+ROUND_OFF = 1e-12  # of a time
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
 
 
@@ -226,10 +227,12 @@ def _reopened(run: Run, job: Job, path: Path) -> tuple[RunWriter, float]:
         if checkpoint.progress.status > 0:
             raise FileError(f"the run in '{job.output}' cannot go on: {checkpoint.message}")
         _check_state(checkpoint.state, run.checkpoint())
-        run.restore(checkpoint.state)
-        if not 0 < checkpoint.state["recorded"] <= checkpoint.progress.records:
+        with _no_numbers():
+            run.restore(checkpoint.state)
+        recorded = int(checkpoint.state["recorded"][0])
+        if not (0 < recorded <= checkpoint.progress.records and run.time >= found.time_of(recorded) * (1 - ROUND_OFF)):
             raise ValueError("its checkpoint does not belong to its nodes")
-        reached = max(found.last_time, run.time)
+        reached = max(found.time_of(checkpoint.progress.records), run.time)
     if reached > run.end:
         past = f"{job.settings['duration']:g} s already, at {reached:g} s"
         raise ArgumentError(f"the run in '{job.output}' is past {past}")
@@ -242,8 +245,20 @@ def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray])
         raise ValueError(f"its checkpoint holds {', '.join(saved)}")
     for name, array in own.items():
         found = saved[name]
-        if found.dtype != array.dtype or (found.shape != array.shape) or not np.isfinite(found).all():
+        least = -1 if found.dtype.kind == "i" else -np.inf  # counts and numbers of bodies
+        if found.dtype != array.dtype or found.shape != array.shape or not np.isfinite(found).all():
             raise ValueError(f"'{name}' of its checkpoint does not belong to its mechanism")
+        if found.size and found.real.min() < least:
+            raise ValueError(f"'{name}' of its checkpoint counts below zero")
+
+
+@contextmanager
+def _no_numbers() -> Iterator[None]:
+    """Raise ValueError where what is calculated is not finite."""
+    try:
+        yield
+    except ArithmeticError as problem:
+        raise ValueError(f"its checkpoint is no motion: {problem}") from None
 
 
 def _march(

@@ -391,7 +391,17 @@ def changed(case: Case, folder: Path, secret: Path) -> bytes:
         else:
             with h5py.File(path, "r+") as file:
                 function(rng, file, secret)
-    except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError, IndexError, MemoryError, OverflowError):
+    except (
+        OSError,
+        KeyError,
+        ValueError,
+        TypeError,
+        RuntimeError,
+        AttributeError,
+        IndexError,
+        MemoryError,
+        OverflowError,
+    ):
         pass  # HDF5 or its checksums cannot hold that; the file is as far as it came
     content = path.read_bytes()
     path.unlink()

@@ -99,10 +99,11 @@ class RunReader:
         except MechanismError as problem:
             raise ValueError(str(problem)) from None
 
-    @property
-    def last_time(self) -> float:
-        """Of the last node, s."""
-        return float(self.rows("t", len(self._sums) - 1)[-1])
+    def time_of(self, records: int) -> float:
+        """Of the last of the first ``records`` nodes, s."""
+        block = int(np.searchsorted(self._sums[:, 0], records))
+        begin = int(self._sums[block - 1, 0]) if block else 0
+        return float(self.rows("t", block, block + 1)[records - 1 - begin])
 
     def rows(self, name: str, first: int = 0, last: int | None = None) -> np.ndarray:
         """Rows of the array ``name`` in the blocks from ``first`` to before ``last``, checked."""
