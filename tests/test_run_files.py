@@ -525,7 +525,15 @@ def test_checkpoint_changed_on_purpose_is_refused(tmp_path, name):
 
 @pytest.mark.parametrize(
     ("integrator", "state", "value"),
-    [("dop853", "charts", 99), ("radau", "integrator pivots", 99), ("radau", "integrator pivots", -1)],
+    [
+        ("dop853", "charts", 99),
+        ("radau", "integrator pivots", 99),
+        ("radau", "integrator pivots", -1),
+        ("dop853", "equations rank", 7.5),
+        ("bdf2", "integrator counts", -5),
+        ("dop853", "node", -5),
+        ("dop853", "integrator t", 0.01),
+    ],
 )
 def test_reduced_checkpoint_changed_on_purpose_is_refused(tmp_path, integrator, state, value):
     path, mechanism = tmp_path / "run.h5", vi.mechanisms.spinning_top()
