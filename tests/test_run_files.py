@@ -543,6 +543,19 @@ def test_reduced_checkpoint_changed_on_purpose_is_refused(tmp_path, integrator, 
         vi.redmax.simulate(mechanism, 0.2, dt=DT, integrator=integrator, output=path, resume=True)
 
 
+def test_error_of_a_users_function_where_a_run_goes_on_is_no_damage(tmp_path):
+    def lift(t, broken=None):
+        if t > 0.05 and broken:
+            raise ValueError("of the user's")
+        return 0.1 * t, 0.1, 0.0
+
+    path, mechanism = tmp_path / "run.h5", vi.mechanisms.cart_pole()
+    track = mechanism.joints[0].name
+    vi.redmax.simulate(mechanism, 0.1, dt=DT, prescribed={track: lift}, output=path)
+    with pytest.raises(ValueError, match="of the user's"):
+        vi.redmax.simulate(mechanism, 0.2, dt=DT, prescribed={track: lambda t: lift(t, True)}, output=path, resume=True)
+
+
 def test_order_of_products_changed_on_purpose_is_refused(tmp_path):
     path, mechanism = tmp_path / "run.h5", vi.mechanisms.roller_coaster()
     vi.simulate(mechanism, 0.1, DT, output=path)

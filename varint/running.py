@@ -16,7 +16,7 @@ import numpy as np
 
 from varint.analysis.nodes import joined
 from varint.analysis.trajectory import Trajectory
-from varint.errors import ArgumentError, ConvergenceError, FileError
+from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
 from varint.io.record import Counts, Record
 from varint.io.run_file import fingerprint
@@ -226,17 +226,29 @@ def _reopened(run: Run, job: Job, path: Path) -> tuple[RunWriter, float]:
         checkpoint = found.checkpoint
         if checkpoint.progress.status > 0:
             raise FileError(f"the run in '{job.output}' cannot go on: {checkpoint.message}")
-        _check_state(checkpoint.state, run.checkpoint())
-        with _no_numbers():
-            run.restore(checkpoint.state)
         recorded = int(checkpoint.state["recorded"][0])
-        if not (0 < recorded <= checkpoint.progress.records and run.time >= found.time_of(recorded) * (1 - ROUND_OFF)):
+        if not 0 < recorded <= checkpoint.progress.records:
             raise ValueError("its checkpoint does not belong to its nodes")
-        reached = max(found.time_of(checkpoint.progress.records), run.time)
+        at_checkpoint, reached = found.time_of(recorded), found.time_of(checkpoint.progress.records)
+    _restore(run, checkpoint.state, at_checkpoint, path)
+    reached = max(reached, run.time)
     if reached > run.end:
         past = f"{job.settings['duration']:g} s already, at {reached:g} s"
         raise ArgumentError(f"the run in '{job.output}' is past {past}")
     return RunWriter.reopen(path, job.settings), checkpoint.wall_time
+
+
+def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: Path) -> None:
+    """Go back to a checkpoint behind a node recorded at that time, s; raises FileError where it is none of the run."""
+    try:
+        _check_state(saved, run.checkpoint())
+        run.restore(saved)
+        if not run.time >= recorded * (1 - ROUND_OFF):
+            raise ValueError("its checkpoint does not belong to its nodes")
+    except (ValueError, ArithmeticError) as problem:
+        if isinstance(problem, VarintError) or hasattr(problem, "__notes__"):  # of a function of the user's
+            raise
+        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
 
 
 def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> None:
@@ -250,15 +262,6 @@ def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray])
             raise ValueError(f"'{name}' of its checkpoint does not belong to its mechanism")
         if found.size and found.real.min() < least:
             raise ValueError(f"'{name}' of its checkpoint counts below zero")
-
-
-@contextmanager
-def _no_numbers() -> Iterator[None]:
-    """Raise ValueError where what is calculated is not finite."""
-    try:
-        yield
-    except ArithmeticError as problem:
-        raise ValueError(f"its checkpoint is no motion: {problem}") from None
 
 
 def _march(
