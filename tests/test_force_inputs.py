@@ -291,7 +291,7 @@ def test_run_file_holds_forces(tmp_path, every):
 
 def test_killed_run_with_forces_goes_on_to_the_same_bits(tmp_path):
     """Also past the turns that its torsion spring has counted."""
-    path, steps = tmp_path / "run.h5", 20_000
+    path, steps = tmp_path / "run.h5", 100_000
     script = BUILD + f"vi.simulate(build({steps}), {steps / 100}, 0.01, output={str(path)!r}, every=10)\n"
     process = subprocess.Popen([sys.executable, "-c", script])
     try:

@@ -361,6 +361,63 @@ def test_interrupts_are_never_lost(tmp_path, number, keyboard):
         assert vi.load(path).status == -1
 
 
+def test_interrupt_while_a_checkpoint_is_written_is_as_a_kill(tmp_path, monkeypatch):
+    """Whatever ends a write in its middle: the file is whole up to the block before, and goes on."""
+    path, arrays, count = tmp_path / "run.h5", Checkpoint.arrays, []
+
+    def broken(checkpoint):
+        found = arrays(checkpoint)
+        count.append(None)
+        if len(count) > 6:  # the numbers of this checkpoint, then no more
+            return {"progress": found["progress"], "wall_time": Interrupting()}
+        return found
+
+    class Interrupting:
+        def __array__(self, *_, **__):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "arrays", broken)
+    with pytest.raises(KeyboardInterrupt):
+        run(path, 50.0)
+    monkeypatch.undo()
+    left = vi.load(path)
+    assert left.status == -1
+    assert 0 < left.steps < 5000
+    assert same(run(path, 50.0, resume=True), whole(50.0))
+
+
+def test_file_modes_stay_and_read_only_files_too(tmp_path):
+    path = tmp_path / "run.h5"
+    run(path)
+    path.chmod(0o600)
+    run(path, 2.0, resume=True)
+    assert path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(vi.FileError, match="no folder"):
+        run(tmp_path / "none" / "run.h5")
+
+
+def test_links_between_checkpoints_are_not_followed(tmp_path):
+    path, pipe = tmp_path / "run.h5", tmp_path / "pipe"
+    run(path)
+    os.mkfifo(pipe)
+    with h5py.File(path, "r+") as file:
+        del file["checkpoint/0/state"]
+        file["checkpoint/0/state"] = h5py.ExternalLink(str(pipe), "x")
+    with pytest.raises(vi.FileError, match="damaged"):
+        vi.load(path)
+
+
+def test_blocks_do_not_shrink_where_the_rest_is_slow(tmp_path):
+    done = []
+
+    def slow(steps, total):
+        done.append(steps)
+        time.sleep(0.3)
+
+    run(tmp_path / "run.h5", 300.0, progress=slow)
+    assert len(done) < 12
+
+
 def test_second_interrupt_does_not_wait(keyboard):
     def thrice(t, state):
         os.kill(os.getpid(), signal.SIGINT)

@@ -143,7 +143,6 @@ def checked_recording(every: int, output: str | Path | None, resume: bool, progr
     if progress is not None:
         function_of(progress, "progress", ArgumentError)
     return whole_number(every, "every", 1, ArgumentError, MOST_STEPS)
-    return whole_number(every, "every", 1, ArgumentError, MOST_STEPS)
 
 
 def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
@@ -154,7 +153,7 @@ def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
         return duration, None, 1
     if duration / dt > MOST_STEPS:
         raise ArgumentError(f"duration {duration:g} s is more than 2^53 steps of dt = {dt:g} s")
-    steps = int(np.floor(duration / dt * (1 + 1e-12) + 1e-9))
+    steps = int(np.floor(duration / dt * (1 + ROUND_OFF) + 1e-9))
     if steps < 1:
         raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
     return duration, dt, steps
@@ -180,8 +179,7 @@ def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> R
 def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
     assert job.output is not None
     path = Path(os.path.realpath(job.output))  # links are followed, not replaced
-    if path.exists() and not path.is_file():
-        raise FileError(f"cannot write '{job.output}': it is no file")
+    _check_place(path)
     with locked(path):
         writer, spent = _reopened(run, job, path) if job.resume else (_opened(run, job, path, first), 0.0)
         try:
@@ -194,6 +192,19 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
         finally:
             writer.close()
         return read(path)
+
+
+def _check_place(path: Path) -> None:
+    """That a file can be written at ``path``; raises FileError."""
+    try:
+        if not path.parent.is_dir():
+            raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
+        if path.exists() and not path.is_file():
+            raise FileError(f"cannot write '{path}': it is no file")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise FileError(f"cannot write '{path}': it is read-only")
+    except PermissionError as problem:
+        raise FileError(f"cannot write '{path}': {problem.strerror}") from None
 
 
 def _ended(run: Run) -> tuple[int, str]:
@@ -270,17 +281,19 @@ def _march(
     """March to the end, giving each block and the seconds of stepping so far to ``keep``; those seconds in all."""
     row = 8 * 13 * len(job.mechanism.bodies)
     largest = max(1, LARGEST_BLOCK * job.every // row)
-    size = job.every
+    size = 1
     pause()
     while not run.finished and run.failure is None:
         began = time.perf_counter()
         block = run.advance(size)
+        stepped = time.perf_counter()
         spent += block.seconds
         keep(block, spent)
         if job.progress:
             call(job.progress, "progress, a function that is called as progress(done, total)", run.done, run.total)
         pause()
-        factor = np.clip(BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9), 0.5, 8.0)
+        around = time.perf_counter() - stepped  # what a block costs however many steps it has
+        factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, 8.0)
         size = int(np.clip(size * factor, 1, largest))
     return spent
 

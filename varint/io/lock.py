@@ -10,7 +10,7 @@ from varint.errors import FileError
 
 try:
     import fcntl
-except ImportError:  # Windows, where a file that is open cannot be replaced, which serves as well
+except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 SUFFIX = ".lock"

@@ -127,7 +127,7 @@ class RunReader:
         width = sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in self.shapes.values())
         ends, first, begin = self._sums[:, 0], 0, 0
         while begin < records:
-            last = 1 + min(int(np.searchsorted(ends, begin + PART // width)), len(ends) - 1)
+            last = 1 + min(int(np.searchsorted(ends, begin + max(1, PART // width))), len(ends) - 1)
             yield HeldNodes({name: self.rows(name, first, last)[: records - begin] for name in self.shapes})
             first, begin = last, int(ends[last - 1])
 
@@ -144,7 +144,10 @@ class RunReader:
         found = self._linked(name)
         if found.dtype.str not in KINDS and found.dtype.kind != "S":
             raise ValueError(f"'{name}' holds neither numbers nor a text")
-        return np.asarray(self._dataset(name, found.dtype.str, found.shape)[()], dtype=found.dtype)
+        dataset = self._dataset(name, found.dtype.str, found.shape)
+        if dataset.id.get_storage_size() < dataset.nbytes:
+            raise ValueError(f"'{name}' is not wholly in the file")
+        return np.asarray(dataset[()], dtype=found.dtype)
 
     def _linked(self, name: str) -> h5py.Dataset:
         """The dataset ``name``, which lies in this file and nowhere else, as it is."""
@@ -169,7 +172,7 @@ class RunReader:
         if dataset.dtype.str != kind or not fits:
             raise ValueError(f"'{name}' has type {dataset.dtype.str} and shape {dataset.shape}")
         stored = dataset.id.get_storage_size()
-        if stored > self.size or (dataset.chunks is None and stored < dataset.nbytes):
+        if stored > self.size:
             raise ValueError(f"'{name}' is not wholly in the file")
         if dataset.chunks and int(np.prod(dataset.chunks)) * dataset.dtype.itemsize > self.size:
             raise ValueError(f"'{name}' is longer than the file")
@@ -188,8 +191,9 @@ class RunReader:
         """A checkpoint; None where it is not whole."""
         group = f"checkpoint/{turn}"
         self._linked(f"{group}/checksum")
+        self._linked(f"{group}/state/recorded")
         names = [name for name in self.file[group] if name != "state"]
-        names += [f"state/{name}" for name in self.file[group].get("state", ())]
+        names += [f"state/{name}" for name in self.file[group]["state"]]
         arrays = {name: self._array(f"{group}/{name}") for name in names}
         for name, (shape, kind) in OF_CHECKPOINTS.items():
             if arrays[name].shape != shape or arrays[name].dtype.str != kind:
@@ -230,7 +234,7 @@ class StoredNodes(Mapping[str, np.ndarray]):
     """
 
     def __init__(self, run: RunReader) -> None:
-        self._path, self._shapes = run.path, run.shapes
+        self._path, self._shapes = run.path.absolute(), run.shapes
         self._records, self._fingerprint = run.checkpoint.progress.records, run.texts["fingerprint"]
         self._known: dict[str, np.ndarray] = {}
 
@@ -299,13 +303,15 @@ def load_settings(path: str | Path) -> dict:
 def open_run(path: str | Path) -> Iterator[RunReader]:
     """An open run file. Raises FileError, also where reading from it finds it damaged."""
     path = Path(path)
-    if not path.is_file():
-        raise FileError(f"cannot read '{path}': no such file")
     try:
+        if not path.is_file():
+            raise FileError(f"cannot read '{path}': {'it is a folder' if path.is_dir() else 'no such file'}")
         with _opened(path) as file:
             yield RunReader(path, file)
     except FileError:
         raise
+    except PermissionError as problem:
+        raise FileError(f"cannot read '{path}': {problem.strerror}") from None
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as problem:
         raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
 

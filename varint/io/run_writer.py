@@ -4,6 +4,7 @@ HDF5 ends the process where a write of its own fails. So all that it will need i
 block, where a lack of space is an error like any other, and a file whose disk fails after all is taken away from it.
 """
 
+import errno
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 import h5py
 import numpy as np
@@ -89,15 +91,19 @@ class RunWriter:
         """
         first = Checkpoint(Progress(0, len(nodes["t"]), UNFINISHED, Counts()), 0.0, NOT_FINISHED, state)
         with _fresh(path) as fresh:
-            _write_first(fresh, mechanism, settings, layout, mark, load, nodes, first)
+            _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, first)
             writer = cls(path, fresh, first)
-            writer._put()
+            try:
+                writer._put()
+            except BaseException:
+                writer.close()
+                raise
             return writer
 
     @classmethod
     def reopen(cls, path: Path, settings: dict) -> "RunWriter":
         """Go on writing the run at ``path``, with its new ``settings``; what counts of it is copied to a fresh file."""
-        with open_run(path) as old, _fresh(path) as fresh:
+        with _fresh(path) as fresh, open_run(path) as old:
             found, made_of = old.checkpoint, (old.mechanism, settings, old.layout, old.texts["fingerprint"].decode())
             parts = (dict(part) for part in old.parts(int(found.state["recorded"][0])))
             nodes = next(parts)
@@ -107,8 +113,9 @@ class RunWriter:
                 NOT_FINISHED,
                 found.state,
             )
-            _write_first(fresh, *made_of, old.load, nodes, first)
+            _write_first(path, fresh, *made_of, old.load, nodes, first)
             writer = cls(path, fresh, first)
+            writer.time = old.time_of(int(found.state["recorded"][0]))
             try:
                 for nodes in parts:
                     writer.append(nodes, found.state, found.progress.counts, found.wall_time)
@@ -141,7 +148,8 @@ class RunWriter:
                 os.fsync(self.handle)
             following = Progress(progress.turn + 1, records, UNFINISHED, counts)
             self._commit(Checkpoint(following, wall_time, NOT_FINISHED, state))
-        self.time = float(nodes["t"][-1]) if count else self.time
+        if count and self.at == self.path:
+            self.time = float(nodes["t"][-1])
 
     def finish(self, status: int, message: str) -> None:
         """Mark the run as ended, 0 for success."""
@@ -164,6 +172,9 @@ class RunWriter:
 
     def _put(self) -> None:
         """Move the file to its place; from here on a kill leaves a readable one there."""
+        os.fsync(self.handle)
+        if self.path.exists():
+            shutil.copymode(self.path, self.at)
         os.replace(self.at, self.path)
         self.at = self.path
 
@@ -192,6 +203,9 @@ class RunWriter:
         except FAILED_WRITES as problem:
             self._abandon()
             raise self._lack(problem) from None
+        except BaseException:  # an interrupt, say: the checkpoint may be half written, as after a kill
+            self._abandon()
+            raise
 
     def _growth(self, count: int) -> int:
         records, grown = self.last.progress.records, MARGIN if count else 0
@@ -208,7 +222,7 @@ class RunWriter:
             return False
 
     def _lack(self, problem: Exception) -> FileError:
-        why = getattr(problem, "strerror", None) or str(problem).splitlines()[0]
+        why = _reason(problem)
         free = shutil.disk_usage(self.path.parent).free
         return FileError(
             f"cannot write '{self.path}': {why}; {free / 1e6:.3g} MB are free there. It holds the run up to"
@@ -218,7 +232,7 @@ class RunWriter:
     def _abandon(self) -> None:
         """Let HDF5 write the rest to nowhere, and leave the file as it is on the disk."""
         if self.file:
-            with tempfile.TemporaryFile() as nowhere:
+            with _nowhere() as nowhere:
                 os.dup2(nowhere.fileno(), self.file.id.get_vfd_handle())
             with suppress(*FAILED_WRITES):  # there is nothing left to do for it
                 self.file.close()
@@ -244,10 +258,21 @@ def _fresh(path: Path) -> Iterator[Path]:
     except VarintError:
         raise
     except FAILED_WRITES as problem:
-        why = getattr(problem, "strerror", None) or str(problem).splitlines()[0]
-        raise FileError(f"cannot write '{path}': {why}") from None
+        raise FileError(f"cannot write '{path}': {_reason(problem)}") from None
     finally:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):  # a name that is too long, which was told
+            fresh.unlink(missing_ok=True)
+
+
+def _nowhere() -> IO[bytes]:
+    """A file that goes when it is closed, where it can be in memory."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("varint"), "w+b")
+    return tempfile.TemporaryFile()
+
+
+def _reason(problem: Exception) -> str:
+    return getattr(problem, "strerror", None) or (str(problem) or type(problem).__name__).splitlines()[0]
 
 
 def _reserve(handle: int, begin: int, end: int) -> None:
@@ -256,26 +281,32 @@ def _reserve(handle: int, begin: int, end: int) -> None:
     if end <= begin:
         return
     try:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(handle, begin, end - begin)
-        else:
-            size = os.fstat(handle).st_size
-            for at in range(size, end, MARGIN):
-                os.pwrite(handle, bytes(min(MARGIN, end - at)), at)
+        _allocate(handle, begin, end)
     except OSError:
         os.ftruncate(handle, begin)
         raise
 
 
-def _write_first(path, mechanism, settings, layout, mark, load, nodes, first) -> None:
-    """Write a run file with the nodes of the start. Arguments as of `RunWriter.create`."""
+def _allocate(handle: int, begin: int, end: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        try:
+            return os.posix_fallocate(handle, begin, end - begin)
+        except OSError as problem:
+            if problem.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):  # not known there
+                raise
+    for at in range(os.fstat(handle).st_size, end, MARGIN):
+        os.pwrite(handle, bytes(min(MARGIN, end - at)), at)
+
+
+def _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, first) -> None:
+    """Write a run file with the nodes of the start to ``fresh``. Other arguments as of `RunWriter.create`."""
     rows = rows_in_chunk(len(mechanism.bodies))
     shapes = {name: [array.shape[1:], array.dtype.str] for name, array in nodes.items()}
     objects = {"settings": settings, "layout": layout, "nodes": shapes}
     texts = {"format": FORMAT.encode(), "fingerprint": mark.encode()}
     texts |= {name: json.dumps(value).encode() for name, value in objects.items()}
     description = json.dumps(to_data(mechanism)).encode()
-    with h5py.File(path, "w", driver="core", backing_store=False, libver=LIBRARY) as file:
+    with h5py.File(fresh, "w", driver="core", backing_store=False, libver=LIBRARY) as file:
         for name, text in (texts | {"digest": digest_of(texts, description, load).encode()}).items():
             file.attrs[name] = np.bytes_(text)  # of fixed length: others lie in a heap without checksum
         file["mechanism"] = np.bytes_(description)
@@ -294,4 +325,7 @@ def _write_first(path, mechanism, settings, layout, mark, load, nodes, first) ->
                 file[f"checkpoint/{turn}/{name}"] = array
         file.flush()
         image = file.id.get_file_image()
-    path.write_bytes(image)  # where a lack of space is an error, not the end of the process
+    try:
+        fresh.write_bytes(image)  # where a lack of space is an error, not the end of the process
+    except OSError as problem:
+        raise FileError(f"cannot write '{path}': {_reason(problem)}") from None

@@ -35,8 +35,8 @@ LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 def simulate(
     mechanism: Mechanism,
     duration: float,
-    *,
     dt: float | None = None,
+    *,
     state: State | ReducedState | None = None,
     integrator: str = DEFAULT,
     rtol: float = 1e-8,
