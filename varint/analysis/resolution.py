@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from varint.analysis.trajectory import Trajectory
 
 FINER = 4  # times smaller steps are proposed
@@ -22,9 +24,13 @@ def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
         return None
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
-    often = "there alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
+    often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
+    gap = np.abs(trajectory.energy_balance).max()
+    kinetic = trajectory.kinetic[trajectory.t < first].max()
     message = (
-        f"the steps of '{trajectory.mechanism.name}' did not resolve its motion at t = {first:g} s, worst at body"
-        f" '{body}', {often}: energy came or went without work. Try dt = {dt / FINER:g} s"
+        f"the steps of '{trajectory.mechanism.name}' did not resolve its motion, first at t = {first:g} s, where the"
+        f" velocity of body '{body}' changed most, {often}: energy came or went without work, {gap:.3g} J at most,"
+        f" where {kinetic:.3g} J of kinetic energy were there before. The motion is right up to there at best."
+        f" Try dt = {dt / FINER:g} s"
     )
     return Unresolved(message, first, body)

@@ -111,7 +111,8 @@ class Trajectory:
 
     def __repr__(self) -> str:
         nodes = f"{len(self.t)} nodes, t = {self.t[0]:g} to {self.t[-1]:g} s"
-        return f"{type(self).__name__} of '{self.mechanism.name}': {nodes}; {self.message}"
+        doubt = f", not resolved from t = {self.unresolved[0]:g} s on" if self.unresolved.size else ""
+        return f"{type(self).__name__} of '{self.mechanism.name}': {nodes}; {self.message}{doubt}"
 
     def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
