@@ -50,7 +50,7 @@ def stopped(mechanism, duration, path, looks, **options):
             raise Stop
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "BLOCK_SECONDS", 0.0)  # the shortest blocks
+        patch.setattr(running, "LARGEST_BLOCK", 0)  # blocks of one step
         with pytest.raises(Stop):
             vi.redmax.simulate(mechanism, duration, output=path, progress=progress, **options)
 
@@ -188,7 +188,7 @@ def test_blocks_do_not_change_a_bit(integrator, monkeypatch):
     mechanism, options = turning()
     options |= {"dt": 0.004, "every": 2, "integrator": integrator, "chart": "xyz"}
     whole = vi.redmax.simulate(mechanism, 0.5, **options)
-    monkeypatch.setattr(running, "BLOCK_SECONDS", 0.0)  # one step a block
+    monkeypatch.setattr(running, "LARGEST_BLOCK", 0)  # one step a block
     seen = []
     other = vi.redmax.simulate(mechanism, 0.5, progress=lambda *now: seen.append(now), **options)
     assert not differing(whole, other)
