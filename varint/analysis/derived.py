@@ -142,6 +142,12 @@ def _energy_error(trajectory: "Trajectory") -> np.ndarray:
     return trajectory.energy - trajectory.energy[0]
 
 
+def energy_gap(trajectory: "Trajectory", before: float) -> tuple[float, float]:
+    """The largest energy that came or went without work, and the largest kinetic one ``before`` a time, s; J."""
+    balance, kinetic_before = trajectory.energy_balance, trajectory.kinetic[trajectory.t < before]
+    return float(np.abs(balance).max()), float(kinetic_before.max())
+
+
 # ---------------------------------------------------------------------------------------- the quantities
 
 

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
+from varint.analysis.derived import energy_gap
 from varint.analysis.trajectory import Trajectory
 
 FINER = 4  # times smaller steps are proposed
@@ -25,8 +24,7 @@ def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
     often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
-    gap = np.abs(trajectory.energy_balance).max()
-    kinetic = trajectory.kinetic[trajectory.t < first].max()
+    gap, kinetic = energy_gap(trajectory, first)
     message = (
         f"the steps of '{trajectory.mechanism.name}' did not resolve its motion, first at t = {first:g} s, where the"
         f" velocity of body '{body}' changed most, {often}: energy came or went without work, {gap:.3g} J at most,"
