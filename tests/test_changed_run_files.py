@@ -1,0 +1,195 @@
+"""Run files changed by accident or on purpose: they are refused, and nothing but the file is read."""
+
+import h5py
+import numpy as np
+import pytest
+from signed_files import signed
+from test_run_files import DT, NODES, run, same
+
+import varint as vi
+from varint.io.record import Counts
+from varint.io.run_file import Checkpoint, Progress, checksum_of
+from varint.io.run_reader import load_settings
+
+
+def set_state(name, value):
+    def change(file):
+        for turn in "01":
+            file[f"checkpoint/{turn}/state/{name}"][...] = value
+
+    return change
+
+
+def relink(name, link):
+    def change(file):
+        del file[name]
+        file[name] = link
+
+    return change
+
+
+def huge(file):
+    """Declare many more nodes than there are bytes."""
+    for name in NODES:
+        file[name].resize(30_000_000, axis=0)
+    file["blocks"][-1, 0] = 30_000_000
+    for turn in "01":
+        file[f"checkpoint/{turn}/progress"][1] = 30_000_000
+
+
+def huge_text(file):
+    del file["mechanism"]
+    file.create_dataset("mechanism", (), dtype="S2000000000")
+
+
+def changed_type(file):
+    values = file["position"][()]
+    del file["position"]
+    file.create_dataset("position", data=values.astype("f4"), maxshape=(None, *values.shape[1:]), chunks=True)
+
+
+def set_attribute(name, text):
+    return lambda file: file.attrs.__setitem__(name, np.bytes_(text))
+
+
+ON_LOAD = {
+    "external link": relink("position", h5py.ExternalLink("other.h5", "position")),
+    "soft link": relink("velocity", h5py.SoftLink("/position")),
+    "link to a checkpoint": relink("checkpoint/0/state", h5py.SoftLink("/checkpoint/1/state")),
+    "more nodes than bytes": huge,
+    "a text longer than the file": huge_text,
+    "another type": changed_type,
+    "settings that are none": set_attribute("settings", "[]"),
+    "settings without a step": set_attribute("settings", '{"formulation": "maximal"}'),
+    "nodes that are none": set_attribute("nodes", '{"t": 3}'),
+    "nodes with negative widths": set_attribute("nodes", '{"t": [[-1], "<f8"]}'),
+    "nodes of objects": set_attribute("nodes", '{"t": [[], "|O"]}'),
+    "deep nesting": set_attribute("layout", "[" * 20000),
+}
+
+
+@pytest.mark.parametrize("name", ON_LOAD)
+def test_file_changed_on_purpose_is_refused(tmp_path, name):
+    path = tmp_path / "run.h5"
+    run(path)
+    run(tmp_path / "other.h5")
+    signed(path, ON_LOAD[name])
+    with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        vi.load(path)
+    with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        run(path, 2.0, resume=True)
+
+
+def test_other_files_are_never_read(tmp_path):
+    path, secret = tmp_path / "run.h5", tmp_path / "secret"
+    run(path)
+    secret.write_bytes(np.arange(1e4).tobytes())
+    for make in ("external", "virtual"):
+        run(path, duration=1.0)
+
+        def change(file, make=make):
+            shape = file["position"].shape
+            del file["position"]
+            if make == "external":
+                file.create_dataset("position", shape, "f8", external=[(secret, 0, h5py.h5f.UNLIMITED)])
+            else:
+                layout = h5py.VirtualLayout(shape, "f8")
+                layout[:] = h5py.VirtualSource(tmp_path / "other.h5", "position", shape)
+                file.create_virtual_dataset("position", layout)
+
+        with h5py.File(path, "r+") as file:
+            change(file)
+        with pytest.raises(vi.FileError, match="not stored as runs are"):
+            vi.load(path)
+
+
+ON_RESUME = {
+    "pose": set_state("place", [3, 2]),
+    "node": set_state("place", [-3, 0]),
+    "recorded": set_state("recorded", 10**6),
+    "nothing recorded": set_state("recorded", 0),
+    "not finite": set_state("momentum", np.nan),
+}
+
+
+@pytest.mark.parametrize("name", ON_RESUME)
+def test_checkpoint_changed_on_purpose_is_refused(tmp_path, name):
+    path = tmp_path / "run.h5"
+    run(path)
+    signed(path, ON_RESUME[name])
+    vi.load(path)
+    with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        run(path, 2.0, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("integrator", "state", "value"),
+    [
+        ("dop853", "charts", 99),
+        ("radau", "integrator pivots", 99),
+        ("radau", "integrator pivots", -1),
+        ("dop853", "equations rank", 7.5),
+        ("bdf2", "integrator counts", -5),
+        ("dop853", "node", -5),
+        ("dop853", "integrator t", 0.01),
+    ],
+)
+def test_reduced_checkpoint_changed_on_purpose_is_refused(tmp_path, integrator, state, value):
+    path, mechanism = tmp_path / "run.h5", vi.mechanisms.spinning_top()
+    vi.redmax.simulate(mechanism, 0.1, dt=DT, integrator=integrator, output=path)
+    signed(path, set_state(state, value))
+    with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        vi.redmax.simulate(mechanism, 0.2, dt=DT, integrator=integrator, output=path, resume=True)
+
+
+def test_error_of_a_users_function_where_a_run_goes_on_is_no_damage(tmp_path):
+    def lift(t, broken=None):
+        if t > 0.05 and broken:
+            raise ValueError("of the user's")
+        return 0.1 * t, 0.1, 0.0
+
+    path, mechanism = tmp_path / "run.h5", vi.mechanisms.cart_pole()
+    track = mechanism.joints[0].name
+    vi.redmax.simulate(mechanism, 0.1, dt=DT, prescribed={track: lift}, output=path)
+    with pytest.raises(ValueError, match="of the user's"):
+        vi.redmax.simulate(mechanism, 0.2, dt=DT, prescribed={track: lambda t: lift(t, True)}, output=path, resume=True)
+
+
+def test_order_of_products_changed_on_purpose_is_refused(tmp_path):
+    path, mechanism = tmp_path / "run.h5", vi.mechanisms.roller_coaster()
+    vi.simulate(mechanism, 0.1, DT, output=path)
+    signed(path, set_state("products order", 77))
+    with pytest.raises(vi.FileError, match="components that there are none of"):
+        vi.simulate(mechanism, 0.2, DT, output=path, resume=True)
+
+
+def test_one_changed_bit_is_noticed(tmp_path, rng):
+    """Of a file that was closed: wherever a bit of a number or a text changes, the file is refused."""
+    path = tmp_path / "run.h5"
+    expected = run(path, 20.0)
+    content = bytearray(path.read_bytes())
+    settings = load_settings(path)
+    refused = 0
+    for _ in range(120):
+        place, bit = int(rng.integers(len(content))), 1 << int(rng.integers(8))
+        content[place] ^= bit
+        path.write_bytes(content)
+        try:
+            found = vi.load(path)
+            assert same(found, expected), place  # what is not used
+            assert found.message == expected.message
+            assert load_settings(path) == settings
+        except vi.FileError:
+            refused += 1
+        content[place] ^= bit
+    assert refused > 40
+
+
+def test_checkpoint_is_what_was_kept():
+    state = {"a": np.arange(3.0), "b": np.zeros((0, 2), dtype=np.int64)}
+    long = "ä" * 700  # cut at a whole character
+    arrays = Checkpoint(Progress(3, 5, 0, Counts(5, 10, 0, 0)), 1.5, long, state).arrays()
+    assert arrays["message"].item().decode() == "ä" * 500
+    assert arrays["checksum"] == checksum_of(arrays)
+    arrays["state/a"] = arrays["state/a"] + 1e-9
+    assert arrays["checksum"] != checksum_of(arrays)
