@@ -7,9 +7,6 @@ no such kind (`NO_NUMBER`, `NO_NAME`, `NO_ARRAY`).
 """
 
 import dataclasses
-import datetime
-import decimal
-import fractions
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -18,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from force_samples import sample_mechanism, samples
+from fuzz._wrong import NO_ARRAY, NO_NAME, NO_NUMBER, WRONG, a_driven_mechanism, a_mechanism, a_run
 from fuzz.kinds import Kind, register
 from random_mechanisms import random_body, random_joint
 
@@ -29,171 +27,6 @@ PAIRS = 0.3  # part of the cases with two wrong arguments
 INSIDE = 0.3  # part of those in a list or dictionary where something inside it is wrong
 PLACES = ("output", "path")  # parameters that are paths
 LONG_RUNS = {("duration", "10**9")}  # what takes long because it was asked for
-
-
-class Hostile:
-    """Raises whatever it is asked."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _raise(self, *_: Any) -> Any:
-        raise ArithmeticError("hostile")
-
-    __repr__ = __str__ = __eq__ = __float__ = __int__ = __index__ = __len__ = __iter__ = __bool__ = __array__ = _raise
-    __getitem__ = __lt__ = __le__ = __gt__ = __ge__ = __fspath__ = _raise
-
-
-class Text(str):
-    """A str by another name."""
-
-
-def _in_itself() -> list:
-    found: list = []
-    found.append(found)
-    return found
-
-
-def _deep(depth: int) -> list:
-    found: list = []
-    for _ in range(depth):
-        found = [found]
-    return found
-
-
-def raising(*_: Any) -> Any:
-    raise RuntimeError("a function that raises")
-
-
-WRONG: dict[str, Callable[[], Any]] = {
-    "None": lambda: None,
-    "True": lambda: True,
-    "False": lambda: False,
-    "numpy's True": lambda: np.True_,
-    "no text": lambda: "",
-    "a blank": lambda: " ",
-    "'1.0'": lambda: "1.0",
-    "'world'": lambda: "world",
-    "'nosuch'": lambda: "nosuch",
-    "a str of another class": lambda: Text("nosuch"),
-    "half a surrogate": lambda: "\ud800",
-    "a zero byte": lambda: "a\0b",
-    "a long text": lambda: "x" * 5000,
-    "bytes": lambda: b"x",
-    "a path": lambda: Path("nosuch/x.json"),
-    "1j": lambda: 1j,
-    "complex 0-d": lambda: np.array(1j),
-    "complex of zero imaginary part": lambda: np.complex128(1.0),
-    "a date": lambda: datetime.date(2020, 1, 1),
-    "numpy's date": lambda: np.datetime64("2020-01-01"),
-    "a time": lambda: datetime.timedelta(1),
-    "numpy's time": lambda: np.timedelta64(1, "s"),
-    "a decimal": lambda: decimal.Decimal("1"),
-    "a fraction": lambda: fractions.Fraction(1, 2),
-    "nan": lambda: np.nan,
-    "inf": lambda: np.inf,
-    "-inf": lambda: -np.inf,
-    "-1": lambda: -1,
-    "0": lambda: 0,
-    "1": lambda: 1,
-    "2": lambda: 2,
-    "0.5": lambda: 0.5,
-    "2.0": lambda: 2.0,
-    "2**63": lambda: 2**63,
-    "10**9": lambda: 10**9,
-    "10**400": lambda: 10**400,
-    "-10**400": lambda: -(10**400),
-    "1e308": lambda: 1e308,
-    "-1e308": lambda: -1e308,
-    "1e200": lambda: 1e200,
-    "1e-200": lambda: 1e-200,
-    "5e-324": lambda: 5e-324,
-    "1e16": lambda: 1e16,
-    "float32": lambda: np.float32(1.5),
-    "int8": lambda: np.int8(3),
-    "longdouble": lambda: np.longdouble("1e4000"),
-    "0-d": lambda: np.array(2.0),
-    "0-d nan": lambda: np.array(np.nan),
-    "(1,)": lambda: np.array([1.0]),
-    "[1.0]": lambda: [1.0],
-    "(3,)": lambda: np.ones(3),
-    "(2, 3)": lambda: np.ones((2, 3)),
-    "(3, 3, 3)": lambda: np.ones((3, 3, 3)),
-    "(0,)": lambda: np.zeros(0),
-    "zeros": lambda: np.zeros(3),
-    "[]": list,
-    "()": tuple,
-    "{}": dict,
-    "a set": lambda: {1, 2, 3},
-    "ragged": lambda: [1, [2, 3]],
-    "texts": lambda: ["a", "b", "c"],
-    "texts of numbers": lambda: ["1", "0", "0"],
-    "truths": lambda: [True, False, True],
-    "a truth among numbers": lambda: [0.0, True, 0.0],
-    "array of truths": lambda: np.array([True, False, True]),
-    "array of texts": lambda: np.array(["1", "0", "0"]),
-    "array of complex": lambda: np.array([1.0 + 0j, 0, 0]),
-    "array of objects": lambda: np.array([1, 0, 0], dtype=object),
-    "array of dates": lambda: np.array(["2020-01-01"] * 3, dtype="M8[D]"),
-    "array of records": lambda: np.zeros(3, dtype=[("a", float)]),
-    "masked": lambda: np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False]),
-    "nans": lambda: [np.nan] * 3,
-    "Nones": lambda: [None] * 3,
-    "huge whole numbers": lambda: [10**400, 0, 0],
-    "1e308s": lambda: [1e308] * 3,
-    "1e200s": lambda: [1e200, -1e200, 1e200],
-    "1e-320s": lambda: [1e-320, 0, 0],
-    "range": lambda: range(3),
-    "an iterator": lambda: iter([1.0, 2.0, 3.0]),
-    "a list in itself": _in_itself,
-    "a deep list": lambda: _deep(500),
-    "a deeper list": lambda: _deep(100_000),
-    "a dict of nothing known": lambda: {"nosuch": 1.0},
-    "a dict of numbers": lambda: {1: 2},
-    "a dict of None": lambda: {None: None},
-    "a dict of tuples": lambda: {(): 1},
-    "an object": object,
-    "a hostile object": Hostile,
-    "hostile objects": lambda: [Hostile(), Hostile(), Hostile()],
-    "a class": lambda: int,
-    "a class of errors": lambda: vi.VarintError,
-    "a module": lambda: np,
-    "a function that raises": lambda: raising,
-    "a function without arguments": lambda: lambda: 1.0,
-    "a function that gives nan": lambda: lambda *_: np.nan,
-    "a function that gives text": lambda: lambda *_: "x",
-    "a function that gives None": lambda: lambda *_: None,
-    "a function that gives an array": lambda: lambda *_: np.ones(3),
-    "a function that gives True": lambda: lambda *_: True,
-    "a function that gives huge": lambda: lambda *_: 10**400,
-    "a mechanism": lambda: _mechanism(),
-    "another mechanism": lambda: vi.mechanisms.n_pendulum(3),
-    "a state": lambda: _mechanism().state(),
-    "a state of another mechanism": lambda: vi.mechanisms.n_pendulum(3).state(),
-    "a state of texts": lambda: vi.State(*(["a"] * 4)),
-    "a state of Nones": lambda: vi.State(None, None, None, None),
-    "a reduced state of Nones": lambda: vi.redmax.ReducedState(None, None),
-    "a body": lambda: vi.Body.sphere("b", 0.1, 1.0),
-    "a joint": lambda: vi.Free("f", "world", "b"),
-    "a trajectory": lambda: _run(),
-}  # fmt: skip
-
-NO_NUMBER = {
-    "True", "False", "numpy's True", "'1.0'", "'world'", "bytes", "1j", "complex 0-d",
-    "complex of zero imaginary part", "a date", "numpy's date", "a time", "numpy's time", "nan", "10**400",
-    "-10**400", "0-d nan", "longdouble", "texts", "array of truths", "array of texts", "array of complex",
-    "truths", "a hostile object", "an object", "a state", "{}", "[]", "(2, 3)",
-}  # fmt: skip
-NO_NAME = {
-    "None", "True", "no text", "a blank", "bytes", "a path", "1j", "a date", "nan", "0", "1", "0.5", "10**400",
-    "0-d", "(3,)", "[]", "()", "{}", "a set", "texts", "an object", "a hostile object", "a class",
-    "half a surrogate", "a body", "a joint", "array of texts",
-}  # fmt: skip
-NO_ARRAY = {
-    "True", "'1.0'", "'world'", "bytes", "1j", "a date", "nan", "texts", "texts of numbers", "truths",
-    "a truth among numbers", "array of truths", "array of texts", "array of complex", "array of objects",
-    "array of dates", "array of records", "masked", "nans", "Nones", "huge whole numbers", "a set", "{}",
-    "ragged", "a hostile object", "a list in itself", "(3, 3, 3)", "a dict of numbers",
-}  # fmt: skip
 
 
 class Call(NamedTuple):
@@ -215,33 +48,18 @@ class Case(NamedTuple):
 
 
 @cache
-def _mechanism() -> vi.Mechanism:
-    return vi.mechanisms.double_pendulum()
-
-
-@cache
 def _four_bar() -> vi.Mechanism:
     return vi.mechanisms.four_bar()
 
 
 @cache
-def _driven() -> vi.Mechanism:
-    return vi.mechanisms.cart_pole(effort=0.1)
-
-
-@cache
-def _run() -> vi.Trajectory:
-    return vi.simulate(_driven(), 0.01, 0.005)
-
-
-@cache
 def _reduced_run() -> vi.Trajectory:
-    return vi.redmax.simulate(_driven(), 0.01, dt=0.005)
+    return vi.redmax.simulate(a_driven_mechanism(), 0.01, dt=0.005)
 
 
 @cache
 def _comparison():
-    return vi.compare(_mechanism(), 0.02, (0.01, 0.005))
+    return vi.compare(a_mechanism(), 0.02, (0.01, 0.005))
 
 
 def _always(value: Any) -> Callable[[], Any]:
@@ -348,7 +166,7 @@ def _mechanism_calls() -> dict[str, Call]:
         "Mechanism.diagnose": Call(four.diagnose, _rights(state=state), str),
         "Mechanism.body": Call(four.body, _rights(name="crank")),
         "Mechanism.joint": Call(four.joint, _rights(name="crank pin")),
-        "Mechanism.force": Call(_driven().force, _rights(name="motor")),
+        "Mechanism.force": Call(a_driven_mechanism().force, _rights(name="motor")),
         "State": Call(vi.State, _rights(**arrays), use),
         "Sweep.state": Call(four.sweep("crank pivot", [0.0, 0.1]).state, _rights(i=1)),
     }
@@ -368,7 +186,7 @@ def _mechanism_calls() -> dict[str, Call]:
 
 
 def _run_calls() -> dict[str, Call]:
-    motor, nodes = _driven(), np.zeros((3, 3))
+    motor, nodes = a_driven_mechanism(), np.zeros((3, 3))
     common = {
         "mechanism": motor, "duration": 0.01, "state": motor.state(), "every": 1, "force": lambda: {"cart": nodes},
         "torque": lambda: {"pole": (0.0, 0.1, 0.0)}, "output": None, "resume": False,
@@ -382,7 +200,7 @@ def _run_calls() -> dict[str, Call]:
         "prescribed": lambda: {"track": lambda t: (0.1 * t, 0.1, 0.0)},
     }  # fmt: skip
     compared = {
-        "mechanism": _mechanism(), "duration": 0.02, "dt": lambda: (0.01, 0.005), "state": _mechanism().state(),
+        "mechanism": a_mechanism(), "duration": 0.02, "dt": lambda: (0.01, 0.005), "state": a_mechanism().state(),
         "order": 2, "integrators": lambda: ["dop853"], "rtol": 1e-10, "progress": lambda: lambda *_: None,
     }  # fmt: skip
     looped = {"mechanism": _four_bar(), "duration": 0.01, "dt": 0.005, "integrator": "euler", "baumgarte": 5.0}
@@ -391,7 +209,7 @@ def _run_calls() -> dict[str, Call]:
         return run.energy, run.drift, repr(run)
 
     def to_file(duration, output, resume):
-        vi.simulate(_mechanism(), duration, 0.005, output=output, resume=resume)
+        vi.simulate(a_mechanism(), duration, 0.005, output=output, resume=resume)
 
     return {
         "simulate": Call(vi.simulate, _rights(**maximal), ask),
@@ -415,17 +233,17 @@ def _run_calls() -> dict[str, Call]:
 
 def _file_calls() -> dict[str, Call]:
     def loaded(path):
-        vi.save_mechanism(_mechanism(), "m.json")
+        vi.save_mechanism(a_mechanism(), "m.json")
         return vi.load_mechanism(path)
 
     def run_loaded(path):
         if not Path("r.h5").exists():
-            vi.simulate(_mechanism(), 0.01, 0.005, output="r.h5")
+            vi.simulate(a_mechanism(), 0.01, 0.005, output="r.h5")
         return vi.load(path)
 
-    figure = {"trajectory": _run(), "path": "run.png", "order": 2, "method": "order 2"}
+    figure = {"trajectory": a_run(), "path": "run.png", "order": 2, "method": "order 2"}
     return {
-        "save_mechanism": Call(vi.save_mechanism, _rights(mechanism=_mechanism(), path="m.json")),
+        "save_mechanism": Call(vi.save_mechanism, _rights(mechanism=a_mechanism(), path="m.json")),
         "load_mechanism": Call(loaded, _rights(path="m.json")),
         "load": Call(run_loaded, _rights(path="r.h5")),
         "plot_run": Call(plot_run, _rights(**figure)),
@@ -445,7 +263,7 @@ def _lookups() -> dict[str, Call]:
         "dissipated": "motor",
     }
     names |= {"coordinates": "track", "reactions": "track"}
-    for formulation, run in (("", _run()), ("reduced ", _reduced_run())):
+    for formulation, run in (("", a_run()), ("reduced ", _reduced_run())):
         for what, name in names.items():
             mapping = getattr(run, what)
             found[f"{formulation}{what}[]"] = Call(mapping.__getitem__, _rights(name=name))
