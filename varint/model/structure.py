@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
-from varint.model.checks import array_of, check_name, known_name, of_type, sequence_of, shown
+from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
 from varint.model.forces import Force
 from varint.model.joints import Joint
 from varint.model.start import MOTION_KEYS, check_start
@@ -59,8 +59,7 @@ class Structure:
         set_("start", MappingProxyType(dict(of_type(self.start, Mapping, f"start of {what}", MechanismError))))
         if not self.bodies:
             raise MechanismError(f"{what} has no bodies")
-        for key in self.start:
-            known_name(key, MOTION_KEYS, f"start of {what}: no", MechanismError)
+        check_keys(self.start, MOTION_KEYS, f"start of {what}")
         ends, touched = {**self.body_index, WORLD: -1}, set()
         for joint in self.joints:
             for end in (joint.body_a, joint.body_b):
