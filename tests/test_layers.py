@@ -18,7 +18,7 @@ LAYERS = [
     {"kernels"},
     {"compile"},
     {"kinematics"},
-    {"mechanism", "loads"},
+    {"mechanism", "loads", "record"},
     {"analysis"},
     {"io"},
     {"running"},
