@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
+from varint.display import described, names_text
+
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
@@ -38,6 +40,12 @@ class ByName(Mapping[str, Value], Generic[Item, Value]):
 
     def __len__(self) -> int:
         return len(self._index)
+
+    def __repr__(self) -> str:
+        return described(self, [names_text(self)])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def __reduce__(self) -> tuple:
         return dict, (dict(self),)
