@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varint.analysis import quantities
+from varint.display import Shown
 from varint.model.body import WORLD
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ NEARLY_SINGULAR = 0.01  # rank margin
 
 
 @dataclass(frozen=True)
-class Quantity:
+class Quantity(Shown):
     """A quantity at the T nodes of a trajectory.
 
     name, unit : str

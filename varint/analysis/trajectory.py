@@ -3,11 +3,12 @@
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated
 from varint.analysis.forces import Forces, forces_at
 from varint.analysis.interpolation import interpolated
@@ -22,44 +23,7 @@ from varint.model.joints.base import Joint
 from varint.model.state import State
 from varint.record import ChosenNodes, Nodes, Record
 
-Item = TypeVar("Item")
 Value = TypeVar("Value")
-
-
-class ByName(Mapping[str, Value], Generic[Item, Value]):
-    """Values by the name of a joint or a force, each worked out when first asked for.
-
-    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of. A copy, a pickled one
-    too, is a dict of all values.
-    """
-
-    def __init__(
-        self, index: Mapping[str, int], find: Callable[[str], Item], evaluate: Callable[[Item], Value]
-    ) -> None:
-        self._index, self._find, self._evaluate = index, find, evaluate
-        self._known: dict[str, Value] = {}
-
-    def __getitem__(self, name: str) -> Value:
-        item = self._find(name)  # which refuses what is no name
-        if name not in self._known:
-            self._known[name] = self._evaluate(item)
-        return self._known[name]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._index
-
-    def get(self, name: str, default: Any = None) -> Any:
-        known = name in self
-        return self[name] if known else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._index)
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def __reduce__(self) -> tuple:
-        return dict, (dict(self),)
 
 
 def _recorded(name: str) -> Any:
