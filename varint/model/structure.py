@@ -9,6 +9,7 @@ import numpy as np
 
 from varint.display import Shown, count_text, numbers_text
 from varint.errors import MechanismError
+from varint.model.arrays import Vector
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
 from varint.model.forces import Force
@@ -46,7 +47,7 @@ class Structure(Shown):
     name: str
     bodies: Sequence[Body]
     joints: Sequence[Joint] = ()
-    gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    gravity: Vector = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     start: Mapping = field(default_factory=dict)
     forces: Sequence[Force] = ()
 
