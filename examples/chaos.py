@@ -62,7 +62,7 @@ def within_a_turn(angle: np.ndarray) -> np.ndarray:
 
 def turnovers(duration: float = 20.0) -> tuple[vi.Trajectory, np.ndarray]:
     """A box that spins about its middle axis, and the times (s) at which it turns over."""
-    run = vi.simulate(vi.mechanisms.free_body(), duration, DT)
+    run = vi.simulate(vi.mechanisms.free_body(), duration, DT, order=4)
     spin = run.angular_velocity[:, 0, 1]
     before = np.flatnonzero(np.sign(spin[:-1]) != np.sign(spin[1:]))
     return run, run.t[before] + DT * spin[before] / (spin[before] - spin[before + 1])
