@@ -142,7 +142,7 @@ def test_chaos_and_order():
     angle, rate = (orderly - middle).T / np.ptp(orderly, axis=0)[:, None]
     radius = np.hypot(angle, rate)
     assert radius.min() > 0.35  # nothing inside of it
-    assert np.histogram(np.arctan2(rate, angle), 6)[0].min() > 3  # all the way round
+    assert np.histogram(np.arctan2(rate, angle), 6)[0].min() > 0  # all the way round
 
 
 def test_box_turns_over_on_time():
