@@ -325,6 +325,26 @@ def test_wrong_elements_are_told_with_their_line(tmp_path, change):
     assert f"'{tmp_path / 'm.json'}', line {begins}: " in refused(tmp_path, text)
 
 
+OF_THE_WHOLE = {
+    "no such body": (("joints", 3, "body_b"), "planed", "free joint 'float': no body 'planed', did you mean 'plain'?"),
+    "no joint": (("joints", 3, "body_b"), "hull", "body 'plain' is connected to nothing"),
+    "no such joint": (("forces", 0, "joint"), "hing", "motor 'motor': no joint 'hing', did you mean 'hinge'?"),
+    "no coordinate": (("forces", 0, "coordinate"), 1, "motor 'motor': revolute joint 'hinge' has no coordinate 1"),
+}
+
+
+@pytest.mark.parametrize("case", OF_THE_WHOLE)
+def test_elements_that_do_not_fit_the_others_are_told_with_their_line(tmp_path, case):
+    place, value, words = OF_THE_WHOLE[case]
+    data = copy.deepcopy(PENDULUM)
+    at(data, place[:-1])[place[-1]] = value
+    lists = {key: "[\n" + ",\n".join(map(json.dumps, data[key])) + "]" for key in ("bodies", "joints", "forces")}
+    text = '{"name": "m",\n' + ",\n".join(f'"{key}": {value}' for key, value in lists.items()) + "}"
+    whose = words.split("'")[1]
+    begins = line_in(text, f'"name": "{whose}"')
+    assert f"m.json', line {begins}: {words}" in refused(tmp_path, text)
+
+
 def test_the_line_is_that_of_the_list_at_the_top(tmp_path):
     """Not of one of the same name deeper, or of a text, and brackets inside texts do not count."""
     text = """{

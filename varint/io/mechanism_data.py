@@ -50,17 +50,25 @@ def from_data(data: object, what: str, line_of: Callable[[str, int], str] | None
     if not isinstance(data, dict):
         raise MechanismError(f"{what} must hold one mechanism: an object with name, bodies and joints")
     given = {key: value for key, value in data.items() if key != SCHEMA}
+    elements: dict[str, list] = {}
     try:
         for which in KINDS:
             if which in given:
-                given[which] = _listed(given[which], which, line_of)
-        return made(Mechanism, given, "the mechanism")
+                elements[which] = _listed(given[which], which, line_of)
+        return made(Mechanism, given | elements, "the mechanism")
     except _InElement as problem:
         raise MechanismError(f"{what}{problem}") from None
     except MechanismError as problem:
-        raise MechanismError(f"{what}: {problem}") from None
+        told = (place for place, label in _labels(elements).items() if str(problem).startswith(label))
+        begins = next(told, None)
+        raise MechanismError(f"{what}{line_of(*begins) if line_of and begins else ''}: {problem}") from None
     except RecursionError:
         raise MechanismError(f"{what}: parts of a body or a joint are nested too deep") from None
+
+
+def _labels(elements: Mapping[str, list]) -> dict[tuple[str, int], str]:
+    """How errors name the elements, by their lists and places."""
+    return {(which, number): item.label for which, items in elements.items() for number, item in enumerate(items)}
 
 
 class _InElement(MechanismError):
