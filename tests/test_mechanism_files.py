@@ -1,6 +1,7 @@
 """Mechanisms in JSON as written by hand: keys, shapes, quaternions, lines in errors, and the look of what is saved."""
 
 import copy
+import dataclasses
 import json
 
 import numpy as np
@@ -298,6 +299,26 @@ def test_unit_quaternions_keep_their_bits(rng):
         assert abs(np.linalg.norm(quat) - 1) < 4e-16
         assert unit_quaternion(quat, "q").tobytes() == quat.tobytes()
         assert unit_quaternion(quat.tolist(), "q").tobytes() == quat.tobytes()
+
+
+ROUNDED = 1 + 5e-5
+USES = {
+    "simulate": lambda mechanism, state: vi.simulate(mechanism, 0.1, 0.01, state=state).quat_wxyz[-1],
+    "reduced": lambda mechanism, state: vi.redmax.simulate(mechanism, 0.1, state=state).quat_wxyz[-1],
+    "diagnose": lambda mechanism, state: np.array([mechanism.diagnose(state).mobility]),
+    "sweep": lambda mechanism, state: mechanism.sweep("joint 1", [0.1], state).position[-1],
+    "assemble": lambda mechanism, state: mechanism.assemble(state).quat_wxyz,
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_states_take_rounded_quaternions_as_bodies_do(use):
+    mechanism = vi.mechanisms.double_pendulum()
+    state = mechanism.state(rates={"joint 1": 1.0})
+    rounded, wrong = (dataclasses.replace(state, quat_wxyz=state.quat_wxyz * k) for k in (ROUNDED, 1.001))
+    assert USES[use](mechanism, rounded) == pytest.approx(USES[use](mechanism, state), abs=1e-12)
+    with pytest.raises(vi.StateError, match=r"quat_wxyz of body 'link 1' in the .* must have norm 1, got norm 1\.001"):
+        USES[use](mechanism, wrong)
 
 
 def _unit(rng):
