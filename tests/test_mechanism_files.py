@@ -366,6 +366,19 @@ def test_elements_that_do_not_fit_the_others_are_told_with_their_line(tmp_path, 
     assert f"m.json', line {begins}: {words}" in refused(tmp_path, text)
 
 
+def test_a_key_that_is_repeated_is_told_with_its_line(tmp_path):
+    """Of the second one, not where the key stands once in several objects, or as a value."""
+    lines = [
+        '{"name": "mass",',
+        '"bodies": [{"mass": 1.0},',
+        '{"name": "b", "mass": 1.0,',
+        '"m\\u0061ss": 2.0}],',
+        '"mass": 0}',
+    ]
+    with pytest.raises(vi.FileError, match=r"m\.json', line 4: the key 'mass' of 'b' stands there twice"):
+        loaded(tmp_path, "\n".join(lines))
+
+
 def test_the_line_is_that_of_the_list_at_the_top(tmp_path):
     """Not of one of the same name deeper, or of a text, and brackets inside texts do not count."""
     text = """{

@@ -13,15 +13,16 @@ from varint.io.mechanism_data import from_data, to_data
 from varint.mechanism import Mechanism
 
 TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]+|[\[\]{}]')  # texts, brackets, and what stands between them
+COLON = re.compile(r"\s*:")  # behind a key
 LONGEST_ROW = 100  # characters of an array of arrays on one line
 
 
 class _Refused(ValueError):
-    """What JSON allows, or Python takes for it, and no mechanism has. ``token``: where it stands first."""
+    """What JSON allows, or Python takes for it, and no mechanism has: a ``token``, or a ``key`` that is repeated."""
 
-    def __init__(self, message: str, token: str) -> None:
+    def __init__(self, message: str, token: str = "", key: str = "") -> None:
         super().__init__(message)
-        self.token = token
+        self.token, self.key = token, key
 
 
 def load(path: Path) -> Mechanism:
@@ -42,7 +43,8 @@ def load(path: Path) -> Mechanism:
     except json.JSONDecodeError as problem:
         raise FileError(f"'{path}', line {problem.lineno}: {problem.msg}") from None
     except _Refused as problem:
-        raise FileError(f"'{path}'{_line_of(problem.token, text)}: {problem}") from None
+        line = _line_of(problem.token, text) if problem.token else _line_of_repeated(problem.key, text)
+        raise FileError(f"'{path}'{line}: {problem}") from None
     except RecursionError:
         raise FileError(f"'{path}': lists or objects are nested too deep for a mechanism") from None
     return from_data(data, f"'{path}'", lambda which, number: _line_of_element(which, number, text))
@@ -79,7 +81,7 @@ def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         if key in found:
             whose = f" of {found['name']!r}" if isinstance(found.get("name"), str) else ""
-            raise _Refused(f"the key {key!r}{whose} stands there twice", "")
+            raise _Refused(f"the key {key!r}{whose} stands there twice", key=key)
         found[key] = value
     return found
 
@@ -107,8 +109,24 @@ def _short(token: str) -> str:
 def _line_of(token: str, text: str) -> str:
     """ ", line N", where the token stands first, not counting those inside texts."""
     for found in TOKENS.finditer(text):
-        if token and found.group() == token:
+        if found.group() == token:
             return _line(found.start(), text)
+    return ""
+
+
+def _line_of_repeated(key: str, text: str) -> str:
+    """ ", line N", where the key stands for the second time in an object."""
+    objects: list[bool] = []  # that are open, arrays too: whether the key was there
+    for found in TOKENS.finditer(text):
+        token = found.group()
+        if token in "[{":
+            objects.append(False)
+        elif token in "]}":
+            objects.pop()
+        elif COLON.match(text, found.end()) and json.loads(token) == key:
+            if objects[-1]:
+                return _line(found.start(), text)
+            objects[-1] = True
     return ""
 
 
