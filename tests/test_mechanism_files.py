@@ -152,7 +152,7 @@ def test_an_object_in_place_of_numbers_is_refused(tmp_path, place):
     assert "must be an array of numbers" in message or "unknown key 'z'" in message
 
 
-def test_parts_of_a_spring_over_several_points_are_told(tmp_path):
+def test_a_term_of_a_coupling_is_no_object(tmp_path):
     data = copy.deepcopy(PENDULUM)
     data["forces"] = [{"type": "Coupling", "name": "c", "terms": [{"joint": "hinge"}, ["rail", 0, 1.0]]}]
     assert "coupling 'c'" in refused(tmp_path, data)
@@ -266,11 +266,15 @@ def test_wrong_shapes_are_told_by_the_body(tmp_path, case):
 
 
 def test_parts_nested_too_deep_are_told(tmp_path):
-    deep = 400
-    part = '{"name": "c", "composite": [' * deep + "[1.0, [0, 0, 0]]" + "]}" * deep
-    joint = '{"type": "Free", "name": "f", "body_a": "world", "body_b": "c"}'
-    with pytest.raises((vi.MechanismError, vi.FileError), match=r"m\.json"):
-        loaded(tmp_path, f'{{"name": "m", "bodies": [{part}], "joints": [{joint}]}}')
+    """Those that JSON can still be read with; deeper ones than that are refused with the text."""
+
+    def nested(deep):
+        part = '{"name": "b", "composite": [' * deep + '{"name": "c", "sphere": 1.0, "mass": 1.0}' + "]}" * deep
+        joint = '{"type": "Free", "name": "f", "body_a": "world", "body_b": "b"}'
+        return f'{{"name": "m", "bodies": [{part}], "joints": [{joint}]}}'
+
+    assert same_body(loaded(tmp_path, nested(50)).bodies[0], vi.Body.sphere("b", 1.0, 1.0))
+    assert "parts of a body or a joint are nested too deep" in refused(tmp_path, nested(420))
 
 
 # ---------------------------------------------------------------------------------------------- quaternions
@@ -333,14 +337,14 @@ def line_in(text, words):
     return next(number for number, line in enumerate(text.splitlines(), 1) if words in line)
 
 
-@pytest.mark.parametrize("change", [("bodies", 2, "mass"), ("joints", 1, "axs"), ("forces", 0, "efort")])
+@pytest.mark.parametrize(
+    "change", [("bodies", 2, "mass"), ("bodies", 0, "mas"), ("joints", 1, "axs"), ("forces", 0, "efort")]
+)
 def test_wrong_elements_are_told_with_their_line(tmp_path, change):
     """Of the line that the element begins at."""
     which, number, key = change
-    data = {"note": [[1, {"bodies": [2]}], "bodies"]} | copy.deepcopy(PENDULUM)
-    del data["note"]
-    data[which][number] = {"name": "here", key: "wrong", **data[which][number]}
-    data[which][number]["name"] = "here"
+    data = copy.deepcopy(PENDULUM)
+    data[which][number] = {"name": "here", key: "wrong"} | data[which][number] | {"name": "here"}
     text = json.dumps(data, indent=1)
     begins = line_in(text, '"here"') - 1
     assert f"'{tmp_path / 'm.json'}', line {begins}: " in refused(tmp_path, text)
