@@ -1,5 +1,6 @@
 """Pictures of a run, drawn without a display."""
 
+import textwrap
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from varint.model.checks import check_name, of_type, path_of, whole_number
 
 DPI = 150
 MOST_ORDER = 100  # that a title names
+LABEL = 24  # characters in a line of an axis label
 BINS = 1200  # envelopes across the picture, about one a pixel
 LONGEST_MEAN = 600.0  # s
 FLOOR = 1e-18  # m; a logarithmic axis has no zero
@@ -27,7 +29,7 @@ MEAN, INK, FAINT = "#b5391e", "#222222", "#6b6b6b"
 def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = None, method: str | None = None) -> None:
     """Draw energy and joint drift over time into a PNG file: what `QUANTITIES` say is drawn.
 
-    The energy error, or with forces that are not conservative the energy balance, has a mean over 10 minutes drawn
+    The energy less that at the start, or where anything does work the energy balance, has a mean over 10 minutes drawn
     over it, or over a tenth of the run where that is shorter, so that a trend would show.
 
     Parameters
@@ -59,7 +61,7 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
     panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
     for axes, quantity, colour in zip(panels, drawn, cycle(COLOURS), strict=False):
         _panel(axes, quantity, trajectory, unit, colour)
-        axes.set_ylabel(f"{quantity.label.capitalize()} ({quantity.unit})")
+        axes.set_ylabel(textwrap.fill(f"{quantity.label.capitalize()} ({quantity.unit})", LABEL))
         axes.grid(color="#e4e4e4", linewidth=0.7)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
