@@ -10,7 +10,7 @@ PACKAGE = ROOT / "varint"
 
 # from the ground up; a module may import from its own layer and from those below
 LAYERS = [
-    {"errors", "_numba"},
+    {"errors", "display", "_numba"},
     {"algebra"},
     {"products"},
     {"measures"},
@@ -18,7 +18,7 @@ LAYERS = [
     {"kernels"},
     {"compile"},
     {"kinematics"},
-    {"mechanism", "loads"},
+    {"mechanism", "loads", "record"},
     {"analysis"},
     {"io"},
     {"running"},
