@@ -33,6 +33,8 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     for name in LINEAR:
         if name in nodes:
             found[name] = _linear(t, nodes[name], times, before)
+    if "unresolved_body" in nodes:
+        found["unresolved_body"] = nodes["unresolved_body"][np.searchsorted(t, times)]  # told of the node that follows
     return HeldNodes(found)
 
 

@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
@@ -22,6 +23,10 @@ from varint.model.forces.base import Force
 from varint.model.joints.base import Joint
 from varint.model.state import State
 from varint.record import ChosenNodes, Nodes, Record
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 Value = TypeVar("Value")
 
@@ -214,6 +219,51 @@ class Trajectory:
         judged with the next one, so the node is one step later where each is recorded.
         """
         return self.t[self.unresolved_body >= 0]
+
+    def to_csv(self, path: str | Path, *what: str) -> None:
+        """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
+
+        ``what``: "coordinates", "reactions", ... of `varint.analysis.columns.GROUPS`; where nothing is given
+        coordinates, rates, poses, velocities and the energy. A file of that name is replaced. Numbers are written in
+        full. Raises ArgumentError for another suffix than .csv or an unknown group, FileError.
+        """
+        from varint.io.tables import to_csv
+
+        to_csv(self, path, what)
+
+    def to_dataframe(self, *what: str) -> "pandas.DataFrame":
+        """A table of pandas with the time as its index, see `to_csv`; ``attrs["units"]`` has the units of its columns.
+
+        Raises ArgumentError where pandas is missing, which ``pip install varint[tables]`` brings.
+        """
+        from varint.io.tables import to_dataframe
+
+        return to_dataframe(self, what)
+
+    def to_xarray(self, *what: str) -> "xarray.Dataset":
+        """A Dataset of xarray with a variable for each of ``what``, see `to_csv`, over time and body, joint or force.
+
+        Raises ArgumentError where xarray is missing, which ``pip install varint[tables]`` brings.
+        """
+        from varint.io.tables import to_xarray
+
+        return to_xarray(self, what)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the run to a file, .h5 or .hdf5, as ``simulate(output=)`` does; `varint.load` reads it.
+
+        A whole run can go on from there, by ``simulate(output=path, resume=True)``; some of its nodes cannot.
+
+        Raises
+        ------
+        FileError
+            The file exists, without ``overwrite``, or cannot be written.
+        ArgumentError
+            Another suffix, or nodes between those of a run in reduced coordinates, which no file holds.
+        """
+        from varint.io.save_run import save_run
+
+        save_run(self.record, path, overwrite)
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
