@@ -17,8 +17,8 @@ from varint.model.checks import array_of, in_a_shape, known_name, of_type
 from varint.model.state import State
 from varint.viz.figure import SUFFIXES, Picture, check_suffix, write
 from varint.viz.paint import Painter
-from varint.viz.scene import make_scene, placed
-from varint.viz.style import COLOURS, FAINT, INK
+from varint.viz.scene import in_body, make_scene, placed
+from varint.viz.style import COLOURS
 from varint.viz.view import View, choose_view
 
 POSES = 6
@@ -49,7 +49,7 @@ def plot_mechanism(
     position = array_of(chosen.position, (nb, 3), "position of the state", ArgumentError)
     quat = array_of(chosen.quat_wxyz, (nb, 4), "quat_wxyz of the state", ArgumentError)
     x, R = with_world(position[None], quat[None])
-    painter = make_painter(mechanism, x, R, choose_view(mechanism, plane), ())
+    painter = make_painter(mechanism, x, R, choose_view(mechanism, plane))
     figure = Picture(figsize=figure_size(painter), layout="constrained")
     painter.attach(figure.add_subplot())
     painter.still(x, R)
@@ -60,29 +60,31 @@ def plot_mechanism(
 
 
 def make_painter(
-    mechanism: Mechanism, x: np.ndarray, R: np.ndarray, view: View, traced: Iterable[Traced]
+    mechanism: Mechanism,
+    x: np.ndarray,
+    R: np.ndarray,
+    view: View,
+    traced: Iterable[Traced] = (),
+    ways: Iterable[np.ndarray] = (),
 ) -> Painter:
-    """For poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last."""
-    traced = list(traced)
-    scene = make_scene(mechanism, view, [(each.body, each.point) for each in traced])
-    return Painter(scene, x, R, [placed(x, R, each.body, each.point) for each in traced])
+    """For poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and ``ways`` (n, 3) of points."""
+    return Painter(make_scene(mechanism, view, [(each.body, each.point) for each in traced]), x, R, ways)
 
 
 def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> None:
     """Poses (T, nb + 1, ...) above each other, the last one darkest."""
     painter.attach(axes)
-    painter.still(x, R)
     count = len(x)
+    painter.still(x, R, OVER * (count - 1))
     for k in range(count):
         painter.pose(x[k], R[k], PALEST * (1.0 - k / (count - 1)) ** 0.7 if count > 1 else 0.0, OVER * k)
 
 
-def draw_ways(painter: Painter, trajectory: Trajectory, traced: Sequence[Traced]) -> None:
-    """The ways of points over the whole run."""
-    every = slice(None, None, max(1, len(trajectory.t) // NODES))
+def ways(trajectory: Trajectory, traced: Sequence[Traced]) -> list[np.ndarray]:
+    """(T, 3) m, world, of each point over the whole run; of a long one some of the nodes."""
+    every = slice(None, None, max(1, len(trajectory) // NODES))
     x, R = with_world(trajectory.position[every], trajectory.quat_wxyz[every])
-    for k, each in enumerate(traced):
-        painter.trace(placed(x, R, each.body, each.point), COLOURS[(len(COLOURS) - 2 - k) % len(COLOURS)], OVER * POSES)
+    return [placed(x, R, each.body, each.point) for each in traced]
 
 
 def figure_size(painter: Painter) -> tuple[float, float]:
@@ -119,9 +121,10 @@ def find_traced(mechanism: Mechanism, trace: object) -> list[Traced]:
 def _traced(mechanism: Mechanism, item: object) -> Traced:
     if isinstance(item, tuple) and len(item) == 2:
         name, point = item
-        described = mechanism.body(known_name(name, mechanism.body_index, "trace: no body", ArgumentError))
+        known_name(name, mechanism.body_index, "trace: no body", ArgumentError)
         given = array_of(point, (3,), f"the traced point of body '{name}'", ArgumentError)
-        return Traced(f"point of {name}", *in_axes(mechanism, described.name, given))
+        number = mechanism.body_index[name]
+        return Traced(f"point of {name}", number, in_body(mechanism, number, given))
     name = known_name(item, (*mechanism.body_index, *mechanism.joint_index), "trace: no body or joint", ArgumentError)
     if name in mechanism.body_index:
         return Traced(name, mechanism.body_index[name], np.zeros(3))

@@ -12,28 +12,31 @@ from matplotlib.patches import Polygon
 from scipy.spatial import ConvexHull
 
 from varint.viz.scene import WORLD, Guide, Mark, Outline, Scene, Strand, placed
-from varint.viz.style import COLOURS, INK
+from varint.viz.style import COLOURS, FAINT, INK
 
-SYMBOL = 0.011  # radius of a joint, of the size of the picture
+SYMBOL = 0.013  # radius of a joint, of the size of the picture
 OF_LINK = 0.13  # at most, of the length of a typical link
 CIRCLE = np.stack([np.cos(np.linspace(0, 2 * np.pi, 33)[:-1]), np.sin(np.linspace(0, 2 * np.pi, 33)[:-1])], axis=1)
 FACE = 0.45  # part of white in the colour of a body
+SHEER = 0.8  # opacity of a body of three corners or more
 SEEN = 0.9  # cosine: an axis towards the eye
 TEETH = 7  # of a spring
 FLAT = 1e-9  # m^2 of the square of a symbol: corners in one line
 LINE = 0.9  # points
 
-GROUND_Z, LINK_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
+TRACK_Z, BLOCK_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = 0.1, 0.5, 2.0, 2.98, 3.0, 4.0, 5.0, 6.0
 
 
 class Painter:
     """Paints one scene over the given poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last.
 
-    ``lower``, ``upper`` (2,): corners of all that is painted, m; ``size``: the radius of a joint, m.
+    ``traced``: points (n, 3), m, world, that have to fit in. ``lower``, ``upper`` (2,): corners of all that is painted, m; ``size``: the radius of a joint, m.
     """
 
-    def __init__(self, axes: Axes, scene: Scene, x: np.ndarray, R: np.ndarray, traced: Iterable[np.ndarray]) -> None:
-        self.axes, self.scene = axes, scene
+    axes: Axes
+
+    def __init__(self, scene: Scene, x: np.ndarray, R: np.ndarray, traced: Iterable[np.ndarray] = ()) -> None:
+        self.scene = scene
         seen = [self._seen(x, R, outline.body, outline.points) for outline in scene.outlines]
         ends = [self._end(x, R, body, point) for s in scene.strands for body, point in zip(s.bodies, s.points)]  # noqa: B905
         ends += [self._end(x, R, mark.body, mark.point) for mark in scene.marks]
@@ -48,8 +51,37 @@ class Painter:
 
     # ------------------------------------------------------------------------------------ once
 
-    def still(self, x: np.ndarray, R: np.ndarray) -> None:
-        """What stands still: ground, guides over the way of the poses, tracks."""
+    def attach(self, axes: Axes) -> None:
+        """Paint on these axes from here on."""
+        self.axes = axes
+        axes.set(xlim=(self.lower[0], self.upper[0]), ylim=(self.lower[1], self.upper[1]), aspect="equal")
+        axes.tick_params(labelsize=8, color=FAINT, width=0.6)
+        axes.spines[:].set(visible=False)
+        if self.scene.view.flat:
+            axes.set(xlabel=f"{self.scene.view.labels[0]} (m)", ylabel=f"{self.scene.view.labels[1]} (m)")
+            axes.spines[["bottom", "left"]].set(visible=True, color=FAINT, linewidth=0.6)
+            axes.locator_params(nbins=6, min_n_ticks=2)
+        else:
+            axes.set(xticks=[], yticks=[])
+            self._tripod()
+
+    def _tripod(self) -> None:
+        """The axes of the world in a corner, with their length."""
+        length = _round_length(0.12 * float((self.upper - self.lower).max()))
+        arms = self.scene.view.project(length * np.eye(3))
+        gap = 0.03 * float((self.upper - self.lower).max())
+        corner = self.lower + gap - np.minimum(arms, 0.0).min(axis=0)
+        reach = (corner + arms).max(axis=0) - self.lower + 2 * gap
+        self.lower = self.lower - np.array([0.0, reach[1] * 0.6])
+        corner = corner - np.array([0.0, reach[1] * 0.6])
+        self.axes.set_ylim(self.lower[1], self.upper[1])
+        self._lines([np.array([corner, corner + arm]) for arm in arms], GROUND_Z, FAINT, 1.1)
+        for letter, arm in zip("xyz", arms, strict=True):
+            self.axes.text(*(corner + 1.22 * arm), letter, ha="center", va="center", fontsize=8, color=FAINT)
+        self.axes.text(*(corner + [1.5 * arms[:, 0].max(), 0.0]), f"{length:g} m", va="center", fontsize=8, color=FAINT)
+
+    def still(self, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
+        """What stands still: ground, guides over the way of the poses, tracks; on the ``level`` of a pose."""
         strokes: list[np.ndarray] = []
         for guide in self.scene.guides:
             strokes += self._guide(guide, x, R)
@@ -58,17 +90,17 @@ class Painter:
             point = self.scene.view.project(mark.point)
             if mark.grounded and all(np.linalg.norm(point - other) > 0.1 * self.size for other in places):
                 places.append(point)
-                self._ground(point, strokes)
-        self._lines(strokes, GROUND_Z, INK)
+                self._ground(point, strokes, level + GROUND_Z)
+        self._lines(strokes, level + GROUND_Z, INK)
         for track in self.scene.tracks:
-            self._lines([self.scene.view.project(track)], GROUND_Z, INK)
+            self._lines([self.scene.view.project(track)], TRACK_Z, INK)
 
-    def _ground(self, point: np.ndarray, strokes: list[np.ndarray]) -> None:
+    def _ground(self, point: np.ndarray, strokes: list[np.ndarray], z: float) -> None:
         s, down = self.size, np.array([0.0, -1.0 if self.rises else 1.0])
         foot, along = point + 2.6 * s * down, np.array([1.0, 0.0])
         self.axes.add_patch(
             Polygon([point, foot - 1.5 * s * along, foot + 1.5 * s * along], facecolor="white", edgecolor=INK,
-                    linewidth=LINE, joinstyle="round", zorder=GROUND_Z)
+                    linewidth=LINE, joinstyle="round", zorder=z)
         )  # fmt: skip
         strokes += self._hatched(foot - 2.4 * s * along, foot + 2.4 * s * along, down)
 
@@ -109,7 +141,8 @@ class Painter:
         found: list[Artist] = []
         depth = self._depth(x)
         for outline in self.scene.outlines:
-            found.append(self._outline(outline, x, R, fade, level + LINK_Z + depth[outline.body]))
+            under = BLOCK_Z if outline.solid and self.scene.view.flat else LINK_Z
+            found.append(self._outline(outline, x, R, fade, level + under + depth[outline.body]))
         for strand in self.scene.strands:
             found.append(self._strand(strand, x, R, fade, level + STRAND_Z))
         for mark in self.scene.marks:
@@ -119,9 +152,13 @@ class Painter:
         found += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
         return found
 
-    def trace(self, points: np.ndarray, colour: str) -> Artist:
+    def trace(self, points: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """The way (T, 3), m, world, of a point."""
-        return self._lines([self.scene.view.project(points)], TRACE_Z + 20.0, colour, 1.2)
+        return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3)
+
+    def start(self, point: np.ndarray, colour: str) -> Artist:
+        """A dot at a point (3,), m, world."""
+        return self._patch(0.8 * self.size * CIRCLE + self.scene.view.project(point), colour, None, TRACE_Z)
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""
@@ -133,7 +170,8 @@ class Painter:
         points = self._seen(x[None], R[None], outline.body, outline.points)[0]
         radius = 0.3 * self.size if outline.solid else self.size
         colour = COLOURS[outline.body % len(COLOURS)]
-        return self._patch(rounded(points, radius), _faded(colour, FACE + (1 - FACE) * fade), _faded(colour, fade), z)
+        face = (*_faded(colour, FACE + (1 - FACE) * fade), SHEER if len(points) > 2 and not outline.solid else 1.0)
+        return self._patch(rounded(points, radius), face, _faded(colour, fade), z)
 
     def _strand(self, strand: Strand, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Artist:
         points = np.array([self._end(x, R, body, p) for body, p in zip(strand.bodies, strand.points, strict=True)])
@@ -207,6 +245,12 @@ def zigzag(start: np.ndarray, end: np.ndarray, width: float) -> np.ndarray:
     places = np.linspace(0.2, 0.8, 2 * TEETH + 1) * length
     swings = width * np.array([0.0, *[(-1.0) ** k for k in range(2 * TEETH - 1)], 0.0])
     return np.concatenate([[start], start + np.outer(places, along) + np.outer(swings, across), [end]])
+
+
+def _round_length(length: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not above ``length``."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(max(factor for factor in (1.0, 2.0, 5.0) if factor * power <= length * (1 + 1e-9)) * power)
 
 
 def _faded(colour: Any, white: float) -> tuple[float, ...]:

@@ -229,7 +229,8 @@ def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> l
             if all(np.linalg.norm(tip - point) > MET * half[0] for point in points)
         ]  # fmt: skip
         return [Outline(body, np.array([*points, *tips]), False)]
-    if len(points) == 2 and max(map(np.linalg.norm, points)) > INSIDE * half[0]:
+    far = [point for point in points if (np.abs(box.ways.T @ point) > INSIDE * half).any()]
+    if len(points) == 2 and far:
         one, other = points
         corner = -one - other  # of the triangle whose centroid is the centre of mass
         share = np.clip((corner - one) @ (other - one) / ((other - one) @ (other - one)), 0.0, 1.0)
@@ -246,5 +247,4 @@ def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> l
         return [Outline(body, rim @ box.ways[:, :2].T, True)]
     corners = np.array(np.meshgrid(*[(-1.0, 1.0)] * len(half))).reshape(len(half), -1).T * half
     block = Outline(body, corners @ box.ways.T, True)
-    far = [point for point in points if (np.abs(box.ways.T @ point) > INSIDE * half).any()]
     return [*(Outline(body, np.array([point, np.zeros(3)]), False) for point in far), block]
