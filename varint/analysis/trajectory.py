@@ -308,8 +308,8 @@ class Trajectory:
     ) -> None:
         """Write a moving picture of the mechanism, .gif, or .mp4 where the program ffmpeg is there.
 
-        ``fps``: frames a second, up to 50, of poses between the nodes as of `at`; ``speed``: of the picture over that of
-        the run; ``trace``, ``plane``: as of `plot`. Raises ArgumentError, also for more than 3000 frames; FileError.
+        ``fps``: frames a second, up to 50, of poses between the nodes as of `at`; ``speed``: of the picture over that
+        of the run; ``trace``, ``plane``: as of `plot`. Raises ArgumentError, also for more than 3000 frames; FileError.
         """
         from varint.viz.animation import animate
 

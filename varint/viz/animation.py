@@ -18,6 +18,7 @@ from varint.viz.view import choose_view
 GIF, MP4 = ".gif", ".mp4"
 MOVING = (GIF, MP4)
 DPI = 100
+FPS = 25.0
 FASTEST = 50.0  # frames a second
 LONGEST = 3000  # frames
 HUNDREDTHS = 100.0  # of a second, in which a GIF counts
@@ -27,7 +28,7 @@ def animate(
     trajectory: Trajectory,
     path: str | Path,
     *,
-    fps: float = 25.0,
+    fps: float = FPS,
     speed: float = 1.0,
     trace: object = None,
     plane: str | None = None,
@@ -68,13 +69,13 @@ def animate(
         raise FileError(f"cannot write '{file}': {problem.strerror or problem}") from None
 
 
-def movie_writer(file: Path, fps: float) -> AbstractMovieWriter:
+def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
     """For the suffix of the file; of a GIF a frame lasts whole hundredths of a second. Raises ArgumentError."""
     if file.suffix.lower() == GIF:
-        return PillowWriter(fps=HUNDREDTHS / round(HUNDREDTHS / fps))
+        return PillowWriter(fps=HUNDREDTHS / round(HUNDREDTHS / fps))  # type: ignore[arg-type]  # need not be whole
     if not FFMpegWriter.isAvailable():
         raise ArgumentError(f"'{file}' needs the program ffmpeg, which is not found: install it, or write a {GIF}")
-    return FFMpegWriter(fps=fps)
+    return FFMpegWriter(fps=fps)  # type: ignore[arg-type]
 
 
 def frame_times(t: np.ndarray, fps: float, speed: float) -> np.ndarray:

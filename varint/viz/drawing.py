@@ -18,7 +18,6 @@ from varint.model.state import State
 from varint.viz.figure import SUFFIXES, Picture, check_suffix, write
 from varint.viz.paint import Painter
 from varint.viz.scene import in_body, make_scene, placed
-from varint.viz.style import COLOURS
 from varint.viz.view import View, choose_view
 
 POSES = 6

@@ -1,6 +1,7 @@
 """Puts a scene on a matplotlib axes: what stands still once, what moves for each pose."""
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,20 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon
 from scipy.spatial import ConvexHull
 
-from varint.viz.scene import WORLD, Guide, Mark, Outline, Scene, Strand, placed
+from varint.viz.scene import Guide, Mark, Outline, Scene, Strand, placed
 from varint.viz.style import COLOURS, FAINT, INK
 
 SYMBOL = 0.013  # radius of a joint, of the size of the picture
 OF_LINK = 0.13  # at most, of the length of a typical link
 CIRCLE = np.stack([np.cos(np.linspace(0, 2 * np.pi, 33)[:-1]), np.sin(np.linspace(0, 2 * np.pi, 33)[:-1])], axis=1)
+BOX = np.array(list(product((-1, 1), repeat=3)))
+FACES = [np.flatnonzero(BOX[:, k] == side)[[0, 1, 3, 2]] for k in range(3) for side in (-1, 1)]
+SHADE = 0.25  # of the colour, between the faces of a box
 FACE = 0.45  # part of white in the colour of a body
 SHEER = 0.8  # opacity of a body of three corners or more
 SEEN = 0.9  # cosine: an axis towards the eye
+ARM = 0.14  # of the size of the picture: an axis of the world in the corner
+NARROWEST = 0.3  # of the longer side of the picture
 TEETH = 7  # of a spring
 FLAT = 1e-9  # m^2 of the square of a symbol: corners in one line
 LINE = 0.9  # points
@@ -30,10 +36,12 @@ TRACK_Z, BLOCK_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = 0.1, 0
 class Painter:
     """Paints one scene over the given poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last.
 
-    ``traced``: points (n, 3), m, world, that have to fit in. ``lower``, ``upper`` (2,): corners of all that is painted, m; ``size``: the radius of a joint, m.
+    ``traced``: points (n, 3), m, world, that have to fit in. ``lower``, ``upper`` (2,): corners of all that is painted,
+    m; ``size``: the radius of a joint, m.
     """
 
     axes: Axes
+    _arms: tuple[float, np.ndarray]  # length of the world's axes in a corner, m, and their ends (3, 2)
 
     def __init__(self, scene: Scene, x: np.ndarray, R: np.ndarray, traced: Iterable[np.ndarray] = ()) -> None:
         self.scene = scene
@@ -47,7 +55,13 @@ class Painter:
         self.size = min(SYMBOL * span, OF_LINK * float(np.median([np.hypot(*s) for s in spans])) if spans else span)
         self.size = max(self.size, 1e-4 * span)
         self.rises = self._stands(x[0], R[0])
-        self.lower, self.upper = points.min(axis=0) - 5 * self.size, points.max(axis=0) + 5 * self.size
+        middle, half = 0.5 * (points.max(axis=0) + points.min(axis=0)), 0.5 * np.ptp(points, axis=0)
+        half = np.maximum(half, NARROWEST * half.max()) + 5 * self.size
+        self.lower, self.upper = middle - half, middle + half
+        if not scene.view.flat:
+            length = _round_length(ARM * span)
+            self._arms = length, scene.view.project(length * np.eye(3))
+            self.lower = self.lower - np.array([0.0, np.ptp(self._arms[1], axis=0)[1] + 3 * self.size])
 
     # ------------------------------------------------------------------------------------ once
 
@@ -66,19 +80,14 @@ class Painter:
             self._tripod()
 
     def _tripod(self) -> None:
-        """The axes of the world in a corner, with their length."""
-        length = _round_length(0.12 * float((self.upper - self.lower).max()))
-        arms = self.scene.view.project(length * np.eye(3))
-        gap = 0.03 * float((self.upper - self.lower).max())
-        corner = self.lower + gap - np.minimum(arms, 0.0).min(axis=0)
-        reach = (corner + arms).max(axis=0) - self.lower + 2 * gap
-        self.lower = self.lower - np.array([0.0, reach[1] * 0.6])
-        corner = corner - np.array([0.0, reach[1] * 0.6])
-        self.axes.set_ylim(self.lower[1], self.upper[1])
+        """The axes of the world below what is painted, with their length."""
+        length, arms = self._arms
+        corner = self.lower + 2.5 * self.size - np.minimum(1.2 * arms, 0.0).min(axis=0)
         self._lines([np.array([corner, corner + arm]) for arm in arms], GROUND_Z, FAINT, 1.1)
-        for letter, arm in zip("xyz", arms, strict=True):
-            self.axes.text(*(corner + 1.22 * arm), letter, ha="center", va="center", fontsize=8, color=FAINT)
-        self.axes.text(*(corner + [1.5 * arms[:, 0].max(), 0.0]), f"{length:g} m", va="center", fontsize=8, color=FAINT)
+        look: dict[str, Any] = {"va": "center", "fontsize": 8, "color": FAINT}
+        for letter, (right, up) in zip("xyz", corner + 1.25 * arms, strict=True):
+            self.axes.text(right, up, letter, ha="center", **look)
+        self.axes.text(corner[0] + 1.6 * arms[:, 0].max(), corner[1], f"{length:g} m", **look)
 
     def still(self, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
         """What stands still: ground, guides over the way of the poses, tracks; on the ``level`` of a pose."""
@@ -142,7 +151,8 @@ class Painter:
         depth = self._depth(x)
         for outline in self.scene.outlines:
             under = BLOCK_Z if outline.solid and self.scene.view.flat else LINK_Z
-            found.append(self._outline(outline, x, R, fade, level + under + depth[outline.body]))
+            paint = self._box if len(outline.points) == len(BOX) and outline.solid else self._outline
+            found += paint(outline, x, R, fade, level + under + depth[outline.body])
         for strand in self.scene.strands:
             found.append(self._strand(strand, x, R, fade, level + STRAND_Z))
         for mark in self.scene.marks:
@@ -166,12 +176,24 @@ class Painter:
         order = np.arange(count) if self.scene.view.flat else np.argsort(np.argsort(x[:-1] @ self.scene.view.towards))
         return 0.9 * order / max(1, count)
 
-    def _outline(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Artist:
+    def _outline(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
         points = self._seen(x[None], R[None], outline.body, outline.points)[0]
         radius = 0.3 * self.size if outline.solid else self.size
         colour = COLOURS[outline.body % len(COLOURS)]
         face = (*_faded(colour, FACE + (1 - FACE) * fade), SHEER if len(points) > 2 and not outline.solid else 1.0)
-        return self._patch(rounded(points, radius), face, _faded(colour, fade), z)
+        yield self._patch(rounded(points, radius), face, _faded(colour, fade), z)
+
+    def _box(self, outline: Outline, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Iterator[Artist]:
+        """The faces of a box that are seen, the upper ones lighter."""
+        corners, view = placed(x, R, outline.body, outline.points), self.scene.view
+        colour = COLOURS[outline.body % len(COLOURS)]
+        for face in FACES:
+            outward = corners[face].mean(axis=0) - corners.mean(axis=0)
+            outward /= np.linalg.norm(outward)
+            if outward @ view.towards > 0:
+                white = FACE + SHADE * float(outward @ view.up)
+                fill = _faded(colour, white + (1 - white) * fade)
+                yield self._patch(view.project(corners[face]), fill, _faded(colour, fade), z)
 
     def _strand(self, strand: Strand, x: np.ndarray, R: np.ndarray, fade: float, z: float) -> Artist:
         points = np.array([self._end(x, R, body, p) for body, p in zip(strand.bodies, strand.points, strict=True)])

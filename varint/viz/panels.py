@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -185,7 +185,8 @@ def _figure(trajectory: Trajectory, panels: Sequence[Curves | Drawing]) -> Figur
         return overview(trajectory)
     heights = [PANEL if isinstance(panel, Curves) else figure_size(panel.painter)[1] for panel in panels]
     timed = [k for k, panel in enumerate(panels) if isinstance(panel, Curves)]
-    title, layout = (ABOVE, "constrained") if timed else (0.0, "compressed")
+    title = ABOVE if timed else 0.0
+    layout: Literal["constrained", "compressed"] = "constrained" if timed else "compressed"
     figure = Picture(figsize=(WIDTH + BESIDE, title + FRAME * bool(timed) + sum(heights)), layout=layout)
     all_axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     unit, symbol = time_unit(trajectory.t)

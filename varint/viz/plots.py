@@ -140,9 +140,7 @@ def envelope(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     return 0.5 * (t[edges[:-1]] + t[edges[1:]]), lowest, highest
 
 
-def curve(
-    axes: Axes, t: np.ndarray, values: np.ndarray, colour: str, label: str, width: float = 0.9
-) -> Artist:
+def curve(axes: Axes, t: np.ndarray, values: np.ndarray, colour: str, label: str, width: float = 0.9) -> Artist:
     """The curve itself, or where its nodes are closer than pixels, the band that it fills."""
     if len(t) <= 4 * BINS:
         marker = "o" if len(t) == 1 else None

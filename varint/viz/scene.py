@@ -5,6 +5,7 @@ and from the box of the same inertia, which shows how far it reaches.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ LONG = 2.5  # times as long as wide: a link
 MET = 0.3  # of half its length: a joint as near as that is at the end of a link
 ALONG = 0.95  # cosine: a slide along a link
 ROUND = 0.97  # share of the larger half: a wheel
+CENTRED = 0.1  # of its half: a joint on the axis of a wheel
+RADIUS = 2.0 / np.sqrt(3.0)  # of a wheel, in halves of the square of the same inertia
+RIM = 1.1 * RADIUS  # in halves: a joint is on the wheel
 CORNER = 0.25  # of the distance of two joints: the third corner of a body is as far from their line
 INSIDE = 1.05  # halves of the box: a joint is in the body
 PIECES = 24  # of a track between two control frames
@@ -104,6 +108,8 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
             bodies = tuple(structure.body_index.get(name, WORLD) for name, _ in course)
             points = [in_body(structure, body, point) for body, (_, point) in zip(bodies, course, strict=True)]
             scene.strands.append(Strand(force.look, bodies, np.array(points)))
+            ends = [point for body, point in zip(bodies, points, strict=True) if body == WORLD]
+            scene.marks.extend(Mark("ball", WORLD, point, np.zeros(3), True) for point in ends)
             _touch(touched, bodies, points)
     for body, point in traced:
         _touch(touched, [body], [point])
@@ -152,9 +158,8 @@ def _add_joint(
     path = next((motion for motion in joint.allowed if isinstance(motion, Product)), None)
     tracked = path is not None and path.size == 1 and len(path.base) > 1
     if tracked or len(sliding) > 1:
-        _touch(touched, [frames.b], [frames.origin_b] if joint.needs_point else [np.zeros(3)])
-        if tracked and frames.a == WORLD:
-            assert path is not None
+        _touch(touched, [frames.b], [frames.origin_b if joint.needs_point and not tracked else np.zeros(3)])
+        if path is not None and tracked and frames.a == WORLD:
             scene.tracks.append(_track(joint, frames, path))
         return
     for body, origin, axes in sides:
@@ -202,9 +207,10 @@ def _add_marks(scene: Scene, joint: Joint, sides: list) -> None:
 
 
 def _track(joint: Joint, frames: JointFrames, path: Product) -> np.ndarray:
-    """(n, 3) m, the curve along which a joint to the world runs."""
-    passed = np.linspace(0.0, len(path.base), PIECES * len(path.base) + 1)
-    return np.array([frames.origin_a + frames.axes_a @ joint_pose(joint, np.array([q]))[1] for q in passed])
+    """(n, 3) m, the way of the centre of mass that a joint to the world leaves body b."""
+    centre = -frames.axes_b.T @ frames.origin_b  # in frame b
+    poses = (joint_pose(joint, np.array([q])) for q in np.linspace(0.0, len(path.base), PIECES * len(path.base) + 1))
+    return np.array([frames.origin_a + frames.axes_a @ (shift + turn @ centre) for turn, shift in poses])
 
 
 # ---------------------------------------------------------------------------------------- bodies
@@ -230,6 +236,14 @@ def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> l
         ]  # fmt: skip
         return [Outline(body, np.array([*points, *tips]), False)]
     far = [point for point in points if (np.abs(box.ways.T @ point) > INSIDE * half).any()]
+    third = half[2] if len(half) > 2 else 0.0
+    off = [np.linalg.norm(box.ways[:, :2].T @ point) / half[0] for point in points]
+    is_round = half[1] > ROUND * half[0] and third < half[1] / 2 and not slides
+    if is_round and off and min(off) < CENTRED and max(off) < RIM:
+        turns = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
+        rim = RADIUS * half[0] * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+        axle = [Outline(body, np.array([point, np.zeros(3)]), False) for point in far]
+        return [*axle, Outline(body, rim @ box.ways[:, :2].T, True)]
     if len(points) == 2 and far:
         one, other = points
         corner = -one - other  # of the triangle whose centroid is the centre of mass
@@ -239,12 +253,6 @@ def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> l
         return [Outline(body, np.array([*points, corner] if wide else points), False)]
     if len(points) > 2:
         return [Outline(body, np.array(points), False)]
-    reach = max((np.linalg.norm(point) for point in points), default=0.0)
-    third = half[2] if len(half) > 2 else 0.0
-    if half[1] > ROUND * half[0] and third < half[1] / 2 and reach < 0.1 * half[0] and points and not slides:
-        turns = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
-        rim = 2.0 / np.sqrt(3.0) * half[0] * np.stack([np.cos(turns), np.sin(turns)], axis=1)
-        return [Outline(body, rim @ box.ways[:, :2].T, True)]
-    corners = np.array(np.meshgrid(*[(-1.0, 1.0)] * len(half))).reshape(len(half), -1).T * half
+    corners = half * np.array(list(product((-1.0, 1.0), repeat=len(half))))
     block = Outline(body, corners @ box.ways.T, True)
     return [*(Outline(body, np.array([point, np.zeros(3)]), False) for point in far), block]

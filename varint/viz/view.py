@@ -54,7 +54,8 @@ def choose_view(structure: Structure, plane: str | None) -> View:
 
 
 def _found(structure: Structure) -> View:
-    turning, sliding = [], []
+    turning: list[np.ndarray] = []
+    sliding: list[np.ndarray] = []
     for joint in structure.joints:
         for motion in joint.shown if joint.forbidden else ():
             if not isinstance(motion, Turn | Slide):
