@@ -45,6 +45,9 @@ class MultiPointSpring(Force):
             self._set("rest_length", float(np.linalg.norm(np.diff(self.points, axis=0), axis=1).sum()))
         self._check(stiffness="zero", damping="zero", rest_length="zero")
 
+    def course(self) -> list[tuple[str, np.ndarray]]:
+        return list(zip(self.bodies, self.points, strict=True))
+
     def elements(self, structure: "Structure") -> list[Element]:
         ends = list(zip((self._body(structure, name) for name in self.bodies), self.points, strict=True))
         lengths = [Length(a, b, u, w) for (a, u), (b, w) in pairwise(ends) if a != b]
@@ -62,3 +65,4 @@ class MultiPointCable(MultiPointSpring):
     __doc__ = f"""It only pulls: slack below ``rest_length``. {MultiPointSpring.__doc__}"""
 
     law = CABLE
+    look = "line"

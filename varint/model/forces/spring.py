@@ -34,6 +34,9 @@ class BetweenPoints(AlongMeasure):
         for which in ("point_a", "point_b"):
             self._set(which, array_of(getattr(self, which), (3,), f"{which} of {self.label}"))
 
+    def course(self) -> list[tuple[str, np.ndarray]]:
+        return [(self.body_a, self.point_a), (self.body_b, self.point_b)]
+
     def _measure(self, structure: "Structure") -> Measure:
         a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
         return Length(a, b, self.point_a, self.point_b)
@@ -91,3 +94,4 @@ class Cable(Spring):
     """A spring that only pulls: slack below ``rest_length``."""
 
     law = CABLE
+    look = "line"
