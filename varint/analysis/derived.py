@@ -190,7 +190,7 @@ def energy_balance(trajectory: "Trajectory") -> np.ndarray:
     The work of these is summed over the recorded nodes.
     """
     potentials = trajectory.forces_along.potential
-    dissipated = (potentials[0] - potentials - trajectory.work).sum(axis=1)
+    dissipated = (potentials[0] - potentials - (trajectory.work - trajectory.work[0])).sum(axis=1)
     return trajectory.energy - trajectory.energy[0] + dissipated - trajectory.work_from_outside
 
 
