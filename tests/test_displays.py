@@ -2,9 +2,12 @@
 
 import copy
 import dataclasses
+import importlib.metadata
 import pickle
 import re
+import tomllib
 from html.parser import HTMLParser
+from pathlib import Path
 
 import force_samples
 import numpy as np
@@ -19,6 +22,7 @@ from varint.model.forces.law import LAWS
 
 LINES, CHARACTERS = 5, 400
 MANY = 1000
+MAPPINGS = ("coordinates", "rates", "reactions", "force", "power", "law_state", "force_potential", "dissipated")
 ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, 1)}
 NAME = "<b>&\"'" + "long " * 100
 
@@ -57,8 +61,22 @@ def things():
             f"{what} run": run,
             f"{what} reaction": run.reactions[joint],
             f"{what} forces": run.forces_along,
+            f"{what} record": run.record,
+            f"{what} nodes": run.nodes,
+            f"{what} chosen nodes": run[1:].nodes,
+            f"{what} path": run.path(mechanism.bodies[0].name),
+            f"{what} relative": run.relative(mechanism.bodies[0].name, mechanism.bodies[1].name),
         }
-        for name in ("coordinates", "reactions", "force", "power", "law_state", "force_potential", "dissipated"):
+        for name in (
+            "coordinates",
+            "rates",
+            "reactions",
+            "force",
+            "power",
+            "law_state",
+            "force_potential",
+            "dissipated",
+        ):
             held[f"{what} {name}"] = getattr(run, name)
     compared = vi.compare(loop, duration=0.02, dt=[0.01, 0.005])
     held |= {
@@ -156,10 +174,46 @@ def test_reprs_survive_copies(held):
         assert repr(copy.deepcopy(thing)) == repr(thing) == repr(pickle.loads(pickle.dumps(thing)))
 
 
+def test_a_run_in_a_file_shows_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr("varint.io.run_reader.HELD", 0)  # a large one
+    run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01, output=tmp_path / "run.h5")
+    assert repr(run.nodes).startswith("StoredNodes: 't', 'position', ")
+    assert repr(run) == "Trajectory of 'four-bar': 3 nodes, t = 0 to 0.02 s; the run reached its end"
+    assert {"order 2 (rattle)", "2, 0"} <= set(Tables(run._repr_html_()).texts)
+
+
+# ------------------------------------------------------------------------------------------- names in the package
+
+
+def test_the_package_lists_what_is_public():
+    listed = dir(vi)
+    assert set(listed) == {*vi.__all__, "redmax", "__version__"}
+    assert {"compare", "redmax", "__version__", "Mechanism"} <= set(listed)
+    assert all(hasattr(vi, name) for name in listed)
+    assert sorted(vi.redmax.__all__) == dir(vi.redmax)
+    star = {}
+    exec("from varint import *", star)
+    assert set(star) - {"__builtins__"} == set(vi.__all__)
+
+
+def test_the_version_is_that_of_the_checkout_or_of_what_is_installed(tmp_path, monkeypatch):
+    project = Path(vi.__file__).parents[1] / "pyproject.toml"
+    own = tomllib.loads(project.read_text())["project"]["version"]
+    assert vi.__version__ == own
+    monkeypatch.setattr(vi, "__file__", str(tmp_path / "varint" / "__init__.py"))
+    assert vi.__version__ == importlib.metadata.version("varint")
+    for text, version in (
+        ('[project]\nname = "varint"\nversion = "7.8.9"', "7.8.9"),
+        ('[project]\nname = "other"\nversion = "7.8.9"', importlib.metadata.version("varint")),
+    ):
+        (tmp_path / "pyproject.toml").write_text(text)
+        assert vi.__version__ == version
+
+
 # ------------------------------------------------------------------------------------------- names of what can be asked
 
 
-@pytest.mark.parametrize("of", ["coordinates", "reactions", "force", "power", "law_state", "dissipated"])
+@pytest.mark.parametrize("of", MAPPINGS)
 def test_mappings_show_and_complete_their_names(held, of):
     mapping = getattr(held["loop run"], of)
     names = list(mapping)

@@ -27,9 +27,17 @@ def in_html(trajectory: "Trajectory") -> str:
         ("bodies", names_text(mechanism.body_index)),
         ("joints", names_text(mechanism.joint_index)),
         ("forces", names_text(mechanism.force_index)),
+        ("method", method(trajectory.settings)),
         ("steps, sub-steps", f"{trajectory.steps}, {trajectory.substeps}"),
         ("Newton iterations", trajectory.newton_iterations),
         ("evaluations", getattr(trajectory, "evaluations", 0)),
         ("stepping took", f"{trajectory.wall_time:.3g} s"),
     ]
     return html_table(("", ""), [row for row in rows if row[1]], text(trajectory))
+
+
+def method(settings: dict) -> str:
+    """By what a run was made, in a few words."""
+    if settings["formulation"] == "maximal":
+        return f"order {settings['order']} ({settings['scheme']})"
+    return f"{settings['integrator']}, reduced coordinates"
