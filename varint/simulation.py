@@ -40,7 +40,7 @@ def simulate(
     dt: float,
     *,
     state: State | None = None,
-    order: int = 2,
+    order: int | None = None,
     scheme: str | None = None,
     tol: float = 1e-10,
     every: int = 1,
@@ -62,8 +62,8 @@ def simulate(
         s; the run ends at the last whole step within the duration.
     state : State, optional
         From ``mechanism.state(...)``; ``mechanism.state()`` where not given.
-    order : int
-        Of the scheme; each order has a default one.
+    order : int, optional
+        Of the scheme; each order has a default one. 2 where no scheme is given.
     scheme : str, optional
         Its name, in place of the order: `varint.integrators.schemes.SCHEMES` says what each is.
     tol : float
@@ -103,7 +103,7 @@ def simulate(
     compiled = _compiled(mechanism, closures)
     loads = load_arrays(mechanism, compiled, steps, force, torque)
     commands = command_array(mechanism, compiled, steps, dt)
-    state = _checked(mechanism, mechanism.state() if state is None else state)
+    state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
     recorded = recorded_loads(compiled, loads, every)
     varying = recorded if len(loads[1]) else None
@@ -171,7 +171,15 @@ def _check_forces(mechanism: Mechanism, method: Scheme) -> None:
         )
 
 
-def _checked(mechanism: Mechanism, state: State) -> State:
+def checked_start(mechanism: Mechanism, state: State) -> State:
+    """``state``, from which the mechanism can start; raises ArgumentError, StateError."""
+    if not isinstance(state, State):
+        from varint.redmax.states import ReducedState  # slow to import, so only when needed
+
+        if isinstance(state, ReducedState):
+            raise ArgumentError(
+                "state is a ReducedState: varint.redmax.maximal_state(mechanism, state) gives the State to start from"
+            )
     of_type(state, State, "state", ArgumentError)
     nb = len(mechanism.bodies)
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):

@@ -12,12 +12,14 @@ The three say the same thing in different words; ``tests/test_joints.py`` proves
 joint in the registry. Nothing else in the package names a joint type.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from varint.display import field_facts, value_text
 from varint.errors import MechanismError
 from varint.measures.axis import Square
 from varint.measures.point import Along
@@ -89,6 +91,11 @@ class Joint(Frozen):
     def label(self) -> str:
         """How errors name the joint."""
         return f"{type(self).__name__.lower()} joint '{self.name}'"
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{value_text(self.body_a)} - {value_text(self.body_b)}"
+        same = ("point_b",) if self.point_b is self.point else ()
+        yield from field_facts(self, ("name", "body_a", "body_b", *same))
 
     @property
     def forbidden(self) -> tuple:
