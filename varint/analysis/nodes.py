@@ -1,6 +1,6 @@
 """Recorded nodes: arrays by name, one row a node."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -25,6 +25,6 @@ class HeldNodes(dict[str, np.ndarray]):
         yield self
 
 
-def joined(blocks: list[Mapping[str, np.ndarray]]) -> HeldNodes:
-    """The nodes of ``blocks``, one after the other."""
-    return HeldNodes({name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]})
+def joined(blocks: list[dict[str, np.ndarray]]) -> HeldNodes:
+    """The nodes of ``blocks``, one after the other; taken out of them, so that one array at a time is there twice."""
+    return HeldNodes({name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0])})

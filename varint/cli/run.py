@@ -77,6 +77,7 @@ def _simulate(
     import varint
 
     common = {"every": args.every, "output": args.output, "resume": args.resume, "progress": progress}
+    common["overwrite"] = args.force
     if args.integrator is None:
         scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol)
         return varint.simulate(mechanism, args.duration, args.dt, on_unresolved="ignore", **scheme, **common)
@@ -117,12 +118,14 @@ def _check_paths(args: Namespace) -> Path | None:
     """Path of the picture, if any; everything that can be wrong with a path, before the run."""
     from varint.cli.common import check_picture
     from varint.errors import ArgumentError, FileError
+    from varint.running import check_output
 
     output = args.output
     if output is None:
         if args.resume:
             raise ArgumentError("--resume needs -o, the file of the run to go on with")
         return check_picture(args.plot, None) if args.plot else None
+    check_output(output)
     if output.exists() and not (args.resume or args.force):
         raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
     return check_picture(args.plot or output.with_suffix(".png"), output)
