@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
     from varint.mechanism import Mechanism
 
+TOLD = 100e6  # bytes of a run file, whose size the summary says
+
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
@@ -43,6 +45,7 @@ def execute(args: Namespace) -> None:
     from varint import ConvergenceError
     from varint.cli.common import find_mechanism, stdout_console
     from varint.cli.summary import method, summary
+    from varint.io.room import size_text
 
     _check_options(args)
     picture = _check_paths(args)
@@ -59,7 +62,8 @@ def execute(args: Namespace) -> None:
     settings = _settings(args)
     table = summary(trajectory, settings)
     if args.output:
-        table.add_row("run", str(args.output))
+        size = args.output.stat().st_size
+        table.add_row("run", f"{args.output}, {size_text(size)}" if size >= TOLD else str(args.output))
     if picture:
         from varint.viz.plots import plot_run
 
