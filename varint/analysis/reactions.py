@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.display import described, field_facts
 from varint.kernels.reactions import solve_nodes
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
@@ -19,6 +20,9 @@ class Reaction(NamedTuple):
 
     force: np.ndarray
     torque: np.ndarray
+
+    def __repr__(self) -> str:
+        return described(self, field_facts(self))
 
 
 def accelerations_and_reactions(
@@ -70,18 +74,13 @@ def accelerations_and_reactions(
 
 
 def second_derivative(values: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(T, ...) by t, evenly spaced but for the last interval, from differences; zero for less than four nodes."""
+    """(T, ...) by t, of the cubics through four neighbours; zero for less than four nodes."""
     if len(t) < 4:
         return np.zeros_like(values)
-    inner = (values[2:] - 2 * values[1:-1] + values[:-2]) / (t[1] - t[0]) ** 2
-    first, last = _cubic_bend(values[:4], t[:4]), _cubic_bend(values[-4:], t[-4:])
-    return np.concatenate([first[:1], inner[:-1], last[-2:]])
-
-
-def _cubic_bend(values: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(4, ...) second derivatives of the cubic through four values, where they are."""
     column = (-1, *[1] * (values.ndim - 1))
     slope = np.diff(values, axis=0) / np.diff(t).reshape(column)
     bend = np.diff(slope, axis=0) / (t[2:] - t[:-2]).reshape(column)
-    from_first_three = (3 * t - t[:3].sum()).reshape(column)
-    return 2 * bend[0] + 2 * (bend[1] - bend[0]) / (t[3] - t[0]) * from_first_three
+    third = np.diff(bend, axis=0) / (t[3:] - t[:-3]).reshape(column)
+    first = np.clip(np.arange(len(t)) - 1, 0, len(t) - 4)
+    apart = sum(t - t[first + k] for k in range(3))
+    return 2 * (bend[first] + third[first] * apart.reshape(column))
