@@ -119,12 +119,14 @@ class ReducedRun:
             recorded = self.dt * (self.node // self.every * self.every) >= i.t
         if recorded:
             return Block(self._none)
-        if self.failure or self.dt is None:
-            return Block(self._recorded([self._node(i.t, i.y)]))
-        states = i.states(np.array([i.t]))  # as of a node within the step
-        if i.failure:
+        within = self.dt is not None and not self.failure
+        states = i.states(np.array([i.t])) if within else [i.y]  # as of the nodes within the step
+        if i.failure and not self.failure:
             self.failure = self._failure(i.failure)
-        return Block(self._recorded([self._node(i.t, y) for y in states]))
+        before = self.recorded, self.quat
+        nodes = self._recorded([self._node(i.t, y) for y in states])
+        self.recorded, self.quat = before
+        return Block(nodes)
 
     def state(self) -> State:
         """The present one."""
