@@ -188,6 +188,24 @@ def test_a_reduced_run_that_fails_has_its_last_state(integrator, every):
     assert run.drift.max() < 1e-6
 
 
+def test_a_step_that_fails_where_its_chart_is_left():
+    """The state that it began with stays what it was, in the new chart."""
+    body = vi.mechanisms.free_body(spin=20.0)
+    options = {"integrator": "bdf2", "chart": "xyz"}
+    whole = vi.redmax.simulate(body, 0.5, DT, **options)
+    (chart,) = whole.charts.values()
+    change = int(np.flatnonzero(chart[1:] != chart[:-1])[0])  # the step from that node begins in another one
+    force = np.zeros((51, 3))
+    force[change + 1 :] = 1e300
+    with pytest.raises(vi.ConvergenceError) as caught:
+        vi.redmax.simulate(body, 0.5, DT, every=1000, force={body.bodies[0].name: force}, **options)
+    run = caught.value.trajectory
+    assert run.t[-1] == whole.t[change]
+    assert run.charts[next(iter(run.charts))][-1] == chart[change + 1]
+    assert np.abs(run.quat_wxyz[-1] - whole.quat_wxyz[change]).max() < 1e-12
+    assert np.abs(run.angular_velocity[-1] - whole.angular_velocity[change]).max() < 1e-10
+
+
 # ------------------------------------------------------------------------------------------ a shorter last interval
 
 
