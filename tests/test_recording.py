@@ -289,3 +289,42 @@ def test_loads_of_one_body_take_no_table_of_all(simulate):
     simulate(chain, DT, every=steps)  # compiles
     taken = peak(lambda: simulate(chain, steps * DT, every=steps, force={"link 3": force}, progress=stop))
     assert taken < 0.2 * (steps + 1) * 40 * 6 * 8
+
+
+# ------------------------------------------------------------------------------------------ the layout, as it is told
+
+
+def check_layout(run):
+    """That the lines of the page on runs, which know h5py alone, read the file ``run.h5`` as it is."""
+    page = (Path(__file__).parent.parent / "docs" / "runs.md").read_text()
+    (lines,) = [block for block in page.split("```python\n")[1:] if "h5py.File" in block]
+    found = {}
+    exec(lines.split("```")[0], found)
+    assert list(found["arrays"]) == list(run.nodes)
+    for name, array in found["arrays"].items():
+        assert array.tobytes() == run.nodes[name].tobytes(), name
+        assert f"`{name}`" in page
+    assert found["status"] == run.status
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_files_are_read_by_what_the_page_says(simulate, tmp_path, monkeypatch, stopped):
+    monkeypatch.chdir(tmp_path)
+    for mechanism in (vi.mechanisms.double_pendulum(), vi.mechanisms.cart_pole(effort=0.1)):
+        options = {"output": "run.h5", "every": 7, "overwrite": True, "force": {"link 1": np.zeros((21, 3))}}
+        if mechanism.name not in ("2-link pendulum",):
+            options.pop("force")
+        if stopped:
+            with pytest.raises(Stop):
+                simulate(mechanism, 0.2, progress=stop, **options)
+        else:
+            simulate(mechanism, 0.2, **options)
+        check_layout(vi.load("run.h5"))
+
+
+def test_files_of_impulses_are_read_by_what_the_page_says(tmp_path, monkeypatch):
+    pytest.importorskip("clarabel")
+    monkeypatch.chdir(tmp_path)
+    arm = with_forces(vi.mechanisms.double_pendulum(), vi.JointStop("stop", joint="joint 1", upper=0.1))
+    vi.redmax.simulate(arm, 0.2, 0.01, integrator="euler", output="run.h5")
+    check_layout(vi.load("run.h5"))
