@@ -1,4 +1,4 @@
-"""What the subcommands share: the mechanism they are told of, paths to write to, tables."""
+"""What the subcommands share: the mechanism they are told of, paths to write to, where they print."""
 
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Callable, Mapping
@@ -9,7 +9,6 @@ from varint.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from varint.mechanism import Mechanism
 
@@ -41,7 +40,7 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     from varint.model.checks import suggestion
 
     if name in mechanisms.NAMES:
-        return _build(name, getattr(mechanisms, name), dict(_parsed(text) for text in parameters))
+        return _build(name, getattr(mechanisms, name), _all_parsed(parameters))
     if Path(name).suffix in FORMATS:
         if parameters:
             raise ArgumentError(f"parameters are for mechanisms of the catalogue, '{name}' is a file: change it there")
@@ -66,23 +65,16 @@ def check_picture(path: Path, source: Path | None) -> Path:
 
 
 def stdout_console() -> "Console":
-    """Where tables go, wide enough for them where it is no terminal."""
+    """Where tables go, wide enough for them where it is no terminal. Raises BrokenPipeError where nobody reads."""
     import sys
 
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
+    class StdoutConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # rich would end the process
 
-
-def new_table(*columns: str, title: str | None = None) -> "Table":
-    """A table in the style of the command; a column that starts with ``>`` holds numbers."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", show_header=any(columns), pad_edge=False)
-    for column in columns:
-        table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left")
-    return table
+    return StdoutConsole(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
 
 
 def _build(name: str, build: "Callable[..., Mechanism]", parameters: Mapping[str, object]) -> "Mechanism":
@@ -96,6 +88,15 @@ def _build(name: str, build: "Callable[..., Mechanism]", parameters: Mapping[str
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise ArgumentError(f"mechanism '{name}' has no parameter '{key}'{suggestion(key, known)}: {takes}")
     return build(**parameters)
+
+
+def _all_parsed(texts: list[str]) -> dict[str, object]:
+    given: dict[str, object] = {}
+    for key, value in map(_parsed, texts):
+        if key in given:
+            raise ArgumentError(f"parameter '{key}' is given twice: leave one out")
+        given[key] = value
+    return given
 
 
 def _parsed(text: str) -> tuple[str, object]:

@@ -2,22 +2,29 @@
 
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from varint.cli.common import Commands
+
+if TYPE_CHECKING:
+    from varint.cli.facts import Report
 
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("plot", help="draw energy and drift of a run", description=__doc__)
+    parser = commands.add_parser(
+        "plot", help="draw energy and drift of a run", description="Draw the picture of a recorded run."
+    )
     parser.add_argument("run", metavar="RUN.h5", type=Path)
     parser.add_argument("-o", "--output", metavar="FILE.png", type=Path, help="default: next to the run")
     parser.set_defaults(execute=execute)
 
 
-def execute(args: Namespace) -> None:
+def execute(args: Namespace) -> "Report":
     """Draw it."""
     from varint import load
     from varint.cli.common import check_picture
+    from varint.cli.facts import Files, Report
     from varint.cli.summary import method
     from varint.io.run_reader import load_settings
 
@@ -27,4 +34,4 @@ def execute(args: Namespace) -> None:
     from varint.viz.plots import plot_run
 
     plot_run(trajectory, picture, method=method(settings))
-    print(picture)
+    return Report([Files("output", [picture])])

@@ -1,43 +1,29 @@
-"""What a run has come to, in a table."""
+"""What a run has come to, as facts."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from varint.analysis.derived import QUANTITIES
+import numpy as np
+
+from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
-from varint.cli.common import new_table
+from varint.cli.facts import Fact, Facts, Part, Report, cell
 
-if TYPE_CHECKING:
-    from rich.table import Table
+OF_METHODS = ("formulation", "scheme", "order", "integrator")  # settings
 
 
-def summary(trajectory: Trajectory, settings: dict) -> "Table":
-    """The table of a run with these ``settings``, see `Record`."""
-    mechanism, steps = trajectory.mechanism, trajectory.steps
-    nb = len(mechanism.bodies)
-    simulated = settings["dt"] * steps if settings["formulation"] == "maximal" else trajectory.t[-1]
-    table = new_table("", "", title=mechanism.name)
-    table.add_row("bodies, joints", f"{nb}, {len(mechanism.joints)}")
-    table.add_row("6 n - rows", f"{6 * nb - mechanism.rows}")
-    table.add_row("simulated", f"{simulated:g} s")
-    table.add_row("method", method(settings))
-    table.add_row("steps, sub-steps", f"{steps}, {trajectory.substeps}")
-    for what, count in (
-        ("Newton iterations", trajectory.newton_iterations),
-        ("evaluations", getattr(trajectory, "evaluations", 0)),
-    ):
-        if count:
-            table.add_row(what, f"{count}, {count / max(1, steps):.2f} a step")
-    for quantity in QUANTITIES.values():
-        if quantity.rows and quantity.shown(trajectory):
-            for row in quantity.rows(trajectory):
-                table.add_row(*row)
-    if unresolved := find_unresolved(trajectory, settings["dt"]):
-        table.add_row("warning", unresolved.message)
-    wall = trajectory.wall_time
-    factor = f", {simulated / wall:.3g} times real time" if wall > 0 else ""
-    table.add_row("stepping took", f"{wall:.3g} s{factor}")
-    return table
+def summary(trajectory: Trajectory, settings: dict, more: tuple[Fact, ...] = ()) -> Report:
+    """The report on a run with these ``settings``, see `Record`; ``more`` facts come last."""
+    unresolved = find_unresolved(trajectory, settings["dt"])
+    facts = [*_of_mechanism(trajectory), *_of_stepping(trajectory, settings), *_of_quantities(trajectory)]
+    if unresolved is None:
+        facts.append(Fact("unresolved", "", None))
+    else:
+        facts.append(Fact("unresolved", "warning", unresolved._asdict(), text=unresolved.message))
+    facts += _of_cost(trajectory, _simulated(trajectory, settings))
+    facts += [Fact(name, "", getattr(trajectory, name)) for name in ("success", "status")]
+    parts: list[Part] = [Facts([*facts, *more], title=trajectory.mechanism.name)]
+    return Report(parts, warning=unresolved.message if unresolved else "")
 
 
 def method(settings: dict) -> str:
@@ -45,3 +31,78 @@ def method(settings: dict) -> str:
     if settings["formulation"] == "maximal":
         return f"order {settings['order']} ({settings['scheme']})"
     return f"{settings['integrator']}, reduced coordinates"
+
+
+def _simulated(trajectory: Trajectory, settings: dict) -> float:
+    """Time that the run has covered, s."""
+    covered = settings["dt"] * trajectory.steps if settings["formulation"] == "maximal" else trajectory.t[-1]
+    return float(covered)
+
+
+def _of_mechanism(trajectory: Trajectory) -> list[Fact]:
+    mechanism = trajectory.mechanism
+    bodies, joints = len(mechanism.bodies), len(mechanism.joints)
+    return [
+        Fact("mechanism", "", mechanism.name),
+        Fact("bodies", "bodies, joints", bodies),
+        Fact("joints", "bodies, joints", joints),
+        Fact("freedoms_less_rows", "6 n - rows", 6 * bodies - mechanism.rows),
+    ]
+
+
+def _of_stepping(trajectory: Trajectory, settings: dict) -> list[Fact]:
+    steps = trajectory.steps
+    facts = [
+        Fact("simulated", "simulated", _simulated(trajectory, settings), "s"),
+        Fact("method", "method", method(settings)),
+        *(Fact(name, "", settings.get(name)) for name in OF_METHODS),
+        *_of_tolerances(settings),
+        Fact("dt", "step" if settings["dt"] else "", settings["dt"], "s"),
+        Fact("steps", "steps, sub-steps", steps),
+        Fact("substeps", "steps, sub-steps", trajectory.substeps),
+    ]
+    for key, label, count in (
+        ("newton_iterations", "Newton iterations", trajectory.newton_iterations),
+        ("evaluations", "evaluations", getattr(trajectory, "evaluations", 0)),
+    ):
+        a_step = count / max(1, steps)
+        facts.append(Fact(key, label * bool(count), count, text=f"{count}, {a_step:.2f} a step"))
+    return facts
+
+
+def _of_tolerances(settings: dict) -> list[Fact]:
+    tol, rtol, atol = (settings.get(name) for name in ("tol", "rtol", "atol"))
+    facts = [Fact("tol", "tolerance" * (tol is not None), tol, "m/s")]
+    facts.append(Fact("rtol", "tolerances" * (rtol is not None), rtol, text=f"relative {cell(rtol)}"))
+    unit = "m, rad, m/s, rad/s, J"
+    return [*facts, Fact("atol", "tolerances" * (atol is not None), atol, unit, f"absolute {cell(atol)} ({unit})")]
+
+
+def _of_quantities(trajectory: Trajectory) -> list[Fact]:
+    """Rows of the table as the quantities word them, and for the object the figures of each that is shown."""
+    shown = [quantity for quantity in QUANTITIES.values() if quantity.shown(trajectory)]
+    rows = [Fact("", *row) for quantity in shown if quantity.rows for row in quantity.rows(trajectory)]
+    return [*rows, Fact("quantities", "", {quantity.name: _figures(quantity, trajectory) for quantity in shown})]
+
+
+def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
+    """Of a quantity over the recorded nodes; of a vector its length, but for the change, which is a vector's."""
+    values = getattr(trajectory, quantity.name)
+    sizes = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
+    changes = np.abs(values - values[0]) if values.ndim == 1 else np.linalg.norm(values - values[0], axis=1)
+    return {
+        "unit": quantity.unit,
+        "first": sizes[0],
+        "last": sizes[-1],
+        "least": sizes.min(),
+        "largest": sizes.max(),
+        "largest_change": changes.max(),
+    }
+
+
+def _of_cost(trajectory: Trajectory, simulated: float) -> list[Fact]:
+    wall = trajectory.wall_time
+    factor = simulated / wall if wall > 0 else None
+    facts = [Fact("wall_time", "stepping took", wall, "s", f"{wall:.3g} s")]
+    label = "stepping took" if factor is not None else ""
+    return [*facts, Fact("real_time_factor", label, factor, text=f"{factor or 0:.3g} times real time")]
