@@ -41,7 +41,7 @@ def _main(argv: list[str]) -> int:
         args = parse(parser, commands, argv)
     except UsageError as wrong:
         if "--json" in argv:
-            _write(Report().json(**_as_data(wrong, str(wrong))))
+            _write(Report().json(**_as_data(wrong, str(wrong))), sys.stdout)
         parser.exit(FAILED, f"{wrong.usage}varint: error: {wrong}\n")
     args.command_line = argv
     report = Report()
@@ -55,7 +55,7 @@ def _main(argv: list[str]) -> int:
     code, text = _told(problem)
     try:
         if args.json:
-            _write(report.json(**_as_data(problem, text)))
+            _write(report.json(**_as_data(problem, text)), sys.stdout)
         elif sys.stdout and not args.quiet:
             report.show(stdout_console())
             sys.stdout.flush()
@@ -67,9 +67,9 @@ def _main(argv: list[str]) -> int:
     if problem is not None and args.traceback and code != INTERRUPTED:
         raise problem
     if report.warning and (args.json or args.quiet):
-        print(f"varint: warning: {report.warning}", file=sys.stderr)
+        _write(f"varint: warning: {report.warning}", sys.stderr)
     if text:
-        print(f"varint: {text}" if code == INTERRUPTED else f"varint: error: {text}", file=sys.stderr)
+        _write(f"varint: {text}" if code == INTERRUPTED else f"varint: error: {text}", sys.stderr)
     return code
 
 
@@ -93,8 +93,12 @@ def _as_data(problem: BaseException | None, text: str) -> dict[str, str]:
     return {} if problem is None else {"error": text, "kind": type(problem).__name__}
 
 
-def _write(line: str) -> None:
-    print(line, flush=True)
+def _write(line: str, stream: TextIO) -> None:
+    """Print the line, unless nobody reads on."""
+    try:
+        print(line, file=stream, flush=True)
+    except BrokenPipeError:
+        _let_go(stream)
 
 
 def _stdout_kept_clean(args: argparse.Namespace) -> contextlib.AbstractContextManager:
@@ -129,5 +133,5 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        print(f"varint {version('varint')}")
+        _write(f"varint {version('varint')}", sys.stdout)
         parser.exit()

@@ -141,9 +141,9 @@ def _check_paths(args: Namespace) -> Path | None:
     if picture is None:
         return None
     check_picture(picture, output)
+    can_be_written(picture)
     if picture.exists() and kept:
         raise FileError(f"the picture '{picture}' exists: replace it by --force, or name another by --plot")
-    can_be_written(picture)
     return picture
 
 
