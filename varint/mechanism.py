@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled, compile_structure
-from varint.kinematics.assembly import assemble, make_state
+from varint.display import html_table, numbers_text
+from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
+from varint.kinematics.frames import joint_coordinates, joint_rates
 from varint.kinematics.sweep import Sweep, sweep
 from varint.model.state import State
 from varint.model.structure import Structure
@@ -133,6 +136,32 @@ class Mechanism(Structure):
         cube of the bodies in it.
         """
         return diagnose(self, self.compiled, self.state() if state is None else state)
+
+    def _repr_html_(self) -> str:
+        bodies = [(body.name, f"{body.mass:.6g}", numbers_text(body.position)) for body in self.bodies]
+        joints = [(j.name, type(j).__name__, j.body_a, j.body_b, j.dof) for j in self.joints]
+        forces = [(force.name, type(force).__name__) for force in self.forces]
+        parts = [html_table(("body", ">mass (kg)", ">position (m)"), bodies, repr(self))]
+        if joints:
+            parts.append(html_table(("joint", "type", "body a", "body b", ">coordinates"), joints))
+        if forces:
+            parts.append(html_table(("force", "type"), forces))
+        return "".join(parts)
+
+    def coordinates(self, state: State) -> dict[str, np.ndarray]:
+        """Joint name to its coordinates at ``state``, (dof,), or () where it has one; m, rad, angles up to pi.
+
+        Raises StateError for a state of other bodies.
+        """
+        position, quat_wxyz, *_ = checked_state(self, state, "state")
+        poses = position[None], quat_wxyz[None]
+        return {joint.name: joint_coordinates(self, joint, *poses)[0] for joint in self.joints}
+
+    def rates(self, state: State) -> dict[str, np.ndarray]:
+        """Joint name to the rates of its coordinates at ``state``, (dof,), or () where it has one; m/s, rad/s."""
+        motion = [array[None] for array in checked_state(self, state, "state")]
+        q = self.coordinates(state)
+        return {joint.name: joint_rates(self, joint, q[joint.name][None], *motion)[0] for joint in self.joints}
 
     @property
     def rows(self) -> int:
