@@ -131,7 +131,7 @@ def test_json_of_vectors_and_reduced_runs(capsys):
 
 
 def test_json_of_a_run_that_was_not_resolved(capsys):
-    argv = ["run", "n_pendulum", "-p", "n=10", "--duration", "10", "--order", "4", "--json"]
+    argv = ["run", "n_pendulum", "-p", "n=10", "-p", f"angle={np.pi / 2}", "--duration", "8", "--order", "4", "--json"]
     found, errors = json_of(capsys, argv)
     assert set(found["unresolved"]) == {"message", "time", "body"}
     assert errors == [f"varint: warning: {found['unresolved']['message']}"]
@@ -357,7 +357,7 @@ def test_module_is_the_command():
         (["info", "m.json", "-p", "n=3"], "'m.json' is a file"),
         (["run", "n_pendulum", "-p", "n=3", "-p", "n=4"], "parameter 'n' is given twice"),
         (["compare", "n_pendulum", "-p", "n=3", "-p", "n=4"], "parameter 'n' is given twice"),
-        (["run", "tree", "--force"], "--force replaces files: it needs -o or --plot"),
+        (["run", "tree", "--force"], "--force replaces files: it needs -o, --plot or --csv"),
         (["run", "tree", "--resume"], "--resume needs -o"),
         (["run", "tree", "--resume", "--plot", "p.png"], "--resume needs -o"),
         (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' is none: leave it out"),
@@ -395,6 +395,22 @@ def test_pictures_that_exist_are_kept_unless_forced(where, capsys):
     assert Path("run.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_table_of_a_run(capsys):
+    Path("run.csv").write_text("of somebody else")
+    argv = [*RUN, "--csv", "run.csv", "--json"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vi, "simulate", never)
+        assert json_of(capsys, argv, 2)[0]["error"].startswith("the table 'run.csv' exists: replace it by --force")
+    assert Path("run.csv").read_text() == "of somebody else"
+    found, _ = json_of(capsys, [*argv, "--force"])
+    assert found["csv"] == "run.csv"
+    vi.simulate(vi.mechanisms.four_bar(), 0.2, 0.01).to_csv("same.csv")
+    assert Path("run.csv").read_bytes() == Path("same.csv").read_bytes()
+    assert main([*UNSOLVABLE, "--csv", "stopped.csv"]) == 3
+    assert len(Path("stopped.csv").read_text().splitlines()) == 2  # up to where it could go
+    assert "table stopped.csv" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_resumed_run_draws_its_picture_anew():
     assert main([*RUN, "-o", "run.h5"]) == 0
     before = Path("run.png").read_bytes()
@@ -403,6 +419,8 @@ def test_a_resumed_run_draws_its_picture_anew():
 
 
 OUTPUTS = {
+    "table of another format": (["run", "tree", "--csv", "a.txt"], "a.txt", "must end in .csv"),
+    "table in no folder": (["run", "tree", "--csv", "none/a.csv"], "none/a.csv", "no folder 'none'"),
     "folder in place of a picture": (["run", "tree", "--plot", "a.png"], "a.png", "Is a directory"),
     "file in place of a folder": (["run", "tree", "--plot", "file/p.png"], "file/p.png", "no folder 'file'"),
     "comparison in a folder that is a file": (["compare", "tree", "-o", "file"], "file", "must be a folder"),

@@ -37,7 +37,7 @@ def execute(args: Namespace) -> Report:
     from varint.cli.common import find_mechanism
     from varint.errors import ArgumentError
 
-    of_run = args.mechanism is not None and Path(args.mechanism).suffix in RUN_FILES
+    of_run = args.mechanism is not None and Path(args.mechanism).suffix.lower() in RUN_FILES
     if args.param and (args.mechanism is None or of_run):
         what = f"'{args.mechanism}' is a run" if of_run else "none is named"
         raise ArgumentError(f"parameters are for mechanisms of the catalogue, {what}: leave out -p")
@@ -62,18 +62,8 @@ def _catalogue() -> Report:
 def _run(path: str) -> Report:
     from varint import load
     from varint.cli.summary import summary
-    from varint.io.run_reader import load_settings
 
-    trajectory, settings = load(path), load_settings(path)
-    steps = settings["steps"] if settings["dt"] else None
-    more = (
-        Fact("recorded_nodes", "recorded nodes", len(trajectory.t)),
-        Fact("every", "recorded nodes", settings["every"], text=f"every {settings['every']}"),
-        Fact("duration", "asked for", settings["duration"], "s"),
-        Fact("asked_steps", "asked for" if steps else "", steps, text=f"{steps} steps"),
-        Fact("message", "status", trajectory.message),
-    )
-    return summary(trajectory, settings, more)
+    return summary(load(path))
 
 
 def _mechanism(mechanism: "Mechanism", name: str) -> Report:

@@ -26,12 +26,11 @@ def execute(args: Namespace) -> "Report":
     from varint.cli.common import check_picture
     from varint.cli.facts import Files, Report
     from varint.cli.summary import method
-    from varint.io.run_reader import load_settings
 
     picture = check_picture(args.output or args.run.with_suffix(".png"), args.run)
-    trajectory, settings = load(args.run), load_settings(args.run)
+    trajectory = load(args.run)
 
     from varint.viz.plots import plot_run
 
-    plot_run(trajectory, picture, method=method(settings))
+    plot_run(trajectory, picture, method=method(trajectory.settings))
     return Report([Files("output", [picture])])

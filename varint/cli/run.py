@@ -35,12 +35,16 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")
-    picture = "picture; default: next to the output, none without one; one that exists is kept but for the two below"
+    picture = "picture; default: next to the output, none without one"
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help=picture)
+    table = "table of coordinates, rates, poses, velocities and energy at the recorded nodes"
+    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=table)
     existing = parser.add_mutually_exclusive_group()
-    resume = "go on with the run in the output, and replace the picture"
+    resume = "go on with the run in the output, and replace picture and table"
     existing.add_argument("--resume", action="store_true", help=resume)
-    existing.add_argument("--force", action="store_true", help="replace the output and the picture if they exist")
+    existing.add_argument(
+        "--force", action="store_true", help="replace output, picture and table if they exist; they are kept without"
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -65,17 +69,15 @@ def execute(args: Namespace) -> "Report":
     except ConvergenceError as problem:
         trajectory, failure = problem.trajectory, problem
 
-    settings = _settings(args)
     if picture:
         from varint.viz.plots import plot_run
 
-        plot_run(trajectory, picture, method=method(settings))
-    written = (
-        Fact("message", "", trajectory.message),
-        Fact("output", "run" if args.output else "", args.output),
-        Fact("picture", "picture" if picture else "", picture),
-    )
-    return replace(summary(trajectory, settings, written), failure=failure)
+        plot_run(trajectory, picture, method=method(trajectory.settings))
+    if args.csv:
+        trajectory.to_csv(args.csv)
+    written = {"output": ("run", args.output), "picture": ("picture", picture), "csv": ("table", args.csv)}
+    files = [Fact(key, label if path else "", path) for key, (label, path) in written.items()]
+    return replace(summary(trajectory, files), failure=failure)
 
 
 def _simulate(
@@ -96,16 +98,6 @@ def _given(**options: object) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _settings(args: Namespace) -> dict:
-    """What `summary` needs of the settings that a file of the run has."""
-    from varint.integrators.schemes import scheme
-
-    if args.integrator is not None:
-        return {"formulation": "reduced", "integrator": args.integrator, "dt": args.dt}
-    chosen = scheme(args.order or 2, args.scheme)
-    return {"formulation": "maximal", "scheme": chosen.name, "order": chosen.order, "dt": args.dt}
-
-
 def _check_options(args: Namespace) -> None:
     """Raises ArgumentError for options that would have no effect."""
     from varint.errors import ArgumentError
@@ -124,26 +116,29 @@ def _check_options(args: Namespace) -> None:
         raise ArgumentError("--scheme has an order of its own: leave out --order")
     if args.resume and args.output is None:
         raise ArgumentError("--resume needs -o, the file of the run to go on with")
-    if args.force and args.output is None and args.plot is None:
-        raise ArgumentError("--force replaces files: it needs -o or --plot")
+    if args.force and not (args.output or args.plot or args.csv):
+        raise ArgumentError("--force replaces files: it needs -o, --plot or --csv")
 
 
 def _check_paths(args: Namespace) -> Path | None:
     """Path of the picture, if any; everything that can be wrong with a path, before the run."""
     from varint.cli.common import check_picture
-    from varint.errors import FileError
+    from varint.errors import ArgumentError, FileError
     from varint.model.checks import can_be_written
 
     output, kept = args.output, not (args.resume or args.force)
     if output is not None and output.exists() and kept:
         raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
     picture = args.plot or (output and output.with_suffix(".png"))
-    if picture is None:
-        return None
-    check_picture(picture, output)
-    can_be_written(picture)
-    if picture.exists() and kept:
-        raise FileError(f"the picture '{picture}' exists: replace it by --force, or name another by --plot")
+    if picture is not None:
+        check_picture(picture, output)
+    if args.csv is not None and args.csv.suffix.lower() != ".csv":
+        raise ArgumentError(f"tables are CSV files: '{args.csv}' must end in .csv")
+    for what, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
+        if path is not None:
+            can_be_written(path)
+            if path.exists() and kept:
+                raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another by {option}")
     return picture
 
 

@@ -1,6 +1,8 @@
 """What a run has come to, as facts."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,20 +11,24 @@ from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.cli.facts import Fact, Facts, Part, Report, cell
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
 OF_METHODS = ("formulation", "scheme", "order", "integrator")  # settings
 
 
-def summary(trajectory: Trajectory, settings: dict, more: tuple[Fact, ...] = ()) -> Report:
-    """The report on a run with these ``settings``, see `Record`; ``more`` facts come last."""
+def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
+    """The report on a run; ``more`` facts come last."""
+    settings = trajectory.settings
     unresolved = find_unresolved(trajectory, settings["dt"])
-    facts = [*_of_mechanism(trajectory), *_of_stepping(trajectory, settings), *_of_quantities(trajectory)]
+    facts = [*_of_mechanism(trajectory), *_of_stepping(trajectory), *_of_quantities(trajectory)]
     if unresolved is None:
         facts.append(Fact("unresolved", "", None))
     else:
         facts.append(Fact("unresolved", "warning", unresolved._asdict(), text=unresolved.message))
-    facts += _of_cost(trajectory, _simulated(trajectory, settings))
-    facts += [Fact(name, "", getattr(trajectory, name)) for name in ("success", "status")]
-    parts: list[Part] = [Facts([*facts, *more], title=trajectory.mechanism.name)]
+    facts += [*_of_cost(trajectory), *_of_recording(trajectory), *more]
+    parts: list[Part] = [Facts(facts, title=trajectory.mechanism.name), Figures(trajectory)]
     return Report(parts, warning=unresolved.message if unresolved else "")
 
 
@@ -33,8 +39,9 @@ def method(settings: dict) -> str:
     return f"{settings['integrator']}, reduced coordinates"
 
 
-def _simulated(trajectory: Trajectory, settings: dict) -> float:
-    """Time that the run has covered, s."""
+def _simulated(trajectory: Trajectory) -> float:
+    """Time that the run has covered, s; its last steps may not be recorded."""
+    settings = trajectory.settings
     covered = settings["dt"] * trajectory.steps if settings["formulation"] == "maximal" else trajectory.t[-1]
     return float(covered)
 
@@ -50,10 +57,10 @@ def _of_mechanism(trajectory: Trajectory) -> list[Fact]:
     ]
 
 
-def _of_stepping(trajectory: Trajectory, settings: dict) -> list[Fact]:
-    steps = trajectory.steps
+def _of_stepping(trajectory: Trajectory) -> list[Fact]:
+    steps, settings = trajectory.steps, trajectory.settings
     facts = [
-        Fact("simulated", "simulated", _simulated(trajectory, settings), "s"),
+        Fact("simulated", "simulated", _simulated(trajectory), "s"),
         Fact("method", "method", method(settings)),
         *(Fact(name, "", settings.get(name)) for name in OF_METHODS),
         *_of_tolerances(settings),
@@ -79,10 +86,23 @@ def _of_tolerances(settings: dict) -> list[Fact]:
 
 
 def _of_quantities(trajectory: Trajectory) -> list[Fact]:
-    """Rows of the table as the quantities word them, and for the object the figures of each that is shown."""
-    shown = [quantity for quantity in QUANTITIES.values() if quantity.shown(trajectory)]
-    rows = [Fact("", *row) for quantity in shown if quantity.rows for row in quantity.rows(trajectory)]
-    return [*rows, Fact("quantities", "", {quantity.name: _figures(quantity, trajectory) for quantity in shown})]
+    """Rows of the table, as the quantities word them."""
+    shown = [quantity for quantity in QUANTITIES.values() if quantity.rows and quantity.shown(trajectory)]
+    return [Fact("", *row) for quantity in shown if quantity.rows for row in quantity.rows(trajectory)]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """For the object, figures of each quantity that is shown; worked out only where they are asked for."""
+
+    trajectory: Trajectory
+
+    def data(self) -> dict[str, Any]:
+        shown = [quantity for quantity in QUANTITIES.values() if quantity.shown(self.trajectory)]
+        return {"quantities": {quantity.name: _figures(quantity, self.trajectory) for quantity in shown}}
+
+    def show(self, console: "Console") -> None:
+        """Nothing."""
 
 
 def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
@@ -100,9 +120,24 @@ def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
     }
 
 
-def _of_cost(trajectory: Trajectory, simulated: float) -> list[Fact]:
+def _of_cost(trajectory: Trajectory) -> list[Fact]:
     wall = trajectory.wall_time
-    factor = simulated / wall if wall > 0 else None
+    factor = _simulated(trajectory) / wall if wall > 0 else None
     facts = [Fact("wall_time", "stepping took", wall, "s", f"{wall:.3g} s")]
     label = "stepping took" if factor is not None else ""
     return [*facts, Fact("real_time_factor", label, factor, text=f"{factor or 0:.3g} times real time")]
+
+
+def _of_recording(trajectory: Trajectory) -> list[Fact]:
+    """What was asked for, and what has come of it."""
+    settings = trajectory.settings
+    steps = settings["steps"] if settings["dt"] else None
+    return [
+        Fact("recorded_nodes", "recorded nodes", len(trajectory)),
+        Fact("every", "recorded nodes", settings["every"], text=f"every {settings['every']}"),
+        Fact("duration", "asked for", settings["duration"], "s"),
+        Fact("asked_steps", "asked for" if steps else "", steps, text=f"{steps} steps"),
+        Fact("success", "", trajectory.success),
+        Fact("status", "", trajectory.status),
+        Fact("message", "status", trajectory.message),
+    ]
