@@ -17,7 +17,7 @@ from rich.console import Console
 import varint as vi
 from varint.cli import _parser, main
 from varint.cli.catalogue import entry
-from varint.cli.facts import Column, Data, Fact, Facts, Listing, Report
+from varint.cli.facts import Column, Data, Fact, Facts, Listing, Report, json_line
 from varint.cli.parser import parse
 from varint.cli.tables import show_rows
 from varint.kinematics.frames import joint_coordinates
@@ -101,6 +101,10 @@ def test_json_of_a_run_says_what_the_run_was(capsys):
     assert figures["energy"]["largest_change"] == np.abs(run.energy - run.energy[0]).max()
     assert figures["energy"]["unit"] == "J"
     assert figures["drift"]["largest"] == run.drift.max()
+    assert main(["info", "run.h5"]) == 0
+    table = capsys.readouterr().out
+    assert f"{figures['energy']['largest_change']:.3g} J" in table
+    assert f"{figures['drift']['largest']:.3g} m" in table
     assert figures["kinetic"] == {
         "unit": "J",
         "first": run.kinetic[0],
@@ -142,7 +146,7 @@ def test_json_of_a_run_that_was_not_resolved(capsys):
     assert not err
 
 
-def test_json_of_mechanisms(capsys):
+def test_json_of_mechanisms(monkeypatch, capsys):
     found, errors = json_of(capsys, ["info", "governor", "-p", "rate=2", "--json"])
     mechanism = vi.mechanisms.governor(rate=2)
     assert not errors
@@ -163,13 +167,13 @@ def test_json_of_mechanisms(capsys):
     assert (found["mobility"], found["redundancy"], found["loops"]) == (4, 0, [])
     assert found["parameters"][0]["name"] == "stiffness"
 
-    vi.save_mechanism(vi.mechanisms.rhombus_chain(m=60), "many.json")
+    vi.save_mechanism(vi.mechanisms.rhombus_chain(m=12), "many.json")
     found, _ = json_of(capsys, ["info", "many.json", "--json"])
-    assert len(found["bodies"]) == 240  # all of them, and no parameters
-    assert len(found["redundant_rows"]) == 60
+    assert len(found["bodies"]) == 48  # all of them, and no parameters
+    assert len(found["redundant_rows"]) == 12
     assert found["parameters"] == []
-    vi.save_mechanism(vi.mechanisms.ladder(k=80), "large.json")
-    found, _ = json_of(capsys, ["info", "large.json", "--json"])
+    monkeypatch.setattr("varint.cli.info.LARGEST_LOOPS", 2)
+    found, _ = json_of(capsys, ["info", "many.json", "--json"])
     assert (found["mobility"], found["redundant_rows"]) == (None, None)
 
 
@@ -183,10 +187,9 @@ def test_json_of_the_catalogue(capsys):
 
 
 def test_json_of_comparisons_and_pictures(capsys):
-    found, _ = json_of(capsys, [*COMPARE, "-o", "page", "--json"])
-    saved = json.loads(Path("page/comparison.json").read_text())
-    assert {key: found[key] for key in saved} == saved
-    assert found["output"] == [f"page/comparison.{kind}" for kind in ("md", "json", "png", "pdf")]
+    found, _ = json_of(capsys, [*COMPARE, "-o", "numbers.json", "--json"])
+    saved = json.loads(Path("numbers.json").read_text())
+    assert found == saved | {"output": ["numbers.json"]}
     assert main([*RUN, "-o", "run.h5", "--quiet"]) == 0
     assert json_of(capsys, ["plot", "run.h5", "-o", "p.png", "--json"])[0] == {"output": ["p.png"]}
 
@@ -223,9 +226,9 @@ def test_json_is_strict():
         "yes": np.bool_(True),
         "p": Path("a"),
     }
-    text = Report([Facts([Fact("x", "x", -np.inf, "m")]), Data(values)]).json(kind="K")
+    text = json_line(Report([Facts([Fact("x", "x", -np.inf, "m")]), Data(values)]).data())
     found = json.loads(text, parse_constant=no_constant)
-    assert found == {"x": None, "nan": None, "many": [1.0, None], "whole": 3, "yes": True, "p": "a", "kind": "K"}
+    assert found == {"x": None, "nan": None, "many": [1.0, None], "whole": 3, "yes": True, "p": "a"}
 
 
 ERRORS = {
@@ -302,6 +305,9 @@ def test_quiet_does_not_hide_errors(capsys):
         (["compare", "tree", "--integrator", "rk45"], "'--integrator', did you mean '--integrators'?"),
         (["info", "tree", "more"], "unknown argument 'more'"),
         (["info", "--quiet"], "unknown argument '--quiet'"),
+        (["compare", "tree", "--order", "2,4,2"], "argument --order: '2' is named twice"),
+        (["compare", "tree", "--integrators", "rk45, rk45"], "argument --integrators: 'rk45' is named twice"),
+        (["compare", "tree", "--dt", "0.01,x"], "argument --dt: 'x' is no number"),
         (["run", "tree", "--scheme", "suzki"], "--scheme: invalid choice: 'suzki'"),
     ],
 )
@@ -334,13 +340,8 @@ def test_help_is_plain_text(command, monkeypatch, capsys):
 
 
 def test_module_is_the_command():
-    def python(*argv):
-        return subprocess.run([sys.executable, "-m", *argv], capture_output=True, text=True, timeout=300)
-
-    done = python("varint", "info", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["mechanisms"]
-    wrong = python("varint", "inf")
+    argv = [sys.executable, "-m", "varint", "inf"]
+    wrong = subprocess.run(argv, capture_output=True, text=True, timeout=300)
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("usage: varint [-h]")
     assert "'inf', did you mean 'info'?" in wrong.stderr
@@ -470,8 +471,9 @@ def in_a_shell(line):
     return [int(code) for code in codes.split()], err
 
 
-CLOSED = ["VARINT info | head -1", "VARINT info | true"]
+CLOSED = ["VARINT info | true"]
 CLOSED_SLOW = [
+    "VARINT info | head -1",
     "VARINT info --json | true",
     "VARINT info four_bar | true",
     "VARINT run four_bar --duration 0.1 -o r.h5 | true",
@@ -563,7 +565,7 @@ UNITS = {"rad", "rad/s", "m", "m/s", "m/s^2", "kg", "N", "N m", "N/m", "N s/m"}
 
 
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
-def test_every_parameter_of_the_catalogue_is_told_with_its_unit(name, capsys):
+def test_every_parameter_of_the_catalogue_is_told_with_its_unit(name):
     found, signature = entry(name), inspect.signature(vi.mechanisms.module(name).build)
     assert [one.name for one in found.parameters] == list(signature.parameters)
     assert found.what.endswith(".")
@@ -575,11 +577,13 @@ def test_every_parameter_of_the_catalogue_is_told_with_its_unit(name, capsys):
         assert not counted or one.kind == annotation.__name__, one
         assert counted or "float" in one.kind, one
         assert one.what.endswith("."), one
-    if found.parameters:
-        assert main(["info", name]) == 0
-        out = capsys.readouterr().out
-        for one in found.parameters:
-            assert re.search(rf"^ {one.name} .* {re.escape(one.unit)} ", out, re.M), one
+
+
+def test_info_lists_parameters_with_defaults_and_units(capsys):
+    assert main(["info", "governor"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^ stiffness +800000 +N/m +float +Of each spring\.", out, re.M)
+    assert "zero of the coordinates the pose at the start: the arms 30 degrees" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
@@ -618,6 +622,17 @@ def test_info_of_a_file_says_where_its_coordinates_are_zero(capsys):
     assert "zero of the coordinates the reference configuration" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.slow
+def test_names_that_the_terminal_cannot_write_are_written_as_numbers():
+    mechanism = vi.mechanisms.cart_pole()
+    vi.save_mechanism(vi.Mechanism("Brüdigam's", mechanism.bodies, mechanism.joints), "m.json")
+    argv, env = [sys.executable, "-m", "varint", "info", "m.json"], os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(r"Br\xfcdigam's")
+
+
+@pytest.mark.slow
 def test_stdout_that_is_closed_is_no_error():
     code = (
         "import os; os.close(1)\nimport sys; sys.stdout = None\nfrom varint.cli import main\nsys.exit(main(['info']))"

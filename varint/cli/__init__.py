@@ -8,11 +8,11 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from varint.cli import compare, info, plot, run
 from varint.cli.common import stdout_console
-from varint.cli.facts import Report
+from varint.cli.facts import Report, json_line
 from varint.cli.parser import Parser, UsageError, parse
 from varint.errors import ConvergenceError, FileError, VarintError
 from varint.model.checks import OF_USERS
@@ -41,21 +41,23 @@ def _main(argv: list[str]) -> int:
         args = parse(parser, commands, argv)
     except UsageError as wrong:
         if "--json" in argv:
-            _write(Report().json(**_as_data(wrong, str(wrong))), sys.stdout)
+            _write(json_line(_as_data(wrong, str(wrong))), sys.stdout)
         parser.exit(FAILED, f"{wrong.usage}varint: error: {wrong}\n")
     args.command_line = argv
     report = Report()
+    values: dict[str, Any] = {}
     problem: BaseException | None = None
     try:
         with _stdout_kept_clean(args):
             report = args.execute(args)
+            values = report.data() if args.json else {}
         problem = report.failure
     except (Exception, KeyboardInterrupt) as raised:
         problem = raised
     code, text = _told(problem)
     try:
         if args.json:
-            _write(report.json(**_as_data(problem, text)), sys.stdout)
+            _write(json_line(values | _as_data(problem, text)), sys.stdout)
         elif sys.stdout and not args.quiet:
             report.show(stdout_console())
             sys.stdout.flush()

@@ -65,10 +65,17 @@ def check_picture(path: Path, source: Path | None) -> Path:
 
 
 def stdout_console() -> "Console":
-    """Where tables go, wide enough for them where it is no terminal. Raises BrokenPipeError where nobody reads."""
+    """Where tables go, wide enough for them where it is no terminal. Raises BrokenPipeError where nobody reads.
+
+    Characters that its encoding does not have are written as their numbers.
+    """
+    import io
     import sys
 
     from rich.console import Console
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
     class StdoutConsole(Console):
         def on_broken_pipe(self) -> None:

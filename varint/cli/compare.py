@@ -2,10 +2,10 @@
 
 import contextlib
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands, add_mechanism
 
@@ -65,17 +65,31 @@ def execute(args: Namespace) -> "Report":
 
 
 def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",")]
+    words = [word.strip() for word in text.split(",")]
+    for number, word in enumerate(words):
+        if word in words[:number]:
+            raise ArgumentTypeError(f"'{word}' is named twice")
+    return words
 
 
 def numbers(text: str) -> list[float]:
     """Those between the commas of ``text``."""
-    return [float(word) for word in _words(text)]
+    return _converted(text, float, "number")
 
 
 def whole_numbers(text: str) -> list[int]:
     """Those between the commas of ``text``."""
-    return [int(word) for word in _words(text)]
+    return _converted(text, int, "whole number")
+
+
+def _converted(text: str, kind: Callable[[str], Any], what: str) -> list[Any]:
+    found = []
+    for word in _words(text):
+        try:
+            found.append(kind(word))
+        except ValueError:
+            raise ArgumentTypeError(f"'{word}' is no {what}") from None
+    return found
 
 
 @contextlib.contextmanager

@@ -166,15 +166,19 @@ class Report:
     warning: str = ""
     failure: Exception | None = field(default=None, kw_only=True)
 
-    def json(self, **more: Any) -> str:
-        """One object in one line, in strict JSON: null for what is no number."""
-        values = {key: value for part in self.parts for key, value in part.data().items()}
-        return json.dumps(strict(values | more), allow_nan=False)
+    def data(self) -> dict[str, Any]:
+        """The object."""
+        return {key: value for part in self.parts for key, value in part.data().items()}
 
     def show(self, console: "Console") -> None:
         """Print it for people."""
         for part in self.parts:
             part.show(console)
+
+
+def json_line(values: Mapping[str, Any]) -> str:
+    """One object in one line, in strict JSON: null for what is no finite number."""
+    return json.dumps(strict(values), allow_nan=False)
 
 
 def strict(value: Any) -> Any:
