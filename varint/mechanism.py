@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +17,9 @@ from varint.kinematics.frames import joint_coordinates, joint_rates
 from varint.kinematics.sweep import Sweep, sweep
 from varint.model.state import State
 from varint.model.structure import Structure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +133,17 @@ class Mechanism(Structure):
             The joints cannot be closed at ``state``.
         """
         return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
+
+    def plot(self, state: State | None = None, path: str | Path | None = None, plane: str | None = None) -> "Figure":
+        """A picture of the mechanism at ``state``, or at ``state()`` where not given; a matplotlib Figure.
+
+        Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf
+        or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
+        move, isometric where there is none. Raises ArgumentError, FileError.
+        """
+        from varint.viz.drawing import plot_mechanism
+
+        return plot_mechanism(self, state, path, plane)
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.

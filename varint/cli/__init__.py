@@ -133,7 +133,7 @@ def _parser() -> tuple[Parser, dict[str, Parser]]:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
+        from varint import __version__
 
-        _write(f"varint {version('varint')}", sys.stdout)
+        _write(f"varint {__version__}", sys.stdout)
         parser.exit()

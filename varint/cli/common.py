@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.errors import ArgumentError, FileError
+from varint.errors import ArgumentError
+from varint.model.checks import can_be_written, suggestion
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +38,6 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     """
     from varint import load_mechanism, mechanisms
     from varint.io.formats import FORMATS
-    from varint.model.checks import suggestion
 
     if name in mechanisms.NAMES:
         return _build(name, getattr(mechanisms, name), _all_parsed(parameters))
@@ -53,14 +53,13 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     )
 
 
-def check_picture(path: Path, source: Path | None) -> Path:
+def check_picture(path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",)) -> Path:
     """Refuse a picture that cannot be written, or only over its ``source``: before the run, not after it."""
-    if path.suffix.lower() != ".png":
-        raise ArgumentError(f"pictures are PNG files: '{path}' must end in .png")
+    if path.suffix.lower() not in suffixes:
+        raise ArgumentError(f"the picture '{path}' must end in {' or '.join(suffixes)}")
     if source is not None and path.resolve() == source.resolve():
         raise ArgumentError(f"the picture would replace the run in '{source}': name it .h5")
-    if not path.parent.is_dir():
-        raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
+    can_be_written(path)
     return path
 
 
@@ -86,8 +85,6 @@ def stdout_console() -> "Console":
 
 def _build(name: str, build: "Callable[..., Mechanism]", parameters: Mapping[str, object]) -> "Mechanism":
     import inspect
-
-    from varint.model.checks import suggestion
 
     known = inspect.signature(build).parameters
     for key in parameters:

@@ -53,9 +53,10 @@ def execute(args: Namespace) -> "Report":
     from dataclasses import replace
 
     from varint import ConvergenceError
+    from varint.analysis.trajectory_display import method
     from varint.cli.common import find_mechanism
     from varint.cli.facts import Fact
-    from varint.cli.summary import method, summary
+    from varint.cli.summary import summary
 
     _check_options(args)
     picture = _check_paths(args)
@@ -132,13 +133,13 @@ def _check_paths(args: Namespace) -> Path | None:
     picture = args.plot or (output and output.with_suffix(".png"))
     if picture is not None:
         check_picture(picture, output)
-    if args.csv is not None and args.csv.suffix.lower() != ".csv":
-        raise ArgumentError(f"tables are CSV files: '{args.csv}' must end in .csv")
+    if args.csv is not None:
+        if args.csv.suffix.lower() != ".csv":
+            raise ArgumentError(f"tables are CSV files: '{args.csv}' must end in .csv")
+        can_be_written(args.csv)
     for what, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
-        if path is not None:
-            can_be_written(path)
-            if path.exists() and kept:
-                raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another by {option}")
+        if path is not None and path.exists() and kept:
+            raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another by {option}")
     return picture
 
 

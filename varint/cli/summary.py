@@ -9,6 +9,7 @@ import numpy as np
 from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
+from varint.analysis.trajectory_display import method
 from varint.cli.facts import Fact, Facts, Part, Report, cell
 
 if TYPE_CHECKING:
@@ -30,13 +31,6 @@ def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
     facts += [*_of_cost(trajectory), *_of_recording(trajectory), *more]
     parts: list[Part] = [Facts(facts, title=trajectory.mechanism.name), Figures(trajectory)]
     return Report(parts, warning=unresolved.message if unresolved else "")
-
-
-def method(settings: dict) -> str:
-    """By what a run was made, in a few words."""
-    if settings["formulation"] == "maximal":
-        return f"order {settings['order']} ({settings['scheme']})"
-    return f"{settings['integrator']}, reduced coordinates"
 
 
 def _simulated(trajectory: Trajectory) -> float:
