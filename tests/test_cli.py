@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import shlex
 import struct
 import subprocess
@@ -114,7 +115,7 @@ def test_interrupted_run_says_how_to_go_on(monkeypatch, capsys):
 
     argv = ["run", "double_pendulum", "--duration", "20", "-p", "angle=0.5", "-o", "a run.h5", "--force"]
     with monkeypatch.context() as patch:
-        patch.setattr("varint.cli.run._progress", lambda dt: contextlib.nullcontext(stop))
+        patch.setattr("varint.cli.run._progress", lambda dt, quiet: contextlib.nullcontext(stop))
         assert main(argv) == 130
     err = capsys.readouterr().err
     assert "interrupted" in err
@@ -358,7 +359,7 @@ def test_info_of_a_mechanism(name, capsys):
     facts = " ".join(out.split())
     assert f"6 n - rows {6 * len(mechanism.bodies) - mechanism.rows}" in facts
     assert f"energy at the start {vi.simulate(mechanism, 0.01, 0.01).energy[0]:.6g} J" in facts
-    assert facts.count("loops") == len(mechanism.compiled.topology.clusters)
+    assert len(re.findall(r"loops \d+ from", facts)) == len(mechanism.compiled.topology.clusters)
 
 
 def test_info_of_a_run(run_file, capsys):

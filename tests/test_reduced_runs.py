@@ -355,7 +355,8 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_command_runs_describes_and_draws(integrator, folder, capsys):
-    argv = ["run", "four_bar", "--integrator", integrator, "--duration", "0.1", "--rtol", "1e-6", "-o", "run.h5"]
+    argv = ["run", "four_bar", "--integrator", integrator, "--duration", "0.1", "-o", "run.h5"]
+    argv += [] if INTEGRATORS[integrator].fixed else ["--rtol", "1e-6"]
     assert main(argv) == 0
     exact = vi.redmax.simulate(vi.mechanisms.four_bar(), 0.1, dt=0.01, integrator=integrator, rtol=1e-6)
     assert not differing(vi.load("run.h5"), exact)

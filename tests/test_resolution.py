@@ -235,10 +235,10 @@ def test_a_run_that_stopped_finds_the_same_steps(tmp_path, every):
 
 
 def test_the_summary_of_a_run_says_so():
-    chain, settings = ten_links(), {"formulation": "maximal", "dt": 0.01, "order": 4, "scheme": "suzuki"}
+    chain = ten_links()
     console = Console(width=400, record=True, file=io.StringIO())
     for duration in (1.0, 8.0):
-        console.print(summary(vi.simulate(chain, duration, 0.01, order=4, on_unresolved="ignore"), settings))
+        summary(vi.simulate(chain, duration, 0.01, order=4, on_unresolved="ignore")).show(console)
     assert console.export_text().count("did not resolve its motion, first at t = 7.0") == 1
 
 
