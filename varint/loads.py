@@ -1,6 +1,6 @@
 """External forces and torques on bodies: constant, or one value a node."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,9 +8,11 @@ from scipy.interpolate import CubicSpline
 
 from varint.compile import Compiled
 from varint.errors import ArgumentError
+from varint.kinematics.frames import JointFrames, with_world
 from varint.model.checks import by_name, call, finite, in_a_shape
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
+from varint.model.forces.prescribed import PrescribedMotion
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -83,36 +85,72 @@ def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
     return CubicSpline(dt * np.arange(len(positions)), positions)
 
 
-def command_array(structure: Structure, compiled: Compiled, steps: int, dt: float) -> np.ndarray:
+def derivatives(function: Callable[[float], float], t: float, h: float, end: float) -> tuple[float, float, float]:
+    """Value of a function of time at ``t``, s, and its first two derivatives, by values ``h`` apart from 0 to ``end``.
+
+    Of the polynomial through five values, of which ``t`` is the middle one but for the first and last ``2 h``: the
+    function is not asked for what is before or after a run.
+    """
+    middle = min(max(t, 2 * h), end - 2 * h)
+    a, b, c, d, e = (function(min(max(middle + k * h, 0.0), end)) for k in range(-2, 3))
+    value, off = c, t - middle
+    first, second = (8 * (d - b) - (e - a)) / (12 * h), (16 * (b + d) - 30 * c - a - e) / (12 * h * h)
+    if off:
+        third, fourth = (e - a - 2 * (d - b)) / (2 * h**3), (a + e - 4 * (b + d) + 6 * c) / h**4
+        first += off * (second + off * (third / 2 + off * fourth / 6))
+        second += off * (third + off * fourth / 2)
+        value = function(min(max(t, 0.0), end))
+    return value, first, second
+
+
+def command_array(
+    structure: Structure, compiled: Compiled, steps: int, dt: float, starts: Mapping[str, float] | None = None
+) -> np.ndarray:
     """Inputs of the laws at the nodes and their rates, (2, T, nf), T = 1 where all are constant.
 
-    Those of functions of the state are left at zero.
+    Those of functions of the state are left at zero, and so are motions at a constant rate, but where ``starts`` tells
+    from where they go on, by the names of their forces.
     """
-    columns = np.zeros((2, 1, len(compiled.force)))
+    columns, t = np.zeros((2, 1, len(compiled.force))), dt * np.arange(steps + 1)
     for f, number in enumerate(compiled.force):
         force = structure.forces[number]
         if not isinstance(force, Commanded) or is_controlled(force):
             continue
-        command = force.input
-        rates: np.ndarray | float = 0.0
-        if callable(command):
-            t = dt * np.arange(steps + 1)
-            near = {shift: _tabulated(force, t + shift * dt) for shift in (-2 * NEAR, -NEAR, 0, NEAR, 2 * NEAR)}
-            command = near[0]
-            rates = (8 * (near[NEAR] - near[-NEAR]) - (near[2 * NEAR] - near[-2 * NEAR])) / (12 * NEAR * dt)
-        elif command.shape == (steps + 1,):
-            rates = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.constraint else 0.0
-        elif command.shape:
-            raise ArgumentError(
-                f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
-                f" got shape {command.shape}"
-            )
+        command, rates = _commanded(force, t, starts or {})
         if command.shape and columns.shape[1] == 1:
             columns = np.repeat(columns, steps + 1, axis=1)
         columns[0, :, f], columns[1, :, f] = command, rates
     return columns
 
 
-def _tabulated(force: Commanded, times: np.ndarray) -> np.ndarray:
-    """A function of time at ``times`` (T,)."""
-    return np.array([value_at(force, float(t)) for t in times])
+def _commanded(force: Commanded, t: np.ndarray, starts: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray | float]:
+    """The input of a force at the nodes ``t`` (T,), and its rates: (T,), or () where it is constant."""
+    command = force.input
+    if isinstance(force, PrescribedMotion) and force.rate is not None:
+        if force.name not in starts:
+            return np.zeros(()), 0.0
+        return starts[force.name] + force.rate * t, force.rate
+    if callable(command):
+        h, end = NEAR * (t[1] - t[0]), float(t[-1])
+        found = [derivatives(lambda now: value_at(force, now), float(now), h, end) for now in t]
+        return np.array(found)[:, 0], np.array(found)[:, 1]
+    assert command is not None
+    if command.shape == t.shape:
+        return command, motion_through(command, t[1] - t[0])(t, 1) if force.constraint else 0.0
+    if command.shape:
+        raise ArgumentError(
+            f"{force.command_name} of {force.label} must be one number, or {t.size} for one value a node,"
+            f" got shape {command.shape}"
+        )
+    return command, 0.0
+
+
+def starts_of_motions(structure: Structure, state: State) -> dict[str, float]:
+    """Where ``state`` has the coordinates that move at a constant rate, m or rad, by the names of their forces."""
+    starts = {}
+    x, R = with_world(state.position, state.quat_wxyz)
+    for force in structure.forces:
+        if isinstance(force, PrescribedMotion) and force.rate is not None:
+            frames = JointFrames(structure, structure.joint(force.joint))
+            starts[force.name] = float(frames.measure(x, R)[force.coordinate])
+    return starts

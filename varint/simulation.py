@@ -19,7 +19,7 @@ from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.record import Record
 from varint.io.run_reader import read
-from varint.loads import command_array, load_arrays, recorded_loads
+from varint.loads import command_array, load_arrays, recorded_loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State
@@ -103,9 +103,10 @@ def simulate(
     commands = command_array(mechanism, compiled, steps, dt)
     state = _checked(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
+    moved = command_array(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
     recorded = recorded_loads(compiled, loads, every)
     varying = recorded if len(loads[1]) else None
-    run = MaximalRun(mechanism, March(compiled, method, dt, tol, every, loads, commands), state, steps, varying)
+    run = MaximalRun(mechanism, March(compiled, method, dt, tol, every, loads, moved), state, steps, varying)
     settings = {
         "formulation": MAXIMAL,
         "duration": duration,

@@ -8,7 +8,7 @@ import numpy as np
 from varint.comparison.differences import UNITS, time_apart
 from varint.comparison.numbers import versions
 from varint.comparison.series import Series, fitted_order
-from varint.model.forces.commanded import Commanded
+from varint.loads import is_controlled
 from varint.redmax.integrators import DEFAULT
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _remarks(comparison: "Comparison") -> Iterator[str]:
     apart = time_apart(comparison.reference_difference, comparison.reference)
     if not np.isnan(apart):
         yield f"The reference is not known from {apart:g} s on: a shorter duration is needed."
-    if any(isinstance(force, Commanded) and callable(force.input) for force in comparison.mechanism.forces):
+    if any(map(is_controlled, comparison.mechanism.forces)):
         yield "VI holds inputs that are functions of time and state over a step: of first order."
     for series in comparison.series:
         for setting, run in zip(series.settings, series.runs, strict=True):

@@ -9,6 +9,7 @@ from varint.compile import Compiled
 from varint.loads import called, command_array, is_controlled, load_arrays, value_at
 from varint.mechanism import Mechanism
 from varint.model.forces.commanded import Commanded
+from varint.model.forces.prescribed import PrescribedMotion
 from varint.model.state import State
 
 
@@ -24,6 +25,8 @@ class Inputs:
         Number of steps between nodes and their size, s.
     force, torque : dict, optional
         As in `varint.simulate`.
+    motions : dict, optional
+        Joint name to the function of time (q, qdot, qddot) that a force prescribes.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class Inputs:
         dt: float,
         force: Mapping[str, ArrayLike] | None = None,
         torque: Mapping[str, ArrayLike] | None = None,
+        motions: Mapping[str, Callable[[float], tuple[float, float, float]]] | None = None,
     ) -> None:
         self.mechanism, self.compiled, self.steps, self.dt = mechanism, compiled, steps, dt
         self.constant, self.series = load_arrays(mechanism, compiled, steps, force, torque)
@@ -41,6 +45,8 @@ class Inputs:
         forces = [(f, mechanism.forces[k]) for f, k in enumerate(compiled.force)]
         commanded = [(f, force) for f, force in forces if isinstance(force, Commanded) and force.of_time]
         self.timed = [(f, force) for f, force in commanded if callable(force.input)]
+        drives = [(f, force) for f, force in forces if isinstance(force, PrescribedMotion) and force.rate is not None]
+        self.steady = [(f, motions[force.joint]) for f, force in drives] if motions else []
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -58,6 +64,8 @@ class Inputs:
         command = self.commands[0].copy() if len(self.commands) == 1 else self._at(self.commands, t)
         for f, force in self.timed:
             command[f] = value_at(force, t)
+        for f, motion in self.steady:
+            command[f] = motion(t)[0]
         if self.called:
             present = state()
             for f, k in self.called:

@@ -13,7 +13,7 @@ from varint.model.forces.base import Force
 class Commanded(Force):
     """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step.
 
-    ``command_name`` says in which field it is given.
+    ``command_name`` says in which field it is given; None there: the force has none, as a motion at a constant rate.
     """
 
     commanded = True
@@ -29,6 +29,6 @@ class Commanded(Force):
             self._set(self.command_name, array)
 
     @property
-    def input(self) -> np.ndarray | Callable[..., float]:
-        """An array () or (steps + 1,), or a function."""
+    def input(self) -> np.ndarray | Callable[..., float] | None:
+        """An array () or (steps + 1,), or a function; None where the force is given none."""
         return getattr(self, self.command_name)
