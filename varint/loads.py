@@ -10,9 +10,9 @@ from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
 from varint.model.checks import by_name, call, finite, in_a_shape
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
-from varint.model.forces.prescribed import PrescribedMotion
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -126,10 +126,8 @@ def command_array(
 def _commanded(force: Commanded, t: np.ndarray, starts: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray | float]:
     """The input of a force at the nodes ``t`` (T,), and its rates: (T,), or () where it is constant."""
     command = force.input
-    if isinstance(force, PrescribedMotion) and force.rate is not None:
-        if force.name not in starts:
-            return np.zeros(()), 0.0
-        return starts[force.name] + force.rate * t, force.rate
+    if (rate := force.constant_rate) is not None:
+        return (starts[force.name] + rate * t, rate) if starts else (np.zeros(()), 0.0)
     if callable(command):
         h, end = NEAR * (t[1] - t[0]), float(t[-1])
         found = [derivatives(lambda now: value_at(force, now), float(now), h, end) for now in t]
@@ -150,7 +148,7 @@ def starts_of_motions(structure: Structure, state: State) -> dict[str, float]:
     starts = {}
     x, R = with_world(state.position, state.quat_wxyz)
     for force in structure.forces:
-        if isinstance(force, PrescribedMotion) and force.rate is not None:
+        if isinstance(force, AlongCoordinate) and isinstance(force, Commanded) and force.constant_rate is not None:
             frames = JointFrames(structure, structure.joint(force.joint))
             starts[force.name] = float(frames.measure(x, R)[force.coordinate])
     return starts

@@ -7,9 +7,10 @@ import numpy as np
 from varint.errors import ArgumentError
 from varint.loads import NEAR, derivatives, motion_through, value_at
 from varint.mechanism import Mechanism
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
+from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
-from varint.model.forces.prescribed import PrescribedMotion
 from varint.redmax.tree import Tree
 
 
@@ -58,7 +59,9 @@ def prescribed_motions(
     """
     motions = {}
     for force in mechanism.forces:
-        if isinstance(force, PrescribedMotion):
+        if force.constraint and force.commanded:
+            assert isinstance(force, AlongCoordinate)
+            assert isinstance(force, Commanded)
             joint = mechanism.joint(force.joint)
             if joint.dof != 1:
                 raise ArgumentError(
@@ -70,12 +73,12 @@ def prescribed_motions(
 
 
 def _motion(
-    force: PrescribedMotion, steps: int, dt: float | None, duration: float
+    force: Commanded, steps: int, dt: float | None, duration: float
 ) -> Callable[[float], tuple[float, float, float]]:
     position = force.input
     if position is None:
-        assert force.rate is not None  # one of the two is given
-        return Steady(force.rate)
+        assert force.constant_rate is not None  # one of the two is given
+        return Steady(force.constant_rate)
     if callable(position):
         h, end = NEAR * (dt or 0.01 * duration), duration if dt is None else steps * dt
         return lambda t: derivatives(lambda now: value_at(force, now), t, h, end)

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from varint.compile import Compiled
 from varint.loads import called, command_array, is_controlled, load_arrays, value_at
 from varint.mechanism import Mechanism
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
-from varint.model.forces.prescribed import PrescribedMotion
 from varint.model.state import State
 
 
@@ -45,8 +45,10 @@ class Inputs:
         forces = [(f, mechanism.forces[k]) for f, k in enumerate(compiled.force)]
         commanded = [(f, force) for f, force in forces if isinstance(force, Commanded) and force.of_time]
         self.timed = [(f, force) for f, force in commanded if callable(force.input)]
-        drives = [(f, force) for f, force in forces if isinstance(force, PrescribedMotion) and force.rate is not None]
-        self.steady = [(f, motions[force.joint]) for f, force in drives] if motions else []
+        steady = [(f, force) for f, force in commanded if force.constant_rate is not None]
+        self.steady = [
+            (f, motions[force.joint]) for f, force in steady if isinstance(force, AlongCoordinate) and motions
+        ]
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

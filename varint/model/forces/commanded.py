@@ -13,7 +13,7 @@ from varint.model.forces.base import Force
 class Commanded(Force):
     """A force with an input: a number, one a node (steps + 1,), or a function ``f(t, state)`` called each step.
 
-    ``command_name`` says in which field it is given; None there: the force has none, as a motion at a constant rate.
+    ``command_name`` says in which field it is given.
     """
 
     commanded = True
@@ -29,6 +29,11 @@ class Commanded(Force):
             self._set(self.command_name, array)
 
     @property
+    def constant_rate(self) -> float | None:
+        """At which the coordinate goes on from where a run starts, where there is no input; m/s or rad/s."""
+        return None
+
+    @property
     def input(self) -> np.ndarray | Callable[..., float] | None:
-        """An array () or (steps + 1,), or a function; None where the force is given none."""
+        """An array () or (steps + 1,), or a function; None where there is a ``constant_rate``."""
         return getattr(self, self.command_name)

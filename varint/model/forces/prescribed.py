@@ -43,5 +43,10 @@ class PrescribedMotion(Commanded, AlongCoordinate):
             raise MechanismError(f"{self.label} needs position= or rate=, one of the two, got {given}")
         self._check(rate="any")
 
+    @property
+    def constant_rate(self) -> float | None:
+        """``rate``"""
+        return self.rate
+
     def elements(self, structure: "Structure") -> list[Element]:
         return [Constraint((self._measure(structure),), (1.0,), driven=True)]
