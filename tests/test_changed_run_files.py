@@ -7,9 +7,9 @@ from signed_files import signed
 from test_run_files import DT, NODES, run, same
 
 import varint as vi
-from varint.io.record import Counts
 from varint.io.run_file import Checkpoint, Progress, checksum_of
 from varint.io.run_reader import load_settings
+from varint.record import Counts
 
 
 def set_state(name, value):

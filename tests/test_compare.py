@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.nodes import HeldNodes
 from varint.comparison.differences import turn
 from varint.comparison.series import fitted_order, make_series
 from varint.model.rotation import rotation_matrix
+from varint.record import HeldNodes
 
 DT = (0.02, 0.01, 0.005)
 

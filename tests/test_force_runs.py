@@ -16,7 +16,7 @@ from random_mechanisms import random_closed, random_tree, random_velocity_state
 from scipy.integrate import solve_ivp
 
 import varint as vi
-from varint.analysis.nodes import HeldNodes
+from varint.record import HeldNodes
 
 # energy, momentum, time reversal
 
@@ -390,7 +390,7 @@ def test_cut_joints_take_forces_like_tree_joints():
     assert len(cuts) == 2
     others.append(vi.simulate(turned, 2.0, 0.005, tol=1e-13))
     nodes = HeldNodes(others[-1].nodes | {"position": others[-1].position[:, order]})
-    others[-1] = dataclasses.replace(others[-1], nodes=nodes)
+    others[-1] = vi.Trajectory(dataclasses.replace(others[-1].record, nodes=nodes))
     for other in others:
         assert np.abs(other.position - run.position).max() < 1e-9
         assert np.abs(other.work - run.work).max() < 1e-9

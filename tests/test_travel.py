@@ -40,6 +40,8 @@ def same(a, b):
         return False
     if isinstance(a, np.ndarray):
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, vi.Trajectory):
+        return same(a.record, b.record)
     if is_dataclass(a):
         return all(same(getattr(a, field.name), getattr(b, field.name)) for field in fields(a))
     if isinstance(a, Mapping):

@@ -7,6 +7,7 @@ from functools import cached_property
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled, compile_structure
+from varint.display import html_table, numbers_text
 from varint.kinematics.assembly import assemble, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.sweep import Sweep, sweep
@@ -133,6 +134,17 @@ class Mechanism(Structure):
         cube of the bodies in it.
         """
         return diagnose(self, self.compiled, self.state() if state is None else state)
+
+    def _repr_html_(self) -> str:
+        bodies = [(body.name, f"{body.mass:.6g}", numbers_text(body.position)) for body in self.bodies]
+        joints = [(j.name, type(j).__name__, j.body_a, j.body_b, j.dof) for j in self.joints]
+        forces = [(force.name, type(force).__name__) for force in self.forces]
+        parts = [html_table(("body", ">mass (kg)", ">position (m)"), bodies, repr(self))]
+        if joints:
+            parts.append(html_table(("joint", "type", "body a", "body b", ">coordinates"), joints))
+        if forces:
+            parts.append(html_table(("force", "type"), forces))
+        return "".join(parts)
 
     @property
     def rows(self) -> int:

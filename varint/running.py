@@ -14,17 +14,16 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from varint.analysis.nodes import joined
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
-from varint.io.record import Counts, Record
 from varint.io.run_file import fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import RunWriter
 from varint.mechanism import Mechanism
 from varint.model.checks import call, flag, function_of, path_of, positive, suggestion, whole_number
 from varint.model.state import State
+from varint.record import Counts, Record, joined
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 MOST_STEPS = 2**53  # of a run
@@ -173,7 +172,8 @@ def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> R
     blocks: list[Mapping[str, np.ndarray]] = [first.nodes]
     spent = _march(run, job, lambda block, spent: blocks.append(block.nodes), 0.0, pause)
     made_of = job.mechanism, job.settings, run.layout
-    return Record(*made_of, joined(blocks), job.load, run.counts, *_ended(run), spent)
+    end = run.checkpoint()
+    return Record(*made_of, joined(blocks), job.load, run.counts, *_ended(run), spent, end, job.inputs)
 
 
 def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:

@@ -17,12 +17,12 @@ from varint.integrators.march import March
 from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
-from varint.io.record import Record
 from varint.io.run_reader import read
 from varint.loads import command_array, load_arrays, recorded_loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State
+from varint.record import Record
 from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
 
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
@@ -147,7 +147,7 @@ def load(path: str | Path) -> Trajectory:
 
 
 def _trajectory(record: Record) -> Trajectory:
-    return Trajectory(**record.common())
+    return Trajectory(record)
 
 
 def _compiled(mechanism: Mechanism, closures: str) -> Compiled:

@@ -19,6 +19,8 @@ from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import NativeValue, register_model, typeof_impl, unbox
 
+from varint.display import Shown
+
 
 class ArrayKind(NamedTuple):
     """What an annotation says of a C-contiguous array."""
@@ -42,7 +44,7 @@ _DTYPES = {types.float64: np.dtype(np.float64), types.int64: np.dtype(np.int64),
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class Record(Shown):
     """Base of records: frozen dataclasses whose fields are C-contiguous arrays, or records.
 
     The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.

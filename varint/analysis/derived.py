@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varint.analysis import quantities
+from varint.display import Shown
 from varint.model.body import WORLD
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ NEARLY_SINGULAR = 0.01  # rank margin
 
 
 @dataclass(frozen=True)
-class Quantity:
+class Quantity(Shown):
     """A quantity at the T nodes of a trajectory.
 
     name, unit : str
@@ -189,7 +190,7 @@ def energy_balance(trajectory: "Trajectory") -> np.ndarray:
     The work of these is summed over the recorded nodes.
     """
     potentials = trajectory.forces_along.potential
-    dissipated = (potentials[0] - potentials - trajectory.work).sum(axis=1)
+    dissipated = (potentials[0] - potentials - (trajectory.work - trajectory.work[0])).sum(axis=1)
     return trajectory.energy - trajectory.energy[0] + dissipated - trajectory.work_from_outside
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.display import described, field_facts
 from varint.kernels.nodes import efforts_at_nodes
 from varint.kernels.plan import Plan
 from varint.kernels.workspace import workspace
@@ -24,6 +25,9 @@ class Forces(NamedTuple):
     power: np.ndarray
     potential: np.ndarray
     load: np.ndarray
+
+    def __repr__(self) -> str:
+        return described(self, field_facts(self))
 
 
 class _AtNodes(NamedTuple):

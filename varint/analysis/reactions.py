@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.display import described, field_facts
 from varint.kernels.reactions import solve_nodes
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
@@ -19,6 +20,9 @@ class Reaction(NamedTuple):
 
     force: np.ndarray
     torque: np.ndarray
+
+    def __repr__(self) -> str:
+        return described(self, field_facts(self))
 
 
 def accelerations_and_reactions(

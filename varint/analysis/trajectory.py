@@ -1,59 +1,34 @@
 """A recorded motion."""
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated
 from varint.analysis.forces import Forces, forces_at
-from varint.analysis.nodes import Nodes
+from varint.analysis.interpolation import interpolated
+from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
-from varint.kinematics.frames import joint_coordinates
+from varint.errors import ArgumentError
+from varint.kinematics.frames import joint_coordinates, joint_rates
 from varint.mechanism import Mechanism
+from varint.model.checks import in_a_shape
 from varint.model.forces.base import Force
 from varint.model.joints.base import Joint
+from varint.model.state import State
+from varint.record import ChosenNodes, Nodes, Record
 
-Item = TypeVar("Item")
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
 Value = TypeVar("Value")
-
-
-class ByName(Mapping[str, Value], Generic[Item, Value]):
-    """Values by the name of a joint or a force, each worked out when first asked for.
-
-    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of. A copy, a pickled one
-    too, is a dict of all values.
-    """
-
-    def __init__(
-        self, index: Mapping[str, int], find: Callable[[str], Item], evaluate: Callable[[Item], Value]
-    ) -> None:
-        self._index, self._find, self._evaluate = index, find, evaluate
-        self._known: dict[str, Value] = {}
-
-    def __getitem__(self, name: str) -> Value:
-        item = self._find(name)  # which refuses what is no name
-        if name not in self._known:
-            self._known[name] = self._evaluate(item)
-        return self._known[name]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._index
-
-    def get(self, name: str, default: Any = None) -> Any:
-        known = name in self
-        return self[name] if known else default
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._index)
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def __reduce__(self) -> tuple:
-        return dict, (dict(self),)
 
 
 def _recorded(name: str) -> Any:
@@ -61,25 +36,34 @@ def _recorded(name: str) -> Any:
     return property(lambda trajectory: trajectory.nodes[name])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+def _of_record(name: str) -> Any:
+    """The attribute that is the attribute ``name`` of the record."""
+    return property(operator.attrgetter(f"record.{name}"))
+
+
 class Trajectory:
     """Poses and velocities at T recorded nodes, and what follows from them.
 
-    Quantities such as ``energy`` and ``drift`` are attributes too, see `varint.analysis.derived`. What was worked out
-    is left behind when a trajectory is pickled or copied.
+    ``len(trajectory)`` is T, ``trajectory[i]`` the `State` at node i, ``trajectory[a:b:c]`` the trajectory of these
+    nodes; a loop goes over the states. Quantities such as ``energy`` and ``drift`` are attributes too, see
+    `varint.analysis.derived`. What was worked out is left behind when a trajectory is pickled or copied.
 
     Attributes
     ----------
+    record : Record
+        What the run left.
     mechanism : Mechanism
     nodes : Nodes
         The arrays up to ``law_states`` by name, of a large run in a file read when first asked for.
+    settings : dict
+        Arguments of the run.
     t : (T,) s
     position : (T, nb, 3) m, world; bodies in the order of the mechanism
     quat_wxyz : (T, nb, 4)
     velocity : (T, nb, 3) m/s, world
     angular_velocity : (T, nb, 3) rad/s, body
     load : (T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity; one for all if constant
-    work : (T, forces) J, done by each force since the start
+    work : (T, forces) J, done by each force since the start of the run
     command : (T, forces) input of each force, zero where it has none
     law_states : (T, n) states of the laws that have one, in the order of the forces
     newton_iterations, substeps : int
@@ -88,38 +72,39 @@ class Trajectory:
         Steps done.
     success : bool
     status : int
-        0 done, 1 a step did not converge.
+        0 done, 1 a step did not converge, -1 the run was not finished.
     message : str
     wall_time : float
         Seconds spent stepping.
     """
 
-    mechanism: Mechanism
-    nodes: Nodes
-    steady_load: np.ndarray | None
-    newton_iterations: int
-    substeps: int
-    steps: int
-    success: bool
-    status: int
-    message: str
-    wall_time: float
-
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> np.ndarray: ...  # the quantities
 
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
     def __repr__(self) -> str:
-        nodes = f"{len(self.t)} nodes, t = {self.t[0]:g} to {self.t[-1]:g} s"
+        nodes = f"{len(self)} nodes, t = {self.t[0]:g} to {self.t[-1]:g} s"
         doubt = f", not resolved from t = {self.unresolved[0]:g} s on" if self.unresolved.size else ""
         return f"{type(self).__name__} of '{self.mechanism.name}': {nodes}; {self.message}{doubt}"
 
     def __getstate__(self) -> dict[str, object]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"record": self.record}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
 
+    mechanism: Mechanism = _of_record("mechanism")
+    nodes: Nodes = _of_record("nodes")
+    settings: dict = _of_record("settings")
+    status: int = _of_record("status")
+    message: str = _of_record("message")
+    wall_time: float = _of_record("wall_time")
+    steps: int = _of_record("counts.steps")
+    newton_iterations: int = _of_record("counts.newton_iterations")
+    substeps: int = _of_record("counts.substeps")
     t = _recorded("t")
     position = _recorded("position")
     quat_wxyz = _recorded("quat_wxyz")
@@ -130,6 +115,76 @@ class Trajectory:
     law_states = _recorded("law_state")
 
     @property
+    def success(self) -> bool:
+        """Whether the run reached its end."""
+        return self.status == 0
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Trajectory": ...
+    def __getitem__(self, index: int | slice) -> "State | Trajectory":
+        if not isinstance(index, slice):
+            return self.state(index)
+        try:
+            chosen = range(len(self))[index]
+        except (TypeError, ValueError) as problem:
+            raise ArgumentError(f"the nodes of a trajectory are chosen by whole numbers: {problem}") from None
+        if not len(chosen) or chosen.step < 0:
+            raise ArgumentError(
+                f"nodes {index.start}:{index.stop}:{index.step} of {len(self)} are none, or go backward"
+            )
+        return self._of_nodes(ChosenNodes(self.nodes, slice(chosen.start, chosen.stop, chosen.step)))
+
+    def __iter__(self) -> Iterator[State]:
+        return (self.state(i) for i in range(len(self)))
+
+    def state(self, i: int) -> State:
+        """The `State` at node ``i``, from -T to T - 1. Raises ArgumentError for what is no whole number, IndexError."""
+        try:
+            node = operator.index(i)
+        except TypeError:
+            raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {i!r}") from None
+        if not -len(self) <= node < len(self):
+            raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
+        arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        return State(*(array[node].copy() for array in arrays))
+
+    @overload
+    def at(self, t: float) -> State: ...
+    @overload
+    def at(self, t: np.ndarray) -> "Trajectory": ...
+    def at(self, t: ArrayLike) -> "State | Trajectory":
+        """The motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
+
+        Positions and rotation vectors are Hermite polynomials through the nearest 2 nodes, 4 for schemes above order
+        2, 6 above order 6; velocities are their derivatives. So the error is of the order of the scheme, or higher, in
+        the spacing of the nodes; it opens joints by as much. Across the jump of an impact it is of order one. Inputs
+        and external loads, work and states of laws are linear in between.
+
+        Raises ArgumentError for times that do not rise, or lie outside those of the nodes.
+        """
+        times = in_a_shape(t, ((), (None,)), "t", ArgumentError, "a time or a list of times, s")
+        first, last = self.t[0], self.t[-1]
+        if (
+            times.size == 0
+            or not ((first <= times) & (times <= last)).all()
+            or (np.diff(times, axis=-1) <= 0 if times.ndim else np.zeros(1)).any()
+        ):
+            raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s")
+        nodes = interpolated(self.nodes, np.atleast_1d(times), self.order)
+        found = Trajectory(self.record.part(nodes))
+        return found if times.ndim else found.state(0)
+
+    @property
+    def order(self) -> int:
+        """Of the method that made the run."""
+        return self.settings["order"]
+
+    @property
     def unresolved_body(self) -> np.ndarray:
         """(T,) number of a body whose motion a step did not resolve, -1 for none, see `unresolved`."""
         known = "unresolved_body" in self.nodes  # not of runs in reduced coordinates
@@ -138,12 +193,15 @@ class Trajectory:
     @property
     def load(self) -> np.ndarray:
         """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
-        return self.nodes["load"] if self.steady_load is None else self.steady_load
+        return self.nodes["load"] if self.record.load is None else self.record.load
 
     def parts(self) -> Iterator["Trajectory"]:
         """The same nodes in order, as trajectories that fit in memory."""
         for nodes in self.nodes.parts():
-            yield replace(self, nodes=nodes)
+            yield self._of_nodes(nodes)
+
+    def _of_nodes(self, nodes: Nodes) -> "Trajectory":
+        return type(self)(self.record.part(nodes))
 
     @cached_property
     def orientation(self) -> np.ndarray:
@@ -161,6 +219,51 @@ class Trajectory:
         judged with the next one, so the node is one step later where each is recorded.
         """
         return self.t[self.unresolved_body >= 0]
+
+    def to_csv(self, path: str | Path, *what: str) -> None:
+        """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
+
+        ``what``: "coordinates", "reactions", ... of `varint.analysis.columns.GROUPS`; where nothing is given
+        coordinates, rates, poses, velocities and the energy. A file of that name is replaced. Numbers are written in
+        full. Raises ArgumentError for another suffix than .csv or an unknown group, FileError.
+        """
+        from varint.io.tables import to_csv
+
+        to_csv(self, path, what)
+
+    def to_dataframe(self, *what: str) -> "pandas.DataFrame":
+        """A table of pandas with the time as its index, see `to_csv`; ``attrs["units"]`` has the units of its columns.
+
+        Raises ArgumentError where pandas is missing, which ``pip install varint[tables]`` brings.
+        """
+        from varint.io.tables import to_dataframe
+
+        return to_dataframe(self, what)
+
+    def to_xarray(self, *what: str) -> "xarray.Dataset":
+        """A Dataset of xarray with a variable for each of ``what``, see `to_csv`, over time and body, joint or force.
+
+        Raises ArgumentError where xarray is missing, which ``pip install varint[tables]`` brings.
+        """
+        from varint.io.tables import to_xarray
+
+        return to_xarray(self, what)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the run to a file, .h5 or .hdf5, as ``simulate(output=)`` does; `varint.load` reads it.
+
+        A whole run can go on from there, by ``simulate(output=path, resume=True)``; some of its nodes cannot.
+
+        Raises
+        ------
+        FileError
+            The file exists, without ``overwrite``, or cannot be written.
+        ArgumentError
+            Another suffix, or nodes between those of a run in reduced coordinates, which no file holds.
+        """
+        from varint.io.save_run import save_run
+
+        save_run(self.record, path, overwrite)
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
@@ -195,19 +298,36 @@ class Trajectory:
 
     @cached_property
     def dissipated(self) -> Mapping[str, np.ndarray]:
-        """Force name to the energy (T,), J, that it took out since the start, its potential not counted."""
+        """Force name to the energy (T,), J, that it took out since the first node, its potential not counted."""
         potential = self.forces_along.potential
-        return self._by_force(potential[0] - potential - self.work)
+        return self._by_force(potential[0] - potential - (self.work - self.work[0]))
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
         """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad.
 
         Angles go on past pi, rotation vectors as well: no jumps as long as no body turns by more than pi
-        from one recorded node to the next.
+        from one recorded node to the next. At the first node they are the shortest.
         """
         poses = self.position, self.quat_wxyz
         return self._by_joint(lambda joint: joint_coordinates(self.mechanism, joint, *poses))
+
+    @cached_property
+    def rates(self) -> Mapping[str, np.ndarray]:
+        """Joint name to the rates of its coordinates (T, dof), or (T,) where it has one; m/s, rad/s."""
+        motion = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        return self._by_joint(lambda joint: joint_rates(self.mechanism, joint, self.coordinates[joint.name], *motion))
+
+    def path(self, body: str, point: ArrayLike | None = None) -> PointPath:
+        """The way of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.
+
+        ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given.
+        """
+        return point_path(self, body, point)
+
+    def relative(self, body_a: str, body_b: str) -> Relative:
+        """The motion of ``body_b`` as seen from ``body_a``, which turns and moves; either may be ``"world"``."""
+        return relative(self, body_a, body_b)
 
     @cached_property
     def reactions(self) -> Mapping[str, Reaction]:

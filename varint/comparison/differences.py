@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varint.analysis.trajectory import Trajectory
+from varint.display import described, field_facts
 
 APART = 0.1  # of the whole motion
 
@@ -22,6 +23,9 @@ class Quantities(NamedTuple):
     orientation: Any
     velocity: Any
     angular_velocity: Any
+
+    def __repr__(self) -> str:
+        return described(self, field_facts(self))
 
 
 UNITS = Quantities("m", "rad", "m/s", "rad/s")

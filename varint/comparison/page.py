@@ -8,6 +8,7 @@ import numpy as np
 from varint.comparison.differences import UNITS, time_apart
 from varint.comparison.numbers import versions
 from varint.comparison.series import Series, fitted_order
+from varint.display import html_table
 from varint.loads import is_controlled
 from varint.redmax.integrators import DEFAULT
 
@@ -64,6 +65,13 @@ def markdown(comparison: "Comparison") -> str:
     title = f"# {comparison.mechanism.name}: VI and REDMAX"
     what = "\n".join(f"* {name}: {text}" for name, text in facts(comparison).items())
     return "\n\n".join([title, what, *map(_text, tables(comparison))])
+
+
+def in_html(comparison: "Comparison") -> str:
+    """What was run and the tables, without their notes, for a notebook."""
+    title = f"{comparison.mechanism.name}: VI and REDMAX"
+    parts = [html_table(("", ""), list(facts(comparison).items()), title)]
+    return "".join([*parts, *(html_table(t.columns, t.rows, t.title) for t in tables(comparison))])
 
 
 def _errors(comparison: "Comparison") -> Table:

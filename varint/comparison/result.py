@@ -1,5 +1,6 @@
 """`Comparison`: what `compare` returns."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,8 +9,9 @@ import numpy as np
 
 from varint.comparison.differences import Quantities, largest
 from varint.comparison.files import save, save_figure
-from varint.comparison.page import facts, markdown
+from varint.comparison.page import facts, in_html, markdown
 from varint.comparison.series import Series
+from varint.display import Shown, count_text, described, names_text, value_text
 from varint.mechanism import Mechanism
 from varint.redmax import ReducedTrajectory
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Shown):
     """What was run.
 
     duration : float, s
@@ -41,7 +43,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Shown):
     """Runs of a mechanism in maximal and in reduced coordinates; ``str()`` gives a page in Markdown.
 
     Attributes
@@ -87,6 +89,18 @@ class Comparison:
         """REDMAX with nothing that closes the gaps of loops; None where there is no loop."""
         stabilised = len(self.settings.orders) + len(self.settings.integrators)
         return self.series[stabilised] if len(self.series) > stabilised else None
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{self.settings.duration:.6g} s"
+        yield f"dt {value_text(self.settings.dt)} s"
+        yield f"{count_text(len(self.series), 'series', 'series')}: {names_text(s.name for s in self.series)}"
+        yield f"the reference is off by {self.reference_error.position:.1e} m"
+
+    def __repr__(self) -> str:
+        return described(self, self._facts(), self.mechanism.name)
+
+    def _repr_html_(self) -> str:
+        return in_html(self)
 
     def __str__(self) -> str:
         return markdown(self)

@@ -1,16 +1,17 @@
 """`Series`: runs by one method, from coarse to fine, against the reference."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import Quantities, differences, largest, time_apart
+from varint.display import Shown, count_text, names_text, numbers_text
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class Series(Shown):
     """K runs by one method, compared with the reference at T nodes; NaN after the node where a run stopped.
 
     Attributes
@@ -40,6 +41,13 @@ class Series:
     apart: np.ndarray
     fitted: Quantities
     order: Quantities
+
+    def _facts(self) -> Iterable[str]:
+        yield count_text(len(self.runs), "run")
+        yield f"{self.parameter} {names_text(self.settings)}".replace("'", "")
+        yield f"errors of positions {numbers_text(self.error.position)} m"
+        if not np.isnan(self.order.position):
+            yield f"of order {self.order.position:.2f}"
 
     @property
     def settings(self) -> list[str]:

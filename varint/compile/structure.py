@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from varint.compile import efforts, joints, loops
 from varint.compile.bodies import body_arrays, longest_arm
 from varint.compile.roles import Roles, find_roles
+from varint.display import Shown
 from varint.kernels.plan import (
     Bodies,
     Constraints,
@@ -32,7 +33,7 @@ KindOfRecord = TypeVar("KindOfRecord")
 
 
 @dataclass(frozen=True, eq=False)
-class Compiled:
+class Compiled(Shown):
     """A plan and the way back to names.
 
     Attributes

@@ -8,11 +8,11 @@ import numpy as np
 from varint.errors import StateError
 from varint.integrators.march import RECORDED, March, join_blocks
 from varint.integrators.march import Block as MarchBlock
-from varint.io.record import Counts
 from varint.kernels.impacts import DEEPEST_SUBSTEP
 from varint.loads import called, is_controlled
 from varint.mechanism import Mechanism
 from varint.model.state import State
+from varint.record import Counts
 from varint.running import Block, Failure
 
 LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes of a part

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from varint.display import Shown
 from varint.errors import ArgumentError
 from varint.model.checks import choice
 
 
 @dataclass(frozen=True, eq=False)
-class Scheme:
+class Scheme(Shown):
     """A scheme of the variational integrator.
 
     name : str

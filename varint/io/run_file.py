@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.io.mechanism_data import to_data
-from varint.io.record import Counts
 from varint.mechanism import Mechanism
+from varint.record import Counts
 
 FORMAT = "varint run 5"
 SUFFIXES = (".h5", ".hdf5")

@@ -17,10 +17,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from varint.analysis.nodes import HeldNodes, Nodes
 from varint.errors import FileError, MechanismError
 from varint.io.mechanism_data import from_data
-from varint.io.record import Counts, Record
 from varint.io.run_file import (
     FORMAT,
     LONGEST_MESSAGE,
@@ -33,6 +31,7 @@ from varint.io.run_file import (
     digest_of,
 )
 from varint.mechanism import Mechanism
+from varint.record import Counts, HeldNodes, Nodes, Record
 
 SUPERBLOCK = b"\x89HDF\r\n\x1a\n\x03"  # how the files begin
 SWMR_WRITE = 4  # its flag of a file being written, or left so by a kill
@@ -290,6 +289,8 @@ def read(path: str | Path) -> Record:
             status=progress.status,
             message=run.checkpoint.message,
             wall_time=run.checkpoint.wall_time,
+            fingerprint=run.texts["fingerprint"].decode(),
+            checkpoint=run.checkpoint.state,
         )
 
 
@@ -361,7 +362,7 @@ def _settings(found: dict) -> dict:
     """Settings of either formulation, as far as others than the run itself use them."""
     number = int | float
     wanted: dict = {"duration": number, "dt": number | None, "every": int, "steps": int}
-    by_formulation: dict = {"maximal": {"scheme": str, "order": int}, "reduced": {"integrator": str}}
+    by_formulation: dict = {"maximal": {"scheme": str, "order": int}, "reduced": {"integrator": str, "order": int}}
     if found.get("formulation") not in tuple(by_formulation):
         raise ValueError("its settings name no formulation")
     for name, kind in (wanted | by_formulation[found["formulation"]]).items():

@@ -21,7 +21,6 @@ import numpy as np
 
 from varint.errors import FileError, VarintError
 from varint.io.mechanism_data import to_data
-from varint.io.record import Counts
 from varint.io.run_file import (
     FORMAT,
     NOT_FINISHED,
@@ -35,6 +34,7 @@ from varint.io.run_file import (
 )
 from varint.io.run_reader import END_OF_FILE, open_run
 from varint.mechanism import Mechanism
+from varint.record import Counts
 
 LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
 MARGIN = 1 << 20  # bytes of HDF5's own tables that a block may add

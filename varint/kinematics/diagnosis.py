@@ -9,7 +9,7 @@ N^T dG(xi) eta does not vanish on the motions xi, eta, some of them end at secon
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.compile import Compiled, compile_structure
+from varint.display import Shown, count_text, described, html_table
 from varint.errors import StateError
 from varint.kernels.configuration import place_anew
 from varint.kernels.measures import curve_rows
@@ -43,7 +44,7 @@ SQUARE_ON = 1e-6  # how near a direction must be to a world axis to be called by
 
 
 @dataclass(frozen=True, eq=False)
-class Diagnosis:
+class Diagnosis(Shown):
     """What the joints and couplings of a mechanism allow at a pose. ``str()`` of it is a report.
 
     Attributes
@@ -114,6 +115,31 @@ class Diagnosis:
         flat = motions.reshape(-1, 6 * nb)
         largest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1, keepdims=True), axis=1)
         return motions * np.sign(largest)[:, :, None]
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{count_text(self.mobility, 'degree')} of freedom"
+        if self.singular:
+            yield f"a singular pose with {self.generic_mobility} at neighbouring poses"
+        yield count_text(self.redundancy, "redundant row")
+        yield f"rank margin {self.rank_margin:.2g}"
+
+    def __repr__(self) -> str:
+        return described(self, self._facts(), self.structure.name)
+
+    def _repr_html_(self) -> str:
+        nearby = f"{self.generic_mobility}" + (": this pose is singular" if self.singular else "")
+        unique = "unique" if self.unique_multipliers else "not unique: of those that fit, the smallest are reported"
+        rows = [
+            ("degrees of freedom at this pose", self.mobility),
+            ("at neighbouring poses", nearby),
+            ("reactions", unique),
+            ("smallest singular value counted as non-zero", f"{self.rank_margin:.2g} of the largest"),
+            ("largest counted as zero", f"{self.gap:.2g}"),
+            ("redundant rows", self.redundancy),
+        ]
+        summary = html_table(("", ""), rows, f"Diagnosis of '{self.structure.name}'")
+        lines = [line.partition(": ")[::2] for line in self.redundant_lines]
+        return summary + (html_table(("joint", "redundant"), lines) if lines else "")
 
     def __str__(self) -> str:
         def number(count: int, what: str) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Turn, joint_pose, motion_subspace
 from varint.model.product_table import joint_table
-from varint.model.rotation import cross_matrix, rotation_matrix
+from varint.model.rotation import cross_matrix, rotation_matrix, turned
 from varint.model.structure import Structure
 from varint.products.coordinates import coordinates
 from varint.products.records import one_product
@@ -63,6 +63,20 @@ class JointFrames:
         poses = np.ascontiguousarray(turn).reshape(-1, 3, 3), np.ascontiguousarray(shift).reshape(-1, 3)
         coordinates(*one_product(joint_table(self.joint), length), *poses, found.reshape(-1, self.joint.dof))
         return found
+
+    def relative_twist(self, x: np.ndarray, R: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Twist (..., 6) of b seen from a, at b's origin in b's axes, angular first.
+
+        Velocities ``v``, world, and ``w``, body axes, (..., nb + 1, 3).
+        """
+        turn, shift = self.relative_pose(x, R)
+        (v_a, w_a, R_a), (v_b, w_b, R_b) = (
+            (v[..., body, :], w[..., body, :], R[..., body, :, :]) for body in (self.a, self.b)
+        )
+        arm = self.origin_a + shift @ self.axes_a.T
+        apart = v_b + turned(R_b, np.cross(w_b, self.origin_b)) - v_a - turned(R_a, np.cross(w_a, arm))
+        angular = w_b @ self.axes_b - turned(np.swapaxes(turn, -1, -2), w_a @ self.axes_a)
+        return np.concatenate([angular, turned(np.swapaxes(R_b @ self.axes_b, -1, -2), apart)], axis=-1)
 
     def twist_jacobian(self, x: np.ndarray, R: np.ndarray) -> np.ndarray:
         """Twist of b seen from a, at b's origin in b's axes, angular first: (6, 2, 6) by the motions of bodies a and b.
@@ -186,6 +200,27 @@ def joint_coordinates(structure: Structure, joint: Joint, position: np.ndarray, 
     """
     q = continued_coordinates(joint, JointFrames(structure, joint).measure(*with_world(position, quat_wxyz)))
     return q[:, 0] if joint.dof == 1 else q
+
+
+def joint_rates(
+    structure: Structure,
+    joint: Joint,
+    q: np.ndarray,
+    position: np.ndarray,
+    quat_wxyz: np.ndarray,
+    velocity: np.ndarray,
+    angular_velocity: np.ndarray,
+) -> np.ndarray:
+    """Rates (T, dof) of the coordinates ``q`` (T, dof) of ``joint``, or (T,) where it has one.
+
+    Poses and velocities (T, nb, ...). What the velocities have across the joint's motions is left out.
+    """
+    x, R = with_world(position, quat_wxyz)
+    v, w = (np.concatenate([array, np.zeros_like(array[:, :1])], axis=1) for array in (velocity, angular_velocity))
+    twist = JointFrames(structure, joint).relative_twist(x, R, v, w)
+    S = motion_subspace(joint, q.reshape(len(q), joint.dof))
+    rates = turned(np.linalg.pinv(S), twist) if joint.dof else np.zeros((len(q), 0))
+    return rates[:, 0] if joint.dof == 1 else rates
 
 
 def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
+from varint.display import Shown, count_text, described, numbers_text
 from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
@@ -40,7 +41,7 @@ CURVED = 0.25  # of its size: a least singular value further off a straight line
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(Shown):
     """Configurations along a sweep, bodies in the order of the mechanism.
 
     Attributes
@@ -70,6 +71,18 @@ class Sweep:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def _facts(self) -> Iterable[str]:
+        yield count_text(len(self), "configuration")
+        if len(self):
+            yield f"values from {self.values[0]:.6g} to {self.values[-1]:.6g}"
+        if self.lockup is not None:
+            yield f"locked at {self.lockup:.6g}"
+        if len(self.branch_points):
+            yield f"{count_text(len(self.branch_points), 'branch point')} {numbers_text(self.branch_points)}"
+
+    def __repr__(self) -> str:
+        return described(self, self._facts(), self.mechanism.name)
 
     def state(self, i: int) -> State:
         """The configuration at ``values[i]``, at rest."""

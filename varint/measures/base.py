@@ -22,11 +22,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from varint.display import Shown
+
 NONE3 = np.zeros(3)
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(Shown):
     """The constants of a measure in a plan. The file of a kind says which it has, and what they are.
 
     u, v : (3,) in axes of body a: directions, or a point from the centre of mass, m
@@ -43,7 +45,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class Measure(Shown):
     """A measure between two bodies, as forces describe it: points and directions in the world, reference configuration.
 
     Attributes

@@ -1,11 +1,12 @@
 """A rigid body: mass, inertia and pose in the reference configuration."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.display import numbers_text
 from varint.errors import MechanismError
 from varint.model import shapes
 from varint.model.bounds import bounded, divisor
@@ -72,6 +73,11 @@ class Body(Frozen):
     def label(self) -> str:
         """How errors name the body."""
         return f"body '{self.name}'"
+
+    def _facts(self) -> Iterable[str]:
+        yield f"mass {self.mass:.6g} kg"
+        yield f"position {numbers_text(self.position)} m"
+        yield f"principal moments {numbers_text(np.linalg.eigvalsh(self.inertia))} kg m^2"
 
     @classmethod
     def box(

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.display import Shown
 from varint.errors import FileError, MechanismError, VarintError
 
 UNIT_TOLERANCE = 1e-8
@@ -35,7 +36,7 @@ def freeze(array: np.ndarray) -> np.ndarray:
     return array
 
 
-class Frozen:
+class Frozen(Shown):
     """Base of descriptions: their arrays are read-only in copies too, pickled ones included."""
 
     def __setstate__(self, state: dict[str, object]) -> None:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.display import described, field_facts
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
 from varint.model.checks import MOST, array_of, check_name, not_negative, positive, whole_number
@@ -23,6 +24,9 @@ class DeformableSpring(NamedTuple):
     bodies: list[Body]
     joints: list[Joint]
     forces: list[Force]
+
+    def __repr__(self) -> str:
+        return described(self, field_facts(self))
 
 
 def deformable_spring(

@@ -11,23 +11,24 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from varint.model.checks import Frozen
-from varint.model.rotation import left_jacobian, matrix_from_vector
+from varint.model.rotation import left_jacobian, matrix_from_vector, turned
 
 if TYPE_CHECKING:
     from varint.model.joints.base import Joint
 
 
 class Motion(Frozen):
-    """A motion of ``size`` coordinates."""
+    """A motion of ``size`` coordinates, in ``unit``."""
 
     size: ClassVar[int] = 1
+    unit: ClassVar[str] = "rad"
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (3, 3) and shift (3,) at coordinates ``q`` (size,)."""
+        """Rotations (..., 3, 3) and shifts (..., 3) at coordinates ``q`` (..., size)."""
         raise NotImplementedError
 
     def screws(self, q: np.ndarray) -> np.ndarray:
-        """Twists (size, 6) by the rates, seen in the frame after the motion."""
+        """Twists (..., size, 6) by the rates, seen in the frame after the motion."""
         raise NotImplementedError
 
 
@@ -38,10 +39,10 @@ class Turn(Motion):
     axis: int
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return matrix_from_vector(q[0] * np.eye(3)[self.axis]), np.zeros(3)
+        return matrix_from_vector(q * np.eye(3)[self.axis]), np.zeros((*q.shape[:-1], 3))
 
     def screws(self, q: np.ndarray) -> np.ndarray:
-        return np.eye(6)[self.axis, None]
+        return np.broadcast_to(np.eye(6)[self.axis], (*q.shape, 6))
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,13 @@ class Slide(Motion):
 
     axis: int
 
+    unit = "m"
+
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.eye(3), q[0] * np.eye(3)[self.axis]
+        return np.broadcast_to(np.eye(3), (*q.shape[:-1], 3, 3)), q * np.eye(3)[self.axis]
 
     def screws(self, q: np.ndarray) -> np.ndarray:
-        return np.eye(6)[3 + self.axis, None]
+        return np.broadcast_to(np.eye(6)[3 + self.axis], (*q.shape, 6))
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,11 @@ class Ball(Motion):
     size = 3
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return matrix_from_vector(q), np.zeros(3)
+        return matrix_from_vector(q), np.zeros(q.shape)
 
     def screws(self, q: np.ndarray) -> np.ndarray:
-        return np.hstack([left_jacobian(q), np.zeros((3, 3))])  # its transpose is the right one
+        turning = left_jacobian(q)  # its transpose is the right one
+        return np.concatenate([turning, np.zeros_like(turning)], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -80,36 +84,45 @@ class Shift(Motion):
     size = 0
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.eye(3), self.length * np.eye(3)[self.axis]
+        shape = q.shape[:-1]
+        shift = self.length * np.eye(3)[self.axis]
+        return np.broadcast_to(np.eye(3), (*shape, 3, 3)), np.broadcast_to(shift, (*shape, 3))
 
     def screws(self, q: np.ndarray) -> np.ndarray:
-        return np.zeros((0, 6))
+        return np.zeros((*q.shape, 6))
 
 
 def joint_pose(joint: "Joint", q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rotation (3, 3) and origin (3,) of frame b in frame a at coordinates ``q`` (dof,)."""
+    """Rotations (..., 3, 3) and origins (..., 3) of frame b in frame a at coordinates ``q`` (..., dof)."""
     R, p = np.eye(3), np.zeros(3)
     for motion, part in _parts(joint, q):
         turn, shift = motion.pose(part)
-        p = p + R @ shift
+        p = p + turned(R, shift)
         R = R @ turn
     return R, p
 
 
 def motion_subspace(joint: "Joint", q: np.ndarray) -> np.ndarray:
-    """S (6, dof) with twist = S dq/dt at coordinates ``q``."""
-    columns = [np.zeros((0, 6))]
+    """S (..., 6, dof) with twist = S dq/dt at coordinates ``q`` (..., dof)."""
+    columns = [np.zeros((*q.shape[:-1], 0, 6))]
     R, p = np.eye(3), np.zeros(3)  # of the last frame, seen from the motion under way
     for motion, part in reversed(list(_parts(joint, q))):
         screws = motion.screws(part)
-        columns.append(np.hstack([screws[:, :3] @ R, (screws[:, 3:] + np.cross(screws[:, :3], p)) @ R]))
+        turning, sliding = screws[..., :3], screws[..., 3:]
+        at_end = sliding + np.cross(turning, p[..., None, :])
+        columns.append(np.concatenate([turning @ R, at_end @ R], axis=-1))
         turn, shift = motion.pose(part)
-        R, p = turn @ R, shift + turn @ p
-    return np.concatenate(columns[::-1]).T
+        R, p = turn @ R, shift + turned(turn, p)
+    return np.swapaxes(np.concatenate(columns[::-1], axis=-2), -1, -2)
+
+
+def coordinate_units(joint: "Joint") -> list[str]:
+    """The unit of each coordinate of a joint."""
+    return [motion.unit for motion in joint.allowed for _ in range(motion.size)]
 
 
 def _parts(joint: "Joint", q: np.ndarray) -> Iterator[tuple[Motion, np.ndarray]]:
     start = 0
     for motion in joint.allowed:
-        yield motion, q[start : start + motion.size]
+        yield motion, q[..., start : start + motion.size]
         start += motion.size

@@ -28,6 +28,8 @@ class Product(Motion):
     size : number of coordinates, 1 or 2
     closed : bool
         Whether the first coordinate goes round: n1 is 0 again. Else the pieces at the ends reach on.
+    unit : str
+        Of the coordinates; those of splines count their pieces.
     """
 
     base: np.ndarray
@@ -35,8 +37,12 @@ class Product(Motion):
     power: np.ndarray
     size: int = 1  # type: ignore[misc]
     closed: bool = False
+    unit: str = ""  # type: ignore[misc]
 
     def pose(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if q.ndim > 1:
+            R, p = zip(*(self.pose(row) for row in q.reshape(-1, self.size)), strict=True)
+            return np.reshape(R, (*q.shape[:-1], 3, 3)), np.reshape(p, (*q.shape[:-1], 3))
         piece, where = self._piece(q)
         T = self.base[piece]
         for screw, power in zip(self.screw[piece], self.power[piece], strict=True):
@@ -44,6 +50,8 @@ class Product(Motion):
         return T[:3, :3], T[:3, 3]
 
     def screws(self, q: np.ndarray) -> np.ndarray:
+        if q.ndim > 1:
+            return np.reshape([self.screws(row) for row in q.reshape(-1, self.size)], (*q.shape, 6))
         piece, where = self._piece(q)
         S = np.zeros((self.size, 6))
         for screw, power in zip(self.screw[piece], self.power[piece], strict=True):
@@ -76,11 +84,11 @@ class Product(Motion):
         return replace(self, base=freeze(base), screw=freeze(screw), power=freeze(self.power[:, :, ::-1].copy()))
 
 
-def along_screw(screw: ArrayLike) -> Product:
-    """exp(screw q), ``screw`` (6,)."""
+def along_screw(screw: ArrayLike, unit: str) -> Product:
+    """exp(screw q), ``screw`` (6,), q in ``unit``."""
     power = np.zeros((1, 1, 1, 4, 4))
     power[..., 1, 0] = 1.0
-    return Product(np.eye(4)[None, None], np.reshape(screw, (1, 1, 1, 6)), power)
+    return Product(np.eye(4)[None, None], np.reshape(screw, (1, 1, 1, 6)), power, unit=unit)
 
 
 def _polynomial(power: np.ndarray, x: float, y: float, along: int | None = None) -> float:

@@ -20,7 +20,7 @@ def as_product(motion: Motion) -> Product:
     if isinstance(motion, Product):
         return motion
     assert isinstance(motion, Turn | Slide)
-    return along_screw(np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)])
+    return along_screw(np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)], motion.unit)
 
 
 def table_of(

@@ -18,6 +18,11 @@ def rotation_matrix(quat_wxyz: ArrayLike) -> np.ndarray:
     return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
+def turned(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Products (..., n) of matrices (..., n, m) and vectors (..., m)."""
+    return (matrix @ vectors[..., None])[..., 0]
+
+
 def quat_from_matrix(R: ArrayLike) -> np.ndarray:
     """Unit quaternions (..., 4), scalar part not negative, of rotation matrices (..., 3, 3).
 
@@ -38,32 +43,53 @@ def quat_from_matrix(R: ArrayLike) -> np.ndarray:
 
 
 def matrix_from_vector(vector: ArrayLike) -> np.ndarray:
-    """Rotation matrix (3, 3) of a rotation vector (3,), rad."""
-    angle = np.linalg.norm(vector)
-    share = np.sin(0.5 * angle) / angle if angle > 0.0 else 0.5
-    return rotation_matrix([np.cos(0.5 * angle), *(share * np.asarray(vector))])
+    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3), rad."""
+    return rotation_matrix(quat_from_vector(vector))
+
+
+def quat_from_vector(vector: ArrayLike) -> np.ndarray:
+    """Unit quaternions (..., 4) of rotation vectors (..., 3), rad."""
+    r = np.asarray(vector)
+    half = 0.5 * np.linalg.norm(r, axis=-1, keepdims=True)
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * r], axis=-1)
 
 
 def vector_from_matrix(R: np.ndarray) -> np.ndarray:
     """Rotation vectors (..., 3) of rotation matrices (..., 3, 3), rad, no longer than pi."""
-    quat = quat_from_matrix(R)
-    sine = np.linalg.norm(quat[..., 1:], axis=-1, keepdims=True)
-    angle = 2 * np.arctan2(sine, quat[..., :1])
-    return quat[..., 1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0)
+    return vector_from_quat(quat_from_matrix(R))
+
+
+def vector_from_quat(quat_wxyz: np.ndarray) -> np.ndarray:
+    """Rotation vectors (..., 3) of unit quaternions (..., 4), rad; up to pi where the scalar part is not negative."""
+    sine = np.linalg.norm(quat_wxyz[..., 1:], axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(sine, quat_wxyz[..., :1])
+    return quat_wxyz[..., 1:] * np.divide(angle, sine, out=np.full_like(sine, 2.0), where=sine > 0)
+
+
+def quat_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Products (..., 4) of quaternions (..., 4), scalar first."""
+    (aw, av), (bw, bv) = ((q[..., :1], q[..., 1:]) for q in (a, b))
+    scalar = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
+    return np.concatenate([scalar, aw * bv + bw * av + np.cross(av, bv)], axis=-1)
 
 
 def cross_matrix(a: np.ndarray) -> np.ndarray:
-    """[a] (3, 3) with [a] b = a x b."""
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+    """[a] (..., 3, 3) with [a] b = a x b, of vectors (..., 3)."""
+    x, y, z = np.moveaxis(a, -1, 0)
+    o = np.zeros_like(x)
+    return np.moveaxis(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), (0, 1), (-2, -1))
 
 
 def left_jacobian(vector: ArrayLike) -> np.ndarray:
-    """I + a [r] + b [r]^2 of a rotation vector (3,), a = (1 - cos t) / t^2, b = (t - sin t) / t^3 (docs/redmax.md)."""
+    """I + a [r] + b [r]^2 (..., 3, 3) of rotation vectors r (..., 3), with angle t (docs/redmax.md).
+
+    a = (1 - cos t) / t^2, b = (t - sin t) / t^3.
+    """
     r = np.asarray(vector)
-    x = r @ r
-    if x < 1e-4:
-        a, b = 0.5 - x / 24 + x * x / 720, 1 / 6 - x / 120 + x * x / 5040
-    else:
-        t = np.sqrt(x)
-        a, b = (1 - np.cos(t)) / x, (t - np.sin(t)) / (t * x)
-    return np.eye(3) + a * cross_matrix(r) + b * cross_matrix(r) @ cross_matrix(r)
+    x = np.sum(r * r, axis=-1)[..., None, None]
+    near = x < 1e-4
+    t = np.sqrt(np.where(near, 1.0, x))
+    a = np.where(near, 0.5 - x / 24 + x * x / 720, (1 - np.cos(t)) / (t * t))
+    b = np.where(near, 1 / 6 - x / 120 + x * x / 5040, (t - np.sin(t)) / (t * t * t))
+    R = cross_matrix(r)
+    return np.eye(3) + a * R + b * (R @ R)

@@ -1,12 +1,17 @@
 """Configuration and velocity of every body."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from varint.display import Shown, count_text, field_facts, html_table, numbers_text
+
+LISTED = 30  # bodies in a notebook
+
 
 @dataclass(frozen=True, eq=False)
-class State:
+class State(Shown):
     """Pose and velocity of the nb bodies of a mechanism, in the order of its description.
 
     Made by ``Mechanism.state``, which makes it consistent with the joints.
@@ -16,3 +21,29 @@ class State:
     quat_wxyz: np.ndarray  # (nb, 4) body to world, unit
     velocity: np.ndarray  # (nb, 3) m/s, world
     angular_velocity: np.ndarray  # (nb, 3) rad/s, body
+
+    def _facts(self) -> Iterable[str]:
+        if not self._is_whole:
+            yield from field_facts(self)
+            return
+        yield count_text(len(self.position), "body", "bodies")
+        yield f"centres from {numbers_text(self.position.min(axis=0))} to {numbers_text(self.position.max(axis=0))} m"
+        if not (np.any(self.velocity) or np.any(self.angular_velocity)):
+            yield "at rest"
+            return
+        fastest = (np.linalg.norm(speed, axis=1).max() for speed in (self.velocity, self.angular_velocity))
+        yield "speeds up to {:.4g} m/s and {:.4g} rad/s".format(*fastest)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether it can be the state of a mechanism: whoever wants may put anything into one."""
+        arrays = list(vars(self).values())
+        plain = all(isinstance(a, np.ndarray) and a.ndim == 2 and a.size and a.dtype.kind in "iuf" for a in arrays)
+        return plain and len({len(array) for array in arrays}) == 1
+
+    def _repr_html_(self) -> str | None:
+        if not self._is_whole:
+            return None  # and the notebook takes the repr
+        columns = ("body", "position (m)", "quat_wxyz", "velocity (m/s)", "angular velocity (rad/s)")
+        rows = [(i, *map(numbers_text, row)) for i, row in enumerate(zip(*vars(self).values(), strict=True))]
+        return html_table(columns, rows, repr(self), LISTED)

@@ -1,12 +1,13 @@
 """Bodies and joints of a mechanism, checked when they are put together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 
+from varint.display import Shown, count_text, numbers_text
 from varint.errors import MechanismError
 from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_name, known_name, of_type, sequence_of, shown
@@ -18,7 +19,7 @@ ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class Structure(Shown):
     """What a mechanism is made of; no state inside.
 
     Parameters
@@ -78,6 +79,12 @@ class Structure:
     def __reduce__(self) -> tuple:
         """A copy, a pickled one too, is made anew; what is compiled is compiled again where it is needed."""
         return type(self), (self.name, self.bodies, self.joints, self.gravity, dict(self.start), self.forces)
+
+    def _facts(self) -> Iterable[str]:
+        yield count_text(len(self.bodies), "body", "bodies")
+        yield count_text(len(self.joints), "joint")
+        yield count_text(len(self.forces), "force")
+        yield f"gravity {numbers_text(self.gravity)} m/s^2"
 
     @cached_property
     def body_index(self) -> Mapping[str, int]:

@@ -15,6 +15,7 @@ from varint.model.rotation import matrix_from_vector
 
 EXPONENTIAL = "exponential"
 ORDERS = tuple("".join(axes) for axes in product("xyz", repeat=3) if axes[0] != axes[1] != axes[2])
+CHARTS = (EXPONENTIAL, *ORDERS)  # by their numbers in records
 LONGEST = 1.5 * np.pi  # rad
 SMALLEST = 0.3  # of det S
 

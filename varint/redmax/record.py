@@ -5,17 +5,16 @@ Beside what both formulations record, nodes hold ``q``, ``qdot`` and ``chart`` (
 sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``. The layout names the columns.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
-from varint.io.record import Record
-from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.record import Record
+from varint.redmax.charts import CHARTS
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
-from varint.redmax.trajectory import ReducedTrajectory, mean_rates
+from varint.redmax.trajectory import ReducedTrajectory
 
-CHARTS = (EXPONENTIAL, *ORDERS)
 IMPULSES = ("stopping_impulse", "friction_impulse", "driving_impulse")
 
 
@@ -34,23 +33,7 @@ def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
 def trajectory(record: Record) -> ReducedTrajectory:
     """The trajectory of a reduced run; raises ValueError where its nodes and layout do not belong together."""
     _check(record)
-    layout, nodes, t = record.layout, record.nodes, record.nodes["t"]
-    if layout["contacts"]:
-        stopping, friction, driving = (mean_rates(nodes[name], t) for name in IMPULSES)
-    else:
-        stopping, friction, driving = np.zeros_like(nodes["work"]), np.zeros((len(t), 0)), nodes["driving"]
-    charts = np.array(CHARTS)[nodes["chart"]]
-    return ReducedTrajectory(
-        **record.common(),
-        q=nodes["q"],
-        qdot=nodes["qdot"],
-        columns={name: slice(*ends) for name, ends in layout["columns"].items()},
-        evaluations=record.counts.evaluations,
-        driving=_parts(driving, layout["driving"]),
-        charts={name: charts[:, k] for k, name in enumerate(layout["charts"])},
-        stopping=stopping,
-        friction=_parts(friction, layout["friction"]),
-    )
+    return ReducedTrajectory(record)
 
 
 def _check(record: Record) -> None:
@@ -85,7 +68,3 @@ def _ranges(widths: Mapping[str, int]) -> dict[str, list[int]]:
     """Name to [first, last + 1] of columns that follow each other."""
     ends = np.cumsum([0, *widths.values()]).tolist()
     return {name: [first, last] for name, first, last in zip(widths, ends, ends[1:], strict=False)}
-
-
-def _parts(columns: np.ndarray, ranges: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:
-    return {name: columns[:, first:last] for name, (first, last) in ranges.items()}

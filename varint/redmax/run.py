@@ -6,14 +6,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from varint.errors import FileError
-from varint.io.record import Counts
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
+from varint.record import Counts
+from varint.redmax.charts import CHARTS
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator
 from varint.redmax.inverse import InverseDynamics, driving_efforts
-from varint.redmax.record import CHARTS, layout_of
+from varint.redmax.record import layout_of
 from varint.redmax.states import without_jumps
 from varint.redmax.tree import Tree, find_tree
 from varint.running import Block, Failure

@@ -130,6 +130,7 @@ def simulate(
     settings = {
         "formulation": "reduced",
         "integrator": integrator,
+        "order": kind.order,
         "duration": duration,
         "dt": dt,
         "rtol": rtol,

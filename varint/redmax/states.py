@@ -1,9 +1,11 @@
 """Reduced states and maximal ones, both ways."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from varint.display import Shown, value_text
 from varint.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.frames import JointFrames, with_world
@@ -16,7 +18,7 @@ from varint.redmax.tree import Tree, find_tree
 
 
 @dataclass(frozen=True, eq=False)
-class ReducedState:
+class ReducedState(Shown):
     """Coordinates of the tree joints and their rates, in the columns of `coordinates`.
 
     q : (nq,) m, rad; angles count their turns
@@ -25,6 +27,9 @@ class ReducedState:
 
     q: np.ndarray
     qdot: np.ndarray
+
+    def _facts(self) -> Iterable[str]:
+        yield from (f"{name} {value_text(value)}" for name, value in vars(self).items())
 
 
 def coordinates(mechanism: Mechanism) -> dict[str, slice]:

@@ -1,7 +1,7 @@
 """A recorded motion with its reduced coordinates."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,12 +13,11 @@ from varint.kinematics.frames import JointFrames, continued_coordinates, joint_c
 from varint.model.forces.along import AlongCoordinate
 from varint.model.joints.base import Joint
 from varint.model.motion import motion_subspace
-from varint.redmax.charts import EXPONENTIAL
+from varint.redmax.charts import CHARTS, EXPONENTIAL
 from varint.redmax.contacts import is_contact
 from varint.redmax.friction import friction_named
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class ReducedTrajectory(Trajectory):
     """A `Trajectory` found in reduced coordinates; its poses and velocities follow from them.
 
@@ -40,14 +39,51 @@ class ReducedTrajectory(Trajectory):
     second. Accelerations and reactions are with these efforts.
     """
 
-    q: np.ndarray
-    qdot: np.ndarray
-    columns: Mapping[str, slice]
-    evaluations: int
-    driving: Mapping[str, np.ndarray]
-    charts: Mapping[str, np.ndarray]
-    stopping: np.ndarray
-    friction: Mapping[str, np.ndarray]
+    @property
+    def evaluations(self) -> int:
+        """How often the accelerations, or the residual of a step, were evaluated."""
+        return self.record.counts.evaluations
+
+    @property
+    def q(self) -> np.ndarray:
+        """(T, nq) coordinates of the tree joints, m, rad."""
+        return self.nodes["q"]
+
+    @property
+    def qdot(self) -> np.ndarray:
+        """(T, nq) their rates, m/s, rad/s."""
+        return self.nodes["qdot"]
+
+    @cached_property
+    def columns(self) -> dict[str, slice]:
+        """Joint name to its columns of ``q``."""
+        return {name: slice(*ends) for name, ends in self.record.layout["columns"].items()}
+
+    @cached_property
+    def charts(self) -> dict[str, np.ndarray]:
+        """Joint name to (T,) names of the charts of its free rotation."""
+        names = np.array(CHARTS)[self.nodes["chart"]]
+        return {name: names[:, k] for k, name in enumerate(self.record.layout["charts"])}
+
+    @cached_property
+    def driving(self) -> dict[str, np.ndarray]:
+        """Joint name to the efforts (T, dof), N, N m, that the motion of prescribed joints takes."""
+        impulsive = self.record.layout["contacts"]
+        efforts = mean_rates(self.nodes["driving_impulse"], self.t) if impulsive else self.nodes["driving"]
+        return _parts(efforts, self.record.layout["driving"])
+
+    @cached_property
+    def stopping(self) -> np.ndarray:
+        """(T, forces) efforts of hard stops, N, N m."""
+        impulsive = self.record.layout["contacts"]
+        return mean_rates(self.nodes["stopping_impulse"], self.t) if impulsive else np.zeros_like(self.work)
+
+    @cached_property
+    def friction(self) -> dict[str, np.ndarray]:
+        """Name of a `JointCoulombFriction` to its efforts (T, d), N m, N."""
+        impulsive = self.record.layout["contacts"]
+        efforts = mean_rates(self.nodes["friction_impulse"], self.t) if impulsive else np.zeros((len(self), 0))
+        return _parts(efforts, self.record.layout["friction"])
 
     @cached_property
     def coordinates(self) -> Mapping[str, np.ndarray]:
@@ -57,11 +93,6 @@ class ReducedTrajectory(Trajectory):
         angles, are measured.
         """
         return self._by_joint(self._coordinates)
-
-    @cached_property
-    def rates(self) -> Mapping[str, np.ndarray]:
-        """Tree joint name to the columns of ``qdot`` (T, dof), or (T,) where it has one."""
-        return {name: _single(self.qdot[:, columns]) for name, columns in self.columns.items()}
 
     @property
     def is_driven(self) -> bool:
@@ -168,6 +199,10 @@ def _size(effort: np.ndarray, radius: float) -> np.ndarray:
         return effort[:, 0]
     units = [radius, 1.0] if effort.shape[1] == 2 else np.ones(3)
     return np.linalg.norm(effort / units, axis=1)
+
+
+def _parts(columns: np.ndarray, ranges: Mapping[str, Sequence[int]]) -> dict[str, np.ndarray]:
+    return {name: columns[:, first:last] for name, (first, last) in ranges.items()}
 
 
 def mean_rates(sums: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -14,13 +14,15 @@ from itertools import combinations
 
 import networkx as nx
 
+from varint.display import Shown
+
 Pair = tuple[int, int]
 
 FEW = 5  # loops of a component: up to so many their length matters little
 
 
 @dataclass(frozen=True)
-class Topology:
+class Topology(Shown):
     """Everything in indices of the description; the world is ``-1``.
 
     Attributes

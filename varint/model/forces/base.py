@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
+from varint.display import Shown
 from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.measures.angle import Angle
@@ -45,7 +46,7 @@ class Limit:
     restitution: float
 
 
-class Element:
+class Element(Shown):
     """One effort of a force, with work of its own; its kinds follow."""
 
     @property

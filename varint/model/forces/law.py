@@ -18,12 +18,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from varint._numba import njit
+from varint.display import Shown
 
 GIVEN = ("value", "rate", "input", "state", "table", "function")
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class Law(Shown):
     """A law, registered under its name when it is made.
 
     Attributes

@@ -72,7 +72,7 @@ class Composite(ProductJoint):
                 raise MechanismError(f"{what}: a {part['type']} cannot be one")
             else:
                 assert isinstance(motion, Turn | Slide)
-                yield along_screw(adjoint(T) @ np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)])
+                yield along_screw(adjoint(T) @ np.eye(6)[motion.axis + 3 * isinstance(motion, Slide)], motion.unit)
 
 
 def _plain(part: object) -> object:

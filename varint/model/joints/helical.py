@@ -32,7 +32,7 @@ class Helical(AxisJoint, ProductJoint):
 
     @cached_property
     def allowed(self) -> tuple[Motion, ...]:
-        return (along_screw([0.0, 0.0, 1.0, 0.0, 0.0, self.lead / (2 * np.pi)]),)
+        return (along_screw([0.0, 0.0, 1.0, 0.0, 0.0, self.lead / (2 * np.pi)], "rad"),)
 
     @property
     def shown(self) -> tuple[Motion, ...]:

@@ -1,0 +1,51 @@
+"""Values by the name of a joint or a force."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+from varint.display import described, names_text
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+class ByName(Mapping[str, Value], Generic[Item, Value]):
+    """Values by the name of a joint or a force, each worked out when first asked for.
+
+    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of. A copy, a pickled one
+    too, is a dict of all values.
+    """
+
+    def __init__(
+        self, index: Mapping[str, int], find: Callable[[str], Item], evaluate: Callable[[Item], Value]
+    ) -> None:
+        self._index, self._find, self._evaluate = index, find, evaluate
+        self._known: dict[str, Value] = {}
+
+    def __getitem__(self, name: str) -> Value:
+        item = self._find(name)  # which refuses what is no name
+        if name not in self._known:
+            self._known[name] = self._evaluate(item)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._index
+
+    def get(self, name: str, default: Any = None) -> Any:
+        known = name in self
+        return self[name] if known else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __repr__(self) -> str:
+        return described(self, [names_text(self)])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def __reduce__(self) -> tuple:
+        return dict, (dict(self),)

@@ -1,0 +1,153 @@
+"""What is known of a motion as columns: a name, a unit and a value a node. Tables and pictures are made of them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from varint.analysis.derived import QUANTITIES
+from varint.errors import ArgumentError
+from varint.model.checks import known_name, sequence_of
+from varint.model.forces.base import Constraint, Effort
+from varint.model.joints.base import Joint
+from varint.model.motion import coordinate_units
+
+if TYPE_CHECKING:
+    from varint.analysis.trajectory import Trajectory
+
+XYZ = ("x", "y", "z")
+
+
+class Column(NamedTuple):
+    """One number at each of T nodes.
+
+    name : str
+        "crank x", "crank pivot rate", "energy".
+    unit : str
+        Empty for a number without one.
+    values : (T,)
+    """
+
+    name: str
+    unit: str
+    values: np.ndarray
+
+    @property
+    def heading(self) -> str:
+        """The name, with its unit in brackets."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns of one kind.
+
+    what : str
+        In a few words.
+    of : {"bodies", "joints", "forces", ""}
+        What there are columns for; none of them where they are of the whole mechanism.
+    columns : function of the trajectory and a name
+        Gives the columns of a body, joint or force.
+    parts : tuple of str
+        Names of these columns, where they are the same for all of a kind.
+    """
+
+    what: str
+    of: str
+    columns: Callable[["Trajectory", str], Iterable[Column]]
+    parts: tuple[str, ...] = ()
+
+    def names(self, trajectory: "Trajectory") -> list[str]:
+        """What there are columns for: names of bodies, joints or forces."""
+        return [item.name for item in getattr(trajectory.mechanism, self.of)] if self.of else [""]
+
+
+def columns(trajectory: "Trajectory", what: str, of: Iterable[str] | None = None) -> list[Column]:
+    """The columns of a group in `GROUPS`, of the bodies, joints or forces named in ``of``, or of all.
+
+    Raises ArgumentError for a group or a name that there is none of.
+    """
+    group = GROUPS[known_name(what, GROUPS, "there are no columns", ArgumentError)]
+    known = group.names(trajectory)
+    if of is None:
+        chosen = known
+    elif not group.of:
+        raise ArgumentError(f"{what!r} is of the whole mechanism, not of {of!r}")
+    else:
+        listed = [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError)
+        chosen = [known_name(name, known, f"{what}: no {group.of[:-1]}", ArgumentError) for name in listed]
+    return [column for name in chosen for column in group.columns(trajectory, name)]
+
+
+def _bodies(attribute: str, what: str, parts: tuple[str, ...], letter: str, unit: str) -> Group:
+    """Of vectors (T, nb, n) by bodies."""
+
+    def found(trajectory: "Trajectory", name: str) -> Iterator[Column]:
+        array = getattr(trajectory, attribute)[:, trajectory.mechanism.body_index[name]]
+        return (Column(f"{name} {letter}{part}", unit, array[:, k]) for k, part in enumerate(parts))
+
+    return Group(what, "bodies", found, parts)
+
+
+def _of_joint(attribute: str, word: str, unit: str) -> Callable[["Trajectory", str], Iterator[Column]]:
+    def found(trajectory: "Trajectory", name: str) -> Iterator[Column]:
+        joint: Joint = trajectory.mechanism.joint(name)
+        array = getattr(trajectory, attribute)[name].reshape(len(trajectory), joint.dof)
+        for k, own in enumerate(coordinate_units(joint)):
+            number = f" {k}" if joint.dof > 1 else ""
+            yield Column(f"{name}{word}{number}", f"{own}{unit}" if own else unit.replace("/", "1/"), array[:, k])
+
+    return found
+
+
+def _reactions(trajectory: "Trajectory", name: str) -> Iterator[Column]:
+    reaction = trajectory.reactions[name]
+    for word, array, unit in (("force", reaction.force, "N"), ("torque", reaction.torque, "N m")):
+        yield from (Column(f"{name} {word} {axis}", unit, array[:, k]) for k, axis in enumerate(XYZ))
+
+
+def _of_force(attribute: str, word: str, unit: str) -> Callable[["Trajectory", str], Iterator[Column]]:
+    def found(trajectory: "Trajectory", name: str) -> Iterator[Column]:
+        yield Column(f"{name} {word}", unit or _effort_unit(trajectory, name), getattr(trajectory, attribute)[name])
+
+    return found
+
+
+def _effort_unit(trajectory: "Trajectory", name: str) -> str:
+    mechanism = trajectory.mechanism
+    for element in mechanism.force(name).elements(mechanism):
+        if isinstance(element, Effort | Constraint) and element.measures[0].angular:
+            return "N m"
+    return "N"
+
+
+def _quantity(name: str) -> Callable[["Trajectory", str], Iterator[Column]]:
+    def found(trajectory: "Trajectory", _: str) -> Iterator[Column]:
+        array, unit = getattr(trajectory, name), QUANTITIES[name].unit
+        words = name.replace("_", " ")
+        if array.ndim == 1:
+            yield Column(words, unit, array)
+        else:
+            yield from (Column(f"{words} {axis}", unit, array[:, k]) for k, axis in enumerate(XYZ))
+
+    return found
+
+
+QUATERNION = ("w", *XYZ)
+WRENCH = tuple(f"{word} {axis}" for word in ("force", "torque") for axis in XYZ)
+GROUPS: dict[str, Group] = {
+    "position": _bodies("position", "centres of mass, world", XYZ, "", "m"),
+    "quat_wxyz": _bodies("quat_wxyz", "orientations, body to world", QUATERNION, "q", ""),
+    "velocity": _bodies("velocity", "of centres of mass, world", XYZ, "v", "m/s"),
+    "angular_velocity": _bodies("angular_velocity", "of bodies, in their axes", XYZ, "w", "rad/s"),
+    "acceleration": _bodies("acceleration", "of centres of mass, world", XYZ, "a", "m/s^2"),
+    "angular_acceleration": _bodies("angular_acceleration", "of bodies, in their axes", XYZ, "alpha ", "rad/s^2"),
+    "coordinates": Group("of joints", "joints", _of_joint("coordinates", "", "")),
+    "rates": Group("of the coordinates of joints", "joints", _of_joint("rates", " rate", "/s")),
+    "reactions": Group("forces and torques of joints on their body b, world", "joints", _reactions, WRENCH),
+    "force": Group("efforts of forces", "forces", _of_force("force", "effort", "")),
+    "power": Group("of forces", "forces", _of_force("power", "power", "W")),
+    "force_potential": Group("potential energy of forces", "forces", _of_force("force_potential", "potential", "J")),
+    "dissipated": Group("energy that forces took out", "forces", _of_force("dissipated", "dissipated", "J")),
+} | {name: Group(name.replace("_", " "), "", _quantity(name)) for name in QUANTITIES}

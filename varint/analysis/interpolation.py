@@ -1,0 +1,88 @@
+"""The motion between recorded nodes: Hermite polynomials of positions and rotation vectors."""
+
+import numpy as np
+
+from varint.model.rotation import left_jacobian, quat_from_vector, quat_product, turned, vector_from_quat
+from varint.record import HeldNodes, Nodes
+
+STENCILS = ((2, 2), (6, 4))  # up to this order: that many nodes
+LARGEST_STENCIL = 6
+LINEAR = ("work", "command", "law_state", "load")
+
+
+def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
+    """Nodes at ``times`` (K,), s, within those of ``nodes``, of a run by a method of that order.
+
+    Positions and rotation vectors go through values and rates at each node of a stencil; rates are their derivatives.
+    """
+    t = nodes["t"]
+    wanted = next((count for highest, count in STENCILS if order <= highest), LARGEST_STENCIL)
+    before = np.clip(np.searchsorted(t, times, side="right") - 1, 0, max(0, len(t) - 2))
+    chosen = _stencils(before, min(wanted, len(t)), len(t))
+    values, slopes = _hermite(t[chosen], times)
+    x, v = nodes["position"][chosen], nodes["velocity"][chosen]
+    r, r_rate = _turns(nodes["quat_wxyz"], nodes["angular_velocity"], before, chosen)
+    turn, turn_rate = _sum(values, r, r_rate), _sum(slopes, r, r_rate)
+    found = {
+        "t": times,
+        "position": _sum(values, x, v),
+        "quat_wxyz": quat_product(nodes["quat_wxyz"][before], quat_from_vector(turn)),
+        "velocity": _sum(slopes, x, v),
+        "angular_velocity": turned(left_jacobian(-turn), turn_rate),
+    }
+    for name in LINEAR:
+        if name in nodes:
+            found[name] = _linear(t, nodes[name], times, before)
+    if "unresolved_body" in nodes:
+        found["unresolved_body"] = nodes["unresolved_body"][np.searchsorted(t, times)]  # told of the node that follows
+    return HeldNodes(found)
+
+
+def _stencils(before: np.ndarray, count: int, total: int) -> np.ndarray:
+    """(K, count) numbers of neighbouring nodes, as many on either side as there are."""
+    first = np.clip(before - (count // 2 - 1), 0, total - count)
+    return first[:, None] + np.arange(count)
+
+
+def _hermite(t: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights (K, count, 2) of values and rates at nodes ``t`` (K, count), for the polynomial and for its derivative.
+
+    With Lagrange's polynomials l_j: (1 - 2 (t - t_j) l_j'(t_j)) l_j^2 and (t - t_j) l_j^2.
+    """
+    count = t.shape[1]
+    apart = times[:, None] - t
+    lagrange, slope, own_slope = np.ones_like(t), np.zeros_like(t), np.zeros_like(t)
+    for j in range(count):
+        for k in range(count):
+            if k != j:
+                gap = t[:, j] - t[:, k]
+                slope[:, j] = (slope[:, j] * apart[:, k] + lagrange[:, j]) / gap
+                lagrange[:, j] *= apart[:, k] / gap
+                own_slope[:, j] += 1 / gap
+    square, square_slope = lagrange**2, 2 * lagrange * slope
+    factor = 1 - 2 * apart * own_slope
+    values = np.stack([factor * square, apart * square], axis=-1)
+    slopes = np.stack([factor * square_slope - 2 * own_slope * square, apart * square_slope + square], axis=-1)
+    return values, slopes
+
+
+def _turns(
+    quat: np.ndarray, angular_velocity: np.ndarray, before: np.ndarray, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation vectors (K, count, nb, 3) from the node before to those of the stencil, rad, and their rates."""
+    back = quat[before] * [1.0, -1.0, -1.0, -1.0]
+    turned = quat_product(back[:, None], quat[chosen])
+    vector = vector_from_quat(np.where(turned[..., :1] < 0, -turned, turned))
+    rate = np.linalg.solve(left_jacobian(-vector), angular_velocity[chosen][..., None])[..., 0]
+    return vector, rate
+
+
+def _sum(weights: np.ndarray, values: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    return np.einsum("kj,kj...->k...", weights[..., 0], values) + np.einsum("kj,kj...->k...", weights[..., 1], rates)
+
+
+def _linear(t: np.ndarray, values: np.ndarray, times: np.ndarray, before: np.ndarray) -> np.ndarray:
+    after = np.minimum(before + 1, len(t) - 1)
+    span = np.where(after > before, t[after] - t[before], 1.0)
+    share = ((times - t[before]) / span).reshape(-1, *[1] * (values.ndim - 1))
+    return (1 - share) * values[before] + share * values[after]

@@ -1,0 +1,55 @@
+"""A run that is in memory, as a file."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from varint.errors import ArgumentError, FileError
+from varint.io.lock import locked
+from varint.io.run_file import SUFFIXES, fingerprint
+from varint.io.run_writer import RunWriter
+from varint.model.checks import flag, path_of
+from varint.record import Counts, HeldNodes, Record
+
+PART = 1 << 24  # bytes of nodes that are written at once
+
+
+def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
+    """See `Trajectory.save`."""
+    place = Path(os.path.realpath(path_of(path)))
+    if place.suffix.lower() not in SUFFIXES:
+        raise ArgumentError(f"runs are saved as {' or '.join(SUFFIXES)}, got '{path}'")
+    if not flag(overwrite, "overwrite", ArgumentError) and place.exists():
+        raise FileError(f"'{path}' exists: give another name, or overwrite=True to replace it")
+    if not place.parent.is_dir():
+        raise FileError(f"cannot write '{path}': no folder '{place.parent}'")
+    if record.layout and "q" not in record.nodes:
+        raise ArgumentError("what lies between the nodes of a run in reduced coordinates is in no file: save the run")
+    mark, checkpoint = record.fingerprint, record.checkpoint
+    if record.inputs is not None:
+        mark = fingerprint(record.mechanism, record.settings, record.inputs)
+    if checkpoint is None:
+        checkpoint = {"recorded": np.array([0])}  # no run can go on from there
+    first, *others = _parts(record)
+    with locked(place):
+        made_of = record.mechanism, record.settings, record.layout, mark, record.load
+        writer = RunWriter.create(place, *made_of, first, checkpoint)
+        try:
+            for nodes in others:
+                writer.append(nodes, None, Counts(), 0.0)
+            writer.append({"t": np.zeros(0)}, None, record.counts, record.wall_time)
+            writer.finish(record.status, record.message)
+        finally:
+            writer.close()
+
+
+def _parts(record: Record) -> list[HeldNodes]:
+    """The nodes, some at a time."""
+    nodes = {name: record.nodes[name] for name in record.nodes}
+    width = sum(array[:1].nbytes for array in nodes.values())
+    rows, total = max(1, PART // width), len(nodes["t"])
+    return [
+        HeldNodes({name: array[first : first + rows] for name, array in nodes.items()})
+        for first in range(0, total, rows)
+    ]

@@ -1,0 +1,100 @@
+"""Trajectories as tables: CSV files, DataFrames of pandas, Datasets of xarray."""
+
+import csv
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.analysis.columns import GROUPS, QUATERNION, XYZ, Column, columns
+from varint.errors import ArgumentError
+from varint.io.whole import written_whole
+from varint.model.checks import known_name, path_of
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from varint.analysis.trajectory import Trajectory
+
+DEFAULT = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity", "energy")
+TIME = "t"
+ROWS = 1000  # written at once
+
+
+def chosen_columns(trajectory: "Trajectory", what: Sequence[str]) -> list[Column]:
+    """The time, then the columns of the groups ``what``, of `DEFAULT` where there are none."""
+    found = [Column(TIME, "s", trajectory.t)]
+    for group in what or DEFAULT:
+        found += columns(trajectory, group)
+    return found
+
+
+def to_csv(trajectory: "Trajectory", path: str | Path, what: Sequence[str]) -> None:
+    """See `Trajectory.to_csv`."""
+    path = Path(path_of(path))
+    if path.suffix.lower() != ".csv":
+        raise ArgumentError(f"tables are CSV files: '{path}' must end in .csv")
+    found = chosen_columns(trajectory, what)
+    with written_whole(path) as fresh, open(fresh, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([column.heading for column in found])
+        for first in range(0, len(trajectory), ROWS):
+            writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in found]).tolist())
+
+
+def to_dataframe(trajectory: "Trajectory", what: Sequence[str]) -> "pandas.DataFrame":
+    """See `Trajectory.to_dataframe`."""
+    pandas = _optional("pandas")
+    time, *others = chosen_columns(trajectory, what)
+    table = pandas.DataFrame(
+        np.column_stack([column.values for column in others]) if others else None,
+        index=pandas.Index(time.values, name=time.heading),
+        columns=[column.name for column in others],
+    )
+    table.attrs["units"] = {column.name: column.unit for column in others}
+    return table
+
+
+def to_xarray(trajectory: "Trajectory", what: Sequence[str]) -> "xarray.Dataset":
+    """See `Trajectory.to_xarray`."""
+    xarray = _optional("xarray")
+    found = {group: _variable(trajectory, group) for group in what or DEFAULT}
+    labels = {"time": ("time", trajectory.t, {"units": "s"})}
+    return xarray.Dataset(found, labels, {"mechanism": trajectory.mechanism.name}).assign_coords(
+        {name: label for group in found for name, label in _labels(trajectory, group).items()}
+    )
+
+
+def _variable(trajectory: "Trajectory", group: str) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:
+    """Dimensions, values and attributes of a variable of a Dataset."""
+    listed = columns(trajectory, group)
+    sizes = [len(label) for label in _labels(trajectory, group).values()]
+    values = np.column_stack([column.values for column in listed]) if listed else np.zeros((len(trajectory), 0))
+    units = "; ".join(dict.fromkeys(column.unit for column in listed))
+    about = {"units": units, "long_name": GROUPS[group].what}
+    return ("time", *_labels(trajectory, group)), values.reshape(len(trajectory), *sizes), about
+
+
+def _labels(trajectory: "Trajectory", name: str) -> dict[str, list[str]]:
+    """Dimensions of a group beside the time: name to labels."""
+    group = GROUPS[known_name(name, GROUPS, "there are no columns", ArgumentError)]
+    if group.parts:
+        parts = {XYZ: "axis", QUATERNION: "quaternion"}.get(group.parts, "wrench")
+        return {group.of: group.names(trajectory), parts: list(group.parts)}
+    if group.of == "forces":
+        return {group.of: group.names(trajectory)}
+    listed = columns(trajectory, name)
+    if group.of == "joints":
+        return {"coordinate": [column.name for column in columns(trajectory, "coordinates")]}
+    return {"axis": list(XYZ)} if len(listed) > 1 else {}
+
+
+def _optional(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ArgumentError(f"this needs the package {name}: pip install varint[tables]") from None
