@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 import varint.mechanisms as mechanisms
+from varint.analysis.dynamics import accelerations
 from varint.analysis.trajectory import Trajectory
 from varint.errors import (
     ArgumentError,
@@ -43,6 +44,7 @@ __all__ = [
     "UnresolvedError",
     "UnresolvedWarning",
     "VarintError",
+    "accelerations",
     "compare",  # noqa: F405  see __getattr__
     "deformable_spring",
     "load",

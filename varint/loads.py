@@ -1,6 +1,7 @@
 """External forces and torques on bodies: constant, or one value a node."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +18,7 @@ from varint.model.state import State
 from varint.model.structure import Structure
 
 NEAR = 0.05  # steps: differences of functions of time
+APART = 1e-3  # s: the same where there are no steps
 
 
 def load_arrays(
@@ -130,7 +132,7 @@ def _commanded(force: Commanded, t: np.ndarray, starts: Mapping[str, float]) -> 
         return (starts[force.name] + rate * t, rate) if starts else (np.zeros(()), 0.0)
     if callable(command):
         h, end = NEAR * (t[1] - t[0]), float(t[-1])
-        found = [derivatives(lambda now: value_at(force, now), float(now), h, end) for now in t]
+        found = [derivatives(partial(value_at, force), float(now), h, end) for now in t]
         return np.array(found)[:, 0], np.array(found)[:, 1]
     assert command is not None
     if command.shape == t.shape:
@@ -152,3 +154,37 @@ def starts_of_motions(structure: Structure, state: State) -> dict[str, float]:
             frames = JointFrames(structure, structure.joint(force.joint))
             starts[force.name] = float(frames.measure(x, R)[force.coordinate])
     return starts
+
+
+def inputs_at(structure: Structure, t: float, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (forces,) of the forces at time ``t``, s, and ``state``, and second time derivatives of those of time.
+
+    Motions at a constant rate are where the state is.
+    """
+    command, bend = np.zeros((2, len(structure.forces)))
+    starts = starts_of_motions(structure, state)
+    for k, force in enumerate(structure.forces):
+        if not isinstance(force, Commanded):
+            continue
+        if force.name in starts:
+            command[k] = starts[force.name]
+        elif is_controlled(force):
+            command[k] = called(force, t, state)
+        elif callable(force.input):
+            command[k], _, bend[k] = derivatives(partial(value_at, force), t, APART, np.inf)
+        else:
+            command[k] = force.input
+    return command, bend
+
+
+def check_no_history(structure: Structure, compiled: Compiled) -> None:
+    """That time and state determine all forces; raises ArgumentError."""
+    with_state = compiled.force[compiled.plan.laws.element[compiled.plan.laws.state >= 0]]
+    for k, force in enumerate(structure.forces):
+        reason = "has a law with a state of its own, which a State does not hold" if k in with_state else ""
+        if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
+            reason = f"has one {force.command_name} a node, and there are none here: give it a number or a function"
+        if force.reduced_only:
+            reason = "acts in the steps of an integrator only"
+        if reason:
+            raise ArgumentError(f"{force.label} {reason}")

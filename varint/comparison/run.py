@@ -8,10 +8,12 @@ import numpy as np
 
 from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import differences, largest
+from varint.comparison.own import Step, name_of, own_run
 from varint.comparison.result import Comparison, Settings
 from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import ORDERS, scheme
+from varint.loads import check_no_history
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, is_alone, of_type, positive, sequence_of
 from varint.model.state import State
@@ -45,7 +47,7 @@ def compare(
     *,
     state: State | None = None,
     order: int | Sequence[int] = 2,
-    integrators: Sequence[str] = (DEFAULT,),
+    integrators: Sequence[str | Step] = (DEFAULT,),
     rtol: float = 1e-12,
     progress: Callable[[int, int, str], object] | None = None,
 ) -> Comparison:
@@ -67,8 +69,11 @@ def compare(
         ``mechanism.state()`` where not given.
     order : int or sequence
         Of VI.
-    integrators : sequence of str
-        Of `varint.redmax.simulate`.
+    integrators : sequence of str or function
+        Names, of `varint.redmax.simulate`, and integrators of one's own: functions ``f(state, dt)`` of a `State` and a
+        step, s, that return the `State` after it. They are run in steps of each ``dt`` and called by their
+        ``__name__``. One that gives numbers that are not finite is reported as stopped; one that gives no state, with
+        unit quaternions, raises an ArgumentError. docs/own_methods.md has examples.
     rtol : float
         Of the reference.
     progress : callable, optional
@@ -86,10 +91,11 @@ def compare(
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = _dividing(dt, duration)
-    orders, names = _known_orders(order), _known_integrators(integrators)
+    orders, (names, own) = _known_orders(order), _known_integrators(integrators)
     state = mechanism.state() if state is None else state
     tasks = [_variational(mechanism, state, steps, number) for number in orders]
     tasks += [_reduced(mechanism, state, steps, name) for name in names]
+    tasks += [_own(mechanism, state, steps, step) for step in own]
     if mechanism.compiled.topology.cluster_of:
         tasks.append(_reduced(mechanism, state, steps, DEFAULT, baumgarte=0.0))
 
@@ -116,7 +122,8 @@ def compare(
             runs.append(run)
             wall_time.append(seconds)
         series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
-    settings = Settings(duration, tuple(steps.tolist()), orders, names, rtol, CHECK * rtol, TOL, BAUMGARTE)
+    asked = orders, names, tuple(map(name_of, own))
+    settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
     return Comparison(mechanism, settings, reference, between, tuple(series))
 
 
@@ -156,11 +163,32 @@ def _known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
     return orders
 
 
-def _known_integrators(integrators: str | Sequence[str]) -> tuple[str, ...]:
-    names = tuple(integrator_named(name, "integrators").name for name in _several(integrators, "integrators", "names"))
-    if not names:
+def _known_integrators(
+    integrators: str | Step | Sequence[str | Step],
+) -> tuple[tuple[str, ...], tuple[Step, ...]]:
+    """Names of those of REDMAX, and those of one's own."""
+    given = (integrators,) if callable(integrators) else _several(integrators, "integrators", "names and functions")
+    if not given:
         raise ArgumentError(f"integrators is empty: give one or more, as {DEFAULT}")
-    return names
+    own = tuple(one for one in given if callable(one))
+    names = tuple(integrator_named(one, "integrators").name for one in given if not callable(one))
+    called = [*names, *(name_of(step) for step in own)]
+    for name in called[len(names) :]:
+        if called.count(name) > 1:
+            raise ArgumentError(f"integrators: two are called '{name}', give each function a __name__ of its own")
+    return names, own
+
+
+def _own(mechanism: Mechanism, state: State, dt: np.ndarray, step: Step) -> Task:
+    check_no_history(mechanism, mechanism.compiled)
+    start = state
+    if any(force.constraint and force.commanded for force in mechanism.forces):  # with the rates of their motions
+        start = simulate(mechanism, dt[-1], dt[-1], state=state, on_unresolved="ignore").state(0)
+
+    def run(value: float, duration: float) -> Trajectory:
+        return own_run(mechanism, start, step, value, round(duration / value), round(dt[0] / value))
+
+    return Task(name_of(step), "dt", dt, run)
 
 
 def _variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> Task:

@@ -1,6 +1,7 @@
 """Couplings and prescribed motions of a mechanism's forces, in reduced coordinates."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -51,11 +52,11 @@ class Steady:
 
 
 def prescribed_motions(
-    mechanism: Mechanism, steps: int, dt: float | None, duration: float
+    mechanism: Mechanism, steps: int, dt: float | None, end: float
 ) -> dict[str, Callable[[float], tuple[float, float, float]]]:
     """Joint name to function of time (q, qdot, qddot), of the forces that prescribe a joint's motion.
 
-    One at a constant rate is a `Steady`. Functions of time are called within the run, which ends at ``duration``, s.
+    One at a constant rate is a `Steady`. Functions of time are called within the run, from 0 to ``end``, s.
     """
     motions = {}
     for force in mechanism.forces:
@@ -68,20 +69,20 @@ def prescribed_motions(
                     f"{force.label}: reduced coordinates prescribe joints with one coordinate, {joint.label} has"
                     f" {joint.dof}"
                 )
-            motions[force.joint] = _motion(force, steps, dt, duration)
+            motions[force.joint] = _motion(force, steps, dt, end)
     return motions
 
 
 def _motion(
-    force: Commanded, steps: int, dt: float | None, duration: float
+    force: Commanded, steps: int, dt: float | None, end: float
 ) -> Callable[[float], tuple[float, float, float]]:
     position = force.input
     if position is None:
         assert force.constant_rate is not None  # one of the two is given
         return Steady(force.constant_rate)
     if callable(position):
-        h, end = NEAR * (dt or 0.01 * duration), duration if dt is None else steps * dt
-        return lambda t: derivatives(lambda now: value_at(force, now), t, h, end)
+        h = NEAR * (dt or 0.01 * end)
+        return lambda t: derivatives(partial(value_at, force), t, h, end)
     if not position.shape:
         return lambda t: (float(position), 0.0, 0.0)
     if dt is None or position.shape != (steps + 1,):
