@@ -20,14 +20,15 @@ from varint.model.state import State
 from varint.redmax import ReducedTrajectory
 from varint.redmax import simulate as simulate_reduced
 from varint.redmax.integrators import DEFAULT, integrator_named
-from varint.running import MOST_STEPS
-from varint.simulation import simulate
+from varint.running import MOST_STEPS, refuse_unknown
+from varint.simulation import checked_start, simulate
 
 TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # of the integrators with error control
 CHECK = 10.0  # times the tolerance of the reference: the run that tells its error
 TOL = 1e-12  # of a step of VI, m/s
 BAUMGARTE = 5.0  # 1/s
 REPETITIONS, ENOUGH = 10, 0.5  # of a run for its wall time, and s of stepping after which there are no more
+OF_RUNS = ("scheme", "tol", "every", "closures", "force", "torque", "output", "resume", "on_unresolved", "atol")
 WHOLE = 1e-9  # how far from a whole number a ratio of steps may be, over itself
 
 
@@ -50,6 +51,7 @@ def compare(
     integrators: Sequence[str | Step] = (DEFAULT,),
     rtol: float = 1e-12,
     progress: Callable[[int, int, str], object] | None = None,
+    **others: object,
 ) -> Comparison:
     """Run a mechanism in maximal and in reduced coordinates: how far they agree, and at what cost.
 
@@ -86,19 +88,15 @@ def compare(
     ConvergenceError
         The reference could not be computed. Another run that stops is reported as such.
     """
+    refuse_unknown(others, compare, dict.fromkeys(OF_RUNS, "single runs, varint.simulate and varint.redmax.simulate"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     told = _told if progress is None else function_of(progress, "progress", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = _dividing(dt, duration)
     orders, (names, own) = _known_orders(order), _known_integrators(integrators)
-    state = mechanism.state() if state is None else state
-    tasks = [_variational(mechanism, state, steps, number) for number in orders]
-    tasks += [_reduced(mechanism, state, steps, name) for name in names]
-    tasks += [_own(mechanism, state, steps, step) for step in own]
-    if mechanism.compiled.topology.cluster_of:
-        tasks.append(_reduced(mechanism, state, steps, DEFAULT, baumgarte=0.0))
-
+    state = checked_start(mechanism, mechanism.state() if state is None else state)
+    tasks = _tasks(mechanism, state, steps, (orders, names, own))
     done, total = 0, 2 + sum(len(task.values) for task in tasks)
 
     def tell(name: str) -> None:
@@ -115,12 +113,7 @@ def compare(
     series = []
     for task in tasks:
         _stopped_or_done(task.run, task.values[0], 2 * steps[0])  # compiles, which is no stepping time
-        runs, wall_time = [], []
-        for value in task.values:
-            tell(f"{task.name}, {task.parameter} = {value:g}")
-            run, seconds = _timed(task.run, value, duration)
-            runs.append(run)
-            wall_time.append(seconds)
+        runs, wall_time = _timed_runs(task, duration, tell)
         series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
     asked = orders, names, tuple(map(name_of, own))
     settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
@@ -191,6 +184,22 @@ def _own(mechanism: Mechanism, state: State, dt: np.ndarray, step: Step) -> Task
     return Task(name_of(step), "dt", dt, run)
 
 
+def _tasks(
+    mechanism: Mechanism,
+    state: State,
+    dt: np.ndarray,
+    asked: tuple[tuple[int, ...], tuple[str, ...], tuple[Step, ...]],
+) -> list[Task]:
+    """Of VI by its orders, REDMAX by its integrators, integrators of one's own, and the unstabilised one."""
+    orders, names, own = asked
+    tasks = [_variational(mechanism, state, dt, number) for number in orders]
+    tasks += [_reduced(mechanism, state, dt, name) for name in names]
+    tasks += [_own(mechanism, state, dt, step) for step in own]
+    if mechanism.compiled.topology.cluster_of:
+        tasks.append(_reduced(mechanism, state, dt, DEFAULT, baumgarte=0.0))
+    return tasks
+
+
 def _variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> Task:
     def run(value: float, duration: float) -> Trajectory:
         every = round(dt[0] / value)
@@ -221,6 +230,17 @@ def _stopped_or_done(run: Callable[[float, float], Trajectory], value: float, du
         return run(value, duration)
     except ConvergenceError as problem:
         return problem.trajectory
+
+
+def _timed_runs(task: Task, duration: float, tell: Callable[[str], None]) -> tuple[list[Trajectory], list[float]]:
+    """The runs of ``task`` and their wall times, s; ``tell`` is called with the name of each before it."""
+    runs, wall_time = [], []
+    for value in task.values:
+        tell(f"{task.name}, {task.parameter} = {value:g}")
+        run, seconds = _timed(task.run, value, duration)
+        runs.append(run)
+        wall_time.append(seconds)
+    return runs, wall_time
 
 
 def _timed(run: Callable[[float, float], Trajectory], value: float, duration: float) -> tuple[Trajectory, float]:

@@ -14,3 +14,7 @@ __all__ = [
     "reduced_state",
     "simulate",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from varint.errors import StateError
-from varint.kinematics.assembly import with_rates
+from varint.kinematics.assembly import checked_state, with_rates
 from varint.model.checks import of_type
 from varint.model.rotation import rotation_matrix
 from varint.model.state import State
@@ -27,6 +27,7 @@ def start_of(
     if isinstance(state, ReducedState):
         reduced = _driven(equations, checked(equations, state), motions)
         return equations.in_charts(reduced.q, reduced.qdot)
+    state = State(*checked_state(equations.mechanism, state, "state"))
     reduced = _driven(equations, reduce(equations.tree, equations.mechanism, state), motions)
     q, qdot = equations.in_charts(reduced.q, reduced.qdot)
     _check_closed(equations, q, qdot, state)

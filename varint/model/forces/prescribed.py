@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from varint.errors import MechanismError
+from varint.model.arrays import Values
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Element, register
 from varint.model.forces.commanded import Commanded
@@ -26,7 +25,7 @@ class PrescribedMotion(Commanded, AlongCoordinate):
     own: velocities of the start give way to it. Its effort (N or N m, on body b) is what the motion takes.
     """
 
-    position: float | np.ndarray | Callable | None = field(default=None, kw_only=True)
+    position: float | Values | Callable | None = field(default=None, kw_only=True)
     rate: float | None = field(default=None, kw_only=True)
 
     constraint = True
