@@ -366,7 +366,11 @@ def _settings(found: dict) -> dict:
     """Settings of either formulation, as far as others than the run itself use them."""
     number = int | float
     wanted: dict = {"duration": number, "dt": number | None, "every": int, "steps": int}
-    by_formulation: dict = {"maximal": {"scheme": str, "order": int}, "reduced": {"integrator": str, "order": int}}
+    by_formulation: dict = {
+        "maximal": {"scheme": str, "order": int},
+        "reduced": {"integrator": str, "order": int},
+        "own": {"integrator": str},
+    }
     if found.get("formulation") not in tuple(by_formulation):
         raise ValueError("its settings name no formulation")
     for name, kind in (wanted | by_formulation[found["formulation"]]).items():
