@@ -176,9 +176,9 @@ def test_results_travel(what):
         assert same(way(before), before)
 
 
-def test_a_run_in_a_file_travels_without_it(tmp_path, monkeypatch):
+def test_a_run_in_a_file_travels_without_it(tmp_path, monkeypatch, rng):
     monkeypatch.setattr("varint.io.run_reader.HELD", 0)  # read array by array
-    run = vi.simulate(build(), 0.1, 0.01, output=tmp_path / "run.h5")
+    run = vi.simulate(force_samples.coupled_everywhere(rng), 0.1, 0.01, output=tmp_path / "run.h5")
     for way in ("pickle 5", "deepcopy"):
         other = WAYS[way](run)
         (tmp_path / "run.h5").rename(tmp_path / "away.h5")

@@ -3,16 +3,23 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled, compile_structure
 from varint.display import html_table, numbers_text
-from varint.kinematics.assembly import assemble, make_state
+from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
+from varint.kinematics.frames import joint_coordinates, joint_rates
 from varint.kinematics.sweep import Sweep, sweep
 from varint.model.state import State
 from varint.model.structure import Structure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +134,17 @@ class Mechanism(Structure):
         """
         return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
 
+    def plot(self, state: State | None = None, path: str | Path | None = None, plane: str | None = None) -> "Figure":
+        """A picture of the mechanism at ``state``, or at ``state()`` where not given; a matplotlib Figure.
+
+        Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf
+        or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
+        move, isometric where there is none. Raises ArgumentError, FileError.
+        """
+        from varint.viz.drawing import plot_mechanism
+
+        return plot_mechanism(self, state, path, plane)
+
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
 
@@ -145,6 +163,21 @@ class Mechanism(Structure):
         if forces:
             parts.append(html_table(("force", "type"), forces))
         return "".join(parts)
+
+    def coordinates(self, state: State) -> dict[str, np.ndarray]:
+        """Joint name to its coordinates at ``state``, (dof,), or () where it has one; m, rad, angles up to pi.
+
+        Raises StateError for a state of other bodies.
+        """
+        position, quat_wxyz, *_ = checked_state(self, state, "state")
+        poses = position[None], quat_wxyz[None]
+        return {joint.name: joint_coordinates(self, joint, *poses)[0] for joint in self.joints}
+
+    def rates(self, state: State) -> dict[str, np.ndarray]:
+        """Joint name to the rates of its coordinates at ``state``, (dof,), or () where it has one; m/s, rad/s."""
+        motion = [array[None] for array in checked_state(self, state, "state")]
+        q = self.coordinates(state)
+        return {joint.name: joint_rates(self, joint, q[joint.name][None], *motion)[0] for joint in self.joints}
 
     @property
     def rows(self) -> int:

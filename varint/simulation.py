@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,10 @@ from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import read
+from varint.kinematics.assembly import unit_quaternions
 from varint.loads import command_array, load_arrays, recorded_loads
 from varint.mechanism import Mechanism
-from varint.model.checks import UNIT_TOLERANCE, array_of, choice, of_type, path_of, positive, unit_quaternion
+from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State
 from varint.record import Record
 from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
@@ -182,9 +184,7 @@ def checked_start(mechanism: Mechanism, state: State) -> State:
     nb = len(mechanism.bodies)
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
-    norm = np.linalg.norm(state.quat_wxyz, axis=1)
-    for i in np.flatnonzero(~(np.abs(norm - 1.0) <= UNIT_TOLERANCE)):
-        unit_quaternion(state.quat_wxyz[i], f"quat_wxyz of body '{mechanism.bodies[i].name}' in the state", StateError)
+    state = replace(state, quat_wxyz=unit_quaternions(mechanism, state.quat_wxyz, "state"))
     left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None])[0]
     if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")

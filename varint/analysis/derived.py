@@ -22,6 +22,7 @@ Evaluate = Callable[["Trajectory"], np.ndarray]
 Rows = list[tuple[str, str]]
 
 NEARLY_SINGULAR = 0.01  # rank margin
+ENERGY_CHANGE, ENERGY_BALANCE = "energy - that at the start", "energy balance: energy - work done"
 
 
 @dataclass(frozen=True)
@@ -106,15 +107,15 @@ def has_loops(trajectory: "Trajectory") -> bool:
 
 def _energy_rows(label: str, values: Evaluate) -> "Callable[[Trajectory], Rows]":
     def rows(trajectory: "Trajectory") -> Rows:
-        error, scale = values(trajectory), trajectory.kinetic.max()
-        tenth = max(1, len(error) // 10)
-        trend = error[-tenth:].mean() - error[:tenth].mean()
+        change, scale = values(trajectory), trajectory.kinetic.max()
+        tenth = max(1, len(change) // 10)
+        trend = change[-tenth:].mean() - change[:tenth].mean()
 
         def text(joules: float) -> str:
             relative = f", {joules / scale:.3g} of the largest kinetic" if scale > 0 else ""
             return f"{joules:.3g} J{relative}"
 
-        return [(f"{label}, largest", text(np.abs(error).max())), ("its mean, last tenth - first", text(trend))]
+        return [(f"{label}, largest", text(np.abs(change).max())), ("its mean, last tenth - first", text(trend))]
 
     return rows
 
@@ -139,7 +140,7 @@ def _rank_rows(trajectory: "Trajectory") -> Rows:
     return [("rank margin of the loops, least", f"{margin:.2g} at {trajectory.t[least]:g} s{note}")]
 
 
-def _energy_error(trajectory: "Trajectory") -> np.ndarray:
+def _energy_change(trajectory: "Trajectory") -> np.ndarray:
     return trajectory.energy - trajectory.energy[0]
 
 
@@ -168,9 +169,9 @@ def potential(trajectory: "Trajectory") -> np.ndarray:
 @quantity(
     "J",
     shown=lambda run: run.is_conservative,
-    rows=_energy_rows("energy error", _energy_error),
-    label="energy error",
-    curve=_energy_error,
+    rows=_energy_rows(ENERGY_CHANGE, _energy_change),
+    label=ENERGY_CHANGE,
+    curve=_energy_change,
 )
 def energy(trajectory: "Trajectory") -> np.ndarray:
     """(T,) kinetic + potential energy, J."""
@@ -180,8 +181,8 @@ def energy(trajectory: "Trajectory") -> np.ndarray:
 @quantity(
     "J",
     shown=lambda run: not run.is_conservative,
-    rows=_energy_rows("energy balance", lambda trajectory: trajectory.energy_balance),
-    label="energy balance",
+    rows=_energy_rows(ENERGY_BALANCE, lambda trajectory: trajectory.energy_balance),
+    label=ENERGY_BALANCE,
     pointwise=False,
 )
 def energy_balance(trajectory: "Trajectory") -> np.ndarray:

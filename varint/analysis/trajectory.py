@@ -1,7 +1,7 @@
 """A recorded motion."""
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -28,6 +28,7 @@ from varint.record import ChosenNodes, Nodes, Record
 if TYPE_CHECKING:
     import pandas
     import xarray
+    from matplotlib.figure import Figure
 
 Value = TypeVar("Value")
 
@@ -266,6 +267,55 @@ class Trajectory:
         from varint.io.save_run import save_run
 
         save_run(self.record, path, overwrite)
+
+    def plot(
+        self,
+        *what: str,
+        path: str | Path | None = None,
+        of: str | Iterable[str] | None = None,
+        times: ArrayLike | None = None,
+        trace: object = None,
+        plane: str | None = None,
+    ) -> "Figure":
+        """A picture of ``what``: "coordinates", "reactions", "energy", ... of `varint.analysis.columns.GROUPS`, one
+        panel a quantity and unit, and "path" and "mechanism". Without arguments energy and drift.
+
+        Returns a matplotlib Figure. It is written where ``path`` is given, by its suffix: .png, .pdf or .svg.
+
+        Parameters
+        ----------
+        of : names of bodies, joints and forces, optional
+            What curves are drawn of; else the first eight of a panel.
+        times : times, s, optional
+            Of the poses of "mechanism", the last one darkest; else six over the run.
+        trace : name of a body or joint, or (body, point), or a list of these, optional
+            Points whose ways "path" and "mechanism" show; ``point`` (3,), m, world, reference configuration.
+        plane : {"xy", "xz", "yz", "yx", "zx", "zy", "isometric"}, optional
+            What "path" and "mechanism" look at; else the plane in which the joints move.
+
+        Raises ArgumentError for what there is none of, with the nearest; FileError.
+        """
+        from varint.viz.panels import plot
+
+        return plot(self, what, path, of=of, times=times, trace=trace, plane=plane)
+
+    def animate(
+        self,
+        path: str | Path,
+        *,
+        fps: float = 25.0,
+        speed: float = 1.0,
+        trace: object = None,
+        plane: str | None = None,
+    ) -> None:
+        """Write a moving picture of the mechanism, .gif, or .mp4 where the program ffmpeg is there.
+
+        ``fps``: frames a second, up to 50, of poses between the nodes as of `at`; ``speed``: of the picture over that
+        of the run; ``trace``, ``plane``: as of `plot`. Raises ArgumentError, also for more than 3000 frames; FileError.
+        """
+        from varint.viz.animation import animate
+
+        animate(self, path, fps=fps, speed=speed, trace=trace, plane=plane)
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:

@@ -54,10 +54,10 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     )
 
 
-def check_picture(path: Path, source: Path | None) -> Path:
+def check_picture(path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",)) -> Path:
     """Refuse a picture that cannot be written, or only over its ``source``: before the run, not after it."""
-    if path.suffix.lower() != ".png":
-        raise ArgumentError(f"pictures are PNG files: '{path}' must end in .png")
+    if path.suffix.lower() not in suffixes:
+        raise ArgumentError(f"the picture '{path}' must end in {' or '.join(suffixes)}")
     if source is not None and path.resolve() == source.resolve():
         raise ArgumentError(f"the picture would replace the run in '{source}': name it .h5")
     if not path.parent.is_dir():

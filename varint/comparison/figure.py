@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 
 from varint.comparison.result import Comparison
 from varint.comparison.series import Series
-from varint.viz.plots import BINS, FAINT, FLOOR, INK, envelope
+from varint.viz.plots import BINS, FLOOR, envelope
+from varint.viz.style import FAINT, INK
 
 COLOURS = ("#1f5f99", "#c4571b", "#3c8a5a", "#8a4fa0", "#a88a1d", "#4aa3b5", "#b03a5b", "#6b6b6b")
 STYLES = {"position": "-", "orientation": "--", "velocity": "-.", "angular_velocity": ":"}

@@ -1,10 +1,12 @@
 """Pictures of a run, drawn without a display."""
 
+import textwrap
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -12,22 +14,23 @@ from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import check_name, of_type, path_of, whole_number
+from varint.viz.figure import Picture, plain
+from varint.viz.style import DPI, FAINT, INK, MEAN
 
-DPI = 150
 MOST_ORDER = 100  # that a title names
+LABEL = 24  # characters in a line of an axis label
 BINS = 1200  # envelopes across the picture, about one a pixel
 LONGEST_MEAN = 600.0  # s
 FLOOR = 1e-18  # m; a logarithmic axis has no zero
 UNITS = ((3 * 3600.0, 3600.0, "h"), (600.0, 60.0, "min"), (0.0, 1.0, "s"))  # above this many s: s a unit, unit
 
-COLOURS = ("#7fa8d1", "#5d9c8a")  # of the panels, in turn
-MEAN, INK, FAINT = "#b5391e", "#222222", "#6b6b6b"
+PANELS = ("#7fa8d1", "#5d9c8a")  # colours, in turn
 
 
 def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = None, method: str | None = None) -> None:
     """Draw energy and joint drift over time into a PNG file: what `QUANTITIES` say is drawn.
 
-    The energy error, or with forces that are not conservative the energy balance, has a mean over 10 minutes drawn
+    The energy less that at the start, or where anything does work the energy balance, has a mean over 10 minutes drawn
     over it, or over a tenth of the run where that is shorter, so that a trend would show.
 
     Parameters
@@ -51,39 +54,65 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
         whole_number(order, "order", 1, ArgumentError, MOST_ORDER)
     if method is not None:
         check_name(method, "method", ArgumentError)
-    t = trajectory.t
-    span = t[-1] - t[0]
-    unit, symbol = next((unit, symbol) for longest, unit, symbol in UNITS if span > longest or not longest)
-    drawn = [quantity for quantity in QUANTITIES.values() if quantity.label and quantity.shown(trajectory)]
-    figure = Figure(figsize=(8.0, 0.4 + 2.5 * len(drawn)), layout="constrained")
-    panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, quantity, colour in zip(panels, drawn, cycle(COLOURS), strict=False):
-        _panel(axes, quantity, trajectory, unit, colour)
-        axes.set_ylabel(f"{quantity.label.capitalize()} ({quantity.unit})")
-        axes.grid(color="#e4e4e4", linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=9)
-    panels[-1].set_xlabel(f"Time ({symbol})")
-    if span > 0:
-        panels[-1].set_xlim(t[0] / unit, t[-1] / unit)
-    figure.align_ylabels()
-    _title(panels[0], trajectory, f"order {order}" if method is None and order is not None else method)
+    figure = overview(trajectory, f"order {order}" if method is None and order is not None else method)
     try:
         figure.savefig(path, dpi=DPI, format="png")
     except OSError as problem:
         raise FileError(f"cannot write '{Path(path)}': {problem.strerror or problem}") from None
 
 
+def overview(trajectory: Trajectory, method: str | None = None) -> Figure:
+    """Energy and drift over time; ``method``: by what the run was made, for the title."""
+    t = trajectory.t
+    unit, symbol = time_unit(t)
+    drawn = [quantity for quantity in QUANTITIES.values() if quantity.label and quantity.shown(trajectory)]
+    figure = Picture(figsize=(8.0, 0.4 + 2.5 * len(drawn)), layout="constrained")
+    panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, quantity, colour in zip(panels, drawn, cycle(PANELS), strict=False):
+        _panel(axes, quantity, trajectory, unit, colour)
+        axes.set_ylabel(wrapped(f"{quantity.label.capitalize()} ({quantity.unit})"))
+        plain_axes(axes)
+    over_time(panels[-1], t, unit, symbol)
+    figure.align_ylabels()
+    _title(panels[0], trajectory, method)
+    return figure
+
+
+def time_unit(t: np.ndarray) -> tuple[float, str]:
+    """Seconds a unit of the time axis, and its symbol."""
+    span = t[-1] - t[0]
+    return next((unit, symbol) for longest, unit, symbol in UNITS if span > longest or not longest)
+
+
+def over_time(axes: Axes, t: np.ndarray, unit: float, symbol: str) -> None:
+    """The axis of the time below a panel."""
+    axes.set_xlabel(f"Time ({symbol})")
+    if t[-1] > t[0]:
+        axes.set_xlim(t[0] / unit, t[-1] / unit)
+
+
+def plain_axes(axes: Axes) -> None:
+    """The look of a panel."""
+    axes.grid(color="#e4e4e4", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=9)
+
+
+def wrapped(label: str) -> str:
+    """The label of an axis in lines that fit beside a panel."""
+    return "\n".join(textwrap.fill(line, LABEL) for line in label.replace(": ", ":\n").split("\n"))
+
+
 def _panel(axes: Axes, quantity: Quantity, trajectory: Trajectory, unit: float, colour: str) -> None:
     """One quantity over time; on a linear axis with its mean."""
     t, values = trajectory.t, quantity.drawn(trajectory)
     if quantity.logarithmic:
-        _curve(axes, t / unit, np.maximum(values, FLOOR), colour, quantity.label)
+        curve(axes, t / unit, np.maximum(values, FLOOR), colour, quantity.label)
         axes.set_yscale("log")
         return
     axes.axhline(0.0, color=INK, linewidth=0.6)
-    _curve(axes, t / unit, values, colour, quantity.label)
+    curve(axes, t / unit, values, colour, quantity.label)
     window = min(LONGEST_MEAN, (t[-1] - t[0]) / 10)
     if len(t) > 20:
         times, mean = running_mean(t, values, window)
@@ -111,12 +140,12 @@ def envelope(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     return 0.5 * (t[edges[:-1]] + t[edges[1:]]), lowest, highest
 
 
-def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, colour: str, label: str) -> None:
+def curve(axes: Axes, t: np.ndarray, values: np.ndarray, colour: str, label: str, width: float = 0.9) -> Artist:
     """The curve itself, or where its nodes are closer than pixels, the band that it fills."""
     if len(t) <= 4 * BINS:
-        axes.plot(t, values, color=colour, linewidth=0.9, marker="o" if len(t) == 1 else None, label=label)
-    else:
-        axes.fill_between(*envelope(t, values), color=colour, linewidth=0.5, label=label)
+        marker = "o" if len(t) == 1 else None
+        return axes.plot(t, values, color=colour, linewidth=width, marker=marker, label=label)[0]
+    return axes.fill_between(*envelope(t, values), color=colour, linewidth=0.5, label=label)
 
 
 def _title(axes: Axes, trajectory: Trajectory, method: str | None) -> None:
@@ -128,8 +157,7 @@ def _title(axes: Axes, trajectory: Trajectory, method: str | None) -> None:
         words.append(f"{trajectory.newton_iterations / max(1, steps):.2f} Newton iterations a step")
     if not trajectory.success:
         words.append("unfinished" if trajectory.status < 0 else "stopped: a step could not be solved")
-    title = axes.set_title(trajectory.mechanism.name, fontsize=13, fontweight="bold", color=INK, pad=46)
-    title.set_parse_math(False)
+    plain(axes.set_title(trajectory.mechanism.name, fontsize=13, fontweight="bold", color=INK, pad=46))
     place: dict[str, Any] = {
         "xy": (0.5, 1.0),
         "xycoords": "axes fraction",

@@ -145,6 +145,7 @@ class Force(Frozen):
     commanded: ClassVar[bool] = False
     constraint: ClassVar[bool] = False  # its effort is whatever keeps a sum of measures at its value
     reduced_only: ClassVar[bool] = False  # known to varint.redmax alone
+    look: ClassVar[str] = "coil"  # of its line in pictures: "coil" or "line"
 
     def __post_init__(self) -> None:
         check_name(self.name, "a force")
@@ -158,6 +159,10 @@ class Force(Frozen):
     def elements(self, structure: "Structure") -> list[Element]:
         """Its elements; raises MechanismError where they do not fit the structure."""
         raise NotImplementedError
+
+    def course(self) -> list[tuple[str, np.ndarray]]:
+        """The line along which it acts: names of bodies, each with a point (3,), m, world, reference; mostly none."""
+        return []
 
     def acts_on(self, structure: "Structure") -> list[str]:
         """Names of the bodies that it pushes or ties together, the world among them."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.length import Length
+from varint.model.arrays import Points
 from varint.model.checks import array_of, check_name, sequence_of
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.law import Law
@@ -28,7 +29,7 @@ class MultiPointSpring(Force):
     """
 
     bodies: Sequence[str]
-    points: np.ndarray = field(kw_only=True)
+    points: Points = field(kw_only=True)
     stiffness: float = field(kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
     rest_length: float | None = field(default=None, kw_only=True)
@@ -43,6 +44,9 @@ class MultiPointSpring(Force):
         if self.rest_length is None:
             self._set("rest_length", float(np.linalg.norm(np.diff(self.points, axis=0), axis=1).sum()))
         self._check(stiffness="zero", damping="zero", rest_length="zero")
+
+    def course(self) -> list[tuple[str, np.ndarray]]:
+        return list(zip(self.bodies, self.points, strict=True))
 
     def elements(self, structure: "Structure") -> list[Element]:
         ends = list(zip((self._body(structure, name) for name in self.bodies), self.points, strict=True))
@@ -61,3 +65,4 @@ class MultiPointCable(MultiPointSpring):
     __doc__ = f"""It only pulls: slack below ``rest_length``. {MultiPointSpring.__doc__}"""
 
     law = CABLE
+    look = "line"

@@ -8,6 +8,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.measures.length import Length
+from varint.model.arrays import Vector
 from varint.model.checks import array_of
 from varint.model.forces.along import AlongMeasure
 from varint.model.forces.base import Effort, Element, register
@@ -23,8 +24,8 @@ class BetweenPoints(AlongMeasure):
 
     body_a: str
     body_b: str
-    point_a: np.ndarray = field(kw_only=True)
-    point_b: np.ndarray = field(kw_only=True)
+    point_a: Vector = field(kw_only=True)
+    point_b: Vector = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -32,6 +33,9 @@ class BetweenPoints(AlongMeasure):
             raise MechanismError(f"{self.label} connects '{self.body_a}' to itself")
         for which in ("point_a", "point_b"):
             self._set(which, array_of(getattr(self, which), (3,), f"{which} of {self.label}"))
+
+    def course(self) -> list[tuple[str, np.ndarray]]:
+        return [(self.body_a, self.point_a), (self.body_b, self.point_b)]
 
     def _measure(self, structure: "Structure") -> Measure:
         a, b = (self._body(structure, name) for name in (self.body_a, self.body_b))
@@ -90,3 +94,4 @@ class Cable(Spring):
     """A spring that only pulls: slack below ``rest_length``."""
 
     law = CABLE
+    look = "line"

@@ -99,3 +99,4 @@ class LengthStop(Stop, BetweenPoints):
     lower: float = field(default=0.0, kw_only=True)
 
     least = 0.0
+    look = "line"

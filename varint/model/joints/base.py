@@ -24,6 +24,7 @@ from varint.errors import MechanismError
 from varint.measures.axis import Square
 from varint.measures.point import Along
 from varint.measures.product import OnMotions
+from varint.model.arrays import Vector
 from varint.model.bounds import bounded
 from varint.model.checks import Frozen, array_of, check_name, check_plain_fields, freeze, unit_axis
 from varint.model.motion import Motion
@@ -65,8 +66,8 @@ class Joint(Frozen):
     name: str
     body_a: str
     body_b: str
-    point: np.ndarray | None = field(default=None, kw_only=True)
-    point_b: np.ndarray | None = field(default=None, kw_only=True)
+    point: Vector | None = field(default=None, kw_only=True)
+    point_b: Vector | None = field(default=None, kw_only=True)
 
     needs_point: ClassVar[bool] = True
 
@@ -141,7 +142,7 @@ class ProductJoint(Joint):
 class AxisJoint(Joint):
     """A joint with one distinguished axis, Z of its frame; ``axis`` (3,) in the world, reference configuration."""
 
-    axis: np.ndarray = field(kw_only=True)
+    axis: Vector = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

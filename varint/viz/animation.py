@@ -1,0 +1,90 @@
+"""A run as a moving picture, GIF or MP4."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
+
+from varint.analysis.trajectory import Trajectory
+from varint.errors import ArgumentError, FileError
+from varint.kinematics.frames import with_world
+from varint.model.checks import of_type, positive
+from varint.viz.drawing import figure_size, find_traced, make_painter
+from varint.viz.figure import Picture, check_suffix, plain
+from varint.viz.scene import placed
+from varint.viz.style import COLOURS, FAINT
+from varint.viz.view import choose_view
+
+GIF, MP4 = ".gif", ".mp4"
+MOVING = (GIF, MP4)
+DPI = 100
+FPS = 25.0
+FASTEST = 50.0  # frames a second
+LONGEST = 3000  # frames
+HUNDREDTHS = 100.0  # of a second, in which a GIF counts
+
+
+def animate(
+    trajectory: Trajectory,
+    path: str | Path,
+    *,
+    fps: float = FPS,
+    speed: float = 1.0,
+    trace: object = None,
+    plane: str | None = None,
+) -> None:
+    """See `Trajectory.animate`."""
+    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    file = check_suffix(path, MOVING)
+    fps, speed = positive(fps, "fps", ArgumentError), positive(speed, "speed", ArgumentError)
+    if fps > FASTEST:
+        raise ArgumentError(f"fps must be at most {FASTEST:g} frames a second, got {fps:g}")
+    writer = movie_writer(file, fps)
+    times = frame_times(trajectory.t, writer.fps, speed)
+    traced = find_traced(trajectory.mechanism, trace)
+    view = choose_view(trajectory.mechanism, plane)
+    at = trajectory.at(times) if len(trajectory) > 1 else trajectory
+    x, R = with_world(at.position, at.quat_wxyz)
+    ways = [placed(x, R, each.body, each.point) for each in traced]
+    painter = make_painter(trajectory.mechanism, x, R, view, traced, ways)
+    figure = Picture(figsize=figure_size(painter), layout="constrained")
+    axes = figure.add_subplot()
+    painter.attach(axes)
+    painter.still(x, R)
+    clock = plain(axes.set_title(" ", loc="left", fontsize=10, color=FAINT))
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # else the axes would move with the text
+    digits = max(0, int(np.ceil(-np.log10(speed / writer.fps))))
+    try:
+        with writer.saving(figure, str(file), DPI):
+            for k in range(len(times)):
+                moving = painter.pose(x[k], R[k])
+                for way, colour in zip(ways, COLOURS[::-1], strict=False):
+                    moving += [painter.trace(way[: k + 1], colour), painter.start(way[k], colour)]
+                clock.set_text(f"t = {times[k]:.{digits}f} s")
+                writer.grab_frame()
+                for artist in moving:
+                    artist.remove()
+    except OSError as problem:
+        raise FileError(f"cannot write '{file}': {problem.strerror or problem}") from None
+
+
+def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
+    """For the suffix of the file; of a GIF a frame lasts whole hundredths of a second. Raises ArgumentError."""
+    if file.suffix.lower() == GIF:
+        return PillowWriter(fps=HUNDREDTHS / round(HUNDREDTHS / fps))  # type: ignore[arg-type]  # need not be whole
+    if not FFMpegWriter.isAvailable():
+        raise ArgumentError(f"'{file}' needs the program ffmpeg, which is not found: install it, or write a {GIF}")
+    return FFMpegWriter(fps=fps)  # type: ignore[arg-type]
+
+
+def frame_times(t: np.ndarray, fps: float, speed: float) -> np.ndarray:
+    """Times (n,) s of the frames of a run with nodes at ``t`` (T,); raises ArgumentError where there are too many."""
+    span = t[-1] - t[0]
+    count = int(np.floor(span * fps / speed * (1 + 1e-12))) + 1
+    if count > LONGEST:
+        raise ArgumentError(
+            f"{span:g} s at {fps:g} frames a second would be {count} frames, above {LONGEST}:"
+            f" choose a speed of {np.ceil(span * fps / (LONGEST - 1)):g} or more, or fewer frames a second"
+        )
+    return np.minimum(t[0] + speed / fps * np.arange(count), t[-1])

@@ -1,0 +1,132 @@
+"""The mechanism itself: at an instant, or as poses over a run that fade into the past."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from varint.analysis.trajectory import Trajectory
+from varint.errors import ArgumentError
+from varint.kinematics.frames import JointFrames, with_world
+from varint.mechanism import Mechanism
+from varint.model.checks import array_of, in_a_shape, known_name, of_type
+from varint.model.state import State
+from varint.viz.figure import SUFFIXES, Picture, check_suffix, write
+from varint.viz.paint import Painter
+from varint.viz.scene import in_body, make_scene, placed
+from varint.viz.view import View, choose_view
+
+POSES = 6
+PALEST = 0.75  # part of white in the first pose
+OVER = 10.0  # between the levels of two poses
+WIDTH, LOWEST, HIGHEST = 6.4, 2.4, 7.0  # in
+FRAME = 0.9  # in, around the axes
+NODES = 4000  # of a way that is drawn
+
+
+class Traced(NamedTuple):
+    """A point (3,), m, in axes of a body of that number, and what it is called."""
+
+    name: str
+    body: int
+    point: np.ndarray
+
+
+def plot_mechanism(
+    mechanism: Mechanism, state: State | None = None, path: str | Path | None = None, plane: str | None = None
+) -> Figure:
+    """See `Mechanism.plot`."""
+    file = None if path is None else check_suffix(path, SUFFIXES)
+    if state is not None:
+        of_type(state, State, "state", ArgumentError)
+    chosen = mechanism.state() if state is None else state
+    nb = len(mechanism.bodies)
+    position = array_of(chosen.position, (nb, 3), "position of the state", ArgumentError)
+    quat = array_of(chosen.quat_wxyz, (nb, 4), "quat_wxyz of the state", ArgumentError)
+    x, R = with_world(position[None], quat[None])
+    painter = make_painter(mechanism, x, R, choose_view(mechanism, plane))
+    figure = Picture(figsize=figure_size(painter), layout="constrained")
+    painter.attach(figure.add_subplot())
+    painter.still(x, R)
+    painter.pose(x[0], R[0])
+    if file is not None:
+        write(figure, file)
+    return figure
+
+
+def make_painter(
+    mechanism: Mechanism,
+    x: np.ndarray,
+    R: np.ndarray,
+    view: View,
+    traced: Iterable[Traced] = (),
+    ways: Iterable[np.ndarray] = (),
+) -> Painter:
+    """For poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and ``ways`` (n, 3) of points."""
+    return Painter(make_scene(mechanism, view, [(each.body, each.point) for each in traced]), x, R, ways)
+
+
+def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> None:
+    """Poses (T, nb + 1, ...) above each other, the last one darkest."""
+    painter.attach(axes)
+    count = len(x)
+    painter.still(x, R, OVER * (count - 1))
+    for k in range(count):
+        painter.pose(x[k], R[k], PALEST * (1.0 - k / (count - 1)) ** 0.7 if count > 1 else 0.0, OVER * k)
+
+
+def ways(trajectory: Trajectory, traced: Sequence[Traced]) -> list[np.ndarray]:
+    """(T, 3) m, world, of each point over the whole run; of a long one some of the nodes."""
+    every = slice(None, None, max(1, len(trajectory) // NODES))
+    x, R = with_world(trajectory.position[every], trajectory.quat_wxyz[every])
+    return [placed(x, R, each.body, each.point) for each in traced]
+
+
+def figure_size(painter: Painter) -> tuple[float, float]:
+    """Width and height, in, that fit what is painted."""
+    width, height = painter.upper - painter.lower
+    return WIDTH, float(np.clip((WIDTH - FRAME) * height / width + FRAME, LOWEST, HIGHEST))
+
+
+def checked_times(trajectory: Trajectory, times: ArrayLike | None) -> np.ndarray:
+    """Times (n,) of the poses, s; evenly over the run where not given. Raises ArgumentError."""
+    first, last = trajectory.t[0], trajectory.t[-1]
+    if times is None:
+        return np.unique(np.linspace(first, last, POSES))
+    found = np.unique(in_a_shape(times, ((), (None,)), "times", ArgumentError, "a time or a list of times, s"))
+    if not found.size or found[0] < first or found[-1] > last:
+        raise ArgumentError(f"times must be from {first:g} to {last:g} s, those of the run")
+    return found
+
+
+def find_traced(mechanism: Mechanism, trace: object) -> list[Traced]:
+    """Points by the name of a body (its centre of mass) or a joint, or (body, point (3,)); or a list of these.
+
+    Points are m, world, in the reference configuration. Raises ArgumentError.
+    """
+    if trace is None:
+        return []
+    one = isinstance(trace, str) or (isinstance(trace, tuple) and len(trace) == 2 and not isinstance(trace[1], str))
+    items = [trace] if one else trace
+    if not isinstance(items, list | tuple):
+        raise ArgumentError(f"trace must be names of bodies or joints, or pairs of a body and a point, got {trace!r}")
+    return [_traced(mechanism, item) for item in items]
+
+
+def _traced(mechanism: Mechanism, item: object) -> Traced:
+    if isinstance(item, tuple) and len(item) == 2:
+        name, point = item
+        known_name(name, mechanism.body_index, "trace: no body", ArgumentError)
+        given = array_of(point, (3,), f"the traced point of body '{name}'", ArgumentError)
+        number = mechanism.body_index[name]
+        return Traced(f"point of {name}", number, in_body(mechanism, number, given))
+    name = known_name(item, (*mechanism.body_index, *mechanism.joint_index), "trace: no body or joint", ArgumentError)
+    if name in mechanism.body_index:
+        return Traced(name, mechanism.body_index[name], np.zeros(3))
+    frames = JointFrames(mechanism, mechanism.joint(name))
+    side = (frames.b, frames.origin_b) if frames.b >= 0 else (frames.a, frames.origin_a)
+    return Traced(name, *side)

@@ -1,0 +1,46 @@
+"""Figures without a display, and the files that they are written to."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from varint.errors import ArgumentError, FileError
+from varint.model.checks import path_of
+from varint.viz.style import DPI
+
+SUFFIXES = (".png", ".pdf", ".svg")
+
+
+class Picture(Figure):
+    """A matplotlib Figure that a notebook shows as it is, whichever backend is in use."""
+
+    def _repr_png_(self) -> bytes:
+        data = io.BytesIO()
+        self.savefig(data, dpi=DPI, format="png")
+        return data.getvalue()
+
+
+def check_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
+    """``path``, which ends in one of the suffixes; raises ArgumentError, FileError where there is no such folder."""
+    found = Path(path_of(path))
+    if found.suffix.lower() not in suffixes:
+        raise ArgumentError(f"the picture '{found}' must end in {' or '.join(suffixes)}")
+    if not found.parent.is_dir():
+        raise FileError(f"cannot write '{found}': no folder '{found.parent}'")
+    return found
+
+
+def write(figure: Figure, path: Path) -> None:
+    """Write the figure in the format of the suffix; raises FileError."""
+    try:
+        figure.savefig(path, dpi=DPI, format=path.suffix.lower().lstrip("."))
+    except OSError as problem:
+        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
+
+
+def plain(text: Any) -> Any:
+    """A text of matplotlib whose dollars and underscores are no formula."""
+    text.set_parse_math(False)
+    return text

@@ -1,0 +1,258 @@
+"""What is drawn of a mechanism: outlines of its bodies, marks of its joints, lines of its forces.
+
+Bodies are described by mass and inertia, not by a shape. So a body is drawn from where its joints and forces meet it
+and from the box of the same inertia, which shows how far it reaches.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.kinematics.frames import JointFrames
+from varint.model.body import Body
+from varint.model.joints.base import Joint
+from varint.model.motion import Ball, Shift, Slide, Turn, joint_pose
+from varint.model.product import Product
+from varint.model.rotation import rotation_matrix
+from varint.model.structure import Structure
+from varint.viz.view import View
+
+WORLD = -1  # number of a body
+LONG = 2.5  # times as long as wide: a link
+MET = 0.3  # of half its length: a joint as near as that is at the end of a link
+ALONG = 0.95  # cosine: a slide along a link
+ROUND = 0.97  # share of the larger half: a wheel
+CENTRED = 0.1  # of its half: a joint on the axis of a wheel
+RADIUS = 2.0 / np.sqrt(3.0)  # of a wheel, in halves of the square of the same inertia
+RIM = 1.1 * RADIUS  # in halves: a joint is on the wheel
+CORNER = 0.25  # of the distance of two joints: the third corner of a body is as far from their line
+INSIDE = 1.05  # halves of the box: a joint is in the body
+PIECES = 24  # of a track between two control frames
+SAME = 1e-6  # of the size of a mechanism: points that are drawn once
+
+
+class Outline(NamedTuple):
+    """A convex shape around ``points`` (k, 3), m, in axes of ``body``; ``solid``: its own size, not that of a link."""
+
+    body: int
+    points: np.ndarray
+    solid: bool
+
+
+class Mark(NamedTuple):
+    """A joint at ``point`` (3,), m, with ``axis`` (3,) or zero, in axes of ``body``; ``symbol``: "pin", "ball", ..."""
+
+    symbol: str
+    body: int
+    point: np.ndarray
+    axis: np.ndarray
+    grounded: bool
+
+
+class Guide(NamedTuple):
+    """The line through ``point`` (3,), m, along ``axis`` (3,), world, on which ``slid`` (3,) of ``body`` moves."""
+
+    point: np.ndarray
+    axis: np.ndarray
+    body: int
+    slid: np.ndarray
+
+
+class Strand(NamedTuple):
+    """A line over ``points`` (n, 3), m, in axes of ``bodies`` (n,): "coil", "line" or "rod"."""
+
+    look: str
+    bodies: tuple[int, ...]
+    points: np.ndarray
+
+
+class Scene(NamedTuple):
+    """All that is drawn of a mechanism seen from ``view``."""
+
+    structure: Structure
+    view: View
+    outlines: list[Outline]
+    marks: list[Mark]
+    guides: list[Guide]
+    strands: list[Strand]
+    tracks: list[np.ndarray]  # (n, 3) m, world
+
+
+def placed(x: np.ndarray, R: np.ndarray, body: int, points: np.ndarray) -> np.ndarray:
+    """Points (..., 3), m, of a body in the world; bodies at ``x`` (..., nb + 1, 3), ``R`` (..., nb + 1, 3, 3)."""
+    return x[..., body, :] + (R[..., body, :, :] @ points[..., None])[..., 0]
+
+
+def in_body(structure: Structure, body: int, point: np.ndarray) -> np.ndarray:
+    """A point (3,) of the reference configuration, m, in axes of the body."""
+    if body == WORLD:
+        return np.asarray(point, dtype=float)
+    described = structure.bodies[body]
+    return rotation_matrix(described.quat_wxyz).T @ (point - described.position)
+
+
+def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.ndarray]] = ()) -> Scene:
+    """The scene of a mechanism; bodies reach to the points ``traced``, (body, (3,) in its axes), as well."""
+    touched: list[list[np.ndarray]] = [[] for _ in structure.bodies]
+    slides: dict[int, list[np.ndarray]] = {}  # by body, in its axes
+    boxes = [_box(body, view) for body in structure.bodies]
+    scene = Scene(structure, view, [], [], [], [], [])
+    for joint in structure.joints:
+        if joint.forbidden:
+            _add_joint(scene, joint, boxes, touched, slides)
+    for force in structure.forces:
+        course = force.course()
+        if course:
+            bodies = tuple(structure.body_index.get(name, WORLD) for name, _ in course)
+            points = [in_body(structure, body, point) for body, (_, point) in zip(bodies, course, strict=True)]
+            scene.strands.append(Strand(force.look, bodies, np.array(points)))
+            ends = [point for body, point in zip(bodies, points, strict=True) if body == WORLD]
+            scene.marks.extend(Mark("ball", WORLD, point, np.zeros(3), True) for point in ends)
+            _touch(touched, bodies, points)
+    for body, point in traced:
+        _touch(touched, [body], [point])
+    for number, (points, box) in enumerate(zip(touched, boxes, strict=True)):
+        scene.outlines.extend(_outlines(number, _unlike(points, box), box, number in slides))
+    solid = {outline.body for outline in scene.outlines if outline.solid}
+    scene.marks[:] = [mark for mark in scene.marks if mark.symbol != "slider" or mark.body not in solid]
+    return scene
+
+
+def _touch(touched: list[list[np.ndarray]], bodies: Iterable[int], points: Iterable[np.ndarray]) -> None:
+    for body, point in zip(bodies, points, strict=True):
+        if body != WORLD:
+            touched[body].append(point)
+
+
+# ---------------------------------------------------------------------------------------- joints
+
+
+class _Box(NamedTuple):
+    """The uniform box of a body's inertia: ``halves`` (d,) of its edges, m, falling, and their ``ways`` (3, d)."""
+
+    halves: np.ndarray
+    ways: np.ndarray
+
+    @property
+    def is_long(self) -> bool:
+        return bool(self.halves[0] > LONG * self.halves[1])
+
+
+def _box(body: Body, view: View) -> _Box:
+    """In the plane of the picture where the mechanism moves in it, else in space; ways in axes of the body."""
+    seen = np.stack([view.right, view.up], axis=1) if view.flat else np.eye(3)
+    axes = rotation_matrix(body.quat_wxyz).T @ seen if view.flat else seen
+    spread = axes.T @ (0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia) @ axes / body.mass
+    squares, vectors = np.linalg.eigh(spread)
+    return _Box(np.sqrt(3.0 * np.maximum(squares[::-1], 0.0)), axes @ vectors[:, ::-1])
+
+
+def _add_joint(
+    scene: Scene, joint: Joint, boxes: Sequence[_Box], touched: list[list[np.ndarray]], slides: dict
+) -> None:
+    frames = JointFrames(scene.structure, joint)
+    sides = [(frames.a, frames.origin_a, frames.axes_a), (frames.b, frames.origin_b, frames.axes_b)]
+    sliding = [motion for motion in joint.shown if isinstance(motion, Slide)]
+    path = next((motion for motion in joint.allowed if isinstance(motion, Product)), None)
+    tracked = path is not None and path.size == 1 and len(path.base) > 1
+    if tracked or len(sliding) > 1:
+        _touch(touched, [frames.b], [frames.origin_b if joint.needs_point and not tracked else np.zeros(3)])
+        if path is not None and tracked and frames.a == WORLD:
+            scene.tracks.append(_track(joint, frames, path))
+        return
+    for body, origin, axes in sides:
+        if body == WORLD:
+            continue
+        if sliding:
+            axis = axes[:, sliding[0].axis]
+            slides.setdefault(body, []).append(axis)
+            if boxes[body].is_long and abs(axis @ boxes[body].ways[:, 0]) > ALONG:
+                continue  # it slides along itself: its ends say more
+        touched[body].append(origin)
+    if sliding:
+        _add_slide(scene, sides, sliding[0].axis, boxes)
+    else:
+        _add_marks(scene, joint, sides)
+
+
+def _add_slide(scene: Scene, sides: list, axis: int, boxes: Sequence[_Box]) -> None:
+    (a, origin_a, axes_a), (b, origin_b, axes_b) = sides
+    if b == WORLD:
+        (a, origin_a, axes_a), (b, origin_b, axes_b) = sides[::-1]
+    along = axes_b[:, axis]
+    if a == WORLD:
+        scene.guides.append(Guide(origin_a, axes_a[:, axis], b, origin_b))
+    if not (boxes[b].is_long and abs(along @ boxes[b].ways[:, 0]) > ALONG):
+        scene.marks.append(Mark("slider", b, origin_b, along, False))
+
+
+def _add_marks(scene: Scene, joint: Joint, sides: list) -> None:
+    turns = [motion for motion in joint.shown if isinstance(motion, Turn)]
+    grounded = any(body == WORLD for body, *_ in sides)
+    if any(isinstance(motion, Shift) for motion in joint.allowed):
+        scene.strands.append(Strand("rod", tuple(side[0] for side in sides), np.array([side[1] for side in sides])))
+        for body, origin, _ in sides:
+            scene.marks.append(Mark("ball", body, origin, np.zeros(3), body == WORLD))
+        return
+    body, origin, axes = next((side for side in sides if side[0] == WORLD), sides[1])
+    if any(isinstance(motion, Ball) for motion in joint.shown):
+        symbol, axis = "ball", np.zeros(3)
+    elif len(turns) == 1:
+        symbol, axis = "pin", axes[:, turns[0].axis]
+    else:
+        symbol, axis = "cross" if joint.dof else "weld", np.zeros(3)
+    scene.marks.append(Mark(symbol, body, origin, axis, grounded))
+
+
+def _track(joint: Joint, frames: JointFrames, path: Product) -> np.ndarray:
+    """(n, 3) m, the way of the centre of mass that a joint to the world leaves body b."""
+    centre = -frames.axes_b.T @ frames.origin_b  # in frame b
+    poses = (joint_pose(joint, np.array([q])) for q in np.linspace(0.0, len(path.base), PIECES * len(path.base) + 1))
+    return np.array([frames.origin_a + frames.axes_a @ (shift + turn @ centre) for turn, shift in poses])
+
+
+# ---------------------------------------------------------------------------------------- bodies
+
+
+def _unlike(points: Iterable[np.ndarray], box: _Box) -> list[np.ndarray]:
+    """The points as far as they differ in the directions of the box."""
+    kept: list[np.ndarray] = []
+    for point in points:
+        seen = box.ways @ (box.ways.T @ point)
+        if all(np.linalg.norm(seen - other) > SAME * (box.halves[0] + np.linalg.norm(seen)) for other in kept):
+            kept.append(seen)
+    return kept
+
+
+def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> list[Outline]:
+    """How a body is drawn that joints and forces meet at ``points``, from its centre of mass."""
+    half, first = box.halves, box.ways[:, 0]
+    if box.is_long:
+        tips = [
+            tip for tip in (half[0] * first, -half[0] * first)
+            if all(np.linalg.norm(tip - point) > MET * half[0] for point in points)
+        ]  # fmt: skip
+        return [Outline(body, np.array([*points, *tips]), False)]
+    far = [point for point in points if (np.abs(box.ways.T @ point) > INSIDE * half).any()]
+    third = half[2] if len(half) > 2 else 0.0
+    off = [np.linalg.norm(box.ways[:, :2].T @ point) / half[0] for point in points]
+    is_round = half[1] > ROUND * half[0] and third < half[1] / 2 and not slides
+    if is_round and off and min(off) < CENTRED and max(off) < RIM:
+        turns = np.linspace(0.0, 2 * np.pi, 48, endpoint=False)
+        rim = RADIUS * half[0] * np.stack([np.cos(turns), np.sin(turns)], axis=1)
+        axle = [Outline(body, np.array([point, np.zeros(3)]), False) for point in far]
+        return [*axle, Outline(body, rim @ box.ways[:, :2].T, True)]
+    if len(points) == 2 and far:
+        one, other = points
+        corner = -one - other  # of the triangle whose centroid is the centre of mass
+        share = np.clip((corner - one) @ (other - one) / ((other - one) @ (other - one)), 0.0, 1.0)
+        off = np.linalg.norm(corner - one - share * (other - one))
+        wide = off > CORNER * np.linalg.norm(other - one)
+        return [Outline(body, np.array([*points, corner] if wide else points), False)]
+    if len(points) > 2:
+        return [Outline(body, np.array(points), False)]
+    corners = half * np.array(list(product((-1.0, 1.0), repeat=len(half))))
+    block = Outline(body, corners @ box.ways.T, True)
+    return [*(Outline(body, np.array([point, np.zeros(3)]), False) for point in far), block]

@@ -1,0 +1,117 @@
+"""From where a mechanism is seen: the plane in which it moves, or isometric."""
+
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.model.checks import choice
+from varint.model.joints.base import Joint
+from varint.model.motion import Motion, Slide, Turn
+from varint.model.structure import Structure
+
+AXES = "xyz"
+ISOMETRIC = "isometric"
+PLANES = (*map("".join, permutations(AXES, 2)), ISOMETRIC)
+PARALLEL = 1e-6  # sine of the angle of two axes that count as parallel
+SLANTED = 1e-6  # of an axis of the picture that is none of the world's
+
+
+class View(NamedTuple):
+    """A picture's axes ``right`` and ``up`` (3,), unit vectors of the world; ``flat``: whether they are the plane."""
+
+    right: np.ndarray
+    up: np.ndarray
+    flat: bool
+
+    @property
+    def towards(self) -> np.ndarray:
+        """(3,) from the mechanism to whoever looks at it."""
+        return np.cross(self.right, self.up)
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """(..., 2) m, of points (..., 3), m, world."""
+        return points @ np.stack([self.right, self.up], axis=1)
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """Of the picture's axes."""
+        return _label(self.right), _label(self.up)
+
+
+def choose_view(structure: Structure, plane: str | None) -> View:
+    """The view for one of `PLANES`; where it is None the plane in which all joints move, else isometric.
+
+    Raises ArgumentError for another ``plane``.
+    """
+    if plane is None:
+        return _found(structure)
+    if choice(plane, PLANES, "plane", ArgumentError) == ISOMETRIC:
+        return _isometric(_up(structure))
+    right, up = (np.eye(3)[AXES.index(letter)] for letter in plane)
+    return View(right, up, True)
+
+
+def _found(structure: Structure) -> View:
+    turning: list[np.ndarray] = []
+    sliding: list[np.ndarray] = []
+    for joint in structure.joints:
+        for motion in joint.shown if joint.forbidden else ():
+            if not isinstance(motion, Turn | Slide):
+                return _isometric(_up(structure))
+            (turning if isinstance(motion, Turn) else sliding).append(_axis(joint, motion))
+    normal = turning[0] if turning else _across(sliding, _up(structure))
+    flat = all(np.linalg.norm(np.cross(normal, axis)) < PARALLEL for axis in turning)
+    flat &= all(abs(normal @ axis) < PARALLEL for axis in sliding)
+    if normal @ normal < 0.5 or not flat:
+        return _isometric(_up(structure))
+    for up in (_up(structure), *np.eye(3)[::-1]):
+        across = up - (up @ normal) * normal
+        if np.linalg.norm(across) > 0.1:
+            break
+    up = across / np.linalg.norm(across)
+    right = np.cross(up, normal)
+    leading = right[np.abs(right) > SLANTED][0]
+    return View(right if leading > 0 else -right, up, True)
+
+
+def _axis(joint: Joint, motion: Motion) -> np.ndarray:
+    assert isinstance(motion, Turn | Slide)
+    return joint.frame[:, motion.axis]
+
+
+def _across(sliding: list[np.ndarray], up: np.ndarray) -> np.ndarray:
+    """A normal (3,) of the plane of two slides, or of one and the upward direction; zero where there is none."""
+    for other in (*sliding[1:], up, np.eye(3)[0]):
+        normal = np.cross(sliding[0], other) if sliding else np.zeros(3)
+        if np.linalg.norm(normal) > 0.1:
+            return normal / np.linalg.norm(normal)
+    return np.zeros(3)
+
+
+def _up(structure: Structure) -> np.ndarray:
+    """(3,) against gravity; z where there is none."""
+    size = np.linalg.norm(structure.gravity)
+    return -structure.gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
+
+
+def _isometric(up: np.ndarray) -> View:
+    """All three axes of the world equally short, as far as ``up`` is one of them."""
+    first = np.eye(3)[(int(np.argmax(np.abs(up))) + 1) % 3]
+    first = first - (first @ up) * up
+    first /= np.linalg.norm(first)
+    second = np.cross(up, first)
+    towards = (first - second + up) / np.sqrt(3.0)
+    right = np.cross(up, towards)
+    right /= np.linalg.norm(right)
+    return View(right, np.cross(towards, right), False)
+
+
+def _label(direction: np.ndarray) -> str:
+    for letter, axis in zip(AXES, np.eye(3), strict=True):
+        if np.abs(direction - axis).max() < SLANTED:
+            return letter
+        if np.abs(direction + axis).max() < SLANTED:
+            return f"-{letter}"
+    return f"along ({', '.join(f'{part:.2g}' for part in direction + 0.0)})"
