@@ -1,6 +1,5 @@
 """The same arguments mean the same, and are refused in the same way, wherever they are taken."""
 
-import dataclasses
 import inspect
 
 import numpy as np
@@ -54,19 +53,6 @@ def test_a_reduced_state_is_told_how_to_get_a_state(which, mechanism):
         RUNS[which](mechanism, 0.02, 0.01, state=reduced)
     state = vi.redmax.maximal_state(mechanism, reduced)
     assert vi.simulate(mechanism, 0.02, 0.01, state=state).success
-
-
-@pytest.mark.parametrize("which", RUNS)
-def test_quaternions_of_a_state_are_of_norm_one(which):
-    """Of a body that floats: no joint is open then."""
-    mechanism = vi.mechanisms.free_body()
-    state = mechanism.state()
-    for factor, norm in ((2.0, "2"), (0.0, "0"), (1.0 + 1e-6, "1.000001")):
-        wrong = dataclasses.replace(state, quat_wxyz=factor * state.quat_wxyz)
-        with pytest.raises(
-            vi.StateError, match=f"quat_wxyz of body 'box' in the state must have norm 1, got norm {norm}:"
-        ):
-            RUNS[which](mechanism, 0.02, 0.01, state=wrong)
 
 
 def test_a_scheme_and_an_order_that_differ_are_refused(mechanism):
