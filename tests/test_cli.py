@@ -215,8 +215,8 @@ MISTAKES = {
     "truncated run, described": (["info", "short.h5"], ("short.h5", "damaged")),
     "text as a run": (["plot", "text.txt"], ("text.txt", "no run of varint")),
     "text as a run, resumed": (
-        ["run", "double_pendulum", "-o", "text.txt", "--resume"],
-        ("text.txt", "no run of varint"),
+        ["run", "double_pendulum", "-o", "text.h5", "--resume"],
+        ("text.h5", "no run of varint"),
     ),
     "output in no folder": (["run", "double_pendulum", "-o", "none/run.h5"], ("none", "cannot write")),
     "picture in no folder": (["run", "double_pendulum", "--plot", "none/p.png"], ("none", "cannot write")),
@@ -261,6 +261,7 @@ def build():
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes_get_one_line(name, folder, run_file, capsys):
     Path("text.txt").write_text("not a run, not a mechanism\n")
+    Path("text.h5").write_text("not a run, not a mechanism\n")
     Path("broken.json").write_text('{\n "name": "x",\n "bodies": oops\n}\n')
     Path("broken.py").write_text("import varint\nbuild = no_such_name\n")
     Path("short.h5").write_bytes(run_file.read_bytes()[:-3000])

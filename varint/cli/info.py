@@ -36,7 +36,7 @@ def execute(args: Namespace) -> None:
     console = stdout_console()
     if args.mechanism is None:
         _catalogue(console)
-    elif Path(args.mechanism).suffix in RUN_FILES:
+    elif Path(args.mechanism).suffix.lower() in RUN_FILES:
         _run(console, args.mechanism)
     else:
         _mechanism(console, find_mechanism(args.mechanism, args.param))

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
     from varint.mechanism import Mechanism
 
+TOLD = 100e6  # bytes of a run file, whose size the summary says
+
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
@@ -43,6 +45,7 @@ def execute(args: Namespace) -> None:
     from varint import ConvergenceError
     from varint.cli.common import find_mechanism, stdout_console
     from varint.cli.summary import method, summary
+    from varint.io.room import size_text
 
     _check_options(args)
     picture = _check_paths(args)
@@ -59,7 +62,8 @@ def execute(args: Namespace) -> None:
     settings = _settings(args)
     table = summary(trajectory, settings)
     if args.output:
-        table.add_row("run", str(args.output))
+        size = args.output.stat().st_size
+        table.add_row("run", f"{args.output}, {size_text(size)}" if size >= TOLD else str(args.output))
     if picture:
         from varint.viz.plots import plot_run
 
@@ -77,6 +81,7 @@ def _simulate(
     import varint
 
     common = {"every": args.every, "output": args.output, "resume": args.resume, "progress": progress}
+    common["overwrite"] = args.force
     if args.integrator is None:
         scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol)
         return varint.simulate(mechanism, args.duration, args.dt, on_unresolved="ignore", **scheme, **common)
@@ -117,12 +122,14 @@ def _check_paths(args: Namespace) -> Path | None:
     """Path of the picture, if any; everything that can be wrong with a path, before the run."""
     from varint.cli.common import check_picture
     from varint.errors import ArgumentError, FileError
+    from varint.running import check_output
 
     output = args.output
     if output is None:
         if args.resume:
             raise ArgumentError("--resume needs -o, the file of the run to go on with")
         return check_picture(args.plot, None) if args.plot else None
+    check_output(output)
     if output.exists() and not (args.resume or args.force):
         raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
     return check_picture(args.plot or output.with_suffix(".png"), output)
