@@ -14,7 +14,6 @@ from varint.cli import main
 from varint.loads import command_array
 from varint.redmax.couplings import prescribed_motions
 
-
 CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work done"
 
 
