@@ -130,7 +130,7 @@ def test_formats(four_bar, tmp_path, monkeypatch):
     with pytest.raises(vi.FileError, match="no folder 'none'"):
         four_bar.plot("energy", path="none/p.png")
     (tmp_path / "folder.png").mkdir()
-    with pytest.raises(vi.FileError, match="cannot write 'folder.png'"):
+    with pytest.raises(vi.FileError, match=r"cannot write 'folder\.png'"):
         four_bar.plot("energy", path="folder.png")
 
 

@@ -1,6 +1,7 @@
 """A run as a moving picture, GIF or MP4."""
 
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
@@ -67,6 +68,8 @@ def animate(
                     artist.remove()
     except OSError as problem:
         raise FileError(f"cannot write '{file}': {problem.strerror or problem}") from None
+    except CalledProcessError as problem:
+        raise FileError(f"cannot write '{file}': ffmpeg ended with code {problem.returncode}") from problem
 
 
 def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
@@ -83,8 +86,10 @@ def frame_times(t: np.ndarray, fps: float, speed: float) -> np.ndarray:
     span = t[-1] - t[0]
     count = int(np.floor(span * fps / speed * (1 + 1e-12))) + 1
     if count > LONGEST:
+        least = span * fps / (LONGEST - 1)
+        digit = 10.0 ** (np.floor(np.log10(least)) - 1)
         raise ArgumentError(
             f"{span:g} s at {fps:g} frames a second would be {count} frames, above {LONGEST}:"
-            f" choose a speed of {np.ceil(span * fps / (LONGEST - 1)):g} or more, or fewer frames a second"
+            f" choose a speed of {np.ceil(least / digit) * digit:.2g} or more, or fewer frames a second"
         )
     return np.minimum(t[0] + speed / fps * np.arange(count), t[-1])
