@@ -51,7 +51,7 @@ def test_names_and_choices_reach_the_picture(monkeypatch):
 
 def test_moving_pictures():
     for name, argv, frames in (("t.gif", ["--speed", "5"], 3), ("u.gif", ["mechanism", "--speed", "10"], 2)):
-        assert main(["plot", "run.h5", "-o", name, *argv]) == 0
+        assert main(["plot", "run.h5", *argv, "-o", name]) == 0
         with Image.open(name) as picture:
             assert picture.n_frames == frames
 
