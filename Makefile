@@ -32,7 +32,7 @@ format: $(READY)
 bench: $(READY)  ## every target of speed and memory, as a table
 	cd benchmarks && ../$(BIN)/python run.py
 
-docs: $(READY)  ## the pages that are generated: reference, catalogue, benchmark problems; some minutes
+docs: $(READY)  ## what is generated: reference, schema of mechanism files, catalogue, benchmark problems; some minutes
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/tables.py
 	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py

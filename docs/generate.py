@@ -1,12 +1,16 @@
-"""Writes docs/reference.md, the tables of everything that has a registry; `make docs` runs it."""
+"""Writes docs/reference.md, the tables of everything that has a registry, and the JSON Schema; `make docs` runs it."""
 
 import dataclasses
+import json
 from pathlib import Path
+
+from mechanism_schema import schema
 
 from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 
 PAGE = Path(__file__).with_name("reference.md")
+SCHEMA = Path(__file__).with_name("mechanism.schema.json")
 HEAD = """# Reference of joints and forces
 
 Every joint and force with its parameters and the first sentence of its docstring. `help(vi.Revolute)` shows the rest:
@@ -37,5 +41,11 @@ def page() -> str:
     return HEAD + joints + table("Forces, couplings and prescribed motions", FORCES, ("name",))
 
 
+def schema_text() -> str:
+    """The text of docs/mechanism.schema.json."""
+    return json.dumps(schema(), indent=1) + "\n"
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())
+    SCHEMA.write_text(schema_text())

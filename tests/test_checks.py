@@ -339,11 +339,23 @@ def changed(place, **more):
 
 
 UNKNOWN = {
-    "at the top": (changed((), gravty=[0, 0, 0]), "no 'gravty', did you mean 'gravity'"),
-    "of a body": (changed(("bodies", 0), mas=2.0), r"body 'bob' \(bodies\[0\]\): no 'mas', did you mean 'mass'"),
-    "of a joint": (changed(("joints", 0), pont=[0, 0, 0]), r"joint 'elbow' \(joints\[0\]\): no 'pont'.*'point'"),
-    "of a force": (changed(("forces", 0), efort=1), r"force 'motor' \(forces\[0\]\): no 'efort'.*'effort'"),
-    "of the start": (changed(("start",), rate={}), "start of mechanism 'pendulum': no 'rate', did you mean 'rates'"),
+    "at the top": (changed((), gravty=[0, 0, 0]), "unknown key 'gravty'; did you mean 'gravity'"),
+    "of a body": (
+        changed(("bodies", 0), mas=2.0),
+        r"body 'bob' \(bodies\[0\]\): unknown key 'mas'; did you mean 'mass'",
+    ),
+    "of a joint": (
+        changed(("joints", 0), pont=[0, 0, 0]),
+        r"joint 'elbow' \(joints\[0\]\): unknown key 'pont'; did you mean 'point'",
+    ),
+    "of a force": (
+        changed(("forces", 0), efort=1),
+        r"force 'motor' \(forces\[0\]\): unknown key 'efort'; did you mean 'effort'",
+    ),
+    "of the start": (
+        changed(("start",), rate={}),
+        "start of mechanism 'pendulum': unknown key 'rate'; did you mean 'rates'",
+    ),
     "of the rates": (changed(("start", "rates"), elbw=1.0), "rates: no joint 'elbw', did you mean 'elbow'"),
     "of the velocities": (changed(("start", "velocity"), bb=[0, 0, 0]), "velocity: no body 'bb', did you mean 'bob'"),
     "type of a joint": (changed(("joints", 0), type="Revolut"), r"\(joints\[0\]\): no joint type 'Revolut', did you"),

@@ -113,6 +113,8 @@ def test_joints_in_the_contributing_guide_are_those_of_the_package(name):
         "docs/architecture.md",
         "docs/security.md",
         "docs/reliability.md",
+        "docs/contributing.md",
+        "docs/mechanism_files.md",
     ],
 )
 def test_files_that_pages_name_exist(name):

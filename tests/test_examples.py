@@ -15,7 +15,9 @@ import varint as vi
 EXAMPLES = Path(__file__).parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
+import arm_against_mujoco  # noqa: E402
 import cart_pole_swing_up  # noqa: E402
+import chaos  # noqa: E402
 import clock  # noqa: E402
 import foot_path  # noqa: E402
 
@@ -118,3 +120,32 @@ def settled_clock():
 def test_foot_out_of_reach():
     with pytest.raises(vi.MechanismError, match=r"0\.1 to 0\.3 m"):
         vi.mechanisms.module("minitaur_leg").hip_angles([[0.0, -0.2], [0.0, -0.31]])
+
+
+def test_arm_falls_as_in_mujoco(capsys):
+    """Two programs, the same angles: at a step of 1 ms both are of order 4."""
+    arm_against_mujoco.main()
+    assert capsys.readouterr().out.count("angles agree to") == 4
+    ours, (angles, rates) = arm_against_mujoco.run(), arm_against_mujoco.run_mujoco()
+    for k, name in enumerate(arm_against_mujoco.START):
+        assert np.ptp(angles[:, k]) > 0.5
+        assert ours.coordinates[name] == pytest.approx(angles[:, k], abs=1e-5)
+        assert ours.rates[name] == pytest.approx(rates[:, k], abs=1e-4)
+
+
+def test_chaos_and_order():
+    """Neighbours part slowly from an orderly start and fast from a wild one; orderly sections are closed curves."""
+    assert chaos.lyapunov(0.4, 0.5, pieces=40)[-1] < 0.2
+    assert chaos.lyapunov(2.0, 2.6, pieces=40)[-1] > 1.0
+    orderly = chaos.poincare(0.4, 0.5, duration=200.0)
+    middle = 0.5 * (orderly.min(axis=0) + orderly.max(axis=0))
+    angle, rate = (orderly - middle).T / np.ptp(orderly, axis=0)[:, None]
+    radius = np.hypot(angle, rate)
+    assert radius.min() > 0.35  # nothing inside of it
+    assert np.histogram(np.arctan2(rate, angle), 6)[0].min() > 0  # all the way round
+
+
+def test_box_turns_over_on_time():
+    """Every half period of Jacobi's solution."""
+    _, times = chaos.turnovers()
+    assert np.diff(times) == pytest.approx(vi.mechanisms.module("free_body").EXPECTED["period"] / 2, rel=1e-4)

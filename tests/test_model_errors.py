@@ -56,7 +56,7 @@ BAD_MECHANISMS = {
     "gravity shape": (lambda: build(vi.Fixed("f", "box", "ball"), gravity=-9.81), "gravity of .*'machine'.*shape"),
     "unknown start": (
         lambda: build(vi.Fixed("f", "box", "ball"), start={"speed": {}}),
-        "start of .*'machine': no 'speed'",
+        "start of .*'machine': unknown key 'speed'",
     ),
 }
 
@@ -172,7 +172,7 @@ BAD_STARTS = {
     "truth value": ({"rates": {"link": True}}, "rates of revolute joint 'link'"),
     "text": ({"velocity": {"box": "fast"}}, "velocity of body 'box'.*'fast'"),
     "no names": ({"velocity": [1, 2, 3]}, "velocity must be a dict of body name"),
-    "misspelt key": ({"velocty": {"box": ORIGIN}}, "no 'velocty', did you mean 'velocity'"),
+    "misspelt key": ({"velocty": {"box": ORIGIN}}, "unknown key 'velocty'; did you mean 'velocity'"),
     "text as a whole": ("rest", "start of mechanism 'machine'.*'rest'"),
 }
 

@@ -210,6 +210,17 @@ def test_rates_of_both_formulations_agree():
         assert others.rates[joint] == pytest.approx(others.qdot[:, columns_.start], abs=1e-9)
 
 
+@pytest.mark.parametrize("name", RATES)
+def test_coordinates_and_rates_of_a_state(name):
+    whole = run(name, duration=0.05, dt=0.0005, order=4)
+    q, rates = (getattr(whole.mechanism, what)(whole[-1]) for what in ("coordinates", "rates"))
+    for joint in whole.mechanism.joints:
+        assert q[joint.name] == pytest.approx(whole.coordinates[joint.name][-1], abs=1e-9)
+        assert rates[joint.name] == pytest.approx(whole.rates[joint.name][-1], abs=1e-6)
+    with pytest.raises(vi.StateError):
+        whole.mechanism.coordinates(vi.mechanisms.klann_leg().state())
+
+
 # ---------------------------------------------------------------------------------------- tables
 
 

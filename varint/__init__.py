@@ -1,6 +1,9 @@
 """varint: variational integration of articulated rigid-body mechanisms in maximal coordinates."""
 
 import importlib
+import importlib.metadata
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import varint.mechanisms as mechanisms
@@ -60,4 +63,17 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("varint.redmax")
     if name == "compare":
         return importlib.import_module("varint.comparison").compare
+    if name == "__version__":
+        return _version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__", "redmax"])
+
+
+def _version() -> str:
+    """Of the checkout that this is, whatever is installed beside it, or of the installed package."""
+    project = Path(__file__).parents[1] / "pyproject.toml"
+    found = tomllib.loads(project.read_text()).get("project", {}) if project.is_file() else {}
+    return found["version"] if found.get("name") == __name__ else importlib.metadata.version(__name__)

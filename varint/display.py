@@ -1,7 +1,7 @@
 """How things show themselves: a few lines at a prompt, small tables in a notebook."""
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
@@ -36,14 +36,14 @@ def described(thing: object, facts: Iterable[str], of: str | None = None) -> str
     return shortened(f"{head}: {text}" if text else head, LONGEST)
 
 
-def field_facts(thing: Any) -> Iterable[str]:
-    """``field=value`` of a dataclass or named tuple, the name and defaults left out."""
+def field_facts(thing: Any, known: Collection[str] = ("name",)) -> Iterable[str]:
+    """``field=value`` of a dataclass or named tuple, without those ``known`` already and those at their default."""
     if not is_dataclass(thing):
         yield from (f"{name}={value_text(getattr(thing, name))}" for name in thing._fields)
         return
     for field in fields(thing):
         value = getattr(thing, field.name)
-        if field.name == "name" or not field.repr or value is field.default:
+        if field.name in known or not field.repr or value is field.default:
             continue
         if field.default is not MISSING and type(value) is type(field.default) and value == field.default:
             continue

@@ -6,12 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled, compile_structure
 from varint.display import html_table, numbers_text
-from varint.kinematics.assembly import assemble, make_state
+from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
+from varint.kinematics.frames import joint_coordinates, joint_rates
 from varint.kinematics.sweep import Sweep, sweep
 from varint.model.state import State
 from varint.model.structure import Structure
@@ -161,6 +163,21 @@ class Mechanism(Structure):
         if forces:
             parts.append(html_table(("force", "type"), forces))
         return "".join(parts)
+
+    def coordinates(self, state: State) -> dict[str, np.ndarray]:
+        """Joint name to its coordinates at ``state``, (dof,), or () where it has one; m, rad, angles up to pi.
+
+        Raises StateError for a state of other bodies.
+        """
+        position, quat_wxyz, *_ = checked_state(self, state, "state")
+        poses = position[None], quat_wxyz[None]
+        return {joint.name: joint_coordinates(self, joint, *poses)[0] for joint in self.joints}
+
+    def rates(self, state: State) -> dict[str, np.ndarray]:
+        """Joint name to the rates of its coordinates at ``state``, (dof,), or () where it has one; m/s, rad/s."""
+        motion = [array[None] for array in checked_state(self, state, "state")]
+        q = self.coordinates(state)
+        return {joint.name: joint_rates(self, joint, q[joint.name][None], *motion)[0] for joint in self.joints}
 
     @property
     def rows(self) -> int:

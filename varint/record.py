@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from varint.display import Shown, described, names_text
 from varint.mechanism import Mechanism
 
 
@@ -22,6 +23,9 @@ class Nodes(Protocol):
 
 class HeldNodes(dict[str, np.ndarray]):
     """Nodes in memory."""
+
+    def __repr__(self) -> str:
+        return described(self, [names_text(self)])
 
     def parts(self) -> Iterator[Nodes]:
         """Themselves."""
@@ -42,6 +46,9 @@ class ChosenNodes(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(list(self._nodes))
+
+    def __repr__(self) -> str:
+        return described(self, [names_text(self)])
 
     def __reduce__(self) -> tuple:
         return HeldNodes, ({name: self[name].copy() for name in self},)
@@ -66,7 +73,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class Record(Shown):
     """A run of T recorded nodes.
 
     Attributes

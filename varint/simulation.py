@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import read
+from varint.kinematics.assembly import unit_quaternions
 from varint.loads import command_array, load_arrays, recorded_loads
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, choice, of_type, path_of, positive
@@ -38,7 +40,7 @@ def simulate(
     dt: float,
     *,
     state: State | None = None,
-    order: int = 2,
+    order: int | None = None,
     scheme: str | None = None,
     tol: float = 1e-10,
     every: int = 1,
@@ -60,8 +62,8 @@ def simulate(
         s; the run ends at the last whole step within the duration.
     state : State, optional
         From ``mechanism.state(...)``; ``mechanism.state()`` where not given.
-    order : int
-        Of the scheme; each order has a default one.
+    order : int, optional
+        Of the scheme; each order has a default one. 2 where no scheme is given.
     scheme : str, optional
         Its name, in place of the order: `varint.integrators.schemes.SCHEMES` says what each is.
     tol : float
@@ -101,7 +103,7 @@ def simulate(
     compiled = _compiled(mechanism, closures)
     loads = load_arrays(mechanism, compiled, steps, force, torque)
     commands = command_array(mechanism, compiled, steps, dt)
-    state = _checked(mechanism, mechanism.state() if state is None else state)
+    state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
     recorded = recorded_loads(compiled, loads, every)
     varying = recorded if len(loads[1]) else None
@@ -169,11 +171,20 @@ def _check_forces(mechanism: Mechanism, method: Scheme) -> None:
         )
 
 
-def _checked(mechanism: Mechanism, state: State) -> State:
+def checked_start(mechanism: Mechanism, state: State) -> State:
+    """``state``, from which the mechanism can start; raises ArgumentError, StateError."""
+    if not isinstance(state, State):
+        from varint.redmax.states import ReducedState  # slow to import, so only when needed
+
+        if isinstance(state, ReducedState):
+            raise ArgumentError(
+                "state is a ReducedState: varint.redmax.maximal_state(mechanism, state) gives the State to start from"
+            )
     of_type(state, State, "state", ArgumentError)
     nb = len(mechanism.bodies)
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
+    state = replace(state, quat_wxyz=unit_quaternions(mechanism, state.quat_wxyz, "state"))
     left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None])[0]
     if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")

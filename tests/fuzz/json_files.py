@@ -59,7 +59,69 @@ def originals() -> dict[str, dict]:
     ]
     start = {"velocity": {"b0": rng.standard_normal(3)}, "position": {"b1": bodies[1].position}}
     found["joints"] = to_data(vi.Mechanism("one of each", bodies, joints, start=start))
+    found["shapes"] = with_shapes()
     return json.loads(json.dumps(found))
+
+
+def with_shapes() -> dict:
+    """Bodies that float, one of each shape, as they are written by hand."""
+    corners = [[0, 0, 0], [0.4, 0, 0], [0, 0.3, 0], [0, 0, 0.2]]
+    bodies: list[dict] = [
+        {"name": "box", "box": [0.1, 0.2, 0.3], "mass": 2.0, "position": [0, 0, 1]},
+        {"name": "cylinder", "cylinder": {"radius": 0.1, "length": 0.5}, "mass": 1.0, "quat_wxyz": [0.6, 0, 0.8, 0]},
+        {"name": "capsule", "capsule": {"radius": 0.1, "length": 0.5}, "mass": 1.0, "position": [1, 0, 0]},
+        {"name": "sphere", "sphere": 0.1, "mass": 0.5},
+        {
+            "name": "ellipsoid",
+            "ellipsoid": {"semi_axes": [0.1, 0.2, 0.3]},
+            "mass": 1,
+            "quat_wxyz": [0.7071, 0.7071, 0, 0],
+        },
+        {"name": "rod", "rod": {"start": [0, 0, 0], "end": [0, 1, 0], "radius": 0.01}, "mass": 0.2},
+        {
+            "name": "mesh",
+            "mesh": {"vertices": corners, "triangles": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]},
+            "mass": 1.0,
+            "position": [0, 1, 0],
+        },
+        {
+            "name": "composite",
+            "composite": [
+                {"name": "core", "box": [0.1, 0.2, 0.3], "mass": 2.0},
+                {"name": "pair", "composite": [{"name": "ball", "sphere": 0.1, "mass": 1.0}, [0.5, [0, 0, 1]]]},
+                [0.25, [0, 1, 0]],
+            ],
+        },
+    ]
+    joints = [
+        {"type": "Free", "name": f"joint {k}", "body_a": "world", "body_b": b["name"]} for k, b in enumerate(bodies)
+    ]
+    return {"$schema": "mechanism.schema.json", "name": "shapes", "bodies": bodies, "joints": joints}
+
+
+ONLY = {"box": "size", "sphere": "radius", "ellipsoid": "semi_axes", "composite": "parts"}  # arguments of their shapes
+SHAPES = (*ONLY, "cylinder", "capsule", "rod", "mesh")
+
+
+def by_inertia(entry: dict) -> dict:
+    """A body as files say it, with mass and inertia in place of a shape."""
+    shapes = [key for key in entry if key in SHAPES]
+    return to_data(_floating(_shaped(entry)))["bodies"][0] if shapes else entry
+
+
+def _shaped(entry: dict) -> vi.Body:
+    (shape,) = [key for key in entry if key in SHAPES] or [None]
+    if shape is None:
+        return vi.Body(**entry)
+    value = entry[shape]
+    sizes = dict(value) if isinstance(value, dict) else {ONLY[shape]: value}
+    if shape == "composite":
+        sizes["parts"] = [_shaped(part) if isinstance(part, dict) else part for part in sizes["parts"]]
+    return getattr(vi.Body, shape)(**{key: value for key, value in entry.items() if key != shape}, **sizes)
+
+
+def _floating(body: vi.Body) -> vi.Mechanism:
+    return vi.Mechanism("one", [body], [vi.Free("free", "world", body.name)])
 
 
 def written(data: Any) -> str:
@@ -371,6 +433,8 @@ def _same(said: list, got: list, key: str) -> bool:
     if key in SCALED:
         one = one / np.abs(one).max()
         one /= np.linalg.norm(one)
+    if key == "quat_wxyz" and abs(np.linalg.norm(one) - 1) <= 1e-4:
+        one = one / np.linalg.norm(one)
     if key in MATRICES and one.ndim == 1 and other.ndim == 2:
         one = np.diag(one)
     return one.shape == other.shape and np.abs(one - other).max() <= 1e-7 * np.abs(other).max()
@@ -414,6 +478,8 @@ class JsonFiles(Kind):
             said = read_by_itself(case.content)
         except ValueError as problem:
             return f"loads, although {problem}"
+        said.pop("$schema", None)
+        said["bodies"] = [by_inertia(body) for body in said["bodies"]]
         if found := difference(said, json.loads(json.dumps(to_data(mechanism)))):
             return found
         state = mechanism.state()

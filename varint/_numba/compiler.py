@@ -8,6 +8,7 @@ library, and that one is optimised and kept in the cache folder.
 
 import gc
 import sys
+from collections import defaultdict
 from typing import Any, ClassVar
 
 from numba.core import types
@@ -18,7 +19,10 @@ from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonRewrites
 
-from varint._numba.cache import tell
+from varint._numba.cache import cache_folder, tell
+
+SUBJECTS: dict[str, list["Entry"]] = defaultdict(list)  # long to compile, by what is announced
+_announced: set["Entry"] = set()  # and not compiled yet
 
 
 class PartLibrary(JITCodeLibrary):
@@ -132,11 +136,17 @@ class EntryCompiler(_FunctionCompiler):
             gc.set_threshold(*usual)
 
     def _announce(self):
-        """Say that a long compilation begins. Only what is in no cache comes here."""
-        if self.entry.seconds:
-            often = "once on a machine" if getattr(self.entry._cache, "keeps", False) else "in each process"
-            name = f"{self.py_func.__module__}.{self.py_func.__name__}"
-            tell(f"compiling {name}, about {self.entry.seconds} s, {often} ...")
+        """Say that a long compilation begins, with what belongs to it. Only what is in no cache comes here."""
+        entry = self.entry
+        if not entry.seconds or entry in _announced:
+            _announced.discard(entry)
+            return
+        together = [other for other in SUBJECTS[entry.what] if other is entry or not other.is_ready]
+        _announced.update(other for other in together if other is not entry)
+        often = "once on a machine" if getattr(entry._cache, "keeps", False) else "and again in each process"
+        if cache_folder() is None:
+            often += ", for no folder can be written: set NUMBA_CACHE_DIR"
+        tell(f"compiling {entry.what}, about {sum(other.seconds for other in together)} s, {often} ...")
 
     def _entry(self, args):
         self.part.compile(tuple(args))
@@ -155,15 +165,25 @@ class EntryCompiler(_FunctionCompiler):
 class Entry(CPUDispatcher):
     """A compiled function: called from Python it is an entry, in compiled functions a part of theirs.
 
-    ``seconds``: about how long it takes to compile as an entry; 0 where nobody needs to be told.
+    ``seconds``: about how long it takes to compile as an entry; 0 where nobody needs to be told. ``what``: what is
+    announced then, one for all entries that are needed together.
     """
 
-    def __init__(self, py_func, locals=None, targetoptions=None):
+    def __init__(self, py_func, locals=None, targetoptions=None, seconds=0, what=""):
         super().__init__(py_func, locals, targetoptions)
-        self.seconds = 0
+        self.seconds, self.what = seconds, what or f"{py_func.__module__}.{py_func.__name__}"
+        if seconds:
+            SUBJECTS[self.what].append(self)
         self.part = PartDispatcher(py_func, locals, targetoptions)
         self._compiler = EntryCompiler(py_func, self.targetdescr, targetoptions, locals, PartCompiler)
         self._compiler.entry, self._compiler.part = self, self.part
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is compiled in memory or in the cache folder."""
+        folder = cache_folder()
+        kept = folder is not None and any(folder.glob(f"{self._cache.prefix}-*.nbc"))
+        return bool(self.signatures) or kept
 
     @property
     def _numba_type_(self):

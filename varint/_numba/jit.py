@@ -4,7 +4,7 @@ from typing import Any
 
 import numba
 
-from varint._numba.cache import FunctionCache, cache_folder
+from varint._numba.cache import FunctionCache
 from varint._numba.compiler import Entry
 
 config: Any = numba.config
@@ -12,19 +12,16 @@ config: Any = numba.config
 
 def is_compiled(entry_point) -> bool:
     """Whether ``entry_point``, a compiled function, is ready in memory or in the cache folder."""
-    if config.DISABLE_JIT or entry_point.signatures:
-        return True
-    folder = cache_folder()
-    return folder is not None and any(folder.glob(f"{FunctionCache(entry_point.py_func).prefix}-*.nbc"))
+    return bool(config.DISABLE_JIT) or entry_point.is_ready
 
 
-def njit(function=None, *, inline="never", cache=True, seconds=0):
+def njit(function=None, *, inline="never", cache=True, seconds=0, what=""):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
     fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock. ``cache``:
     whether to keep it, not for functions without a source file. ``seconds``: about how long it takes to compile as an
-    entry; where it is given, each compilation of the entry is announced."""
+    entry; where it is given, the compilation is announced as ``what``, together with all entries of that name."""
     if function is None:
-        return lambda f: njit(f, inline=inline, cache=cache, seconds=seconds)
+        return lambda f: njit(f, inline=inline, cache=cache, seconds=seconds, what=what)
     if config.DISABLE_JIT:
         return function
     options: Any = {
@@ -38,8 +35,7 @@ def njit(function=None, *, inline="never", cache=True, seconds=0):
         "no_cfunc_wrapper": True,
         "no_cpython_wrapper": True,
     }
-    entry = Entry(function, targetoptions=options)
-    entry.seconds = seconds
+    entry = Entry(function, targetoptions=options, seconds=seconds, what=what)
     if cache:
         entry._cache = FunctionCache(function)
     return entry

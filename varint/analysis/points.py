@@ -1,5 +1,6 @@
 """Motion of points of bodies, and of bodies as seen from others."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -7,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint import display
+from varint.display import Shown, value_text
 from varint.errors import ArgumentError
 from varint.model.body import WORLD
 from varint.model.checks import array_of, known_name
@@ -16,8 +19,8 @@ if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PointPath:
+@dataclass(frozen=True, eq=False)
+class PointPath(Shown):
     """The way of a point of a body over T nodes.
 
     Attributes
@@ -32,8 +35,8 @@ class PointPath:
     body: str
     from_centre: np.ndarray  # (3,) m, body axes
 
-    def __repr__(self) -> str:
-        return f"path of a point of body '{self.body}': {len(self.t)} nodes; position, velocity, acceleration (T, 3)"
+    def _facts(self) -> Iterable[str]:
+        return f"a point of body {value_text(self.body)}", f"{len(self.t)} nodes"
 
     @property
     def t(self) -> np.ndarray:
@@ -89,6 +92,9 @@ class Relative(NamedTuple):
     quat_wxyz: np.ndarray
     velocity: np.ndarray
     angular_velocity: np.ndarray
+
+    def __repr__(self) -> str:
+        return display.described(self, display.field_facts(self))
 
 
 def point_path(trajectory: "Trajectory", body: str, point: ArrayLike | None) -> PointPath:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated
 from varint.analysis.forces import Forces, forces_at
@@ -87,9 +88,10 @@ class Trajectory:
         self.record = record
 
     def __repr__(self) -> str:
-        nodes = f"{len(self)} nodes, t = {self.t[0]:g} to {self.t[-1]:g} s"
-        doubt = f", not resolved from t = {self.unresolved[0]:g} s on" if self.unresolved.size else ""
-        return f"{type(self).__name__} of '{self.mechanism.name}': {nodes}; {self.message}{doubt}"
+        return trajectory_display.text(self)
+
+    def _repr_html_(self) -> str:
+        return trajectory_display.in_html(self)
 
     def __getstate__(self) -> dict[str, object]:
         return {"record": self.record}

@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
+        from varint import __version__
 
-        print(f"varint {version('varint')}")
+        print(f"varint {__version__}")
         parser.exit()

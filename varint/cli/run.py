@@ -94,7 +94,7 @@ def _settings(args: Namespace) -> dict:
 
     if args.integrator is not None:
         return {"formulation": "reduced", "integrator": args.integrator, "dt": args.dt}
-    chosen = scheme(args.order or 2, args.scheme)
+    chosen = scheme(args.order, args.scheme)
     return {"formulation": "maximal", "scheme": chosen.name, "order": chosen.order, "dt": args.dt}
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
+from varint.analysis.trajectory_display import method
 from varint.cli.common import new_table
 
 if TYPE_CHECKING:
@@ -38,10 +39,3 @@ def summary(trajectory: Trajectory, settings: dict) -> "Table":
     factor = f", {simulated / wall:.3g} times real time" if wall > 0 else ""
     table.add_row("stepping took", f"{wall:.3g} s{factor}")
     return table
-
-
-def method(settings: dict) -> str:
-    """By what a run was made, in a few words."""
-    if settings["formulation"] == "maximal":
-        return f"order {settings['order']} ({settings['scheme']})"
-    return f"{settings['integrator']}, reduced coordinates"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import varint
 from varint.errors import MechanismError
 from varint.io.mechanism_data import to_data
 from varint.mechanism import Mechanism
@@ -17,14 +18,19 @@ if TYPE_CHECKING:
     from varint.comparison.series import Series
 
 
-PACKAGES = ("varint", "numpy", "scipy", "numba")
+PACKAGES = ("numpy", "scipy", "numba")
 STATE = ("position", "quat_wxyz", "velocity", "angular_velocity")
 
 
 def versions() -> dict[str, str]:
     """Of Python, of the packages that take part, and the kind of machine."""
     packages = {name: importlib.metadata.version(name) for name in PACKAGES}
-    return {**packages, "python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    return {
+        "varint": varint.__version__,
+        **packages,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
 
 
 def numbers(comparison: "Comparison") -> dict:

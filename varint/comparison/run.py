@@ -18,14 +18,15 @@ from varint.model.state import State
 from varint.redmax import ReducedTrajectory
 from varint.redmax import simulate as simulate_reduced
 from varint.redmax.integrators import DEFAULT, integrator_named
-from varint.running import MOST_STEPS
-from varint.simulation import simulate
+from varint.running import MOST_STEPS, refuse_unknown
+from varint.simulation import checked_start, simulate
 
 TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # of the integrators with error control
 CHECK = 10.0  # times the tolerance of the reference: the run that tells its error
 TOL = 1e-12  # of a step of VI, m/s
 BAUMGARTE = 5.0  # 1/s
 REPETITIONS, ENOUGH = 10, 0.5  # of a run for its wall time, and s of stepping after which there are no more
+OF_RUNS = ("scheme", "tol", "every", "closures", "force", "torque", "output", "resume", "on_unresolved", "atol")
 WHOLE = 1e-9  # how far from a whole number a ratio of steps may be, over itself
 
 
@@ -48,6 +49,7 @@ def compare(
     integrators: Sequence[str] = (DEFAULT,),
     rtol: float = 1e-12,
     progress: Callable[[int, int, str], object] | None = None,
+    **others: object,
 ) -> Comparison:
     """Run a mechanism in maximal and in reduced coordinates: how far they agree, and at what cost.
 
@@ -81,13 +83,14 @@ def compare(
     ConvergenceError
         The reference could not be computed. Another run that stops is reported as such.
     """
+    refuse_unknown(others, compare, dict.fromkeys(OF_RUNS, "single runs, varint.simulate and varint.redmax.simulate"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     told = _told if progress is None else function_of(progress, "progress", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = _dividing(dt, duration)
     orders, names = _known_orders(order), _known_integrators(integrators)
-    state = mechanism.state() if state is None else state
+    state = checked_start(mechanism, mechanism.state() if state is None else state)
     tasks = [_variational(mechanism, state, steps, number) for number in orders]
     tasks += [_reduced(mechanism, state, steps, name) for name in names]
     if mechanism.compiled.topology.cluster_of:

@@ -63,15 +63,23 @@ SCHEMES = {
         Scheme("kahan-li", 6, "composition of 9 stages", np.array(_kahan_li())),
     )
 }
+DEFAULT_ORDER = 2
 ORDERS = tuple(dict.fromkeys(scheme.order for scheme in SCHEMES.values()))
 
 
-def scheme(order: int = 2, name: str | None = None) -> Scheme:
-    """The scheme called ``name``, or where none is given the default one of ``order``.
+def scheme(order: int | None = None, name: str | None = None) -> Scheme:
+    """The scheme called ``name``, or where none is given the default one of ``order``, which is 2 where not given.
 
-    Raises ArgumentError where there is none.
+    Raises ArgumentError where there is none, or it is of another order than given.
     """
-    if name is not None:
-        return SCHEMES[choice(name, SCHEMES, "scheme", ArgumentError)]
-    order = choice(order, ORDERS, "order", ArgumentError)
-    return next(found for found in SCHEMES.values() if found.order == order)
+    if order is not None:
+        choice(order, ORDERS, "order", ArgumentError)
+    if name is None:
+        wanted = DEFAULT_ORDER if order is None else order
+        return next(found for found in SCHEMES.values() if found.order == wanted)
+    found = SCHEMES[choice(name, SCHEMES, "scheme", ArgumentError)]
+    if order not in (None, found.order):
+        raise ArgumentError(
+            f"scheme '{name}' is of order {found.order}, got order = {order} as well: leave out one of them"
+        )
+    return found

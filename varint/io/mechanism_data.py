@@ -2,20 +2,22 @@
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.io.body_data import body_from_data, label_of
 from varint.mechanism import Mechanism
 from varint.model.body import Body
-from varint.model.checks import known_name, made, shown
+from varint.model.checks import kind_of, made, shown
 from varint.model.forces import FORCES
 from varint.model.forces.base import Force
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
 
+SCHEMA = "$schema"  # for editors, of no meaning here
 KINDS: dict[str, tuple[str, Mapping[str, Any] | None]] = {
     "bodies": ("body", None),
     "joints": ("joint", REGISTRY),
@@ -38,46 +40,65 @@ def to_data(mechanism: Mechanism) -> dict:
     }
 
 
-def from_data(data: object, what: str) -> Mechanism:
+def from_data(data: object, what: str, line_of: Callable[[str, int], str] | None = None) -> Mechanism:
     """The mechanism in ``data``; ``what`` names its source in errors.
+
+    ``line_of``: of a list's name and a place in it, the words ", line N" for errors; none where not given.
 
     Raises MechanismError, naming the source and the body, joint or force, with its place.
     """
     if not isinstance(data, dict):
         raise MechanismError(f"{what} must hold one mechanism: an object with name, bodies and joints")
-    for key, wanted in (("bodies", True), ("joints", True), ("forces", False)):
-        if key not in data and wanted:
-            raise MechanismError(f"{what}: {key!r} missing")
+    given = {key: value for key, value in data.items() if key != SCHEMA}
+    elements: dict[str, list] = {}
     try:
-        given = data | {key: _listed(data[key], key) for key in KINDS if key in data}
-        return made(Mechanism, given, "the mechanism")
+        for which in KINDS:
+            if which in given:
+                elements[which] = _listed(given[which], which, line_of)
+        return made(Mechanism, given | elements, "the mechanism")
+    except _InElement as problem:
+        raise MechanismError(f"{what}{problem}") from None
     except MechanismError as problem:
-        raise MechanismError(f"{what}: {problem}") from None
+        told = (place for place, label in _labels(elements).items() if str(problem).startswith(label))
+        begins = next(told, None)
+        raise MechanismError(f"{what}{line_of(*begins) if line_of and begins else ''}: {problem}") from None
+    except RecursionError:
+        raise MechanismError(f"{what}: parts of a body or a joint are nested too deep") from None
 
 
-def _listed(entries: object, which: str) -> list:
+def _labels(elements: Mapping[str, list]) -> dict[tuple[str, int], str]:
+    """How errors name the elements, by their lists and places."""
+    return {(which, number): item.label for which, items in elements.items() for number, item in enumerate(items)}
+
+
+class _InElement(MechanismError):
+    """What is wrong with an element of a list, from its line on."""
+
+
+def _listed(entries: object, which: str, line_of: Callable[[str, int], str] | None) -> list:
     """The bodies, joints or forces in ``entries``."""
-    one, kinds = KINDS[which]
     if not isinstance(entries, list):
         raise MechanismError(f"{which} must be a list, got {shown(entries)}")
     found = []
     for number, entry in enumerate(entries):
         place = f"{which}[{number}]"
-        if not isinstance(entry, Mapping):
-            raise MechanismError(f"{place} must be an object with the fields of a {one}, got {shown(entry)}")
-        label = f"{one} {shown(entry['name'])} ({place})" if "name" in entry else place
-        if kinds is None:
-            kind, fields = Body, entry
-        elif "type" not in entry:
-            raise MechanismError(f"{label}: 'type' missing")
-        else:
-            kind = kinds[known_name(entry["type"], kinds, f"{label}: no {one} type")]
-            fields = {key: value for key, value in entry.items() if key != "type"}
         try:
-            found.append(made(kind, fields, label))
+            found.append(_element(entry, which, place))
         except MechanismError as problem:
-            raise MechanismError(str(problem) if label in str(problem) else f"{place}: {problem}") from None
+            message = str(problem) if place in str(problem) else f"{place}: {problem}"
+            raise _InElement(f"{line_of(which, number) if line_of else ''}: {message}") from None
     return found
+
+
+def _element(entry: object, which: str, place: str) -> Body | Joint | Force:
+    one, kinds = KINDS[which]
+    if not isinstance(entry, Mapping):
+        raise MechanismError(f"{place} must be an object with the fields of a {one}, got {shown(entry)}")
+    if kinds is None:
+        return body_from_data(entry, place)
+    label = label_of(entry, place, one)
+    kind = kind_of(entry, kinds, label, one)
+    return made(kind, {key: value for key, value in entry.items() if key != "type"}, label)
 
 
 def _fields(item: Body | Joint | Force) -> dict:

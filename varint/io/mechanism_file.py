@@ -1,26 +1,26 @@
 """Mechanisms in files; the suffix says in which format."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from varint.errors import ArgumentError, FileError
-from varint.io.formats import FORMATS, Format
+from varint.io.formats import FORMATS
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, path_of
 
 
 def save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
-    """Write a mechanism in the format of the path's suffix; in the default one where the suffix is unknown.
+    """Write a mechanism in the format of the path's suffix.
 
     Raises FileError if the file cannot be written, or a mechanism not in this format.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     path = Path(path_of(path))
-    save = _format_of(path).save
-    if save is None:
-        known = ", ".join(suffix for suffix, format_ in FORMATS.items() if format_.save)
-        raise FileError(f"cannot write '{path}': mechanisms are written as {known}")
+    written = {suffix: format_.save for suffix, format_ in FORMATS.items() if format_.save}
+    if path.suffix not in written:
+        raise FileError(f"cannot write '{path}': {_known(written, 'written')}")
     try:
-        save(mechanism, path)
+        written[path.suffix](mechanism, path)
     except OSError as problem:
         raise FileError(f"cannot write '{path}': {problem.strerror}") from None
 
@@ -31,9 +31,10 @@ def load_mechanism(path: str | Path) -> Mechanism:
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none.
     """
     path = Path(path_of(path))
-    return _format_of(path).load(path)
+    if path.suffix not in FORMATS:
+        raise FileError(f"cannot read '{path}': {_known(FORMATS, 'read')}")
+    return FORMATS[path.suffix].load(path)
 
 
-def _format_of(path: Path) -> Format:
-    default = next(format_ for format_ in FORMATS.values() if format_.default)
-    return FORMATS.get(path.suffix, default)
+def _known(suffixes: Iterable[str], done: str) -> str:
+    return f"files of mechanisms that can be {done} end in {' or '.join(suffixes)}"

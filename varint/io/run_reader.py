@@ -17,6 +17,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from varint.display import described, names_text
 from varint.errors import FileError, MechanismError
 from varint.io.mechanism_data import from_data
 from varint.io.run_file import (
@@ -250,6 +251,9 @@ class StoredNodes(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self._shapes)
+
+    def __repr__(self) -> str:
+        return described(self, [names_text(self)])
 
     def __reduce__(self) -> tuple:
         return HeldNodes, (dict(self),)

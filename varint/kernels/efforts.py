@@ -64,7 +64,7 @@ def _write_rotation(q, s, R):
     R[2, 0], R[2, 1], R[2, 2] = s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)
 
 
-@indirect(seconds=3)
+@indirect(seconds=2, what="forces")
 def apply_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> None:
     """Evaluate laws and loads in the middle of the step, and subtract h/2 P g f from ``ws.residual_body``."""
     middle_poses(plan, ws, start, half_step)
@@ -135,7 +135,7 @@ def load_change(plan, work, n, motion, velocity, out):
         out[k] = dot6(work.wrench_by_pose[n, k], motion) + dot6(work.wrench_by_velocity[n, k], velocity)
 
 
-@indirect(seconds=3)
+@indirect(seconds=2, what="forces")
 def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
     """What laws and loads have in Newton's matrix: rows in the Jacobians, and blocks of bodies, added to ``ws.ldu.D``.
 

@@ -28,7 +28,7 @@ def restart_search(ws):
     search.limit[0], search.impacts[0], search.changes[0] = -1, 0, 0
 
 
-@indirect
+@indirect(seconds=1, what="hard stops")
 def meet_limits(plan: Plan, ws: Workspace, pose: int, part: float, whole: float) -> tuple[int, float]:
     """What to do after a trial that took the share ``part`` of a stage, from ``pose`` to 1 - ``pose``.
 
@@ -103,7 +103,7 @@ def _turn_to(plan, ws, pose, limit, part):
     search.low_gap[0] = limit_gap(plan, ws, pose, limit)
 
 
-@indirect
+@indirect(seconds=1, what="hard stops")
 def impact_at_end(plan: Plan, ws: Workspace, pose: int) -> None:
     """The impact at the limit that was searched for, at a node; the search is over."""
     search = ws.search

@@ -77,7 +77,7 @@ def law_potential(plan, f, value):
     return _potential(plan.laws.kind[f], plan, f, value)
 
 
-@njit(seconds=2)
+@njit(seconds=1, what="steps in maximal coordinates")
 def evaluate_laws(plan, ws, position, rotation, velocity, span):
     """All efforts at a pose (nb + 1, 3), (nb + 1, 3, 3) with velocities (nb, 6).
 

@@ -34,7 +34,7 @@ from varint.kernels.dense import (
 from varint.kernels.plan import Plan, Workspace
 
 
-@indirect(seconds=5)
+@indirect(seconds=5, what="the solver of joints")
 def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int) -> None:
     """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
 

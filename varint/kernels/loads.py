@@ -66,7 +66,7 @@ def evaluate_loads(plan, ws, rotation, velocity):
         work.effort[loads.element[n]] = given
 
 
-@njit(seconds=2)
+@njit(seconds=1, what="implicit steps in reduced coordinates")
 def differentiate_loads(plan, ws, position, rotation, velocity):
     """Derivatives ``ws.efforts.wrench_by_pose`` and ``wrench_by_velocity`` (n, 6, 6), after `evaluate_loads`."""
     work, loads = ws.efforts, plan.loads

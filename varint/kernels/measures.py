@@ -55,7 +55,7 @@ def weighted_curvature(plan, ws, m, position, rotation, motion, out):
             out[s, k] *= plan.measures.weight[m]
 
 
-@njit
+@njit(seconds=1, what="the diagnosis of poses")
 def curve_rows(plan, ws, rows, position, rotation, motion, out):
     """`weighted_curvature` of ``rows`` (m,), (m, 2, 6), along motions (nb, 6); zero for efforts."""
     ends = ws.efforts.motion

@@ -32,7 +32,7 @@ def keep_turns(plan, work):
         work.value_near[m] = work.value[m]
 
 
-@njit(seconds=4)
+@njit(seconds=2, what="efforts at recorded nodes")
 def efforts_at_nodes(plan, ws, nodes, inputs, states, out):
     """Of each element at T nodes: effort, power, W, potential, J, (T, ne); of all together the load (T, nb, 6).
 

@@ -16,7 +16,7 @@ from varint.kernels.measures import curve_rows, rate_of
 from varint.kernels.plan import JOINT
 
 
-@njit
+@njit(seconds=1, what="reduced coordinates")
 def quadratic_terms(plan, ws, rows, position, rotation, velocity, change, out):
     """Second time derivative ``out`` (m,) of ``rows`` (m,) at zero acceleration; ``change`` (m, 2, 6): scratch.
 
@@ -140,7 +140,7 @@ def _wrench(plan, ws, j, anchor, row, out):
         out[3 + k] = about_centre[k] - lever[k]
 
 
-@njit(seconds=3)
+@njit(seconds=4, what="reactions")
 def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, effort_of_constraint):
     """Accelerations and reactions at T nodes; everything in kernel order.
 

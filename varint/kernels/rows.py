@@ -12,7 +12,7 @@ from varint.kernels.plan import CONSTRAINT, EFFORT, Plan, Workspace
 from varint.products.rows import product_rows
 
 
-@indirect(seconds=2)
+@indirect(seconds=2, what="the solver of joints")
 def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3, g: Float1, jacobian: Float3) -> None:
     """Rows at a pose (nb + 1, 3), (nb + 1, 3, 3): values to ``g`` (nr,), Jacobian to ``jacobian`` (nr, 2, 6).
 

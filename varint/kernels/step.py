@@ -172,7 +172,7 @@ def start_momentum(plan, ws, half_step):
     )
 
 
-@njit(seconds=4)
+@njit(seconds=6, what="steps in maximal coordinates")
 def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
     """Advance from a node and record.
 

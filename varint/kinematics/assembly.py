@@ -317,17 +317,22 @@ def state_of(x: np.ndarray, R: np.ndarray, motion: np.ndarray, like: np.ndarray 
 def checked_state(
     structure: Structure, state: State, what: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays of a state, each checked; quaternions to round-off. ``what``: how errors call it."""
+    """The arrays of a state, each checked; quaternions normalised. ``what``: how errors call it."""
     of_type(state, State, what, StateError)
     nb = len(structure.bodies)
     arrays = []
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         arrays.append(bounded_array(getattr(state, name), (nb, width), f"{name} of the {what}", StateError))
-    quats = [
+    return arrays[0], unit_quaternions(structure, arrays[1], what), arrays[2], arrays[3]
+
+
+def unit_quaternions(structure: Structure, quats: np.ndarray, what: str) -> np.ndarray:
+    """The orientations (nb, 4) of a state, each normalised; those of norm one to round-off keep their bits."""
+    checked = [
         unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the {what}", StateError)
-        for quat, body in zip(arrays[1], structure.bodies, strict=True)
+        for quat, body in zip(quats, structure.bodies, strict=True)
     ]
-    return arrays[0], np.array(quats), arrays[2], arrays[3]
+    return freeze(np.array(checked))
 
 
 def _split(structure: Structure, hold: str | Iterable[str]) -> tuple[list[int], list[str]]:

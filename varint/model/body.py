@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from varint.display import numbers_text
 from varint.errors import MechanismError
 from varint.model import shapes
+from varint.model.arrays import Matrix, Quaternion, Vector
 from varint.model.bounds import bounded, divisor
 from varint.model.checks import (
     Frozen,
@@ -52,9 +54,9 @@ class Body(Frozen):
 
     name: str
     mass: float = field(kw_only=True)
-    inertia: np.ndarray = field(kw_only=True)
-    position: np.ndarray = field(default_factory=lambda: np.zeros(3), kw_only=True)
-    quat_wxyz: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]), kw_only=True)
+    inertia: Matrix = field(kw_only=True)
+    position: Vector = field(default_factory=lambda: np.zeros(3), kw_only=True)
+    quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]), kw_only=True)
 
     def __post_init__(self) -> None:
         check_name(self.name, "a body")
@@ -83,7 +85,7 @@ class Body(Frozen):
     def box(
         cls,
         name: str,
-        size: ArrayLike,
+        size: Annotated[ArrayLike, (3,)],
         mass: float,
         *,
         position: ArrayLike = ORIGIN,
@@ -137,7 +139,7 @@ class Body(Frozen):
     def ellipsoid(
         cls,
         name: str,
-        semi_axes: ArrayLike,
+        semi_axes: Annotated[ArrayLike, (3,)],
         mass: float,
         *,
         position: ArrayLike = ORIGIN,
@@ -147,7 +149,14 @@ class Body(Frozen):
         return cls._uniform(name, shapes.ellipsoid, mass, (position, quat_wxyz), semi_axes=semi_axes)
 
     @classmethod
-    def rod(cls, name: str, start: ArrayLike, end: ArrayLike, mass: float, radius: float | None = None) -> "Body":
+    def rod(
+        cls,
+        name: str,
+        start: Annotated[ArrayLike, (3,)],
+        end: Annotated[ArrayLike, (3,)],
+        mass: float,
+        radius: float | None = None,
+    ) -> "Body":
         """A uniform rod between two points (3,) of the world, body z from ``start`` to ``end``.
 
         ``radius``: of its circular section, m; a hundredth of the length where not given (a rod
@@ -165,8 +174,8 @@ class Body(Frozen):
     def mesh(
         cls,
         name: str,
-        vertices: ArrayLike,
-        triangles: ArrayLike,
+        vertices: Annotated[ArrayLike, (None, 3)],
+        triangles: Annotated[ArrayLike, (None, 3)],
         mass: float,
         *,
         position: ArrayLike = ORIGIN,

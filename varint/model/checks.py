@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from varint.display import Shown
 from varint.errors import FileError, MechanismError, VarintError
 
-UNIT_TOLERANCE = 1e-8
+UNIT_TOLERANCE = 1e-4
 ROUND_OFF = (
     4 * np.finfo(float).eps
 )  # of a norm: what is nearer to one stays as it is, so that copies have the same bits
@@ -165,7 +165,7 @@ def _holds_a_truth_value(value: object) -> bool:
 
 
 def unit_quaternion(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
-    """``value`` (w, x, y, z), of norm one to 1e-8, normalised to round-off."""
+    """``value`` (w, x, y, z), of norm one to 1e-4, normalised; one that is of norm one to round-off keeps its bits."""
     if hasattr(value, "components"):  # a numpy-quaternion scalar
         value = value.components
     quat = array_of(value, (4,), what, error)
@@ -210,8 +210,13 @@ def check_name(name: object, what: str, error: type[VarintError] = MechanismErro
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``", did you mean 'x'?"`` where a known name is close."""
+    close = _nearest(name, known)
+    return f", did you mean '{close}'?" if close else ""
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
     close = difflib.get_close_matches(name[:LONGEST], list(known), n=1)
-    return f", did you mean '{close[0]}'?" if close else ""
+    return close[0] if close else None
 
 
 def known_name(name: object, known: Iterable[str], what: str, error: type[VarintError] = MechanismError) -> str:
@@ -221,6 +226,16 @@ def known_name(name: object, known: Iterable[str], what: str, error: type[Varint
     if name not in known:
         raise error(f"{what} {shown(name)}{suggestion(name, known)}")
     return name
+
+
+def check_keys(given: Iterable[object], known: Iterable[str], what: str) -> None:
+    """Raise MechanismError where a key is none of the ``known``, with the nearest of them, or with all."""
+    known = list(known)
+    for key in given:
+        if key not in known:
+            close = _nearest(key, known) if isinstance(key, str) else None
+            hint = f"did you mean '{close}'?" if close else f"known are {', '.join(known)}"
+            raise MechanismError(f"{what}: unknown key {shown(key)}; {hint}")
 
 
 def choice(value: object, known: Iterable[Kind], what: str, error: type[VarintError] = MechanismError) -> Kind:
@@ -281,11 +296,25 @@ def _plain_fields(cls: type) -> list[tuple[str, Callable]]:
     return [(field.name, checks[field.type]) for field in fields(cls) if field.name != "name" and field.type in checks]
 
 
+def kind_of(given: Mapping[str, Any], kinds: Mapping[str, type[Kind]], what: str, one: str) -> type[Kind]:
+    """The class that "type" of a mapping names, of which the other keys are fields; ``one``: "joint", what these are.
+
+    Raises MechanismError where a key is unknown, or there is no such class.
+    """
+    candidates = list(kinds.values())
+    if "type" in given:
+        candidates = [kinds[known_name(given["type"], kinds, f"{what}: no {one} type")]]
+    known = [field.name for kind in candidates for field in fields(kind) if field.init]  # type: ignore[arg-type]
+    check_keys(given, ("type", *dict.fromkeys(known)), what)
+    if "type" not in given:
+        raise MechanismError(f"{what}: 'type' missing")
+    return candidates[0]
+
+
 def made(cls: type[Kind], given: Mapping[str, Any], what: str) -> Kind:
     """A description from a mapping of the names of its fields; MechanismError where one is unknown, or left out."""
     known = {field.name: field for field in fields(cls) if field.init}  # type: ignore[arg-type]
-    for name in given:
-        known_name(name, known, f"{what}: no", MechanismError)
+    check_keys(given, known, what)
     needed = [name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING]
     left_out = [name for name in needed if name not in given]
     if left_out:

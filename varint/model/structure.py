@@ -9,8 +9,9 @@ import numpy as np
 
 from varint.display import Shown, count_text, numbers_text
 from varint.errors import MechanismError
+from varint.model.arrays import Vector
 from varint.model.body import WORLD, Body
-from varint.model.checks import array_of, check_name, known_name, of_type, sequence_of, shown
+from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
 from varint.model.forces import Force
 from varint.model.joints import Joint
 from varint.model.start import MOTION_KEYS, check_start
@@ -46,7 +47,7 @@ class Structure(Shown):
     name: str
     bodies: Sequence[Body]
     joints: Sequence[Joint] = ()
-    gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    gravity: Vector = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     start: Mapping = field(default_factory=dict)
     forces: Sequence[Force] = ()
 
@@ -60,8 +61,7 @@ class Structure(Shown):
         set_("start", MappingProxyType(dict(of_type(self.start, Mapping, f"start of {what}", MechanismError))))
         if not self.bodies:
             raise MechanismError(f"{what} has no bodies")
-        for key in self.start:
-            known_name(key, MOTION_KEYS, f"start of {what}: no", MechanismError)
+        check_keys(self.start, MOTION_KEYS, f"start of {what}")
         ends, touched = {**self.body_index, WORLD: -1}, set()
         for joint in self.joints:
             for end in (joint.body_a, joint.body_b):

@@ -29,7 +29,7 @@ MOST_SEARCHED = 243
 LONGEST = 1.2 * math.pi  # rad, of a rotation vector to go on from
 
 
-@indirect(seconds=3)
+@indirect(seconds=2, what="joints as products of exponentials")
 def follow(products: Products, work: ProductWork, n: int, position: Float2, rotation: Float3) -> None:
     """Take the coordinates of joint n at a pose (nb + 1, 3), (nb + 1, 3, 3) into ``work``."""
     a, b = products.body[n, 0], products.body[n, 1]
@@ -238,7 +238,7 @@ def _in_first_period(table, joint, q):
         stage = int(table[stage, NEXT])
 
 
-@njit(seconds=3)
+@njit(seconds=2, what="joints as products of exponentials")
 def coordinates(products, work, R, p, out):
     """Coordinates ``out`` (T, k) of the joint of `one_product` at poses (T, 3, 3), (T, 3), each from those before."""
     table, known = products.table, work.q[0]

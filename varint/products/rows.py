@@ -185,7 +185,7 @@ def _write_row(products, work, n, i, A, turn, shift, solution, G_a, G_b):
     return value
 
 
-@indirect(seconds=2)
+@indirect(seconds=3, what="joints as products of exponentials")
 def product_rows(
     products: Products, work: ProductWork, n: int, position: Float2, rotation: Float3, g: Float1, jacobian: Float3
 ) -> None:
@@ -203,7 +203,7 @@ def product_rows(
         )
 
 
-@indirect(seconds=2)
+@indirect(seconds=2, what="joints as products of exponentials")
 def product_row(
     products: Products, work: ProductWork, n: int, i: int,
     x_a: Float1, A: Float2, x_b: Float1, B: Float2, G_a: Float1, G_b: Float1,
@@ -235,7 +235,7 @@ def _change_of_covector(products, work, n, covector, q_change, X, X_change, e_v,
     return dc_w, dc_v
 
 
-@indirect(seconds=3)
+@indirect(seconds=2, what="joints as products of exponentials")
 def curve_product_row(
     products: Products, work: ProductWork, n: int, i: int, x_a: Float1, A: Float2, x_b: Float1, B: Float2,
     motions: tuple[Float1, Float1], out: tuple[Float1, Float1],

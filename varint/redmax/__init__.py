@@ -5,3 +5,7 @@ from varint.redmax.states import ReducedState, coordinates, maximal_state, reduc
 from varint.redmax.trajectory import ReducedTrajectory
 
 __all__ = ["ReducedState", "ReducedTrajectory", "coordinates", "maximal_state", "reduced_state", "simulate"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
+from varint.kinematics.assembly import checked_state
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive
@@ -168,6 +169,7 @@ def _start(equations: Equations, state: State | ReducedState) -> tuple[np.ndarra
     if isinstance(state, ReducedState):
         reduced = checked(equations, state)
         return equations.in_charts(reduced.q, reduced.qdot)
+    state = State(*checked_state(equations.mechanism, state, "state"))
     reduced = reduce(equations.tree, equations.mechanism, state)
     q, qdot = equations.in_charts(reduced.q, reduced.qdot)
     _check_closed(equations, q, qdot, state)

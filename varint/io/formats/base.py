@@ -21,15 +21,12 @@ class Format:
         Gives the mechanism; FileError where it cannot be read, MechanismError where it describes none.
     save : function of the mechanism and the path, or None
         None where mechanisms cannot be written so. OSError where the path cannot be written.
-    default : bool
-        Taken for files of unknown suffixes.
     """
 
     suffix: str
     what: str
     load: Callable[[Path], Mechanism]
     save: Callable[[Mechanism, Path], None] | None = None
-    default: bool = False
 
 
 def register(format_: Format) -> Format:

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,17 @@ from varint.io.formats.base import Format, register
 from varint.io.mechanism_data import from_data, to_data
 from varint.mechanism import Mechanism
 
-TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]+')  # texts, and what stands between commas and brackets
+TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]+|[\[\]{}]')  # texts, brackets, and what stands between them
+COLON = re.compile(r"\s*:")  # behind a key
+LONGEST_ROW = 100  # characters of an array of arrays on one line
 
 
 class _Refused(ValueError):
-    """What JSON allows, or Python takes for it, and no mechanism has. ``token``: where it stands first."""
+    """What JSON allows, or Python takes for it, and no mechanism has: a ``token``, or a ``key`` that is repeated."""
 
-    def __init__(self, message: str, token: str) -> None:
+    def __init__(self, message: str, token: str = "", key: str = "") -> None:
         super().__init__(message)
-        self.token = token
+        self.token, self.key = token, key
 
 
 def load(path: Path) -> Mechanism:
@@ -41,15 +43,36 @@ def load(path: Path) -> Mechanism:
     except json.JSONDecodeError as problem:
         raise FileError(f"'{path}', line {problem.lineno}: {problem.msg}") from None
     except _Refused as problem:
-        raise FileError(f"'{path}'{_line_of(problem.token, text)}: {problem}") from None
+        line = _line_of(problem.token, text) if problem.token else _line_of_repeated(problem.key, text)
+        raise FileError(f"'{path}'{line}: {problem}") from None
     except RecursionError:
         raise FileError(f"'{path}': lists or objects are nested too deep for a mechanism") from None
-    return from_data(data, f"'{path}'")
+    return from_data(data, f"'{path}'", lambda which, number: _line_of_element(which, number, text))
 
 
 def save(mechanism: Mechanism, path: Path) -> None:
     """Write the mechanism as JSON, to the same bits."""
-    path.write_text(json.dumps(to_data(mechanism), indent=1, allow_nan=False), encoding="utf-8")
+    path.write_text(_written(to_data(mechanism)) + "\n", encoding="utf-8")
+
+
+def _written(value: object, indent: str = "") -> str:
+    """JSON with arrays on one line, those of arrays row by row where they are long."""
+    deeper = indent + " "
+    if isinstance(value, Mapping) and value:
+        items = [f"{json.dumps(key)}: {_written(item, deeper)}" for key, item in value.items()]
+        return _block(items, "{}", indent)
+    text = json.dumps(value, allow_nan=False)
+    if isinstance(value, list | tuple) and (
+        any(isinstance(item, Mapping) for item in value)
+        or (len(text) > LONGEST_ROW and any(isinstance(item, list | tuple) for item in value))
+    ):
+        return _block([_written(item, deeper) for item in value], "[]", indent)
+    return text
+
+
+def _block(items: list[str], brackets: str, indent: str) -> str:
+    rows = ",\n".join(f"{indent} {item}" for item in items)
+    return f"{brackets[0]}\n{rows}\n{indent}{brackets[1]}"
 
 
 def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -58,7 +81,7 @@ def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         if key in found:
             whose = f" of {found['name']!r}" if isinstance(found.get("name"), str) else ""
-            raise _Refused(f"the key {key!r}{whose} stands there twice", "")
+            raise _Refused(f"the key {key!r}{whose} stands there twice", key=key)
         found[key] = value
     return found
 
@@ -86,9 +109,47 @@ def _short(token: str) -> str:
 def _line_of(token: str, text: str) -> str:
     """ ", line N", where the token stands first, not counting those inside texts."""
     for found in TOKENS.finditer(text):
-        if token and found.group() == token:
-            return f", line {text.count(chr(10), 0, found.start()) + 1}"
+        if found.group() == token:
+            return _line(found.start(), text)
     return ""
 
 
-register(Format(".json", "the description as JSON", load, save, default=True))
+def _line_of_repeated(key: str, text: str) -> str:
+    """ ", line N", where the key stands for the second time in an object."""
+    objects: list[bool] = []  # that are open, arrays too: whether the key was there
+    for found in TOKENS.finditer(text):
+        token = found.group()
+        if token in "[{":
+            objects.append(False)
+        elif token in "]}":
+            objects.pop()
+        elif COLON.match(text, found.end()) and json.loads(token) == key:
+            if objects[-1]:
+                return _line(found.start(), text)
+            objects[-1] = True
+    return ""
+
+
+def _line_of_element(which: str, number: int, text: str) -> str:
+    """ ", line N", where the element of that number of the list ``which`` at the top level begins."""
+    depth, key, count, inside = 0, "", 0, False
+    for found in TOKENS.finditer(text):
+        token = found.group()
+        if token in "]}":
+            depth -= 1
+            continue
+        if depth == 1:
+            inside, key = token == "[" and key == which, json.loads(token) if token[0] == '"' else ""
+        elif depth == 2 and inside:
+            if count == number:
+                return _line(found.start(), text)
+            count += 1
+        depth += token in "[{"
+    return ""
+
+
+def _line(place: int, text: str) -> str:
+    return f", line {text.count(chr(10), 0, place) + 1}"
+
+
+register(Format(".json", "the description as JSON", load, save))

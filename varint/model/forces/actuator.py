@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from varint.model.arrays import Values
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import register
 from varint.model.forces.commanded import Commanded
@@ -26,7 +25,7 @@ class FirstOrderActuator(Commanded, AlongCoordinate):
 
     gain: float = field(kw_only=True)
     time_constant: float = field(kw_only=True)
-    command: float | np.ndarray | Callable = field(kw_only=True)
+    command: float | Values | Callable = field(kw_only=True)
 
     law = Law("first-order actuator", _first_order)
     command_name = "command"

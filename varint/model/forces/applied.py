@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.model.arrays import Values, Vector
 from varint.model.checks import array_of, choice, unit_axis
 from varint.model.forces.base import BodyLoad, Element, register
 from varint.model.forces.commanded import Commanded
@@ -22,8 +23,8 @@ class Applied(Commanded):
     """``magnitude`` along ``direction`` (3,), world axes in the reference, that is ``fixed_in`` "world" or "body"."""
 
     body: str
-    direction: np.ndarray = field(kw_only=True)
-    magnitude: float | np.ndarray | Callable = field(kw_only=True)
+    direction: Vector = field(kw_only=True)
+    magnitude: float | Values | Callable = field(kw_only=True)
     fixed_in: str = field(default="world", kw_only=True)
 
     command_name = "magnitude"
@@ -43,7 +44,7 @@ class Applied(Commanded):
 class PointForce(Applied):
     """A force, N, at ``point`` (3,) of a body, m, world, reference; by default its centre of mass."""
 
-    point: np.ndarray | None = field(default=None, kw_only=True)
+    point: Vector | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

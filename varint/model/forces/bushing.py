@@ -1,12 +1,13 @@
 """A bushing: springs and dampers in all six directions between two frames."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.frame import FrameCoordinate
+from varint.model.arrays import Matrix, Vector
 from varint.model.checks import array_of, in_a_shape
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.spring import SPRING
@@ -29,10 +30,10 @@ class Bushing(Force):
 
     body_a: str
     body_b: str
-    point: np.ndarray = field(kw_only=True)
-    axes: np.ndarray = field(default_factory=lambda: np.eye(3), kw_only=True)
-    stiffness: np.ndarray = field(kw_only=True)
-    damping: np.ndarray = field(default_factory=lambda: np.zeros(6), kw_only=True)
+    point: Vector = field(kw_only=True)
+    axes: Matrix = field(default_factory=lambda: np.eye(3), kw_only=True)
+    stiffness: Annotated[np.ndarray, (6,), (6, 6)] = field(kw_only=True)
+    damping: Annotated[np.ndarray, (6,), (6, 6)] = field(default_factory=lambda: np.zeros(6), kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from varint.measures.point import Displacement
+from varint.model.arrays import Vector
 from varint.model.body import WORLD
 from varint.model.checks import array_of, unit_axis
 from varint.model.forces.base import BodyLoad, Effort, Element, Force, register
@@ -26,9 +27,9 @@ class GroundContact(Force):
     """
 
     body: str
-    point: np.ndarray = field(kw_only=True)
-    ground: np.ndarray = field(default_factory=lambda: np.zeros(3), kw_only=True)
-    normal: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]), kw_only=True)
+    point: Vector = field(kw_only=True)
+    ground: Vector = field(default_factory=lambda: np.zeros(3), kw_only=True)
+    normal: Vector = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]), kw_only=True)
     stiffness: float = field(kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
     friction: float = field(default=0.0, kw_only=True)

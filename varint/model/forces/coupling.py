@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Coupling(Coupled):
     """Keeps the sum of factor times coordinate; ``terms``: two or more of (joint, coordinate, factor)."""
 
-    terms: Sequence = field(kw_only=True)
+    terms: Sequence[tuple[str, int, float]] = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -144,8 +144,8 @@ class Belt(Coupled):
     and each other, N.
     """
 
-    joints: Sequence = field(kw_only=True)
-    radii: Sequence = field(kw_only=True)
+    joints: Sequence[str] = field(kw_only=True)
+    radii: Sequence[float] = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

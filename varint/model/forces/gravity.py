@@ -7,6 +7,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.length import Length
+from varint.model.arrays import Vector
 from varint.model.checks import array_of
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.law import Law
@@ -39,7 +40,7 @@ class CentralGravity(Force):
     body_a: str
     body_b: str
     mu: float = field(kw_only=True)
-    point_a: np.ndarray | None = field(default=None, kw_only=True)
+    point_a: Vector | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -4,8 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from varint.model.arrays import Values
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import register
 from varint.model.forces.commanded import Commanded
@@ -106,7 +105,7 @@ class Motor(Commanded, AlongCoordinate):
     that is known before is better given by its values at the nodes.
     """
 
-    effort: float | np.ndarray | Callable = field(kw_only=True)
+    effort: float | Values | Callable = field(kw_only=True)
 
     law = INPUT
     command_name = "effort"
@@ -122,7 +121,7 @@ class JointServo(Commanded, AlongCoordinate):
     N/(m s). It has no potential.
     """
 
-    target: float | np.ndarray | Callable = field(kw_only=True)
+    target: float | Values | Callable = field(kw_only=True)
     stiffness: float = field(kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
     integral: float = field(default=0.0, kw_only=True)
@@ -147,7 +146,7 @@ class VelocityMotor(Commanded, AlongCoordinate):
     the inertia times smoothing, it is the mean rate of each step that keeps the speed, and the nodes swing about it.
     """
 
-    speed: float | np.ndarray | Callable = field(kw_only=True)
+    speed: float | Values | Callable = field(kw_only=True)
     max_effort: float = field(kw_only=True)
     smoothing: float = field(default=1e-2, kw_only=True)
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from varint._numba import njit
 from varint.errors import MechanismError
+from varint.model.arrays import Values
 from varint.model.checks import array_of, call, finite
 from varint.model.forces.along import AlongCoordinate, AlongMeasure
 from varint.model.forces.base import Effort, Element, register
@@ -80,8 +81,8 @@ class Tabulated(AlongMeasure):
     value: negative where they pull it back. The potential is zero at the first value. ``damping`` N s/m or N m s/rad.
     """
 
-    values: np.ndarray = field(kw_only=True)
-    efforts: np.ndarray = field(kw_only=True)
+    values: Values = field(kw_only=True)
+    efforts: Values = field(kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:

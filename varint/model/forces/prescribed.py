@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from varint.model.arrays import Values
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Element, register
 from varint.model.forces.commanded import Commanded
@@ -23,7 +22,7 @@ class PrescribedMotion(Commanded, AlongCoordinate):
     (s) alone. A run must start there; angles may go on past pi. The speed at the start is the position's own.
     """
 
-    position: float | np.ndarray | Callable = field(kw_only=True)
+    position: float | Values | Callable = field(kw_only=True)
 
     constraint = True
     of_time = True

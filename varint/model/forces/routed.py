@@ -9,6 +9,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.measures.length import Length
+from varint.model.arrays import Points
 from varint.model.checks import array_of, check_name, sequence_of
 from varint.model.forces.base import Effort, Element, Force, register
 from varint.model.forces.law import Law
@@ -28,7 +29,7 @@ class MultiPointSpring(Force):
     """
 
     bodies: Sequence[str]
-    points: np.ndarray = field(kw_only=True)
+    points: Points = field(kw_only=True)
     stiffness: float = field(kw_only=True)
     damping: float = field(default=0.0, kw_only=True)
     rest_length: float | None = field(default=None, kw_only=True)

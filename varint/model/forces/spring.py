@@ -8,6 +8,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.measures.length import Length
+from varint.model.arrays import Vector
 from varint.model.checks import array_of
 from varint.model.forces.along import AlongMeasure
 from varint.model.forces.base import Effort, Element, register
@@ -23,8 +24,8 @@ class BetweenPoints(AlongMeasure):
 
     body_a: str
     body_b: str
-    point_a: np.ndarray = field(kw_only=True)
-    point_b: np.ndarray = field(kw_only=True)
+    point_a: Vector = field(kw_only=True)
+    point_b: Vector = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

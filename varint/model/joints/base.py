@@ -12,16 +12,19 @@ The three say the same thing in different words; ``tests/test_joints.py`` proves
 joint in the registry. Nothing else in the package names a joint type.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from varint.display import field_facts, value_text
 from varint.errors import MechanismError
 from varint.measures.axis import Square
 from varint.measures.point import Along
 from varint.measures.product import OnMotions
+from varint.model.arrays import Vector
 from varint.model.bounds import bounded
 from varint.model.checks import Frozen, array_of, check_name, check_plain_fields, freeze, unit_axis
 from varint.model.motion import Motion
@@ -63,8 +66,8 @@ class Joint(Frozen):
     name: str
     body_a: str
     body_b: str
-    point: np.ndarray | None = field(default=None, kw_only=True)
-    point_b: np.ndarray | None = field(default=None, kw_only=True)
+    point: Vector | None = field(default=None, kw_only=True)
+    point_b: Vector | None = field(default=None, kw_only=True)
 
     needs_point: ClassVar[bool] = True
 
@@ -88,6 +91,11 @@ class Joint(Frozen):
     def label(self) -> str:
         """How errors name the joint."""
         return f"{type(self).__name__.lower()} joint '{self.name}'"
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{value_text(self.body_a)} - {value_text(self.body_b)}"
+        same = ("point_b",) if self.point_b is self.point else ()
+        yield from field_facts(self, ("name", "body_a", "body_b", *same))
 
     @property
     def forbidden(self) -> tuple:
@@ -134,7 +142,7 @@ class ProductJoint(Joint):
 class AxisJoint(Joint):
     """A joint with one distinguished axis, Z of its frame; ``axis`` (3,) in the world, reference configuration."""
 
-    axis: np.ndarray = field(kw_only=True)
+    axis: Vector = field(kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.model.checks import known_name, made, sequence_of, shown
+from varint.model.checks import kind_of, made, sequence_of, shown
 from varint.model.joints.base import REGISTRY, ProductJoint, register
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
 from varint.model.product import Product, adjoint, along_screw, inverse, pose_matrix
@@ -46,9 +46,9 @@ class Composite(ProductJoint):
 
     def _motions(self, number: int, part: Mapping) -> Iterator[Motion]:
         what = f"part {number} of {self.label}"
-        if not isinstance(part, Mapping) or "type" not in part:
+        if not isinstance(part, Mapping):
             raise MechanismError(f"{what} must be a dict with a joint's type and arguments, got {shown(part)}")
-        kind = REGISTRY[known_name(part["type"], REGISTRY, f"{what}: no joint type")]
+        kind = kind_of(part, REGISTRY, what, "joint")
         for key in OWN:
             if key in part:
                 raise MechanismError(f"{what}: no {key!r}, it is that of the composite")

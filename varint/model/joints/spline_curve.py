@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +29,7 @@ class SplineCurve(ProductJoint):
     again; if not closed to n - 3, with the pieces at the ends going on.
     """
 
-    frames: np.ndarray = field(kw_only=True)
+    frames: Annotated[np.ndarray, (None, 4, 4)] = field(kw_only=True)
     closed: bool = field(default=True, kw_only=True)
     at: float = field(default=0.0, kw_only=True)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,8 +30,8 @@ class SplineSurface(ProductJoint):
     Coordinates: numbers of control values passed, from 0 to n1 - 3 and n2 - 3; the pieces at the ends go on.
     """
 
-    controls: np.ndarray = field(kw_only=True)
-    at: np.ndarray = field(default=(0.0, 0.0), kw_only=True)  # type: ignore[arg-type]
+    controls: Annotated[np.ndarray, (None, None, 6)] = field(kw_only=True)
+    at: Annotated[np.ndarray, (2,)] = field(default=(0.0, 0.0), kw_only=True)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         super().__post_init__()

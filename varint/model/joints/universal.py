@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.model.arrays import Vector
 from varint.model.checks import unit_axis
 from varint.model.joints.base import ALONG_ALL, AxisJoint, Square, X, Y, register
 from varint.model.motion import Turn
@@ -19,7 +20,7 @@ class Universal(AxisJoint):
     Coordinates: the two angles, rad.
     """
 
-    axis_b: np.ndarray = field(kw_only=True)
+    axis_b: Vector = field(kw_only=True)
 
     forbidden = ALONG_ALL + (Square(X, Y),)
     allowed = (Turn(X), Turn(Y))

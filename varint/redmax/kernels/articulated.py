@@ -20,7 +20,7 @@ from varint.redmax.kernels.wrenches import add_to_parent, bias_wrenches, dot6, r
 A, B, C = range(3)  # blocks of an articulated-body inertia
 
 
-@njit(seconds=2)
+@njit(seconds=2, what="reduced coordinates")
 def inward_dynamics(work: ReducedWorkspace, gravity: Float1, load: Float2, u: Float1) -> None:
     """Bias wrenches under ``gravity`` and ``load``, `factor`, and the `inward_pass` of the efforts ``u`` (nq,)."""
     bias_wrenches(work, gravity, load)

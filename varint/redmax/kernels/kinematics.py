@@ -38,7 +38,7 @@ def unit(n: int) -> tuple:
 # ----------------------------------------------------------------------------------------- poses
 
 
-@njit(seconds=2)
+@njit(seconds=3, what="reduced coordinates")
 def place(work: ReducedWorkspace) -> None:
     """Poses of nodes and bodies, and motion subspaces, at the coordinates ``work.q``."""
     _place_nodes(work)
@@ -178,14 +178,14 @@ def _place_bodies(work: ReducedWorkspace) -> None:
 # ----------------------------------------------------------------------------------------- velocities, accelerations
 
 
-@njit(seconds=3)
+@njit(seconds=1, what="reduced coordinates")
 def place_and_move(work: ReducedWorkspace) -> None:
     """`place` and `move`."""
     place(work)
     move(work)
 
 
-@njit(seconds=2)
+@njit(seconds=1, what="reduced coordinates")
 def move(work: ReducedWorkspace) -> None:
     """Twists and bias accelerations of the nodes, and velocities of the bodies, at ``work.rates``; after `place`."""
     jacobian_product(work, work.rates, work.twist)

@@ -38,7 +38,7 @@ def _joint_motions(nodes: Nodes, S: Float2, rates: Float1, out: Float2) -> None:
                 out[i, m] += S[n, m] * rates[n]
 
 
-@njit(seconds=2)
+@njit(seconds=3, what="implicit steps in reduced coordinates")
 def change_motions(tangent: TangentWorkspace, u: Float1, du: Float1, ddu: Float1) -> None:
     """Changes of poses, twists and accelerations of the nodes, and of the wrenches that these take.
 
@@ -150,7 +150,7 @@ def _change_wrenches(tangent: TangentWorkspace) -> None:
     tangent.wrench_change[nodes.mass.size] = 0.0
 
 
-@njit(seconds=2)
+@njit(seconds=1, what="implicit steps in reduced coordinates")
 def change_efforts(tangent: TangentWorkspace, u: Float1, out: Float1) -> None:
     """Changes ``out`` (nq,) of the efforts S^T (total wrench); ``tangent.wrench_change`` becomes that of the totals."""
     work, nodes = tangent.work, tangent.work.nodes

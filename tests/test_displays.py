@@ -1,0 +1,301 @@
+"""What is seen at a prompt and in a notebook: a few lines, small tables, whatever the size of the mechanism."""
+
+import copy
+import dataclasses
+import importlib.metadata
+import pickle
+import re
+import tomllib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import force_samples
+import numpy as np
+import pytest
+from random_mechanisms import random_joint
+
+import varint as vi
+from varint.analysis.derived import QUANTITIES
+from varint.integrators.schemes import SCHEMES
+from varint.kinematics.diagnosis import Diagnosis
+from varint.model.forces.law import LAWS
+
+LINES, CHARACTERS = 5, 400
+MANY = 1000
+MAPPINGS = ("coordinates", "rates", "reactions", "force", "power", "law_state", "force_potential", "dissipated")
+ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, 1)}
+NAME = "<b>&\"'" + "long " * 100
+
+
+def looped():
+    """A loop with a motor, a user's law and a table, under a long name with signs of HTML in it."""
+    four = vi.mechanisms.four_bar()
+    bodies = [dataclasses.replace(four.bodies[0], name=NAME), *four.bodies[1:]]
+    ends = {"crank": NAME}
+    joints = [
+        dataclasses.replace(j, body_a=ends.get(j.body_a, j.body_a), body_b=ends.get(j.body_b, j.body_b))
+        for j in four.joints
+    ]
+    joints[0] = dataclasses.replace(joints[0], name=NAME)
+    forces = [vi.Motor(NAME, joint=NAME, effort=0.5)]
+    return vi.Mechanism(NAME, bodies, joints, forces=forces, start={"rates": {NAME: 1.0}})
+
+
+def things():
+    """What a user holds in hands, by a description of it."""
+    large, loop = vi.mechanisms.n_pendulum(n=MANY), looped()
+    held = {}
+    for what, mechanism, joint in (("large", large, "joint 1"), ("loop", loop, NAME)):
+        state = mechanism.state()
+        run = vi.simulate(mechanism, 0.02, 0.01)
+        held |= {
+            f"{what} mechanism": mechanism,
+            f"{what} body": mechanism.bodies[0],
+            f"{what} joint": mechanism.joints[0],
+            f"{what} state": state,
+            f"{what} reduced state": vi.redmax.reduced_state(mechanism, state),
+            f"{what} compiled": mechanism.compiled,
+            f"{what} plan": mechanism.compiled.plan,
+            f"{what} topology": mechanism.compiled.topology,
+            f"{what} part of the plan": mechanism.compiled.plan.joints,
+            f"{what} run": run,
+            f"{what} reaction": run.reactions[joint],
+            f"{what} forces": run.forces_along,
+            f"{what} record": run.record,
+            f"{what} nodes": run.nodes,
+            f"{what} chosen nodes": run[1:].nodes,
+            f"{what} path": run.path(mechanism.bodies[0].name),
+            f"{what} relative": run.relative(mechanism.bodies[0].name, mechanism.bodies[1].name),
+        }
+        for name in (
+            "coordinates",
+            "rates",
+            "reactions",
+            "force",
+            "power",
+            "law_state",
+            "force_potential",
+            "dissipated",
+        ):
+            held[f"{what} {name}"] = getattr(run, name)
+    compared = vi.compare(loop, duration=0.02, dt=[0.01, 0.005])
+    held |= {
+        "reduced run": vi.redmax.simulate(loop, 0.02, dt=0.01),
+        "large diagnosis": made_diagnosis(large),
+        "diagnosis": loop.diagnose(),
+        "sweep": loop.sweep(NAME, np.linspace(0.0, 0.1, 30)),
+        "comparison": compared,
+        "series": compared.vi,
+        "settings": compared.settings,
+        "quantities": compared.vi.error,
+        "deformable spring": vi.deformable_spring("d", "a", "b", **ENDS, mass=1.0, stiffness=1.0, segments=50),
+        "wrong state": vi.State([1.0] * 500, None, "x" * 2000, np.zeros(3)),
+    }
+    return held | kinds()
+
+
+def kinds():
+    """One of each joint and force, and the entries of the registries."""
+    rng = np.random.default_rng(1)
+    joints = {name: random_joint(rng, name, "j", "a", "b", rng.standard_normal(3)) for name in vi.REGISTRY}
+    forces = {type(f).__name__: f for several in force_samples.samples(rng).values() for f in several}
+    assert set(forces) == set(vi.FORCES)
+    entries = [value for registry in (QUANTITIES, LAWS, SCHEMES) for value in registry.values()]
+    return joints | forces | {f"{type(value).__name__} {value.name}": value for value in entries}
+
+
+def made_diagnosis(mechanism):
+    """With a thousand redundant rows; to find those of a thousand bodies takes long."""
+    names = tuple(joint.name for joint in mechanism.joints)
+    redundant = tuple((name, "force along y") for name in names)
+    state, none = mechanism.state(), np.zeros((0, MANY, 6))
+    return Diagnosis(mechanism, mechanism.compiled, state, 7, 6, MANY, redundant, names, 0.1, 1e-12, none)
+
+
+@pytest.fixture(scope="module")
+def held():
+    return things()
+
+
+def test_every_repr_is_a_few_lines(held):
+    for what, thing in held.items():
+        text = repr(thing)
+        assert text.startswith(type(thing).__name__), what
+        assert "array(" not in text, what
+        assert " object at 0x" not in text, what
+        assert len(text) <= CHARACTERS, what
+        assert len(text.splitlines()) <= LINES, what
+
+
+def test_every_public_class_is_among_them(held):
+    public = [getattr(module, name) for module in (vi, vi.redmax) for name in module.__all__]
+    classes = [one for one in public if isinstance(one, type) and not issubclass(one, Exception)]
+    for one in classes:
+        assert any(isinstance(thing, one) for thing in held.values()), one
+    assert len(classes) > 50
+
+
+def test_what_a_repr_says():
+    four = vi.mechanisms.four_bar()
+    assert repr(four) == "Mechanism 'four-bar': 3 bodies, 4 joints, no forces, gravity (0, 0, -9.81) m/s^2"
+    joint = four.joint("crank pivot")
+    assert repr(joint) == "Revolute 'crank pivot': 'world' - 'crank', point=(0, 0, 0), axis=(0, -1, 0)"
+    assert repr(four.body("crank")).startswith("Body 'crank': mass 0.4 kg, position (0.1, 0, 0.173205) m, ")
+    apart = dataclasses.replace(joint, point_b=(0, 0, 1))
+    assert "point=(0, 0, 0), point_b=(0, 0, 1)" in repr(apart)
+    motor = vi.Motor("m", joint="crank pivot", effort=np.zeros(100))
+    assert repr(motor) == "Motor 'm': joint='crank pivot', effort=array (100,)"
+    assert repr(vi.Motor("m", joint="j", effort=abs)) == "Motor 'm': joint='j', effort=abs"
+    spring = vi.Spring("s", "a", "world", point_a=(0, 0, 0), point_b=(0, 1, 0), stiffness=3)
+    assert "stiffness=3" in repr(spring)
+    assert "at rest" in repr(vi.mechanisms.n_pendulum(n=2).state())
+    assert "speeds up to 2.04" in repr(four.state())
+    assert repr(four.diagnose()).startswith("Diagnosis of 'four-bar': 1 degree of freedom, 3 redundant rows, ")
+    sweep = four.sweep("crank pivot", [0.0, 0.1])
+    assert repr(sweep) == "Sweep of 'four-bar': 2 configurations, values from 0 to 0.1"
+    locked = dataclasses.replace(sweep, lockup=0.25, branch_points=np.arange(1.0, 9.0))
+    assert repr(locked).endswith("to 0.1, locked at 0.25, 8 branch points (1, 2, 3, 4, 5, 6, ...)")
+
+
+def test_a_repr_of_a_force_is_of_what_was_given(rng):
+    """Fields at their default are left out, others are there."""
+    for forces in force_samples.samples(rng).values():
+        for force in forces:
+            text = repr(force)
+            for field in dataclasses.fields(force):
+                value = getattr(force, field.name)
+                if isinstance(value, float) and value != field.default and len(text) < CHARACTERS:
+                    assert f"{field.name}={value:.6g}" in text
+
+
+def test_reprs_survive_copies(held):
+    for what in ("loop mechanism", "loop state", "diagnosis", "comparison", "Revolute", "Motor"):
+        thing = held[what]
+        assert repr(copy.deepcopy(thing)) == repr(thing) == repr(pickle.loads(pickle.dumps(thing)))
+
+
+def test_a_run_in_a_file_shows_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr("varint.io.run_reader.HELD", 0)  # a large one
+    run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01, output=tmp_path / "run.h5")
+    assert repr(run.nodes).startswith("StoredNodes: 't', 'position', ")
+    assert repr(run) == "Trajectory of 'four-bar': 3 nodes, t = 0 to 0.02 s; the run reached its end"
+    assert {"order 2 (rattle)", "2, 0"} <= set(Tables(run._repr_html_()).texts)
+
+
+# ------------------------------------------------------------------------------------------- names in the package
+
+
+def test_the_package_lists_what_is_public():
+    listed = dir(vi)
+    assert set(listed) == {*vi.__all__, "redmax", "__version__"}
+    assert {"compare", "redmax", "__version__", "Mechanism"} <= set(listed)
+    assert all(hasattr(vi, name) for name in listed)
+    assert sorted(vi.redmax.__all__) == dir(vi.redmax)
+    star = {}
+    exec("from varint import *", star)
+    assert set(star) - {"__builtins__"} == set(vi.__all__)
+
+
+def test_the_version_is_that_of_the_checkout_or_of_what_is_installed(tmp_path, monkeypatch):
+    project = Path(vi.__file__).parents[1] / "pyproject.toml"
+    own = tomllib.loads(project.read_text())["project"]["version"]
+    assert vi.__version__ == own
+    monkeypatch.setattr(vi, "__file__", str(tmp_path / "varint" / "__init__.py"))
+    assert vi.__version__ == importlib.metadata.version("varint")
+    for text, version in (
+        ('[project]\nname = "varint"\nversion = "7.8.9"', "7.8.9"),
+        ('[project]\nname = "other"\nversion = "7.8.9"', importlib.metadata.version("varint")),
+    ):
+        (tmp_path / "pyproject.toml").write_text(text)
+        assert vi.__version__ == version
+
+
+# ------------------------------------------------------------------------------------------- names of what can be asked
+
+
+@pytest.mark.parametrize("of", MAPPINGS)
+def test_mappings_show_and_complete_their_names(held, of):
+    mapping = getattr(held["loop run"], of)
+    names = list(mapping)
+    assert names
+    assert mapping._ipython_key_completions_() == names
+
+
+def test_what_a_mapping_says(held):
+    assert repr(held["large run"].reactions).endswith("'joint 6', ... 1000 in all")
+    run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01)
+    assert repr(run.coordinates) == "ByName: 'crank pivot', 'crank pin', 'rocker pin', 'rocker pivot'"
+    assert not run.coordinates._known  # nothing is worked out for that
+
+
+# ------------------------------------------------------------------------------------------- tables in a notebook
+
+
+class Tables(HTMLParser):
+    """Counts rows, and finds tags that are open, unknown or coloured."""
+
+    VOID = ("br",)
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.rows, self.cells, self.texts, self.styles = [], 0, 0, [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        assert tag in ("table", "caption", "tr", "td", "th")
+        self.open.append(tag)
+        self.rows += tag == "tr"
+        self.cells += tag in ("td", "th")
+        self.styles += [value for name, value in attributes if name == "style"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+SHOWN = [f"{size} {what}" for size in ("large", "loop") for what in ("mechanism", "state", "run")]
+
+
+@pytest.mark.parametrize("what", [*SHOWN, "large diagnosis", "diagnosis", "comparison", "reduced run"])
+def test_tables_are_small_whole_and_without_colours(held, what):
+    text = held[what]._repr_html_()
+    found = Tables(text)
+    assert not found.open
+    assert len(text) < 20_000
+    assert 1 < found.rows <= 48  # heads among them
+    assert not re.search(r"colou?r|background|<script|class=", text)
+    assert set(found.styles) <= {"text-align:left", "text-align:right"}
+
+
+def test_names_are_escaped(held):
+    for what in ("loop mechanism", "loop run", "diagnosis", "comparison"):
+        text = held[what]._repr_html_()
+        assert "&lt;b&gt;&amp;" in text
+        assert "<b>" not in text
+
+
+def test_a_table_says_what_was_left_out(held):
+    assert "... 988 more" in held["large mechanism"]._repr_html_()
+    assert "... 970 more" in held["large state"]._repr_html_()
+
+
+def test_tables_have_the_numbers():
+    four = vi.mechanisms.four_bar()
+    texts = Tables(four._repr_html_()).texts
+    assert {"crank", "0.4", "(0.1, 0, 0.173205)", "Revolute", "crank pin"} <= set(texts)
+    assert {"degrees of freedom at this pose", "rocker pin", "force along y, torque about x, torque about z"} <= set(
+        Tables(four.diagnose()._repr_html_()).texts
+    )
+    found = vi.compare(four, duration=0.02, dt=0.01)
+    texts = Tables(found._repr_html_()).texts
+    error = f"{found.vi.error.position[0]:.2e}"
+    assert {"Differences from the reference", "Energy, drift and cost", "VI order 2", error} <= set(texts)
+    assert len(repr(found)) <= CHARACTERS
+
+
+def test_a_wrong_state_is_shown_as_text(held):
+    assert held["wrong state"]._repr_html_() is None
+    assert repr(held["wrong state"]).startswith("State: position=500 of them, quat_wxyz=None, velocity='xxx")

@@ -1,0 +1,58 @@
+"""The wheel holds the licence, every module, and the catalogue; the package runs from it, away from its source."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+NEEDED = 77  # of setuptools
+
+
+def test_what_is_needed_to_build_is_in_the_extra_for_developers():
+    assert PROJECT["build-system"]["requires"] == [f"setuptools>={NEEDED}"]
+    assert f"setuptools>={NEEDED}" in PROJECT["project"]["optional-dependencies"]["dev"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(int(version("setuptools").split(".")[0]) < NEEDED, reason=f"setuptools below {NEEDED}")
+def test_the_wheel_is_whole_and_runs(tmp_path):
+    source, out = tmp_path / "source", tmp_path / "out"
+    skipped = shutil.ignore_patterns("__pycache__")
+    for folder in ("varint", "mechanisms"):
+        shutil.copytree(ROOT / folder, source / folder, ignore=skipped, symlinks=True)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    told = subprocess.run(
+        [sys.executable, "-c", BUILD, out], cwd=source, env=environment, capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr
+    (wheel,) = out.glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        names = set(file.namelist())
+        file.extractall(tmp_path / "installed")
+    (licence,) = [name for name in names if name.endswith("LICENSE")]
+    assert (tmp_path / "installed" / licence).read_text() == (ROOT / "LICENSE").read_text()
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "varint").rglob("*.py")}
+    modules |= {f"varint/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "mechanisms").rglob("*.py")}
+    assert {name for name in names if name.endswith(".py")} == modules
+
+    told = subprocess.run(
+        [sys.executable, "-c", "import varint; from varint.cli import main; print(varint.__file__); main(['info'])"],
+        cwd=tmp_path,
+        env=environment | {"PYTHONPATH": str(tmp_path / "installed")},
+        capture_output=True,
+        text=True,
+    )
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(str(tmp_path / "installed"))
+    assert "double_pendulum" in told.stdout
