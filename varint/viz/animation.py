@@ -1,5 +1,6 @@
 """A run as a moving picture, GIF or MP4."""
 
+from itertools import cycle
 from pathlib import Path
 from subprocess import CalledProcessError
 
@@ -13,7 +14,7 @@ from varint.model.checks import of_type, positive
 from varint.viz.drawing import figure_size, find_traced, make_painter
 from varint.viz.figure import Picture, check_suffix, plain
 from varint.viz.scene import placed
-from varint.viz.style import COLOURS, FAINT
+from varint.viz.style import FAINT, TRACES
 from varint.viz.view import choose_view
 
 GIF, MP4 = ".gif", ".mp4"
@@ -60,7 +61,7 @@ def animate(
         with writer.saving(figure, str(file), DPI):
             for k in range(len(times)):
                 moving = painter.pose(x[k], R[k])
-                for way, colour in zip(ways, COLOURS[::-1], strict=False):
+                for way, colour in zip(ways, cycle(TRACES), strict=False):
                     moving += [painter.trace(way[: k + 1], colour), painter.start(way[k], colour)]
                 clock.set_text(f"t = {times[k]:.{digits}f} s")
                 writer.grab_frame()
