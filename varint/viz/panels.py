@@ -19,7 +19,7 @@ from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
 from varint.model.checks import of_type, sequence_of, suggestion
 from varint.viz.drawing import (
-    FRAME,
+    EDGE,
     OVER,
     POSES,
     WIDTH,
@@ -187,7 +187,7 @@ def _figure(trajectory: Trajectory, panels: Sequence[Curves | Drawing]) -> Figur
     timed = [k for k, panel in enumerate(panels) if isinstance(panel, Curves)]
     title = ABOVE if timed else 0.0
     layout: Literal["constrained", "compressed"] = "constrained" if timed else "compressed"
-    figure = Picture(figsize=(WIDTH + BESIDE, title + FRAME * bool(timed) + sum(heights)), layout=layout)
+    figure = Picture(figsize=(WIDTH + BESIDE, title + EDGE * bool(timed) + sum(heights)), layout=layout)
     all_axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     unit, symbol = time_unit(trajectory.t)
     notes = []
