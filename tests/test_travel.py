@@ -25,7 +25,6 @@ from varint.integrators.schemes import scheme
 from varint.kernels.ldu import solve_newton
 from varint.kernels.step import run
 from varint.kernels.workspace import workspace
-from varint.loads import load_arrays
 
 WAYS = {
     **{f"pickle {n}": lambda thing, n=n: pickle.loads(pickle.dumps(thing, n)) for n in range(2, 6)},
@@ -191,7 +190,7 @@ def test_a_mechanism_gives_the_same_bits_in_another_process(elsewhere):
 
 def marched(compiled, state):
     """A march with a plan as it arrived."""
-    march = March(compiled, scheme(2), 0.01, 1e-10, 1, load_arrays(build(), compiled, 20, None, None))
+    march = March(compiled, scheme(2), 0.01, 1e-10, 1)
     march.start(state)
     function = march.ws.efforts.function
     return march.advance(20).position, function[function != 0].tolist() == addresses_of([law]).tolist()
@@ -209,7 +208,7 @@ def test_a_compiled_plan_finds_its_addresses_where_it_arrives(elsewhere):
 def test_what_holds_addresses_cannot_be_pickled():
     compiled = build().compiled
     ws = workspace(compiled.plan, functions=compiled.functions)
-    march = March(compiled, scheme(2), 0.01, 1e-10, 1, load_arrays(build(), compiled, 20, None, None))
+    march = March(compiled, scheme(2), 0.01, 1e-10, 1)
     for thing in (ws, ws.efforts, march):
         with pytest.raises(TypeError, match="holds addresses of its process and cannot be pickled"):
             pickle.dumps(thing)

@@ -17,38 +17,66 @@ from varint.model.structure import Structure
 NEAR = 0.05  # steps: differences of functions of time
 
 
-def load_arrays(
-    structure: Structure,
-    compiled: Compiled,
-    steps: int,
-    force: Mapping[str, ArrayLike] | None,
-    torque: Mapping[str, ArrayLike] | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Constant (nb, 6) and series (T, nb, 6) loads in kernel order; T = 0 where nothing varies.
+class Loads:
+    """External loads: constant, or one value a node and linear in between. Tables of them are made as they are needed.
 
-    ``force``: body name to (3,) or (steps + 1, 3), N, world, at the centre of mass. ``torque``: N m,
-    body axes.
+    Parameters
+    ----------
+    structure : Structure
+    compiled : Compiled
+    steps : int
+        Of the run, which has one node more.
+    force : dict, optional
+        Body name to (3,) or (steps + 1, 3), N, world, at the centre of mass.
+    torque : dict, optional
+        The same, N m, body axes.
+
+    Attributes
+    ----------
+    constant : (nb, 6) N, world, and N m, body axes, in kernel order
+    varies : bool
     """
-    nb = len(structure.bodies)
-    constant, series = np.zeros((nb, 6)), np.zeros((0, nb, 6))
-    for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
-        for name, value in by_name(given, structure.body_index, what, "body", ArgumentError).items():
-            slot = compiled.slot[structure.body_index[name]]
-            wanted = f"of shape (3,), or ({steps + 1}, 3) for one value a node"
-            value = in_a_shape(value, ((3,), (steps + 1, 3)), f"{what} on body '{name}'", ArgumentError, wanted)
-            if value.ndim == 1:
-                constant[slot, columns] = value
-                continue
-            if not len(series):
-                series = np.zeros((steps + 1, nb, 6))
-            series[:, slot, columns] = value
-    return constant, series
 
+    def __init__(
+        self,
+        structure: Structure,
+        compiled: Compiled,
+        steps: int,
+        force: Mapping[str, ArrayLike] | None = None,
+        torque: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        self.slot, self.constant = compiled.slot, np.zeros((len(structure.bodies), 6))
+        self._series: list[tuple[int, slice, np.ndarray]] = []
+        for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
+            for name, value in by_name(given, structure.body_index, what, "body", ArgumentError).items():
+                slot = int(self.slot[structure.body_index[name]])
+                wanted = f"of shape (3,), or ({steps + 1}, 3) for one value a node"
+                value = in_a_shape(value, ((3,), (steps + 1, 3)), f"{what} on body '{name}'", ArgumentError, wanted)
+                if value.ndim == 1:
+                    self.constant[slot, columns] = value
+                else:
+                    self._series.append((slot, columns, value))
 
-def recorded_loads(compiled: Compiled, loads: tuple[np.ndarray, np.ndarray], every: int) -> np.ndarray:
-    """Loads (T, nb, 6) at each ``every``-th node, or (1, nb, 6) if constant, in the order of the description."""
-    constant, series = loads
-    return (constant + series[::every] if len(series) else constant[None])[:, compiled.slot]
+    @property
+    def varies(self) -> bool:
+        """Whether any has one value a node."""
+        return bool(self._series)
+
+    def at(self, nodes: np.ndarray) -> np.ndarray:
+        """(T, nb, 6) beside ``constant`` at nodes (T,), by their numbers; T = 0 where nothing varies."""
+        found = np.zeros((len(nodes) if self.varies else 0, *self.constant.shape))
+        for slot, columns, values in self._series:
+            found[:, slot, columns] = values[nodes]
+        return found
+
+    def recorded(self, nodes: np.ndarray) -> np.ndarray:
+        """(T, nb, 6) in all at nodes (T,), in the order of the description; T = 1 where nothing varies."""
+        return (self.constant + self.at(nodes) if self.varies else self.constant[None])[:, self.slot]
+
+    def arrays(self) -> list[np.ndarray]:
+        """All that acts: by these a run that goes on is known to be the same."""
+        series = [(np.array([slot, columns.start]), values) for slot, columns, values in self._series]
+        return [self.constant, *(array for pair in series for array in pair)]
 
 
 def is_controlled(force: Force) -> bool:
@@ -83,34 +111,75 @@ def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
     return CubicSpline(dt * np.arange(len(positions)), positions)
 
 
-def command_array(structure: Structure, compiled: Compiled, steps: int, dt: float) -> np.ndarray:
-    """Inputs of the laws at the nodes and their rates, (2, T, nf), T = 1 where all are constant.
+class Commands:
+    """Inputs of the laws: constant, one a node, or functions. Tables of them are made as they are needed.
 
-    Those of functions of the state are left at zero.
+    Parameters
+    ----------
+    structure : Structure
+    compiled : Compiled
+    steps, dt : int, float
+        Steps of the run, which has one node more, and their size, s.
+
+    Attributes
+    ----------
+    functions : list of (column, force)
+        Those of functions of time.
+    varies : bool
+        Whether any is one a node or a function of time. Those of functions of the state are left at zero.
     """
-    columns = np.zeros((2, 1, len(compiled.force)))
-    for f, number in enumerate(compiled.force):
-        force = structure.forces[number]
-        if not isinstance(force, Commanded) or is_controlled(force):
-            continue
-        command = force.input
-        rates: np.ndarray | float = 0.0
-        if callable(command):
-            t = dt * np.arange(steps + 1)
-            near = {shift: _tabulated(force, t + shift * dt) for shift in (-2 * NEAR, -NEAR, 0, NEAR, 2 * NEAR)}
-            command = near[0]
-            rates = (8 * (near[NEAR] - near[-NEAR]) - (near[2 * NEAR] - near[-2 * NEAR])) / (12 * NEAR * dt)
-        elif command.shape == (steps + 1,):
-            rates = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.constraint else 0.0
-        elif command.shape:
-            raise ArgumentError(
-                f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
-                f" got shape {command.shape}"
-            )
-        if command.shape and columns.shape[1] == 1:
-            columns = np.repeat(columns, steps + 1, axis=1)
-        columns[0, :, f], columns[1, :, f] = command, rates
-    return columns
+
+    def __init__(self, structure: Structure, compiled: Compiled, steps: int, dt: float) -> None:
+        self.dt, self.constant = dt, np.zeros(len(compiled.force))
+        self._series: list[tuple[int, np.ndarray, np.ndarray]] = []  # column, values, rates
+        self.functions: list[tuple[int, Commanded]] = []
+        for column, number in enumerate(compiled.force):
+            force = structure.forces[number]
+            if not isinstance(force, Commanded) or is_controlled(force):
+                continue
+            command = force.input
+            if callable(command):
+                self.functions.append((column, force))
+            elif not command.shape:
+                self.constant[column] = command
+            elif command.shape == (steps + 1,):
+                moved = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.constraint else None
+                self._series.append((column, command, np.zeros_like(command) if moved is None else moved))
+            else:
+                raise ArgumentError(
+                    f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
+                    f" got shape {command.shape}"
+                )
+
+    @property
+    def varies(self) -> bool:
+        """Whether any is one a node or a function of time."""
+        return bool(self._series or self.functions)
+
+    def at(self, nodes: np.ndarray) -> np.ndarray:
+        """Inputs and their rates, (2, T, nf), at nodes (T,), by their numbers; T = 1 where nothing varies."""
+        found = np.zeros((2, len(nodes) if self.varies else 1, len(self.constant)))
+        found[0] = self.constant
+        for column, values, rates in self._series:
+            found[0, :, column], found[1, :, column] = values[nodes], rates[nodes]
+        for column, force in self.functions:
+            t = self.dt * nodes
+            near = {k: _tabulated(force, t + k * NEAR * self.dt) for k in (-2, -1, 0, 1, 2)}
+            found[0, :, column] = near[0]
+            found[1, :, column] = (8 * (near[1] - near[-1]) - (near[2] - near[-2])) / (12 * NEAR * self.dt)
+        return found
+
+    def between(self, left: int, share: float) -> np.ndarray:
+        """(nf,) inputs at ``left + share``, a node and a share of the step from there; functions are left at zero."""
+        found = self.constant.copy()
+        for column, values, _ in self._series:
+            found[column] = (1.0 - share) * values[left] + share * values[left + 1]
+        return found
+
+    def arrays(self) -> list[np.ndarray]:
+        """All that is no function: by these a run that goes on is known to be the same."""
+        series = [(np.array([column]), values) for column, values, _ in self._series]
+        return [self.constant, *(array for pair in series for array in pair)]
 
 
 def _tabulated(force: Commanded, times: np.ndarray) -> np.ndarray:
