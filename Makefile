@@ -35,6 +35,7 @@ bench: $(READY)  ## every target of speed and memory, as a table
 docs: $(READY)  ## what is generated: reference, schema of mechanism files, catalogue, benchmark problems; some minutes
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/pictures.py
 	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py
 
 $(READY): pyproject.toml

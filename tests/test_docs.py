@@ -68,6 +68,17 @@ def test_links_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_examples_of_pictures_write_the_pictures_that_are_shown(tmp_path):
+    """``make docs`` takes the pictures from them."""
+    page = runpy.run_path(str(ROOT / "docs" / "pictures.py"))
+    page["write"](tmp_path)
+    names = page["shown"]()
+    assert len(names) >= 3
+    for name in names:
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+        assert (ROOT / "docs" / "images" / name).stat().st_size < 100_000
+
+
 def test_every_public_name_is_documented():
     for name in vi.__all__:
         assert getattr(vi, name).__doc__, name

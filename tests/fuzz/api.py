@@ -164,6 +164,7 @@ def _mechanism_calls() -> dict[str, Call]:
         "Mechanism.assemble": Call(four.assemble, _rights(**held)),
         "Mechanism.sweep": Call(four.sweep, _rights(joint="crank pivot", values=[0.0, 0.1], state=state)),
         "Mechanism.diagnose": Call(four.diagnose, _rights(state=state), str),
+        "Mechanism.plot": Call(four.plot, _rights(state=state, path=None, plane=None)),
         "Mechanism.body": Call(four.body, _rights(name="crank")),
         "Mechanism.joint": Call(four.joint, _rights(name="crank pin")),
         "Mechanism.force": Call(a_driven_mechanism().force, _rights(name="motor")),
@@ -271,10 +272,27 @@ def _file_calls() -> dict[str, Call]:
         return vi.load(path)
 
     figure = {"trajectory": a_run(), "path": "run.png", "order": 2, "method": "order 2"}
+    curves = {"path": None, "of": lambda: ["cart"], "trace": "cart", "plane": "xz"}
+    poses = {"path": "run.svg", "times": (0.0, 0.005), "trace": ("pole", (0.0, 0.0, 0.0)), "plane": "isometric"}
+    moving = {"path": "run.gif", "fps": 25.0, "speed": 1.0, "trace": None, "plane": None}
+
+    def named(what):
+        return a_run().plot(what)
+
+    def drawn(**given):
+        return a_run().plot("position", "path", **given)
+
+    def posed(**given):
+        return a_run().plot("mechanism", **given)
+
     return {
         "save_mechanism": Call(vi.save_mechanism, _rights(mechanism=a_mechanism(), path="m.json")),
         "load_mechanism": Call(loaded, _rights(path="m.json")),
         "load": Call(run_loaded, _rights(path="r.h5")),
+        "Trajectory.plot by name": Call(named, _rights(what="energy")),
+        "Trajectory.plot of curves": Call(drawn, _rights(**curves)),
+        "Trajectory.plot of poses": Call(posed, _rights(**poses)),
+        "Trajectory.animate": Call(a_run().animate, _rights(**moving)),
         "plot_run": Call(plot_run, _rights(**figure)),
         "Comparison.save": Call(_comparison().save, _rights(path="comparison.json")),
         "Comparison.plot": Call(_comparison().plot, _rights(path=None)),

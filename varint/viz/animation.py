@@ -1,6 +1,8 @@
 """A run as a moving picture, GIF or MP4."""
 
+from itertools import cycle
 from pathlib import Path
+from subprocess import CalledProcessError
 
 import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
@@ -12,7 +14,7 @@ from varint.model.checks import of_type, positive
 from varint.viz.drawing import figure_size, find_traced, make_painter
 from varint.viz.figure import Picture, check_suffix, plain
 from varint.viz.scene import placed
-from varint.viz.style import COLOURS, FAINT
+from varint.viz.style import FAINT, TRACES
 from varint.viz.view import choose_view
 
 GIF, MP4 = ".gif", ".mp4"
@@ -59,7 +61,7 @@ def animate(
         with writer.saving(figure, str(file), DPI):
             for k in range(len(times)):
                 moving = painter.pose(x[k], R[k])
-                for way, colour in zip(ways, COLOURS[::-1], strict=False):
+                for way, colour in zip(ways, cycle(TRACES), strict=False):
                     moving += [painter.trace(way[: k + 1], colour), painter.start(way[k], colour)]
                 clock.set_text(f"t = {times[k]:.{digits}f} s")
                 writer.grab_frame()
@@ -67,6 +69,8 @@ def animate(
                     artist.remove()
     except OSError as problem:
         raise FileError(f"cannot write '{file}': {problem.strerror or problem}") from None
+    except CalledProcessError as problem:
+        raise FileError(f"cannot write '{file}': ffmpeg ended with code {problem.returncode}") from problem
 
 
 def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
@@ -83,8 +87,10 @@ def frame_times(t: np.ndarray, fps: float, speed: float) -> np.ndarray:
     span = t[-1] - t[0]
     count = int(np.floor(span * fps / speed * (1 + 1e-12))) + 1
     if count > LONGEST:
+        least = span * fps / (LONGEST - 1)
+        digit = 10.0 ** (np.floor(np.log10(least)) - 1)
         raise ArgumentError(
             f"{span:g} s at {fps:g} frames a second would be {count} frames, above {LONGEST}:"
-            f" choose a speed of {np.ceil(span * fps / (LONGEST - 1)):g} or more, or fewer frames a second"
+            f" choose a speed of {np.ceil(least / digit) * digit:.2g} or more, or fewer frames a second"
         )
     return np.minimum(t[0] + speed / fps * np.arange(count), t[-1])

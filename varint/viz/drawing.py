@@ -24,7 +24,7 @@ POSES = 6
 PALEST = 0.75  # part of white in the first pose
 OVER = 10.0  # between the levels of two poses
 WIDTH, LOWEST, HIGHEST = 6.4, 2.4, 7.0  # in
-FRAME = 0.9  # in, around the axes
+EDGE = 0.9  # in, around the axes
 NODES = 4000  # of a way that is drawn
 
 
@@ -89,7 +89,7 @@ def ways(trajectory: Trajectory, traced: Sequence[Traced]) -> list[np.ndarray]:
 def figure_size(painter: Painter) -> tuple[float, float]:
     """Width and height, in, that fit what is painted."""
     width, height = painter.upper - painter.lower
-    return WIDTH, float(np.clip((WIDTH - FRAME) * height / width + FRAME, LOWEST, HIGHEST))
+    return WIDTH, float(np.clip((WIDTH - EDGE) * height / width + EDGE, LOWEST, HIGHEST))
 
 
 def checked_times(trajectory: Trajectory, times: ArrayLike | None) -> np.ndarray:

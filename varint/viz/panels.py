@@ -19,7 +19,7 @@ from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
 from varint.model.checks import of_type, sequence_of, suggestion
 from varint.viz.drawing import (
-    FRAME,
+    EDGE,
     OVER,
     POSES,
     WIDTH,
@@ -35,7 +35,7 @@ from varint.viz.figure import SUFFIXES, Picture, check_suffix, plain, write
 from varint.viz.paint import Painter
 from varint.viz.plots import FLOOR, curve, over_time, overview, plain_axes, time_unit, wrapped
 from varint.viz.scene import Scene
-from varint.viz.style import COLOURS, FAINT, INK
+from varint.viz.style import COLOURS, FAINT, INK, TRACES
 from varint.viz.view import choose_view
 
 MOST = 8  # curves of a panel
@@ -143,10 +143,10 @@ def _panels(trajectory: Trajectory, what: str, given: Given) -> list[Curves | Dr
     return [shown[0]._replace(notes=sum(notes, shown[0].notes)), *shown[1:]]
 
 
-def _curves(what: str, unit: str, found: Iterable[Column], least: float) -> Curves:
+def _curves(what: str, unit: str, found: Sequence[Column], least: float) -> Curves:
     """The first few with this unit, of many those that exceed ``least``, and a word about the others."""
     own = [column for column in found if column.unit == unit]
-    seen = [len(own) <= MOST or np.abs(column.values).max() >= least for column in own]
+    seen = [len(found) <= MOST or np.abs(column.values).max() >= least for column in own]
     kept = [column for column, is_seen in zip(own, seen, strict=True) if is_seen]
     vanishing = [column for column, is_seen in zip(own, seen, strict=True) if not is_seen]
     notes = [
@@ -187,7 +187,7 @@ def _figure(trajectory: Trajectory, panels: Sequence[Curves | Drawing]) -> Figur
     timed = [k for k, panel in enumerate(panels) if isinstance(panel, Curves)]
     title = ABOVE if timed else 0.0
     layout: Literal["constrained", "compressed"] = "constrained" if timed else "compressed"
-    figure = Picture(figsize=(WIDTH + BESIDE, title + FRAME * bool(timed) + sum(heights)), layout=layout)
+    figure = Picture(figsize=(WIDTH + BESIDE, title + EDGE * bool(timed) + sum(heights)), layout=layout)
     all_axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     unit, symbol = time_unit(trajectory.t)
     notes = []
@@ -232,8 +232,8 @@ def _draw_metres(axes: Axes, panel: Drawing) -> None:
         draw_poses(axes, panel.painter, *panel.poses)
     else:
         panel.painter.attach(axes)
-    backwards = COLOURS[::-1] if panel.poses is not None else COLOURS
-    colours = [backwards[k % len(backwards)] for k in range(len(panel.ways))]
+    palette = TRACES if panel.poses is not None else COLOURS
+    colours = [palette[k % len(palette)] for k in range(len(panel.ways))]
     handles = [panel.painter.trace(way, c, OVER * POSES) for way, c in zip(panel.ways, colours, strict=True)]
     if panel.poses is None:
         for way, colour in zip(panel.ways, colours, strict=True):

@@ -1,0 +1,98 @@
+"""``varint plot``: what it draws, in which formats, and what it says to mistakes."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import varint as vi
+from varint.cli import main
+
+
+@pytest.fixture(autouse=True)
+def run_file(tmp_path, monkeypatch):
+    """Each test in a folder of its own with a run."""
+    monkeypatch.chdir(tmp_path)
+    vi.simulate(vi.mechanisms.four_bar(), 0.5, 0.01, output="run.h5")
+    return Path("run.h5")
+
+
+def drawn(monkeypatch):
+    """What is asked of the plots while the command runs."""
+    asked = []
+    import varint.viz.panels as panels
+
+    def plot(trajectory, what, path, **options):
+        asked.append((what, path.name, options))
+
+    monkeypatch.setattr(panels, "plot", plot)
+    return asked
+
+
+HEADS = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
+
+
+@pytest.mark.parametrize("suffix", HEADS)
+def test_what_is_named_in_each_format(suffix, capsys):
+    assert main(["plot", "run.h5", "coordinates", "-o", f"t.{suffix}"]) == 0
+    assert Path(f"t.{suffix}").read_bytes().startswith(HEADS[suffix])
+    assert capsys.readouterr().out.split() == [f"t.{suffix}"]
+
+
+def test_names_and_choices_reach_the_picture(monkeypatch):
+    asked = drawn(monkeypatch)
+    assert main(["plot", "run.h5", "rates", "path", "--of", "crank pivot", "--of", "coupler"]) == 0
+    assert main(["plot", "run.h5", "-o", "t.pdf"]) == 0
+    assert asked == [
+        (["rates", "path"], "run.png", {"of": ["crank pivot", "coupler"]}),
+        ([], "t.pdf", {"of": None}),
+    ]
+
+
+def test_moving_pictures():
+    for name, argv, frames in (("t.gif", ["--speed", "5"], 3), ("u.gif", ["mechanism", "--speed", "10"], 2)):
+        assert main(["plot", "run.h5", *argv, "-o", name]) == 0
+        with Image.open(name) as picture:
+            assert picture.n_frames == frames
+
+
+def test_pictures_are_kept_unless_forced(capsys):
+    for name in ("other.png", "run.png"):
+        Path(name).write_text("mine")
+    assert main(["plot", "run.h5", "-o", "other.png"]) == 2
+    assert "'other.png' exists: replace it by --force" in capsys.readouterr().err
+    assert Path("other.png").read_text() == "mine"
+    assert main(["plot", "run.h5", "-o", "other.png", "--force"]) == 0
+    assert Path("other.png").read_bytes().startswith(HEADS["png"])
+    assert main(["plot", "run.h5"]) == 0  # the picture of the run is its own
+    assert Path("run.png").read_bytes().startswith(HEADS["png"])
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["reaction"], ("'reaction'", "did you mean 'reactions'?", "position", "drift", "mechanism")),
+        (["-o", "t.jpg"], ("t.jpg", ".png or .pdf or .svg or .gif or .mp4")),
+        (["-o", "run.h5"], ("run.h5", ".png")),
+        (["-o", "none/t.png"], ("no folder 'none'",)),
+        (["coordinates", "-o", "t.gif"], ("t.gif", "leave out the names")),
+        (["--of", "crank", "-o", "t.gif"], ("t.gif", "leave out the names")),
+        (["coordinates", "--speed", "2"], ("--speed", ".gif")),
+        (["--speed", "-2", "-o", "t.gif"], ("speed must be positive",)),
+        (["--of", "crank"], ("--of needs what to draw",)),
+        (["coordinates", "--of", "crank"], ("'crank'", "joints", "did you mean 'crank pi")),
+        (["-o", "t.mp4"], ("t.mp4", "ffmpeg")),
+    ],
+)
+def test_mistakes(argv, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["plot", "run.h5", *argv]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert all(word in line for word in words), line
+    assert [path.name for path in tmp_path.iterdir()] == ["run.h5"]
+
+
+@pytest.mark.parametrize("argv", [["-o", "t.jpg"], ["reaction"], ["--speed", "2"]])
+def test_mistakes_are_found_before_the_run_is_read(argv, capsys):
+    assert main(["plot", "none.h5", *argv]) == 2
+    assert "none.h5" not in capsys.readouterr().err

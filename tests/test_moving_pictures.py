@@ -1,0 +1,107 @@
+"""Runs as moving pictures: frames, their times, their formats."""
+
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import varint as vi
+from varint.viz.animation import FPS, frame_times, movie_writer
+
+
+@pytest.fixture(scope="module")
+def run():
+    """A turn of the crank."""
+    return vi.simulate(vi.mechanisms.four_bar(), 1.0, 0.01)
+
+
+FAKE = """#!{python}
+import sys
+if "-version" in sys.argv:
+    sys.exit(0)
+with open(sys.argv[-1], "wb") as file:
+    file.write(sys.stdin.buffer.read())
+sys.exit({code})
+"""
+
+
+def fake_ffmpeg(folder, code=0):
+    """A program called ffmpeg that writes the frames as they come."""
+    program = folder / "ffmpeg"
+    program.write_text(FAKE.format(python=sys.executable, code=code))
+    program.chmod(0o755)
+
+
+def test_a_gif_of_a_turn(run, tmp_path):
+    path = tmp_path / "turn.gif"
+    run.animate(path, trace="rocker pin")
+    assert path.stat().st_size < 1_000_000
+    with Image.open(path) as picture:
+        assert picture.format == "GIF"
+        assert picture.n_frames == 26  # from 0 to 1 s
+        assert picture.info["duration"] == 40
+        assert picture.info["loop"] == 0
+        first = np.asarray(picture.convert("RGB")).astype(int)
+        picture.seek(13)
+        assert np.abs(np.asarray(picture.convert("RGB")).astype(int) - first).max() > 100
+
+
+def test_speed_and_frames(run, tmp_path):
+    path = tmp_path / "p.gif"
+    run[:31].animate(path, fps=20, speed=2.0)
+    with Image.open(path) as picture:
+        assert picture.n_frames == 4
+        assert picture.info["duration"] == 50
+    assert movie_writer(path, 30.0).fps == pytest.approx(100 / 3)  # whole hundredths of a second
+    t = np.linspace(2.0, 5.0, 31)
+    assert frame_times(t, 25.0, 0.5) == pytest.approx(2.0 + 0.02 * np.arange(151))
+    assert frame_times(t, 25.0, 0.5)[-1] <= t[-1]
+    run[:1].animate(tmp_path / "still.gif")
+    with Image.open(tmp_path / "still.gif") as picture:
+        assert picture.n_frames == 1
+
+
+def test_mp4_by_ffmpeg(run, tmp_path, monkeypatch):
+    path = tmp_path / "p.mp4"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(vi.ArgumentError, match=r"p\.mp4' needs the program ffmpeg, .*install it, or write a \.gif"):
+        run.animate(path)
+    assert not path.exists()
+    fake_ffmpeg(tmp_path)
+    run[:21].animate(path, plane="isometric")
+    size, rest = divmod(path.stat().st_size, 6)  # frames from 0 to 0.2 s
+    assert rest == 0
+    assert size % (4 * 640) == 0  # red, green, blue, opacity
+    fake_ffmpeg(tmp_path, code=3)
+    with pytest.raises(vi.FileError, match="ffmpeg ended with code 3"):
+        run[:2].animate(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"path": "p.png"}, vi.ArgumentError, ("p.png", ".gif or .mp4")),
+        ({"path": "none/p.gif"}, vi.FileError, ("no folder 'none'",)),
+        ({"fps": 0}, vi.ArgumentError, ("fps must be positive",)),
+        ({"fps": 60}, vi.ArgumentError, ("fps must be at most 50",)),
+        ({"speed": -1.0}, vi.ArgumentError, ("speed must be positive",)),
+        ({"speed": 0.001}, vi.ArgumentError, ("25001 frames, above 3000", "speed of 0.0084 or more")),
+        ({"trace": ["rokcer"]}, vi.ArgumentError, ("'rokcer'", "did you mean 'rocker'?")),
+        ({"plane": "up"}, vi.ArgumentError, ("plane must be one of",)),
+    ],
+)
+def test_mistakes(options, error, words, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error) as caught:
+        run.animate(**{"path": "p.gif"} | options)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_long_runs_ask_for_a_speed():
+    t = np.array([0.0, 3600.0])
+    with pytest.raises(vi.ArgumentError, match=r"90001 frames, above 3000: choose a speed of (\S+) or more") as caught:
+        frame_times(t, FPS, 1.0)
+    speed = float(str(caught.value).split("speed of ")[1].split()[0])
+    assert len(frame_times(t, FPS, speed)) <= 3000
