@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import varint as vi
+from varint.cli.catalogue import entry
 
 DURATION, DRIFT_LIMIT = 10.0, 1e-10  # s, m
 HEAD = """# The catalogue
@@ -24,6 +25,21 @@ def known(name, facts):
     """The columns of a row of the table that no run is needed for."""
     fixed = " | ".join(str(facts[key]) for key in ("bodies", "loops", "rows", "mobility", "redundant"))
     return f"| {name} | {fixed} | {facts['dt'] * 1e3:g}"
+
+
+def described():
+    """What each mechanism is, its parameters and the zero of its coordinates, as `varint info NAME` tells it."""
+    lines = ["\n## Parameters\n"]
+    for each in map(entry, vi.mechanisms.NAMES):
+        lines += [f"* **{each.name}.** {each.text} Zero of the coordinates: {each.zero}"]
+        for one in each.parameters:
+            unit = f" {one.unit}" if one.unit else ""
+            lines += [f"  * `{one.name}` = {_default(one.default)}{unit}: {one.what}"]
+    return "\n".join(lines) + "\n"
+
+
+def _default(value):
+    return f"{value:.6g}" if isinstance(value, float) else f"`{value!r}`" if isinstance(value, str) else f"{value}"
 
 
 def runs():
@@ -51,4 +67,4 @@ if __name__ == "__main__":
             f"{known(name, facts)} | {error:.1e} | {error / run.kinetic.max():.1e}"
             f" | {run.drift.max():.0e} | {run.substeps} | {run.newton_iterations / run.steps:.1f} |"
         )
-    Path(__file__).parents[1].joinpath("docs", "catalogue.md").write_text(HEAD + "\n".join(lines) + "\n")
+    Path(__file__).parents[1].joinpath("docs", "catalogue.md").write_text(HEAD + "\n".join(lines) + "\n" + described())

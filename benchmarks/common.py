@@ -12,9 +12,8 @@ from varint.integrators.schemes import scheme
 
 def march_of(mechanism, dt=0.01, tol=1e-10, clustered=True):
     """A march of order 2 from the mechanism's start that records nothing."""
-    nb = len(mechanism.bodies)
     compiled = compile_structure(mechanism, clustered=clustered)
-    march = March(compiled, scheme(2), dt, tol, 1 << 40, (np.zeros((nb, 6)), np.zeros((0, nb, 6))))
+    march = March(compiled, scheme(2), dt, tol, 1 << 40)
     march.start(mechanism.state())
     return march
 

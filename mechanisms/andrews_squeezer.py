@@ -28,9 +28,18 @@ ANGLES = (
 def build(torque: float = 0.033, stiffness: float = 4530.0, rate: float = 0.0) -> vi.Mechanism:
     """Bodies K1 to K7 of the IVP test set, its y axis being z here, without gravity.
 
-    ``torque``: of the motor on the crank K1, N m; ``stiffness``: of the spring from K3 to the ground, N/m; ``rate``:
-    of the crank at the start, rad/s. The moments of inertia in the plane, which do not matter there, are those of a
-    thin plate.
+    The moments of inertia in the plane, which do not matter there, are those of a thin plate.
+
+    Zero of the coordinates: the pose at the start, that of the test set: all hinges count from there.
+
+    Parameters
+    ----------
+    torque : float, N m
+        Of the motor on the crank K1.
+    stiffness : float, N/m
+        Of the spring from K3 to the ground.
+    rate : float, rad/s
+        Of the crank at the start.
     """
     beta, theta, gamma, phi, delta, omega, epsilon = ANGLES
     origin, crank_pin = np.zeros(3), polar(RR, beta)

@@ -13,12 +13,25 @@ def build(
     angle: float = np.pi / 3,
     rate: float = 2 * np.pi,
 ) -> vi.Mechanism:
-    """Links of 1 kg/m; crank and rocker have the length ``crank``, coupler and ground ``coupler``, m.
+    """Links of 1 kg/m; crank and rocker are of one length, coupler and ground of another.
 
-    Every link is the common perpendicular of its two hinges. ``twist``: from the first hinge to the second about
-    the crank, rad; that about the coupler follows from Bennett's condition, sin(twist) / length alike for all
-    links. The crank turns about z at the origin, by ``angle`` (rad) from the ground link drawn out beyond it in the
-    reference configuration; ``rate``: its rate at the start, rad/s.
+    Every link is the common perpendicular of its two hinges. The twist about the coupler follows from Bennett's
+    condition, sin(twist) / length alike for all links. The crank turns about z at the origin.
+
+    Zero of the coordinates: the pose at the start, with the crank at ``angle``.
+
+    Parameters
+    ----------
+    crank : float, m
+        Length of crank and rocker.
+    coupler : float, m
+        Length of coupler and ground.
+    twist : float, rad
+        From the first hinge to the second about the crank.
+    angle : float, rad
+        Of the crank about z at the start, from the ground link drawn out beyond the crank's pivot.
+    rate : float, rad/s
+        Of the crank at the start.
     """
     points, axes = hinges(crank, coupler, twist, angle)
     bodies = [

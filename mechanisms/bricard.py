@@ -12,8 +12,10 @@ AXES = np.eye(3)[[1, 2, 0, 1, 2, 0]]  # of the hinge at each corner
 def build() -> vi.Mechanism:
     """Rods of 1 x 0.1 x 0.1 m and 1 kg, released at rest; gravity along -y.
 
-    Each hinge is square to its two rods. Six hinges in a loop leave six bodies no freedom; this one moves,
-    thanks to its dimensions alone.
+    Each hinge is square to its two rods. Six hinges in a loop leave six bodies no freedom; this one moves, thanks to
+    its dimensions alone.
+
+    Zero of the coordinates: the pose at the start, with the rods along edges of a cube.
     """
     bodies = [link(f"rod {i}", CORNERS[i - 1], CORNERS[i]) for i in range(1, 6)]
     ends = ["world", *(body.name for body in bodies), "world"]

@@ -7,10 +7,21 @@ from varint.mechanisms._links import hinge, link, polar
 
 
 def build(effort=0.0, angle: float = 1.0, mass: float = 1.0, length: float = 1.0) -> vi.Mechanism:
-    """Cart of ``mass`` (kg) on x, a pole of ``length`` (m) and 1 kg/m in the x-z plane, let go ``angle`` from hanging.
+    """A cart on x and a pole of 1 kg/m in the x-z plane, let go at rest with the pole at an angle.
 
-    ``effort``: of the motor, N: a number, one a node or a function of time and state (`vi.Motor`). The coordinate of
-    "pivot" counts from hanging, rad, that of "track" is the cart's x, m.
+    Zero of the coordinates: the pole hangs ("pivot", rad, from x towards z) and the cart is at x = 0 ("track", its x,
+    m).
+
+    Parameters
+    ----------
+    effort : float or function, N
+        Of the motor along the track: a number, one a node or a function of time and state (`vi.Motor`).
+    angle : float, rad
+        Of the pole from hanging at the start.
+    mass : float, kg
+        Of the cart.
+    length : float, m
+        Of the pole.
     """
     origin = np.zeros(3)
     bodies = [

@@ -19,10 +19,26 @@ def build(
 ) -> vi.Mechanism:
     """Arms of 2 kg/m on hinges to the ground; from each hang two rods of 0.5 kg/m that bear a platform of 0.5 kg.
 
-    ``base``, ``platform``: radii of the circles of hinges and of rod ends, m; ``arm``, ``rod``: lengths, m;
-    ``width``: between the rods of an arm, m; ``position`` of the platform in the reference configuration (3,), m.
-    ``rods``, their joints at the arm: "spherical", which leaves them free to spin about themselves, or
-    "universal". At the platform all are spherical.
+    At the platform all joints are spherical.
+
+    Zero of the coordinates: the pose at the start, with the platform at ``position``.
+
+    Parameters
+    ----------
+    base : float, m
+        Radius of the circle of the hinges.
+    platform : float, m
+        Radius of the circle of the rods' ends.
+    arm : float, m
+        Length of the arms.
+    rod : float, m
+        Length of the rods.
+    width : float, m
+        Between the two rods of an arm.
+    position : (3,) floats, m
+        Of the platform at the start.
+    rods : str
+        Their joints at the arm: "spherical", which leaves them free to spin about themselves, or "universal".
     """
     if rods not in RODS:
         raise vi.MechanismError(f"rods of delta_robot must be one of {RODS}, got {rods!r}")

@@ -10,10 +10,20 @@ STOP_STIFFNESS, STOP_DAMPING = 500.0, 1.0  # N m/rad, N m s/rad
 
 
 def build(effort=0.0, bank: float = 0.2, angle: float = 0.15, rate: float = 1.0) -> vi.Mechanism:
-    """A rod of 1 kg/m with a bob, hung at the origin, that bounces off stops at ``bank`` (rad) on both sides.
+    """A rod of 1 kg/m and 0.25 m with a bob of 0.5 kg, hung at the origin, that bounces off stops on both sides.
 
-    ``effort``: of the motor, N m: a number, one a node or a function of time and state (`vi.Motor`); ``angle``,
-    ``rate``: at the start, rad from hanging, rad/s.
+    Zero of the coordinates: the pendulum hangs ("pivot", rad, from x towards z).
+
+    Parameters
+    ----------
+    effort : float or function, N m
+        Of the motor at the pivot: a number, one a node or a function of time and state (`vi.Motor`).
+    bank : float, rad
+        Where the stops are, from hanging to both sides.
+    angle : float, rad
+        From hanging at the start.
+    rate : float, rad/s
+        Of the pendulum at the start.
     """
     end = polar(LENGTH, -np.pi / 2)
     rod = link("rod", np.zeros(3), end, width=0.01)

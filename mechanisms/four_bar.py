@@ -27,9 +27,29 @@ def build(
 ) -> vi.Mechanism:
     """Links of 1 kg/m in the x-z plane, hinged about y.
 
-    ``case``: one of ``CASES``, whose lengths (m) hold where none is given. The crank turns at the origin, the rocker
-    at (ground, 0, 0). ``angle``: of the crank from x towards z in the reference configuration, rad; ``rate``: its
-    rate at the start, rad/s. The rocker's end is above the line from the crank pin to the rocker's pivot.
+    The crank turns at the origin, the rocker at (ground, 0, 0). The rocker's end is above the line from the crank pin
+    to the rocker's pivot.
+
+    Zero of the coordinates: the pose at the start, with the crank at ``angle``: "crank pivot" counts from there, from
+    x towards z.
+
+    Parameters
+    ----------
+    case : str
+        One of ``CASES``, whose lengths hold where none is given: "crank-rocker", "double-crank", "double-rocker",
+        "change-point", "triple-rocker".
+    crank : float, m
+        Length; of the case where not given.
+    coupler : float, m
+        Length; of the case where not given.
+    rocker : float, m
+        Length; of the case where not given.
+    ground : float, m
+        Distance of the pivots; of the case where not given.
+    angle : float, rad
+        Of the crank from x towards z at the start.
+    rate : float, rad/s
+        Of the crank at the start.
     """
     if case not in CASES:
         raise vi.MechanismError(f"case of four_bar must be one of {tuple(CASES)}, got {case!r}")

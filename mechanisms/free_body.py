@@ -9,7 +9,17 @@ SPIN, PERTURBATION = 10.0, 0.1
 
 
 def build(spin: float = SPIN, perturbation: float = PERTURBATION) -> vi.Mechanism:
-    """A box without gravity, spinning at ``spin`` about y and ``perturbation`` about x, its longest edge (rad/s)."""
+    """A box of 0.4 x 0.2 x 0.1 m and 1 kg without gravity, spinning about its edges.
+
+    Zero of the coordinates: the pose at the start, with the box at the origin and its edges along the axes.
+
+    Parameters
+    ----------
+    spin : float, rad/s
+        About y, the middle axis, at the start.
+    perturbation : float, rad/s
+        About x, the longest edge, at the start.
+    """
     box = vi.Body.box("box", size=(0.4, 0.2, 0.1), mass=1.0)
     start = {"angular_velocity": {"box": (perturbation, spin, 0.0)}}
     return vi.Mechanism("free body", [box], [vi.Free("free", "world", "box")], gravity=(0, 0, 0), start=start)

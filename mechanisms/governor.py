@@ -9,11 +9,22 @@ DENSITY, LENGTH, WIDTH, SLIDER, BALL = 3000.0, 1.0, 0.01, 0.1, 5.0  # kg/m^3, m,
 
 
 def build(stiffness: float = 8e5, damping: float = 4e4, rate: float = 2 * np.pi) -> vi.Mechanism:
-    """Shaft along z on a revolute joint, the arms 30 degrees below level, hinged to it 0.05 m off its axis at z = 1.
+    """Shaft along z on a revolute joint, the arms 30 degrees below level, hinged to it 0.05 m off its axis at z = 1 m.
 
-    A point mass of 5 kg ends each arm; a spring-damper of ``stiffness`` (N/m) and ``damping`` (N s/m), at rest at the
-    start, goes from the middle of each to the side of the slider, whose coordinate is "slide", zero at z = 0.5.
-    ``rate``: of the whole about z at the start, rad/s.
+    A point mass of 5 kg ends each arm; a spring with a damper, at rest at the start, goes from the middle of each to
+    the side of the slider.
+
+    Zero of the coordinates: the pose at the start: the arms 30 degrees below level, the slider ("slide") at z = 0.5
+    m.
+
+    Parameters
+    ----------
+    stiffness : float, N/m
+        Of each spring.
+    damping : float, N s/m
+        Of each damper.
+    rate : float, rad/s
+        Of the whole about z at the start.
     """
     shaft = vi.Body.box("shaft", size=(WIDTH, WIDTH, LENGTH), mass=DENSITY * WIDTH**2 * LENGTH, position=(0, 0, 0.5))
     slider = vi.Body.box("slider", size=(SLIDER,) * 3, mass=DENSITY * SLIDER**3, position=(0, 0, 0.5))

@@ -14,8 +14,15 @@ WIDTH = 0.02
 def build(angle: float = 0.0, rate: float = 4 * np.pi) -> vi.Mechanism:
     """Bars of 1 kg/m; the crank turns at the origin, the two triangles are rigid.
 
-    ``angle``: of the crank from x towards z in the reference configuration, rad; ``rate``: its rate at the start,
-    rad/s.
+    Zero of the coordinates: the pose at the start, with the crank at ``angle``: "crank pivot" counts from there, from
+    x towards z.
+
+    Parameters
+    ----------
+    angle : float, rad
+        Of the crank from x towards z at the start.
+    rate : float, rad/s
+        Of the crank at the start.
     """
     origin, pivot, pin = np.zeros(3), np.array([-A, 0.0, -L]), polar(M, angle)
     top, knee = meet(pivot, pin, B, J), meet(pin, pivot, K, C)

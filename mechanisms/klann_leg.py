@@ -23,7 +23,15 @@ WIDTH = 0.05
 
 
 def build(rate: float = 4 * np.pi) -> vi.Mechanism:
-    """Links of 1 kg/m; ``rate``: of the crank at the start, rad/s."""
+    """Links of 1 kg/m in the x-z plane.
+
+    Zero of the coordinates: the pose at the start, with the leg fully extended and the crank along -x from "shaft".
+
+    Parameters
+    ----------
+    rate : float, rad/s
+        Of the crank at the start.
+    """
     bodies = [
         link("crank", SHAFT, PIN, WIDTH),
         welded("rod", PIN, ELBOW, KNEE, width=WIDTH),

@@ -7,12 +7,22 @@ from varint.mechanisms._links import hinge, link, polar
 
 
 def build(k: int = 4, closed: bool = False, angle: float = 0.3) -> vi.Mechanism:
-    """Two rails of ``k`` links of 1 kg/m, hinged end to end, and rungs between their joints; released at rest.
+    """Two rails of links of 1 kg/m, hinged end to end, and rungs between their joints; released at rest.
 
-    Open: links of some 0.5 m, straight, turned by ``angle`` (rad) from hanging towards x, a rung at each joint and
-    at the free ends. ``closed``: the last links are hinged to the ground too, the left rail lies on a half circle,
-    tilted by ``angle``. Each rung is a tenth shorter than the one before: so no cell can fall flat, and no pose
-    has freedoms that the count of hinges does not give.
+    Open: links of some 0.5 m, straight, with a rung at each joint and at the free ends. Closed: the last links are
+    hinged to the ground too, the left rail lies on a half circle. Each rung is a tenth shorter than the one before:
+    so no cell can fall flat, and no pose has freedoms that the count of hinges does not give.
+
+    Zero of the coordinates: the pose at the start, turned by ``angle``.
+
+    Parameters
+    ----------
+    k : int
+        Number of links of a rail, 1 or more, 4 or more where closed.
+    closed : bool
+        Whether the last links are hinged to the ground.
+    angle : float, rad
+        From hanging towards x at the start; where closed, of the half circle.
     """
     least = 4 if closed else 1  # closed with three it cannot move
     if k < least:

@@ -10,11 +10,24 @@ HIPS = {"front left": (0.2, 0.12), "front right": (0.2, -0.12), "rear left": (-0
 def build(
     legs: int = 4, spin=(0.2, 3.0, 1.0), opening: float = np.pi / 2, rate: float = 1.0, gravity=(0, 0, 0)
 ) -> vi.Mechanism:
-    """A trunk of 0.4 x 0.2 x 0.1 m and 5 kg, tied to nothing, with the first ``legs`` of four legs as `minitaur_leg`.
+    """A trunk of 0.4 x 0.2 x 0.1 m and 5 kg, tied to nothing, with up to four legs as `minitaur_leg`.
 
-    ``spin``: angular velocity of the trunk at the start (3,), body, rad/s; ``opening``: of the upper links from
-    hanging, rad; ``rate``: at which the first leg's opens at the start, rad/s; the others do so at other rates.
-    Relative to the centre of mass free fall is the same without gravity (3,), m/s^2: by default there is none.
+    Relative to the centre of mass free fall is the same without gravity: by default there is none.
+
+    Zero of the coordinates: the pose at the start, with the upper links opened by ``opening`` from hanging.
+
+    Parameters
+    ----------
+    legs : int
+        Number of legs, 1 to 4.
+    spin : (3,) floats, rad/s
+        Angular velocity of the trunk at the start, in its own axes.
+    opening : float, rad
+        Of the upper links from hanging at the start.
+    rate : float, rad/s
+        At which the first leg opens at the start; the others do so at other rates.
+    gravity : (3,) floats, m/s^2
+        In the world's axes.
     """
     if not 1 <= legs <= len(HIPS):
         raise vi.MechanismError(f"legs of minitaur must be 1 to {len(HIPS)}, got {legs}")

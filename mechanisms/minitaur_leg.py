@@ -9,10 +9,19 @@ UPPER, LOWER, WIDTH = 0.1, 0.2, 0.02  # m
 
 
 def build(opening: float = np.pi / 2, rate: float = 3.0) -> vi.Mechanism:
-    """Links of 1 kg/m hung from the origin; ``opening``: of each upper link from hanging, rad.
+    """Links of 1 kg/m hung from the origin.
 
-    ``rate``: at which the right hip opens at the start, rad/s. As the leg swings its knees pass each other, each time
-    through a singular pose: it is stretched and its lower links coincide.
+    As the leg swings its knees pass each other, each time through a singular pose: it is stretched and its lower
+    links coincide.
+
+    Zero of the coordinates: the pose at the start, with the upper links opened by ``opening`` from hanging.
+
+    Parameters
+    ----------
+    opening : float, rad
+        Of each upper link from hanging at the start.
+    rate : float, rad/s
+        At which the right hip opens at the start.
     """
     bodies, joints = leg("", "world", np.zeros(3), opening)
     return vi.Mechanism("Minitaur's leg", bodies, joints, start={"rates": {"left hip": 0.0, "right hip": rate}})

@@ -7,10 +7,19 @@ from varint.mechanisms._links import hinge
 
 
 def build(N: int = 2, speed: float = 1.0) -> vi.Mechanism:
-    """``N`` + 1 upright rods on the ground, 1 m apart, and ``N`` level rods between their tops, of 1 m and 1 kg each.
+    """Upright rods on the ground, 1 m apart, and level rods between their tops, of 1 m and 1 kg each.
 
-    ``speed``: of the tops at the start, along x, m/s. Where all rods are level they can swing apart: there the
-    linkage has ``N`` + 1 degrees of freedom, everywhere else one.
+    Where all rods are level they can swing apart: there the linkage has ``N`` + 1 degrees of freedom, everywhere else
+    one.
+
+    Zero of the coordinates: the pose at the start, with the uprights along z.
+
+    Parameters
+    ----------
+    N : int
+        Number of level rods, 1 or more; the uprights are one more.
+    speed : float, m/s
+        Of the tops along x at the start.
     """
     if N < 1:
         raise vi.MechanismError(f"N of n_four_bar must be 1 or more, got {N}")

@@ -8,9 +8,19 @@ JOINTS = ("revolute", "spherical")
 
 
 def build(n: int = 3, joint: str = "revolute", angle: float = np.pi / 4) -> vi.Mechanism:
-    """``n`` boxes of 0.1 x 0.1 x 1 m and 1 kg, straight, turned by ``angle`` about +y from hanging.
+    """Boxes of 0.1 x 0.1 x 1 m and 1 kg, straight, turned about +y from hanging, released at rest.
 
-    ``joint``: "revolute" (axes along y) or "spherical".
+    Zero of the coordinates: the pose at the start, straight and turned by ``angle``; hanging is at -``angle`` of
+    "joint 1".
+
+    Parameters
+    ----------
+    n : int
+        Number of boxes.
+    joint : str
+        "revolute" (axes along y) or "spherical".
+    angle : float, rad
+        About +y from hanging, at the start.
     """
     if joint not in JOINTS:
         raise vi.MechanismError(f"joint of n_pendulum must be one of {JOINTS}, got {joint!r}")

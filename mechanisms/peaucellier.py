@@ -7,12 +7,25 @@ from varint.mechanisms._links import hinge, link, meet, polar
 
 
 def build(arm: float = 1.0, side: float = 0.7, crank: float = 0.3, angle: float = 1.0) -> vi.Mechanism:
-    """Two arms hung from the origin, a rhombus between their ends, a crank on its upper corner; m, 1 kg/m.
+    """Two arms hung from the origin, a rhombus between their ends, a crank on its upper corner; 1 kg/m.
 
-    ``angle``: of the crank from hanging towards x, rad; released at rest. The crank turns ``crank`` below the origin,
-    so its pin moves on a circle through the origin. The rhombus keeps the product of the distances of pin and tip
-    from the origin at arm^2 - side^2, which makes a line of that circle: the tip stays `line_depth` below the origin.
-    Where pin and tip meet, as they do not by default, the rhombus is in a singular pose.
+    Released at rest. The crank turns ``crank`` below the origin, so its pin moves on a circle through the origin. The
+    rhombus keeps the product of the distances of pin and tip from the origin at arm^2 - side^2, which makes a line of
+    that circle: the tip stays `line_depth` below the origin. Where pin and tip meet, as they do not by default, the
+    rhombus is in a singular pose.
+
+    Zero of the coordinates: the pose at the start, with the crank at ``angle``.
+
+    Parameters
+    ----------
+    arm : float, m
+        Length of the arms.
+    side : float, m
+        Of the rhombus.
+    crank : float, m
+        Length of the crank, and depth of its pivot below the origin.
+    angle : float, rad
+        Of the crank from hanging towards x at the start.
     """
     origin, pivot = np.zeros(3), polar(crank, -np.pi / 2)
     pin = pivot + polar(crank, angle - np.pi / 2)

@@ -7,11 +7,21 @@ from varint.mechanisms._links import link, polar
 
 
 def build(m: int = 4, opening: float = np.pi / 2, tilt: float = np.pi / 6) -> vi.Mechanism:
-    """``m`` rhombi of 0.1 x 0.1 x 1 m, 1 kg links on revolute joints about y, the first hung from the origin.
+    """Rhombi of links of 0.1 x 0.1 x 1 m and 1 kg on revolute joints about y, the first hung from the origin.
 
-    ``opening``: angle at the top corner of each rhombus, rad; ``tilt``: of the whole chain about +y from
-    hanging, rad. The upper links of a rhombus both hang from the lower left link of the one above, so
-    that no loop needs another.
+    Released at rest. The upper links of a rhombus both hang from the lower left link of the one above, so that no
+    loop needs another.
+
+    Zero of the coordinates: the pose at the start, with each rhombus opened by ``opening``.
+
+    Parameters
+    ----------
+    m : int
+        Number of rhombi.
+    opening : float, rad
+        Angle at the top corner of each rhombus at the start.
+    tilt : float, rad
+        Of the whole chain about +y from hanging at the start.
     """
     left, right = (polar(1.0, -np.pi / 2 - tilt + side * opening / 2) for side in (-1, 1))
     bodies, joints = [], []

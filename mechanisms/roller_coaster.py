@@ -7,10 +7,23 @@ import varint as vi
 
 
 def build(radius: float = 20.0, height: float = 6.0, frames: int = 16, speed: float = 16.0) -> vi.Mechanism:
-    """Track around a circle of ``radius`` (m) with two hills of ``height`` (m), as ``frames`` control frames.
+    """Track around a circle with two hills, as control frames, a car of 600 kg and a gondola of 200 kg.
 
-    The car, 600 kg, starts in a valley with ``speed`` (m/s); the gondola, 200 kg, hangs on a hinge along the track.
-    The coordinate of "track" counts control frames passed.
+    The car starts near the bottom of a valley; the gondola hangs on a hinge along the track.
+
+    Zero of the coordinates: the pose at the start, near the second control frame: "track" counts control frames
+    passed since then, "swing" counts from the gondola's place below the car, rad.
+
+    Parameters
+    ----------
+    radius : float, m
+        Of the circle.
+    height : float, m
+        Of the hills.
+    frames : int
+        Number of control frames.
+    speed : float, m/s
+        Of the car at the start.
     """
     track = control_frames(radius, height, frames)
     T, ahead = vi.SplineCurve.pose(track, 0.0), vi.SplineCurve.pose(track, 1e-4)

@@ -7,11 +7,21 @@ from varint.mechanisms._links import link
 
 
 def build(short: float = 0.8, long: float = 1.0, drop: float = 1.3) -> vi.Mechanism:
-    """A platform of 1 kg hangs ``drop`` (m) below the ground on two chains of two links of 1 kg/m, released at rest.
+    """A platform of 1 kg hangs below the ground on two chains of two links of 1 kg/m, released at rest.
 
-    ``short``, ``long``: length of both links of the chain with hinges along y, and along x, m. The platform's
-    fall ends where the short chain is straight; its knee swings through. Of two equal chains each could choose
-    its side there.
+    The platform's fall ends where the short chain is straight; its knee swings through. Of two equal chains each
+    could choose its side there.
+
+    Zero of the coordinates: the pose at the start, with the platform ``drop`` below the ground.
+
+    Parameters
+    ----------
+    short : float, m
+        Length of both links of the chain with hinges along y.
+    long : float, m
+        Length of both links of the chain with hinges along x.
+    drop : float, m
+        Of the platform below the ground at the start.
     """
     if not 0 < drop < 2 * min(short, long):
         raise vi.MechanismError(f"links of {short:g} and {long:g} m do not let a platform hang {drop:g} m below")

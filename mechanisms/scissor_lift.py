@@ -7,11 +7,25 @@ from varint.mechanisms._links import hinge, link
 
 
 def build(k: int = 3, length: float = 1.0, angle: float = 0.3, rate: float = 0.06, gravity=(0, 0, 0)) -> vi.Mechanism:
-    """``k`` stages of two bars of ``length`` (m) and 1 kg/m, sliders of 1 kg and a platform of 10 kg.
+    """Stages of two bars of 1 kg/m, sliders of 1 kg and a platform of 10 kg.
 
-    ``angle``: of the bars from level in the reference configuration, rad; ``rate``: its rate at the start, rad/s.
-    The platform is k length sin(angle) above the ground. The lift has no drive yet that could hold it, so there is
-    no gravity (m/s^2) unless asked for; it rises until the bars are upright, a singular pose.
+    The platform is k length sin(angle) above the ground. The lift has no drive yet that could hold it, so there is no
+    gravity unless asked for; it rises until the bars are upright, a singular pose.
+
+    Zero of the coordinates: the pose at the start, with the bars at ``angle`` from level.
+
+    Parameters
+    ----------
+    k : int
+        Number of stages, 1 or more.
+    length : float, m
+        Of the bars.
+    angle : float, rad
+        Of the bars from level at the start.
+    rate : float, rad/s
+        Of that angle at the start.
+    gravity : (3,) floats, m/s^2
+        In the world's axes.
     """
     if k < 1:
         raise vi.MechanismError(f"k of scissor_lift must be 1 or more, got {k}")

@@ -7,10 +7,23 @@ from varint.mechanisms._links import hinge, link, polar
 
 
 def build(crank: float = 0.3, rod: float = 1.0, angle: float = np.pi / 3, rate: float = 2 * np.pi) -> vi.Mechanism:
-    """Crank and connecting rod of those lengths (m) and 1 kg/m in the x-z plane, a slider of 1 kg.
+    """Crank and connecting rod of 1 kg/m in the x-z plane, a slider of 1 kg on x.
 
-    The crank turns at the origin, by default all round. ``angle``: of the crank from x towards z in the
-    reference configuration, rad; ``rate``: its rate at the start, rad/s.
+    The crank turns at the origin, by default all round.
+
+    Zero of the coordinates: the pose at the start, with the crank at ``angle``: "crank pivot" counts from there, from
+    x towards z; but "slide" is the slider's x, m, zero at the origin.
+
+    Parameters
+    ----------
+    crank : float, m
+        Length of the crank.
+    rod : float, m
+        Length of the connecting rod.
+    angle : float, rad
+        Of the crank from x towards z at the start.
+    rate : float, rad/s
+        Of the crank at the start.
     """
     height = crank * np.sin(angle)
     if rod <= abs(height):

@@ -9,9 +9,16 @@ JOINTS = ("universal", "revolute")
 
 
 def build(n: int = 10, joint: str = "universal") -> vi.Mechanism:
-    """``n`` links of 0.1 x 0.1 x 1 m and 1 kg along x, tied to nothing; the first at rest, all joints turning.
+    """Links of 0.1 x 0.1 x 1 m and 1 kg along x, tied to nothing; the first at rest, all joints turning.
 
-    ``joint``: "universal" (about y and z) or "revolute" (about y and z in turn).
+    Zero of the coordinates: the pose at the start, straight along x.
+
+    Parameters
+    ----------
+    n : int
+        Number of links.
+    joint : str
+        "universal" (about y and z) or "revolute" (about y and z in turn).
     """
     if joint not in JOINTS:
         raise vi.MechanismError(f"joint of snake must be one of {JOINTS}, got {joint!r}")

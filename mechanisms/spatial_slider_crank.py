@@ -17,9 +17,18 @@ WRISTS = ("universal", "spherical")
 def build(angle: float = 0.0, rate: float = 6.0, wrist: str = "universal") -> vi.Mechanism:
     """Crank of 0.12 kg, balanced at its pivot; rod of 0.5 kg; slider of 2 kg on the x axis.
 
-    ``angle``: of the crank from z towards -y in the reference configuration, rad; ``rate``: its rate at the
-    start, rad/s. ``wrist``, the joint at the slider: "universal" (about x, then across the rod), or
-    "spherical", which leaves the rod free to spin about itself.
+    Zero of the coordinates: the pose at the start, with the crank at ``angle``: "crank pivot" counts from there, from
+    z towards -y, and "slide" from the slider's place there, along x.
+
+    Parameters
+    ----------
+    angle : float, rad
+        Of the crank from z towards -y at the start.
+    rate : float, rad/s
+        Of the crank at the start.
+    wrist : str
+        The joint at the slider: "universal" (about x, then across the rod), or "spherical", which leaves the rod free
+        to spin about itself.
     """
     if wrist not in WRISTS:
         raise vi.MechanismError(f"wrist of spatial_slider_crank must be one of {WRISTS}, got {wrist!r}")

@@ -9,9 +9,16 @@ SPIN, TILT = 30.0, np.pi / 6
 
 
 def build(spin: float = SPIN, tilt: float = TILT) -> vi.Mechanism:
-    """A disk on a massless stem, leaning by ``tilt`` (rad) from the vertical towards x, its tip at the origin.
+    """A disk of 1 kg on a massless stem, leaning from the vertical towards x, its tip at the origin.
 
-    ``spin``: angular velocity about its axis, that of the precession included, rad/s.
+    Zero of the coordinates: the pose at the start, leaning by ``tilt``: rotation vectors of "tip" count from there.
+
+    Parameters
+    ----------
+    spin : float, rad/s
+        Angular velocity about its axis at the start, that of the precession included.
+    tilt : float, rad
+        From the vertical towards x at the start.
     """
     axis = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
     quat = (np.cos(tilt / 2), 0.0, np.sin(tilt / 2), 0.0)

@@ -14,12 +14,24 @@ def build(
 ) -> vi.Mechanism:
     """Legs of two bodies of 1 kg/m from the ground to a disk of 5 kg, which starts with a slow twist.
 
-    ``base``, ``platform``: radii of the circles of joints, m; ``height`` of the platform, m. On both circles
-    the joints come in pairs, ``spread`` (rad) to each side of three directions; the pairs of the base stand below
-    the gaps of the platform's. ``legs``, their joints at the base: "universal", or "spherical", which leaves each leg
-    free to spin about itself. At the platform all are spherical.
+    On both circles the joints come in pairs; the pairs of the base stand below the gaps of the platform's. At the
+    platform all joints are spherical. No gravity: nothing would hold the platform up.
 
-    No gravity: nothing would hold the platform up.
+    Zero of the coordinates: the pose at the start, with the platform level at ``height``; "leg" 1 to 6, m, are zero
+    at their lengths there.
+
+    Parameters
+    ----------
+    base : float, m
+        Radius of the circle of joints on the ground.
+    platform : float, m
+        Radius of the circle of joints on the platform.
+    height : float, m
+        Of the platform at the start.
+    spread : float, rad
+        Of the joints of a pair of the base to each side of its direction.
+    legs : str
+        Their joints at the base: "universal", or "spherical", which leaves each leg free to spin about itself.
     """
     if legs not in LEGS:
         raise vi.MechanismError(f"legs of stewart_platform must be one of {LEGS}, got {legs!r}")

@@ -9,9 +9,18 @@ JOINTS = ("revolute", "spherical")
 
 
 def build(joint: str = "revolute", span: float = 1.5, angle: float = np.pi / 4) -> vi.Mechanism:
-    """Three links of 1 m and 1 kg from the origin to (span, 0, 0).
+    """Three links of 1 m and 1 kg from the origin to (span, 0, 0), released at rest.
 
-    ``angle``: of the first link from hanging towards x, rad. ``joint``: "revolute" (axes along y) or "spherical".
+    Zero of the coordinates: the pose at the start, with the first link at ``angle``.
+
+    Parameters
+    ----------
+    joint : str
+        "revolute" (axes along y) or "spherical".
+    span : float, m
+        Distance of both ends.
+    angle : float, rad
+        Of the first link from hanging towards x at the start.
     """
     if joint not in JOINTS:
         raise vi.MechanismError(f"joint of three_link_loop must be one of {JOINTS}, got {joint!r}")

@@ -9,10 +9,21 @@ MOST_LEVELS, MOST_ENDS = 200, 100_000
 
 
 def build(depth: int = 3, branching: int = 2, angle: float = np.pi / 4) -> vi.Mechanism:
-    """``depth`` levels of 1 m, 1 kg links, each bearing ``branching`` children at its end.
+    """Links of 1 m and 1 kg in levels, each bearing children at its end, released at rest.
 
-    The first link hangs from the origin, turned by ``angle`` (rad) towards x. Children spread along
-    y and x in turn. Universal joints on even levels, counted from 0, revolute joints on odd ones.
+    The first link hangs from the origin, turned towards x. Children spread along y and x in turn. Universal joints on
+    even levels, counted from 0, revolute joints on odd ones.
+
+    Zero of the coordinates: the pose at the start, with the first link at ``angle``.
+
+    Parameters
+    ----------
+    depth : int
+        Number of levels, 1 or more.
+    branching : int
+        Number of children of a link, 1 or more.
+    angle : float, rad
+        Of the first link from hanging towards x at the start.
     """
     if not 1 <= depth <= MOST_LEVELS or branching < 1:
         raise vi.MechanismError(

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import shlex
 import struct
 import subprocess
@@ -114,7 +115,7 @@ def test_interrupted_run_says_how_to_go_on(monkeypatch, capsys):
 
     argv = ["run", "double_pendulum", "--duration", "20", "-p", "angle=0.5", "-o", "a run.h5", "--force"]
     with monkeypatch.context() as patch:
-        patch.setattr("varint.cli.run._progress", lambda dt: contextlib.nullcontext(stop))
+        patch.setattr("varint.cli.run._progress", lambda dt, quiet: contextlib.nullcontext(stop))
         assert main(argv) == 130
     err = capsys.readouterr().err
     assert "interrupted" in err
@@ -215,8 +216,8 @@ MISTAKES = {
     "truncated run, described": (["info", "short.h5"], ("short.h5", "damaged")),
     "text as a run": (["plot", "text.txt"], ("text.txt", "no run of varint")),
     "text as a run, resumed": (
-        ["run", "double_pendulum", "-o", "text.txt", "--resume"],
-        ("text.txt", "no run of varint"),
+        ["run", "double_pendulum", "-o", "text.h5", "--resume"],
+        ("text.h5", "no run of varint"),
     ),
     "output in no folder": (["run", "double_pendulum", "-o", "none/run.h5"], ("none", "cannot write")),
     "picture in no folder": (["run", "double_pendulum", "--plot", "none/p.png"], ("none", "cannot write")),
@@ -261,6 +262,7 @@ def build():
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes_get_one_line(name, folder, run_file, capsys):
     Path("text.txt").write_text("not a run, not a mechanism\n")
+    Path("text.h5").write_text("not a run, not a mechanism\n")
     Path("broken.json").write_text('{\n "name": "x",\n "bodies": oops\n}\n')
     Path("broken.py").write_text("import varint\nbuild = no_such_name\n")
     Path("short.h5").write_bytes(run_file.read_bytes()[:-3000])
@@ -357,7 +359,7 @@ def test_info_of_a_mechanism(name, capsys):
     facts = " ".join(out.split())
     assert f"6 n - rows {6 * len(mechanism.bodies) - mechanism.rows}" in facts
     assert f"energy at the start {vi.simulate(mechanism, 0.01, 0.01).energy[0]:.6g} J" in facts
-    assert facts.count("loops") == len(mechanism.compiled.topology.clusters)
+    assert len(re.findall(r"loops \d+ from", facts)) == len(mechanism.compiled.topology.clusters)
 
 
 def test_info_of_a_run(run_file, capsys):

@@ -11,7 +11,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 import varint as vi
 from varint.analysis.derived import QUANTITIES, conserves_momentum
 from varint.cli import main
-from varint.loads import command_array
+from varint.loads import Commands
 from varint.redmax.couplings import prescribed_motions
 
 CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work done"
@@ -165,7 +165,7 @@ def test_tabulated_motion_is_one_curve_in_both_formulations():
     t = dt * np.arange(steps + 1)
     positions = np.sin(3 * t) ** 2
     mechanism = driven(positions)
-    values, rates = command_array(mechanism, mechanism.compiled, steps, dt)[..., 0]
+    values, rates = Commands(mechanism, mechanism.compiled, steps, dt).at(np.arange(steps + 1))[..., 0]
     fine = np.linspace(0, 1, 333)
     maximal = CubicHermiteSpline(t, values, rates)  # what the steps make of them
     reduced = prescribed_motions(mechanism, steps, dt, 1.0)["joint 1"]

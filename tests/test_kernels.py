@@ -188,10 +188,9 @@ def test_stepping_allocates_nothing():
 def test_blocks_and_restored_checkpoints_give_the_same_bits(cut, rng):
     mechanism = random_tree(rng, 4, kinds=("Revolute", "Spherical", "Universal"))
     state = random_velocity_state(rng, mechanism)
-    loads = (np.zeros((4, 6)), np.zeros((0, 4, 6)))
 
     def fresh():
-        march = March(mechanism.compiled, scheme(4), 0.01, 1e-10, 1, loads)
+        march = March(mechanism.compiled, scheme(4), 0.01, 1e-10, 1)
         march.start(state)
         return march
 

@@ -27,6 +27,7 @@ LAYERS = [
     {"viz"},
     {"comparison"},
     {"cli"},
+    {"__main__"},
 ]
 FLOOR = {name: number for number, layer in enumerate(LAYERS) for name in layer}
 FORBIDDEN = {

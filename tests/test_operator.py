@@ -15,7 +15,7 @@ from varint.kernels.momentum import momentum_derivative
 from varint.kernels.newton import evaluate_step, has_efforts
 from varint.kernels.operator import apply_operator, apply_transposed, prepare_operator
 from varint.kernels.refine import refine
-from varint.loads import command_array
+from varint.loads import Commands
 
 STEP = 3e-5  # of differences, m/s and rad/s
 SAMPLES = tuple(force_samples.samples(np.random.default_rng(0)))
@@ -32,7 +32,8 @@ class Step:
         nr = self.plan.rows.role.size
         commands = np.zeros((2, 1, compiled.force.size))
         commands[0] = rng.standard_normal(compiled.force.size)
-        march = March(compiled, scheme(2), h, 1e-12, 1, (np.zeros((nb, 6)), np.zeros((0, nb, 6))), commands)
+        march = March(compiled, scheme(2), h, 1e-12, 1)
+        march.give(march.load, march.series, *commands)
         march.start(mechanism.state() if state is None else state)
         self.ws = ws = march.ws
         ws.efforts.input[:] = commands[0, 0]
@@ -142,8 +143,8 @@ def refined(mechanism, state, h, commands=None):
     """What is left after each of six passes, relative, in the step that follows twenty others."""
     compiled = mechanism.compiled
     plan, nb = compiled.plan, len(mechanism.bodies)
-    loads = np.zeros((nb, 6)), np.zeros((0, nb, 6))
-    march = March(compiled, scheme(2), h, 1e-11, 1, loads, command_array(mechanism, compiled, 21, h))
+    march = March(compiled, scheme(2), h, 1e-11, 1)
+    march.give(march.load, march.series, *Commands(mechanism, compiled, 21, h).at(np.arange(22)))
     march.start(state)
     march.advance(20)
     ws, step = march.ws, (march.pose, 1 - march.pose, h)

@@ -66,7 +66,7 @@ def check(mechanism, duration, path, looks=2, longer=True, **options):
     assert not differing(resumed, whole)
     assert not differing(vi.load(path), whole)
     if longer:
-        vi.redmax.simulate(mechanism, 0.6 * duration, output=path, **options)
+        vi.redmax.simulate(mechanism, 0.6 * duration, output=path, overwrite=True, **options)
         assert not differing(vi.redmax.simulate(mechanism, duration, output=path, resume=True, **options), whole)
     return whole
 
@@ -224,7 +224,7 @@ vi.redmax.simulate(vi.mechanisms.{name}(), {duration}, dt=0.01, every=2, integra
 @pytest.mark.parametrize(("name", "integrator"), [("double_pendulum", "dop853"), ("four_bar", "bdf2")])
 def test_killed_run_is_readable_and_goes_on_to_the_same_bits(name, integrator, tmp_path):
     path = tmp_path / "run.h5"
-    code = ENDLESS.format(name=name, duration=1e6, integrator=integrator)
+    code = ENDLESS.format(name=name, duration=1e5, integrator=integrator)
     process = subprocess.Popen([sys.executable, "-c", code, str(path)])
     try:
         deadline, seen = time.monotonic() + 300, []
@@ -355,7 +355,8 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_command_runs_describes_and_draws(integrator, folder, capsys):
-    argv = ["run", "four_bar", "--integrator", integrator, "--duration", "0.1", "--rtol", "1e-6", "-o", "run.h5"]
+    argv = ["run", "four_bar", "--integrator", integrator, "--duration", "0.1", "-o", "run.h5"]
+    argv += [] if INTEGRATORS[integrator].fixed else ["--rtol", "1e-6"]
     assert main(argv) == 0
     exact = vi.redmax.simulate(vi.mechanisms.four_bar(), 0.1, dt=0.01, integrator=integrator, rtol=1e-6)
     assert not differing(vi.load("run.h5"), exact)
@@ -384,4 +385,4 @@ def test_random_trees_with_every_integrator(tmp_path):
     mechanism = random_tree(rng, 4, floating=True)
     state = random_velocity_state(rng, mechanism)
     for integrator in INTEGRATORS:
-        check(mechanism, 0.1, tmp_path / "run.h5", dt=0.005, integrator=integrator, state=state)
+        check(mechanism, 0.1, tmp_path / f"{integrator}.h5", dt=0.005, integrator=integrator, state=state)

@@ -83,7 +83,7 @@ def test_an_integrator_more_is_one_class(monkeypatch):
     mechanism, errors = vi.mechanisms.double_pendulum(), []
     exact = vi.redmax.simulate(mechanism, 0.4, rtol=1e-11)
     for n in (40, 80):
-        run = vi.redmax.simulate(mechanism, 0.4, dt=0.4 / n, integrator="midpoint", output="run.h5")
+        run = vi.redmax.simulate(mechanism, 0.4, dt=0.4 / n, integrator="midpoint", output="run.h5", overwrite=True)
         errors.append(np.abs(run.position[-1] - exact.position[-1]).max())
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
     longer = vi.redmax.simulate(mechanism, 0.5, dt=0.005, integrator="midpoint", output="run.h5", resume=True)

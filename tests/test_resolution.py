@@ -14,7 +14,7 @@ from varint.cli.summary import summary
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 from varint.kernels.newton import DIRECTION_BOUND
-from varint.loads import command_array, load_arrays
+from varint.loads import Commands
 
 WRONG = 0.05  # of the energy scale
 
@@ -157,8 +157,8 @@ def test_the_kernels_balance_is_that_of_the_trajectory(name, order):
     if order == 4 and mechanism.compiled.plan.limits.measure.size:
         pytest.skip("hard stops need a lower order")
     compiled = mechanism.compiled
-    loads, commands = load_arrays(mechanism, compiled, steps, None, None), command_array(mechanism, compiled, steps, dt)
-    march = March(compiled, scheme(order), dt, 1e-12, 1, loads, commands)
+    march = March(compiled, scheme(order), dt, 1e-12, 1)
+    march.give(march.load, march.series, *Commands(mechanism, compiled, steps, dt).at(np.arange(steps + 1)))
     march.start(mechanism.state())
     found = []
     for _ in range(steps):
@@ -230,14 +230,15 @@ def test_a_run_that_stopped_finds_the_same_steps(tmp_path, every):
         assert np.array_equal(other.position, whole.position)
     steps = np.round(vi.simulate(chain, 12.0, 0.01, **common | {"every": 1}).unresolved / 0.01)
     last = np.round(whole.t[-1] / 0.01)
-    assert np.array_equal(np.unique(every * np.ceil(steps[steps <= last] / every)), np.round(whole.unresolved / 0.01))
+    expected = np.unique(np.minimum(every * np.ceil(steps / every), last))
+    assert np.array_equal(expected, np.round(whole.unresolved / 0.01))
 
 
 def test_the_summary_of_a_run_says_so():
-    chain, settings = ten_links(), {"formulation": "maximal", "dt": 0.01, "order": 4, "scheme": "suzuki"}
+    chain = ten_links()
     console = Console(width=400, record=True, file=io.StringIO())
     for duration in (1.0, 8.0):
-        console.print(summary(vi.simulate(chain, duration, 0.01, order=4, on_unresolved="ignore"), settings))
+        summary(vi.simulate(chain, duration, 0.01, order=4, on_unresolved="ignore")).show(console)
     assert console.export_text().count("did not resolve its motion, first at t = 7.0") == 1
 
 

@@ -43,8 +43,17 @@ def in_process(code, *arguments, **options):
 # ------------------------------------------------------------------------------------------ disks that are full
 
 OUT_OF_SPACE = """
+import os, tempfile
+ballast = tempfile.TemporaryFile(dir=os.path.dirname(sys.argv[1]))
+
+def fill(done, total):
+    if done > 600 and {full} and not ballast.tell():
+        status = os.statvfs(ballast.name)
+        os.posix_fallocate(ballast.fileno(), 0, status.f_bavail * status.f_bsize)
+        ballast.seek(1)
+
 try:
-    vi.simulate(vi.mechanisms.n_pendulum(5), 1e5, 0.01, output=sys.argv[1])
+    vi.simulate(vi.mechanisms.n_pendulum(5), {duration}, 0.01, output=sys.argv[1], progress=fill)
 except vi.FileError as problem:
     print(problem)
     sys.exit(3)
@@ -88,7 +97,7 @@ def check_stopped_for_space(path, done):
 
 def test_full_disk_stops_the_run_and_keeps_what_was_written(small_disk):
     path = small_disk / "run.h5"
-    left = check_stopped_for_space(path, in_process(OUT_OF_SPACE, path))
+    left = check_stopped_for_space(path, in_process(OUT_OF_SPACE.format(duration=50.0, full=True), path))
     with pytest.raises(vi.FileError, match="MB are free"):  # what room there is left does not last
         vi.simulate(vi.mechanisms.n_pendulum(5), 1e5, DT, output=path, resume=True)
     assert vi.load(path).position[: len(left.t)].tobytes() == left.position.tobytes()
@@ -99,7 +108,7 @@ def test_largest_file_that_a_process_may_write(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))\n"
-    done = in_process(limit + OUT_OF_SPACE, folder / "run.h5")
+    done = in_process(limit + OUT_OF_SPACE.format(duration=1e3, full=False), folder / "run.h5")
     check_stopped_for_space(folder / "run.h5", done)
     assert "File too large" in done.stdout
 
@@ -107,13 +116,14 @@ def test_largest_file_that_a_process_may_write(tmp_path):
 def test_disk_that_fails_although_space_was_reserved(small_disk):
     """As of a disk that breaks: HDF5 itself meets the error."""
     code = "import varint.io.run_writer\nvarint.io.run_writer._reserve = lambda *bytes: None\n"
-    check_stopped_for_space(small_disk / "run.h5", in_process(code + OUT_OF_SPACE, small_disk / "run.h5"))
+    code += OUT_OF_SPACE.format(duration=50.0, full=True)
+    check_stopped_for_space(small_disk / "run.h5", in_process(code, small_disk / "run.h5"))
 
 
 def test_no_room_for_a_file_at_all(small_disk):
     (small_disk / "large").write_bytes(bytes(3290 << 10))
     with pytest.raises(vi.FileError, match=r"cannot write '.*run\.h5': No space left"):
-        run(small_disk / "run.h5")
+        run(small_disk / "run.h5", 0.1)
     assert [other.name for other in small_disk.iterdir()] == ["large"]
 
 
@@ -133,7 +143,7 @@ def test_what_was_reserved_is_given_back(tmp_path):
 WRITE = """
 sys.stdout.write("ready\\n"); sys.stdout.flush(); sys.stdin.readline()
 try:
-    vi.simulate(vi.mechanisms.double_pendulum(), {duration}, 0.01, output=sys.argv[1], resume={resume})
+    vi.simulate(vi.mechanisms.double_pendulum(), {duration}, 0.01, output=sys.argv[1], {how}=True)
 except vi.FileError as problem:
     print(problem)
     sys.exit(3)
@@ -142,7 +152,7 @@ except vi.FileError as problem:
 
 def together(path, duration, resume, count=2):
     """Exit codes and outputs of processes that write the same file at the same moment."""
-    code = "import sys, varint as vi\n" + WRITE.format(duration=duration, resume=resume)
+    code = "import sys, varint as vi\n" + WRITE.format(duration=duration, how="resume" if resume else "overwrite")
     start = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     processes = [subprocess.Popen([sys.executable, "-c", code, path], **start) for _ in range(count)]
     for process in processes:
@@ -201,7 +211,7 @@ def test_threads_do_not_share_a_file_either(tmp_path):
 
     def second(done, steps):
         try:
-            run(path)
+            run(path, overwrite=True)
         except vi.FileError as problem:
             refused.append(str(problem))
 
@@ -264,14 +274,14 @@ sys.stdout.write("ready\\n"); sys.stdout.flush()
 {call}
 """
 CALLS = {
-    "maximal": "vi.simulate(mechanism, 1e6, 0.01, order={order}, output=sys.argv[1], resume=len(sys.argv) > 2)",
-    "reduced": "vi.redmax.simulate(mechanism, 1e6, dt=0.01, output=sys.argv[1], resume=len(sys.argv) > 2)",
+    "maximal": "vi.simulate(mechanism, 1e5, 0.01, order={order}, output=sys.argv[1], resume=len(sys.argv) > 2)",
+    "reduced": "vi.redmax.simulate(mechanism, 1e5, dt=0.01, output=sys.argv[1], resume=len(sys.argv) > 2)",
 }
 
 
 def killed_after(seconds, path, name, formulation, order, resume):
     call = CALLS[formulation].format(order=order)
-    short = f"{call.split(', output')[0].replace('1e6', '0.01')})"  # loads the kernels
+    short = f"{call.split(', output')[0].replace('1e5', '0.01')})"  # loads the kernels
     code = "import sys, varint as vi\n" + GO_ON.format(name=name, short=short, call=call)
     arguments = [sys.executable, "-c", code, path, *(["resume"] if resume else [])]
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -433,7 +443,7 @@ def test_nodes_in_a_file_are_not_kept_in_memory(tmp_path):
     code = """
 n = 40
 mechanism = vi.mechanisms.n_pendulum(n)
-vi.simulate(mechanism, 0.1, 0.001, output=sys.argv[1] + "x")
+vi.simulate(mechanism, 0.1, 0.001, output=sys.argv[1] + ".h5")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 run = vi.simulate(mechanism, 40.0, 0.001, output=sys.argv[1])
 assert run.energy.shape == run.drift.shape == (40001,)
@@ -463,7 +473,7 @@ def test_large_runs_are_read_when_asked_for(tmp_path, monkeypatch):
     assert same(early, held)
     assert same(longer, whole(40.0))
     late = vi.load(path)
-    vi.simulate(vi.mechanisms.double_pendulum(), 60.0, DT, tol=1e-9, output=path)
+    vi.simulate(vi.mechanisms.double_pendulum(), 60.0, DT, tol=1e-9, output=path, overwrite=True)
     with pytest.raises(vi.FileError, match="holds another run by now"):
         late.position  # noqa: B018
     path.unlink()

@@ -21,38 +21,66 @@ NEAR = 0.05  # steps: differences of functions of time
 APART = 1e-3  # s: the same where there are no steps
 
 
-def load_arrays(
-    structure: Structure,
-    compiled: Compiled,
-    steps: int,
-    force: Mapping[str, ArrayLike] | None,
-    torque: Mapping[str, ArrayLike] | None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Constant (nb, 6) and series (T, nb, 6) loads in kernel order; T = 0 where nothing varies.
+class Loads:
+    """External loads: constant, or one value a node and linear in between. Tables of them are made as they are needed.
 
-    ``force``: body name to (3,) or (steps + 1, 3), N, world, at the centre of mass. ``torque``: N m,
-    body axes.
+    Parameters
+    ----------
+    structure : Structure
+    compiled : Compiled
+    steps : int
+        Of the run, which has one node more.
+    force : dict, optional
+        Body name to (3,) or (steps + 1, 3), N, world, at the centre of mass.
+    torque : dict, optional
+        The same, N m, body axes.
+
+    Attributes
+    ----------
+    constant : (nb, 6) N, world, and N m, body axes, in kernel order
+    varies : bool
     """
-    nb = len(structure.bodies)
-    constant, series = np.zeros((nb, 6)), np.zeros((0, nb, 6))
-    for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
-        for name, value in by_name(given, structure.body_index, what, "body", ArgumentError).items():
-            slot = compiled.slot[structure.body_index[name]]
-            wanted = f"of shape (3,), or ({steps + 1}, 3) for one value a node"
-            value = in_a_shape(value, ((3,), (steps + 1, 3)), f"{what} on body '{name}'", ArgumentError, wanted)
-            if value.ndim == 1:
-                constant[slot, columns] = value
-                continue
-            if not len(series):
-                series = np.zeros((steps + 1, nb, 6))
-            series[:, slot, columns] = value
-    return constant, series
 
+    def __init__(
+        self,
+        structure: Structure,
+        compiled: Compiled,
+        steps: int,
+        force: Mapping[str, ArrayLike] | None = None,
+        torque: Mapping[str, ArrayLike] | None = None,
+    ) -> None:
+        self.slot, self.constant = compiled.slot, np.zeros((len(structure.bodies), 6))
+        self._series: list[tuple[int, slice, np.ndarray]] = []
+        for what, given, columns in (("force", force, slice(0, 3)), ("torque", torque, slice(3, 6))):
+            for name, value in by_name(given, structure.body_index, what, "body", ArgumentError).items():
+                slot = int(self.slot[structure.body_index[name]])
+                wanted = f"of shape (3,), or ({steps + 1}, 3) for one value a node"
+                value = in_a_shape(value, ((3,), (steps + 1, 3)), f"{what} on body '{name}'", ArgumentError, wanted)
+                if value.ndim == 1:
+                    self.constant[slot, columns] = value
+                else:
+                    self._series.append((slot, columns, value))
 
-def recorded_loads(compiled: Compiled, loads: tuple[np.ndarray, np.ndarray], every: int) -> np.ndarray:
-    """Loads (T, nb, 6) at each ``every``-th node, or (1, nb, 6) if constant, in the order of the description."""
-    constant, series = loads
-    return (constant + series[::every] if len(series) else constant[None])[:, compiled.slot]
+    @property
+    def varies(self) -> bool:
+        """Whether any has one value a node."""
+        return bool(self._series)
+
+    def at(self, nodes: np.ndarray) -> np.ndarray:
+        """(T, nb, 6) beside ``constant`` at nodes (T,), by their numbers; T = 0 where nothing varies."""
+        found = np.zeros((len(nodes) if self.varies else 0, *self.constant.shape))
+        for slot, columns, values in self._series:
+            found[:, slot, columns] = values[nodes]
+        return found
+
+    def recorded(self, nodes: np.ndarray) -> np.ndarray:
+        """(T, nb, 6) in all at nodes (T,), in the order of the description; T = 1 where nothing varies."""
+        return (self.constant + self.at(nodes) if self.varies else self.constant[None])[:, self.slot]
+
+    def arrays(self) -> list[np.ndarray]:
+        """All that acts: by these a run that goes on is known to be the same."""
+        series = [(np.array([slot, columns.start]), values) for slot, columns, values in self._series]
+        return [self.constant, *(array for pair in series for array in pair)]
 
 
 def is_controlled(force: Force) -> bool:
@@ -87,6 +115,94 @@ def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
     return CubicSpline(dt * np.arange(len(positions)), positions)
 
 
+class Commands:
+    """Inputs of the laws: constant, one a node, or functions. Tables of them are made as they are needed.
+
+    Parameters
+    ----------
+    structure : Structure
+    compiled : Compiled
+    steps, dt : int, float
+        Steps of the run, which has one node more, and their size, s.
+    starts : dict, optional
+        Where motions at a constant rate go on from, m or rad, by the names of their forces; they are left at zero
+        where it is not given.
+
+    Attributes
+    ----------
+    functions : list of (column, force)
+        Those of functions of time.
+    varies : bool
+        Whether any changes with time. Those of functions of the state are left at zero.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        compiled: Compiled,
+        steps: int,
+        dt: float,
+        starts: Mapping[str, float] | None = None,
+    ) -> None:
+        self.dt, self.end, self.constant = dt, steps * dt, np.zeros(len(compiled.force))
+        self._series: list[tuple[int, np.ndarray, np.ndarray]] = []  # column, values, rates
+        self._steady: list[tuple[int, float, float]] = []  # column, start, rate
+        self.functions: list[tuple[int, Commanded]] = []
+        for column, number in enumerate(compiled.force):
+            force = structure.forces[number]
+            if not isinstance(force, Commanded) or is_controlled(force):
+                continue
+            command = force.input
+            if force.constant_rate is not None:
+                if starts is not None:
+                    self._steady.append((column, starts[force.name], force.constant_rate))
+                continue
+            assert command is not None
+            if callable(command):
+                self.functions.append((column, force))
+            elif not command.shape:
+                self.constant[column] = command
+            elif command.shape == (steps + 1,):
+                moved = motion_through(command, dt)(dt * np.arange(steps + 1), 1) if force.constraint else None
+                self._series.append((column, command, np.zeros_like(command) if moved is None else moved))
+            else:
+                raise ArgumentError(
+                    f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
+                    f" got shape {command.shape}"
+                )
+
+    @property
+    def varies(self) -> bool:
+        """Whether any changes with time."""
+        return bool(self._series or self._steady or self.functions)
+
+    def at(self, nodes: np.ndarray) -> np.ndarray:
+        """Inputs and their rates, (2, T, nf), at nodes (T,), by their numbers; T = 1 where nothing varies."""
+        found = np.zeros((2, len(nodes) if self.varies else 1, len(self.constant)))
+        found[0] = self.constant
+        for column, values, rates in self._series:
+            found[0, :, column], found[1, :, column] = values[nodes], rates[nodes]
+        for column, start, rate in self._steady:
+            found[0, :, column], found[1, :, column] = start + rate * self.dt * nodes, rate
+        for column, force in self.functions:
+            function, h = partial(value_at, force), NEAR * self.dt
+            table = np.array([derivatives(function, t, h, self.end) for t in (self.dt * nodes).tolist()])
+            found[:, :, column] = table[:, :2].T
+        return found
+
+    def between(self, left: int, share: float) -> np.ndarray:
+        """(nf,) inputs at ``left + share``, a node and a share of the step from there; functions are left at zero."""
+        found = self.constant.copy()
+        for column, values, _ in self._series:
+            found[column] = (1.0 - share) * values[left] + share * values[left + 1]
+        return found
+
+    def arrays(self) -> list[np.ndarray]:
+        """All that is no function: by these a run that goes on is known to be the same."""
+        series = [(np.array([column]), values) for column, values, _ in self._series]
+        return [self.constant, *(array for pair in series for array in pair), *map(np.array, self._steady)]
+
+
 def derivatives(function: Callable[[float], float], t: float, h: float, end: float) -> tuple[float, float, float]:
     """Value of a function of time at ``t``, s, and its first two derivatives, by values ``h`` apart from 0 to ``end``.
 
@@ -103,46 +219,6 @@ def derivatives(function: Callable[[float], float], t: float, h: float, end: flo
         second += off * (third + off * fourth / 2)
         value = function(min(max(t, 0.0), end))
     return value, first, second
-
-
-def command_array(
-    structure: Structure, compiled: Compiled, steps: int, dt: float, starts: Mapping[str, float] | None = None
-) -> np.ndarray:
-    """Inputs of the laws at the nodes and their rates, (2, T, nf), T = 1 where all are constant.
-
-    Those of functions of the state are left at zero, and so are motions at a constant rate, but where ``starts`` tells
-    from where they go on, by the names of their forces.
-    """
-    columns, t = np.zeros((2, 1, len(compiled.force))), dt * np.arange(steps + 1)
-    for f, number in enumerate(compiled.force):
-        force = structure.forces[number]
-        if not isinstance(force, Commanded) or is_controlled(force):
-            continue
-        command, rates = _commanded(force, t, starts or {})
-        if command.shape and columns.shape[1] == 1:
-            columns = np.repeat(columns, steps + 1, axis=1)
-        columns[0, :, f], columns[1, :, f] = command, rates
-    return columns
-
-
-def _commanded(force: Commanded, t: np.ndarray, starts: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray | float]:
-    """The input of a force at the nodes ``t`` (T,), and its rates: (T,), or () where it is constant."""
-    command = force.input
-    if (rate := force.constant_rate) is not None:
-        return (starts[force.name] + rate * t, rate) if starts else (np.zeros(()), 0.0)
-    if callable(command):
-        h, end = NEAR * (t[1] - t[0]), float(t[-1])
-        found = [derivatives(partial(value_at, force), float(now), h, end) for now in t]
-        return np.array(found)[:, 0], np.array(found)[:, 1]
-    assert command is not None
-    if command.shape == t.shape:
-        return command, motion_through(command, t[1] - t[0])(t, 1) if force.constraint else 0.0
-    if command.shape:
-        raise ArgumentError(
-            f"{force.command_name} of {force.label} must be one number, or {t.size} for one value a node,"
-            f" got shape {command.shape}"
-        )
-    return command, 0.0
 
 
 def starts_of_motions(structure: Structure, state: State) -> dict[str, float]:

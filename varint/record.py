@@ -58,9 +58,9 @@ class ChosenNodes(Mapping[str, np.ndarray]):
         yield HeldNodes({name: self[name] for name in self})
 
 
-def joined(blocks: list[Mapping[str, np.ndarray]]) -> HeldNodes:
-    """The nodes of ``blocks``, one after the other."""
-    return HeldNodes({name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]})
+def joined(blocks: list[dict[str, np.ndarray]]) -> HeldNodes:
+    """The nodes of ``blocks``, one after the other; taken out of them, so that one array at a time is there twice."""
+    return HeldNodes({name: np.concatenate([block.pop(name) for block in blocks]) for name in list(blocks[0])})
 
 
 class Counts(NamedTuple):

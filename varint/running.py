@@ -17,7 +17,8 @@ import numpy as np
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
-from varint.io.run_file import fingerprint
+from varint.io.room import Wanted, check_disk, check_memory
+from varint.io.run_file import SUFFIXES, fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import RunWriter
 from varint.mechanism import Mechanism
@@ -90,6 +91,12 @@ class Run(Protocol):
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
 
+    def tail(self) -> Block:
+        """The last state, where `finished` or failed, if it is none of the nodes recorded so far.
+
+        No checkpoint counts it: a run that goes on longer does not have it.
+        """
+
     def state(self) -> State:
         """The present one."""
 
@@ -111,7 +118,7 @@ class Job:
     load : (1, nb, 6), see `Record`; None where the nodes hold it
     every : int
         Steps a recorded node.
-    output, resume, progress : as in `varint.simulate`
+    output, resume, progress, overwrite : as in `varint.simulate`
     """
 
     mechanism: Mechanism
@@ -122,6 +129,7 @@ class Job:
     output: str | Path | None = None
     resume: bool = False
     progress: Callable | None = None
+    overwrite: bool = False
 
 
 def refuse_unknown(given: Mapping[str, object], function: Callable, elsewhere: Mapping[str, str]) -> None:
@@ -133,15 +141,28 @@ def refuse_unknown(given: Mapping[str, object], function: Callable, elsewhere: M
         raise ArgumentError(f"there is no argument {name!r} here{where}")
 
 
-def checked_recording(every: int, output: str | Path | None, resume: bool, progress: Callable | None) -> int:
+def checked_recording(
+    every: int, output: str | Path | None, resume: bool, progress: Callable | None, overwrite: bool
+) -> int:
     """``every``, where those arguments of a run are right that say what becomes of it; ArgumentError, FileError."""
     if flag(resume, "resume", ArgumentError) and output is None:
         raise ArgumentError("resume needs output=, the file of the run to go on with")
+    if flag(overwrite, "overwrite", ArgumentError) and resume:
+        raise ArgumentError("overwrite=True replaces the run in output=, resume=True goes on with it: give one of them")
     if output is not None:
-        path_of(output, "output")
+        check_output(path_of(output, "output"))
+        _check_place(Path(os.path.realpath(output)), output, resume or overwrite)
     if progress is not None:
         function_of(progress, "progress", ArgumentError)
     return whole_number(every, "every", 1, ArgumentError, MOST_STEPS)
+
+
+def check_output(output: str | Path) -> None:
+    """That ``output`` is named as files of runs are; raises ArgumentError."""
+    suffix = Path(output).suffix.lower()
+    if suffix not in SUFFIXES:
+        tables = ": tables are written by the trajectory, traj.to_csv(path)" if suffix == ".csv" else ""
+        raise ArgumentError(f"output must end in {' or '.join(SUFFIXES)}, got '{output}'{tables}")
 
 
 def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
@@ -169,7 +190,10 @@ def carry_out(run: Run, job: Job) -> Record:
 
 
 def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
-    blocks: list[Mapping[str, np.ndarray]] = [first.nodes]
+    sizes = [array.nbytes for array in first.nodes.values()]
+    if wanted := _to_record(run, job, sum(sizes) + max(sizes)):  # one array is there twice when blocks are joined
+        check_memory(wanted)
+    blocks: list[dict[str, np.ndarray]] = [first.nodes]
     spent = _march(run, job, lambda block, spent: blocks.append(block.nodes), 0.0, pause)
     made_of = job.mechanism, job.settings, run.layout
     end = run.checkpoint()
@@ -179,9 +203,10 @@ def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> R
 def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
     assert job.output is not None
     path = Path(os.path.realpath(job.output))  # links are followed, not replaced
-    _check_place(path)
+    _check_place(path, job.output, job.resume or job.overwrite)
     with locked(path):
-        writer, spent = _reopened(run, job, path) if job.resume else (_opened(run, job, path, first), 0.0)
+        _check_place(path, job.output, job.resume or job.overwrite)  # another run may have ended there meanwhile
+        writer, spent = _reopened(run, job, path, first) if job.resume else (_opened(run, job, path, first), 0.0)
         try:
 
             def keep(block: Block, spent: float) -> None:
@@ -194,13 +219,22 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
         return read(path)
 
 
-def _check_place(path: Path) -> None:
-    """That a file can be written at ``path``; raises FileError."""
+def _to_record(run: Run, job: Job, width: int) -> Wanted | None:
+    """What is still to come, ``width`` bytes a node; None where the integrator chooses its steps."""
+    if job.settings["dt"] is None:
+        return None
+    return Wanted(int(run.total - run.done), job.every, width, job.resume)
+
+
+def _check_place(path: Path, output: str | Path, may_exist: bool) -> None:
+    """That a file can be written at ``path``, which ``output`` leads to; raises FileError."""
     try:
         if not path.parent.is_dir():
             raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
         if path.exists() and not path.is_file():
             raise FileError(f"cannot write '{path}': it is no file")
+        if path.exists() and not may_exist:
+            raise FileError(f"'{output}' exists: overwrite=True to replace it, resume=True to go on with it")
         if path.exists() and not os.access(path, os.W_OK):
             raise FileError(f"cannot write '{path}': it is read-only")
     except PermissionError as problem:
@@ -222,11 +256,18 @@ def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTraje
 
 def _opened(run: Run, job: Job, path: Path, first: Block) -> RunWriter:
     mark = fingerprint(job.mechanism, job.settings, job.inputs)
+    if wanted := _to_record(run, job, _width(first)):
+        check_disk(path, wanted, path.stat().st_size if path.exists() else 0)
     saved = job.mechanism, job.settings, run.layout, mark, job.load, first.nodes
     return RunWriter.create(path, *saved, run.checkpoint())
 
 
-def _reopened(run: Run, job: Job, path: Path) -> tuple[RunWriter, float]:
+def _width(block: Block) -> int:
+    """Bytes of a node."""
+    return sum(array[0].nbytes for array in block.nodes.values())
+
+
+def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, float]:
     """The writer of the nodes to come, and the seconds spent on those recorded so far."""
     with open_run(path) as found:
         if found.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
@@ -246,6 +287,8 @@ def _reopened(run: Run, job: Job, path: Path) -> tuple[RunWriter, float]:
     if reached > run.end:
         past = f"{job.settings['duration']:g} s already, at {reached:g} s"
         raise ArgumentError(f"the run in '{job.output}' is past {past}")
+    if wanted := _to_record(run, job, _width(first)):
+        check_disk(path, wanted)
     return RunWriter.reopen(path, job.settings), checkpoint.wall_time
 
 
@@ -295,6 +338,9 @@ def _march(
         around = time.perf_counter() - stepped  # what a block costs however many steps it has
         factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, 8.0)
         size = int(np.clip(size * factor, 1, largest))
+    tail = run.tail()
+    if len(tail.nodes["t"]):
+        keep(tail, spent)
     return spent
 
 

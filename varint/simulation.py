@@ -20,7 +20,7 @@ from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import read
 from varint.kinematics.assembly import unit_quaternions
-from varint.loads import command_array, load_arrays, recorded_loads, starts_of_motions
+from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State
@@ -50,6 +50,7 @@ def simulate(
     output: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[float, float], object] | None = None,
+    overwrite: bool = False,
     on_unresolved: str = "warn",
     **others: object,
 ) -> Trajectory:
@@ -69,18 +70,20 @@ def simulate(
     tol : float
         Largest residual of a step, m/s; a joint may be off by ``tol * dt`` metres.
     every : int
-        Record each ``every``-th node.
+        Record each ``every``-th node, and the last one.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional
         Body name to (3,), or (steps + 1, 3) with one value a node, linear in between. Forces at the
         centre of mass, N, world; torques N m, body axes.
     output : path, optional
-        HDF5 file, written as the run goes. A file of that name is replaced, unless the run goes on with ``resume``.
+        HDF5 file, .h5 or .hdf5, written as the run goes. One that exists is refused, see ``resume``, ``overwrite``.
     resume : bool
-        Go on with the unfinished run in ``output``, to the same bits as if it had not stopped.
+        Go on with the run in ``output``, to the same bits as if it had not stopped.
     progress : callable, optional
         Called as ``progress(steps done, steps in all)``.
+    overwrite : bool
+        Replace the file ``output`` where it exists.
     on_unresolved : {"warn", "raise", "ignore"}
         What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`: give an
         UnresolvedWarning, raise an UnresolvedError, or nothing.
@@ -95,20 +98,17 @@ def simulate(
     refuse_unknown(others, simulate, dict.fromkeys(OF_REDUCED, "varint.redmax.simulate, the reduced coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
-    every = checked_recording(every, output, resume, progress)
+    every = checked_recording(every, output, resume, progress, overwrite)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     tol = positive(tol, "tol", ArgumentError)
     method = find_scheme(order, scheme)
     _check_forces(mechanism, method)
     compiled = _compiled(mechanism, closures)
-    loads = load_arrays(mechanism, compiled, steps, force, torque)
-    commands = command_array(mechanism, compiled, steps, dt)
+    loads = Loads(mechanism, compiled, steps, force, torque)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
-    moved = command_array(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
-    recorded = recorded_loads(compiled, loads, every)
-    varying = recorded if len(loads[1]) else None
-    run = MaximalRun(mechanism, March(compiled, method, dt, tol, every, loads, moved), state, steps, varying)
+    commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
+    run = MaximalRun(mechanism, March(compiled, method, dt, tol, every), state, steps, loads, commands)
     settings = {
         "formulation": MAXIMAL,
         "duration": duration,
@@ -120,9 +120,10 @@ def simulate(
         "steps": steps,
         "closures": closures,
     }
-    inputs = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, *loads, commands)
-    steady = None if len(loads[1]) else recorded
-    record = carry_out(run, Job(mechanism, settings, inputs, steady, every, output, resume, progress))
+    start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
+    inputs = (*start, *loads.arrays(), *commands.arrays())
+    steady = None if loads.varies else loads.recorded(np.zeros(1))
+    record = carry_out(run, Job(mechanism, settings, inputs, steady, every, output, resume, progress, overwrite))
     trajectory = answer(_trajectory(record), run.failure)
     if on_unresolved == "ignore":
         return trajectory

@@ -195,7 +195,7 @@ def _run_calls() -> dict[str, Call]:
     equations, moving = vi.redmax.EquationsOfMotion(motor), {"q": np.zeros(2), "qdot": np.ones(2)}
     common = {
         "mechanism": motor, "duration": 0.01, "state": motor.state(), "every": 1, "force": lambda: {"cart": nodes},
-        "torque": lambda: {"pole": (0.0, 0.1, 0.0)}, "output": None, "resume": False,
+        "torque": lambda: {"pole": (0.0, 0.1, 0.0)}, "output": None, "resume": False, "overwrite": False,
         "progress": lambda: lambda *_: None,
     }  # fmt: skip
     maximal = common | {
@@ -214,12 +214,17 @@ def _run_calls() -> dict[str, Call]:
     def ask(run):
         return run.energy, run.drift, repr(run)
 
-    def to_file(duration, output, resume):
-        vi.simulate(a_mechanism(), duration, 0.005, output=output, resume=resume)
+    def to_file(duration, output, overwrite):
+        vi.simulate(a_mechanism(), duration, 0.005, output=output, overwrite=overwrite)
+
+    def going_on(duration, resume):
+        vi.simulate(a_mechanism(), 0.01, 0.005, output="on.h5", overwrite=True)
+        vi.simulate(a_mechanism(), duration, 0.005, output="on.h5", resume=resume)
 
     return {
         "simulate": Call(vi.simulate, _rights(**maximal), ask),
-        "simulate to a file": Call(to_file, _rights(duration=0.01, output="run.h5", resume=False)),
+        "simulate to a file": Call(to_file, _rights(duration=0.01, output="run.h5", overwrite=True)),
+        "simulate goes on": Call(going_on, _rights(duration=0.02, resume=True)),
         "redmax.simulate": Call(vi.redmax.simulate, _rights(**reduced), ask),
         "redmax.simulate of a loop": Call(vi.redmax.simulate, _rights(**looped), ask),
         "compare": Call(vi.compare, _rights(**compared), str),

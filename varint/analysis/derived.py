@@ -58,7 +58,7 @@ class Quantity(Shown):
 
     def drawn(self, trajectory: "Trajectory") -> np.ndarray:
         """(T,) what the picture shows."""
-        return (self.curve or self.evaluate)(trajectory)
+        return self.curve(trajectory) if self.curve else getattr(trajectory, self.name)
 
 
 QUANTITIES: dict[str, Quantity] = {}

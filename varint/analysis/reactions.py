@@ -74,9 +74,13 @@ def accelerations_and_reactions(
 
 
 def second_derivative(values: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """(T, ...) by t, evenly spaced, from differences; zero for less than four nodes."""
+    """(T, ...) by t, of the cubics through four neighbours; zero for less than four nodes."""
     if len(t) < 4:
         return np.zeros_like(values)
-    h = t[1] - t[0]
-    inner = values[2:] - 2 * values[1:-1] + values[:-2]
-    return np.concatenate([[2 * inner[0] - inner[1]], inner, [2 * inner[-1] - inner[-2]]]) / h**2
+    column = (-1, *[1] * (values.ndim - 1))
+    slope = np.diff(values, axis=0) / np.diff(t).reshape(column)
+    bend = np.diff(slope, axis=0) / (t[2:] - t[:-2]).reshape(column)
+    third = np.diff(bend, axis=0) / (t[3:] - t[:-3]).reshape(column)
+    first = np.clip(np.arange(len(t)) - 1, 0, len(t) - 4)
+    apart = sum(t - t[first + k] for k in range(3))
+    return 2 * (bend[first] + third[first] * apart.reshape(column))

@@ -1,11 +1,20 @@
-"""The ``varint`` command. Each subcommand is a file with ``add_parser``; what it needs is imported when it runs."""
+"""The ``varint`` command. Each subcommand is a file with ``add_parser``; what it needs is imported when it runs.
+
+A subcommand returns a `Report`. Here it is shown, or written as JSON, and errors become lines and exit codes.
+"""
 
 import argparse
+import contextlib
+import os
 import sys
 from collections.abc import Sequence
+from typing import Any, TextIO
 
 from varint.cli import compare, info, plot, run
-from varint.errors import ConvergenceError, VarintError
+from varint.cli.common import stdout_console
+from varint.cli.facts import Report, json_line
+from varint.cli.parser import Parser, UsageError, parse
+from varint.errors import ConvergenceError, FileError, VarintError
 from varint.model.checks import OF_USERS
 
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
@@ -14,26 +23,64 @@ DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv``, that of the process where not given, and return its exit code.
 
-    2: a user's mistake, 3: a step could not be solved, 130: interrupted.
+    2: a user's mistake, 3: a step could not be solved, 130: interrupted. Wrong usage raises SystemExit(2).
     """
-    argv = sys.argv[1:] if argv is None else list(argv)
-    args = _parser().parse_args(argv)
-    args.command_line = argv
     try:
-        args.execute(args)
-    except Exception as problem:
-        if args.traceback:
-            raise
-        return _told(problem)
-    except KeyboardInterrupt as stop:
-        hint = f": {stop}" if str(stop) else ""
-        print(f"\nvarint: interrupted{hint}", file=sys.stderr)
-        return INTERRUPTED
-    return DONE
+        return _main(sys.argv[1:] if argv is None else list(argv))
+    finally:
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # None where there is none
+            try:
+                stream.flush()
+            except OSError:
+                _let_go(stream)
 
 
-def _told(problem: Exception) -> int:
-    """Say in a line what went wrong, and whose function it was that raised it; an error of the package goes on."""
+def _main(argv: list[str]) -> int:
+    parser, commands = _parser()
+    try:
+        args = parse(parser, commands, argv)
+    except UsageError as wrong:
+        if "--json" in argv:
+            _write(json_line(_as_data(wrong, str(wrong))), sys.stdout)
+        parser.exit(FAILED, f"{wrong.usage}varint: error: {wrong}\n")
+    args.command_line = argv
+    report = Report()
+    values: dict[str, Any] = {}
+    problem: BaseException | None = None
+    try:
+        with _stdout_kept_clean(args):
+            report = args.execute(args)
+            values = report.data() if args.json else {}
+        problem = report.failure
+    except (Exception, KeyboardInterrupt) as raised:
+        problem = raised
+    code, text = _told(problem)
+    try:
+        if args.json:
+            _write(json_line(values | _as_data(problem, text)), sys.stdout)
+        elif sys.stdout and not args.quiet:
+            report.show(stdout_console())
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go(sys.stdout)  # nobody reads on
+    except OSError as full:
+        _let_go(sys.stdout)
+        code, text = _told(FileError(f"cannot write the output: {full.strerror or full}"))
+    if problem is not None and args.traceback and code != INTERRUPTED:
+        raise problem
+    if report.warning and (args.json or args.quiet):
+        _write(f"varint: warning: {report.warning}", sys.stderr)
+    if text:
+        _write(f"varint: {text}" if code == INTERRUPTED else f"varint: error: {text}", sys.stderr)
+    return code
+
+
+def _told(problem: BaseException | None) -> tuple[int, str]:
+    """Exit code, and in a line what went wrong and whose function raised it; an error of the package goes on."""
+    if problem is None:
+        return DONE, ""
+    if isinstance(problem, KeyboardInterrupt):
+        return INTERRUPTED, f"interrupted: {problem}" if str(problem) else "interrupted"
     notes, text, code = getattr(problem, "__notes__", []), str(problem), FAILED
     if isinstance(problem, ConvergenceError):
         code = NOT_CONVERGED
@@ -41,25 +88,52 @@ def _told(problem: Exception) -> int:
         if not any(note.startswith(OF_USERS) for note in notes):
             raise problem
         text = f"{type(problem).__name__}: {text}"
-    line = " ".join("; ".join([text, *notes]).split())
-    print(f"varint: error: {line}", file=sys.stderr)
-    return code
+    return code, " ".join("; ".join([text, *notes]).split())
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="varint", description="Simulate mechanisms of rigid bodies and joints.")
+def _as_data(problem: BaseException | None, text: str) -> dict[str, str]:
+    return {} if problem is None else {"error": text, "kind": type(problem).__name__}
+
+
+def _write(line: str, stream: TextIO) -> None:
+    """Print the line, unless nobody reads on."""
+    try:
+        print(line, file=stream, flush=True)
+    except BrokenPipeError:
+        _let_go(stream)
+
+
+def _stdout_kept_clean(args: argparse.Namespace) -> contextlib.AbstractContextManager:
+    """What files of mechanisms print goes to stderr, where stdout is for JSON alone or for nothing."""
+    return contextlib.redirect_stdout(sys.stderr) if args.json or args.quiet else contextlib.nullcontext()
+
+
+def _let_go(stream: TextIO) -> None:
+    """Drop what is left to write, which Python would complain about at the end of the process."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
+
+
+def _parser() -> tuple[Parser, dict[str, Parser]]:
+    parser = Parser(prog="varint", description="Simulate mechanisms of rigid bodies and joints.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parser.add_argument("--traceback", action="store_true", help="show where in the code an error was raised")
+    parser.set_defaults(quiet=False)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for command in (run, info, plot, compare):
         command.add_parser(commands)
-    for own in commands.choices.values():
-        own.add_argument("--traceback", action="store_true", help="show where in the code an error was raised")
-    return parser
+    for name, own in commands.choices.items():
+        # no default, which would undo what stands before the command
+        own.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help="the same")
+        own.add_argument("--json", action="store_true", help="print one JSON object, and nothing else on stdout")
+        if name != "info":
+            own.add_argument("--quiet", action="store_true", help="print nothing but errors, and what --json asks for")
+    return parser, commands.choices
 
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from varint import __version__
 
-        print(f"varint {__version__}")
+        _write(f"varint {__version__}", sys.stdout)
         parser.exit()

@@ -1,15 +1,15 @@
-"""What the subcommands share: the mechanism they are told of, paths to write to, tables."""
+"""What the subcommands share: the mechanism they are told of, paths to write to, where they print."""
 
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.errors import ArgumentError, FileError
+from varint.errors import ArgumentError
+from varint.model.checks import can_be_written, suggestion
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from varint.mechanism import Mechanism
 
@@ -38,10 +38,9 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     """
     from varint import load_mechanism, mechanisms
     from varint.io.formats import FORMATS
-    from varint.model.checks import suggestion
 
     if name in mechanisms.NAMES:
-        return _build(name, getattr(mechanisms, name), dict(_parsed(text) for text in parameters))
+        return _build(name, getattr(mechanisms, name), _all_parsed(parameters))
     if Path(name).suffix in FORMATS:
         if parameters:
             raise ArgumentError(f"parameters are for mechanisms of the catalogue, '{name}' is a file: change it there")
@@ -60,35 +59,32 @@ def check_picture(path: Path, source: Path | None, suffixes: tuple[str, ...] = (
         raise ArgumentError(f"the picture '{path}' must end in {' or '.join(suffixes)}")
     if source is not None and path.resolve() == source.resolve():
         raise ArgumentError(f"the picture would replace the run in '{source}': name it .h5")
-    if not path.parent.is_dir():
-        raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
+    can_be_written(path)
     return path
 
 
 def stdout_console() -> "Console":
-    """Where tables go, wide enough for them where it is no terminal."""
+    """Where tables go, wide enough for them where it is no terminal. Raises BrokenPipeError where nobody reads.
+
+    Characters that its encoding does not have are written as their numbers.
+    """
+    import io
     import sys
 
     from rich.console import Console
 
-    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
+    class StdoutConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # rich would end the process
 
-def new_table(*columns: str, title: str | None = None) -> "Table":
-    """A table in the style of the command; a column that starts with ``>`` holds numbers."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", show_header=any(columns), pad_edge=False)
-    for column in columns:
-        table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left")
-    return table
+    return StdoutConsole(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
 
 
 def _build(name: str, build: "Callable[..., Mechanism]", parameters: Mapping[str, object]) -> "Mechanism":
     import inspect
-
-    from varint.model.checks import suggestion
 
     known = inspect.signature(build).parameters
     for key in parameters:
@@ -96,6 +92,15 @@ def _build(name: str, build: "Callable[..., Mechanism]", parameters: Mapping[str
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise ArgumentError(f"mechanism '{name}' has no parameter '{key}'{suggestion(key, known)}: {takes}")
     return build(**parameters)
+
+
+def _all_parsed(texts: list[str]) -> dict[str, object]:
+    given: dict[str, object] = {}
+    for key, value in map(_parsed, texts):
+        if key in given:
+            raise ArgumentError(f"parameter '{key}' is given twice: leave one out")
+        given[key] = value
+    return given
 
 
 def _parsed(text: str) -> tuple[str, object]:

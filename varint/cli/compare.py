@@ -2,11 +2,18 @@
 
 import contextlib
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands, add_mechanism
+
+if TYPE_CHECKING:
+    from varint.cli.facts import Report
+
+
+ABOUT = "Simulate a mechanism in maximal and in reduced coordinates, and compare: tables, and where asked for a figure."
 
 
 def add_parser(commands: Commands) -> None:
@@ -14,7 +21,7 @@ def add_parser(commands: Commands) -> None:
     from varint.integrators.schemes import ORDERS
     from varint.redmax.integrators import DEFAULT, INTEGRATORS
 
-    parser = commands.add_parser("compare", help="compare with reduced coordinates", description=__doc__)
+    parser = commands.add_parser("compare", help="compare with reduced coordinates", description=ABOUT)
     add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     parser.add_argument("--duration", type=float, default=1.0, metavar="S", help="s, default %(default)g")
     steps = "steps, s, from the largest to the smallest, default 0.01,0.005,0.0025"
@@ -29,17 +36,19 @@ def add_parser(commands: Commands) -> None:
     parser.set_defaults(execute=execute)
 
 
-def execute(args: Namespace) -> None:
-    """Compare, then print and save."""
+def execute(args: Namespace) -> "Report":
+    """Compare and save; the report is the page, and as data the numbers."""
     from varint import compare
-    from varint.cli.common import find_mechanism, new_table, stdout_console
+    from varint.cli.common import find_mechanism
+    from varint.cli.facts import Data, Files, Report, Rows
     from varint.comparison.files import check_output
+    from varint.comparison.numbers import numbers as numbers_of
     from varint.comparison.page import facts, tables
 
     if args.output:
         check_output(args.output)
     mechanism = find_mechanism(args.mechanism, args.param)
-    with _progress() as progress:
+    with _progress(args.quiet) as progress:
         comparison = compare(
             mechanism,
             args.duration,
@@ -49,41 +58,44 @@ def execute(args: Namespace) -> None:
             rtol=args.rtol,
             progress=progress,
         )
-    console = stdout_console()
-    what = new_table("", "", title=f"{mechanism.name}: VI and REDMAX")
-    for fact in facts(comparison).items():
-        what.add_row(*fact)
-    console.print(what)
-    for table in tables(comparison):
-        printed = new_table(*table.columns, title=table.title)
-        for row in table.rows:
-            printed.add_row(*row)
-        console.print(printed)
-        for note in table.notes:
-            console.print(note)
-        console.print()
-    for path in comparison.save(args.output) if args.output else ():
-        console.print(str(path))
+    saved = comparison.save(args.output) if args.output else []
+    what = Rows(("", ""), list(facts(comparison).items()), f"{mechanism.name}: VI and REDMAX")
+    page = [Rows(table.columns, table.rows, table.title, table.notes) for table in tables(comparison)]
+    return Report([Data(numbers_of(comparison)), what, *page, Files("output", saved)])
 
 
 def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",")]
+    words = [word.strip() for word in text.split(",")]
+    for number, word in enumerate(words):
+        if word in words[:number]:
+            raise ArgumentTypeError(f"'{word}' is named twice")
+    return words
 
 
 def numbers(text: str) -> list[float]:
     """Those between the commas of ``text``."""
-    return [float(word) for word in _words(text)]
+    return _converted(text, float, "number")
 
 
 def whole_numbers(text: str) -> list[int]:
     """Those between the commas of ``text``."""
-    return [int(word) for word in _words(text)]
+    return _converted(text, int, "whole number")
+
+
+def _converted(text: str, kind: Callable[[str], Any], what: str) -> list[Any]:
+    found = []
+    for word in _words(text):
+        try:
+            found.append(kind(word))
+        except ValueError:
+            raise ArgumentTypeError(f"'{word}' is no {what}") from None
+    return found
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None] | None]:
-    """A callback that tells the present run on a terminal, None elsewhere."""
-    if not sys.stderr.isatty():
+def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
+    """A callback that tells the present run on a terminal, None elsewhere and where it shall be ``quiet``."""
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

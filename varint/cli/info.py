@@ -1,149 +1,173 @@
 """``varint info``: the catalogue, a mechanism, or a recorded run."""
 
 from argparse import Namespace
-from collections.abc import Sized
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varint.cli.common import RUN_FILES, Commands, add_mechanism
+from varint.cli.facts import LISTED, Column, Data, Fact, Facts, Listing, Part, Report
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from varint.mechanism import Mechanism
     from varint.model.state import State
 
 
+ABOUT = "Describe a mechanism or a recorded run, or list the catalogue."
 LARGEST_LOOPS = 200  # bodies in one cluster of loops, to be diagnosed within seconds
-LISTED = 40  # rows of a table that are printed
+OF_FILES = "the reference configuration, in which the bodies are described"
+OF_PARAMETERS = (
+    Column("name", "parameter"),
+    Column("default", "default"),
+    Column("unit", "unit"),
+    Column("kind", "kind"),
+    Column("what", "what it is"),
+)
 
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser(
-        "info", help="describe a mechanism or a run, or list the catalogue", description=__doc__
-    )
+    parser = commands.add_parser("info", help="describe a mechanism or a run, or list the catalogue", description=ABOUT)
     what = "name in the catalogue, file of a mechanism, .h5 file of a run; lists the catalogue without"
     add_mechanism(parser, what, nargs="?")
     parser.set_defaults(execute=execute)
 
 
-def execute(args: Namespace) -> None:
-    """Print it."""
-    from varint.cli.common import find_mechanism, stdout_console
+def execute(args: Namespace) -> Report:
+    """What is known of it."""
+    from varint.cli.common import find_mechanism
+    from varint.errors import ArgumentError
 
-    console = stdout_console()
+    of_run = args.mechanism is not None and Path(args.mechanism).suffix.lower() in RUN_FILES
+    if args.param and (args.mechanism is None or of_run):
+        what = f"'{args.mechanism}' is a run" if of_run else "none is named"
+        raise ArgumentError(f"parameters are for mechanisms of the catalogue, {what}: leave out -p")
     if args.mechanism is None:
-        _catalogue(console)
-    elif Path(args.mechanism).suffix in RUN_FILES:
-        _run(console, args.mechanism)
-    else:
-        _mechanism(console, find_mechanism(args.mechanism, args.param))
+        return _catalogue()
+    if of_run:
+        return _run(args.mechanism)
+    return _mechanism(find_mechanism(args.mechanism, args.param), args.mechanism)
 
 
-def _catalogue(console: "Console") -> None:
-    import ast
-
+def _catalogue() -> Report:
     from varint import mechanisms
-    from varint.cli.common import new_table
+    from varint.cli.catalogue import entry
 
-    table = new_table("name", "what it is")
-    for name in mechanisms.NAMES:
-        source = Path(mechanisms.__path__[0], f"{name}.py").read_text()  # read, not imported: that is slower
-        table.add_row(name, (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0])
-    console.print(table)
+    entries = [entry(name) for name in mechanisms.NAMES]
+    columns = (Column("name", "name"), Column("what", "what it is"))
+    shown = Listing("mechanisms", columns, [(each.name, each.what) for each in entries])
+    whole = [each._asdict() | {"parameters": [one._asdict() for one in each.parameters]} for each in entries]
+    return Report([shown, Data({"mechanisms": whole})])
 
 
-def _run(console: "Console", path: str) -> None:
+def _run(path: str) -> Report:
     from varint import load
     from varint.cli.summary import summary
-    from varint.io.run_reader import load_settings
 
-    trajectory, settings = load(path), load_settings(path)
-    table = summary(trajectory, settings)
-    table.add_row("recorded nodes", f"{len(trajectory.t)}, every {settings['every']}")
-    given = {name: settings[name] for name in ("tol", "rtol", "atol", "dt") if settings.get(name) is not None}
-    table.add_row(", ".join(given), ", ".join(f"{value:g}" for value in given.values()))
-    steps = f", {settings['steps']} steps" if settings["dt"] else ""
-    table.add_row("asked for", f"{settings['duration']:g} s{steps}")
-    table.add_row("status", trajectory.message)
-    console.print(table)
+    return summary(load(path))
 
 
-def _mechanism(console: "Console", mechanism: "Mechanism") -> None:
+def _mechanism(mechanism: "Mechanism", name: str) -> Report:
+    """``name``: in the catalogue, or of a file."""
+    state = mechanism.state()
+    facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_at_the_start(mechanism, state)]
+    return Report([*_described(mechanism, name), *_listings(mechanism, state), Facts(facts)])
+
+
+def _described(mechanism: "Mechanism", name: str) -> list[Part]:
+    """What it is, where its coordinates are zero, and its parameters."""
+    from varint import mechanisms
+    from varint.cli.catalogue import entry
+
+    facts, zero, rows = [Fact("mechanism", "", mechanism.name)], OF_FILES, []
+    if name in mechanisms.NAMES:
+        known = entry(name)
+        zero = known.zero
+        rows = [(one.name, one.default, one.unit, one.kind, one.what) for one in known.parameters]
+        facts += [Fact("what", "what it is", known.what), Fact("text", "what is built", known.text)]
+    facts.append(Fact("zero", "zero of the coordinates", zero))
+    return [Facts(facts, title=mechanism.name), Listing("parameters", OF_PARAMETERS, rows)]
+
+
+def _listings(mechanism: "Mechanism", state: "State") -> list[Part]:
+    topology = mechanism.compiled.topology
+    cuts = {joint for _, joints in topology.clusters for joint in joints}
+    bodies = [
+        (body.name, float(body.mass), *map(float, position))
+        for body, position in zip(mechanism.bodies, state.position, strict=True)
+    ]
+    joints = [
+        (joint.name, type(joint).__name__, joint.body_a, joint.body_b, len(joint.forbidden), joint.dof, number in cuts)
+        for number, joint in enumerate(mechanism.joints)
+    ]
+    forces = [(force.name, type(force).__name__, list(force.acts_on(mechanism))) for force in mechanism.forces]
+    name, kind = Column("name", "name"), Column("type", "type")
+    places = (Column(axis, axis, "m", number=True) for axis in "xyz")
+    ends = Column("body_a", "body a"), Column("body_b", "body b")
+    counts = Column("rows", "rows", number=True), Column("coordinates", "coordinates", number=True)
+    return [
+        Listing("bodies", (name._replace(label="body"), Column("mass", "mass", "kg", True), *places), bodies),
+        Listing("joints", (name._replace(label="joint"), kind, *ends, *counts, Column("cut", "cut")), joints),
+        Listing("forces", (name._replace(label="force"), kind, Column("acts_on", "acts on")), forces),
+    ]
+
+
+def _of_topology(mechanism: "Mechanism") -> list[Fact]:
+    from varint.model.body import WORLD
+
+    loops = []
+    for articulation, joints in mechanism.compiled.topology.clusters:
+        top = WORLD if articulation < 0 else mechanism.bodies[articulation].name
+        loops.append({"from": top, "cut": [mechanism.joints[joint].name for joint in joints]})
+    facts = [Fact("loops", "", loops)]
+    for number, loop in enumerate(loops[:LISTED], 1):
+        facts.append(Fact("", f"loops {number}", f"from '{loop['from']}', cut at {', '.join(loop['cut'])}"))
+    if len(loops) > LISTED:
+        facts.append(Fact("", "loops", f"... {len(loops) - LISTED} more"))
+    bodies, joints = len(mechanism.bodies), len(mechanism.joints)
+    facts += [Fact("", "bodies, joints", bodies), Fact("", "bodies, joints", joints)]
+    facts.append(Fact("freedoms_less_rows", "6 n - rows", 6 * bodies - mechanism.rows))
+    told = "" if mechanism.is_closed else "description"
+    text = "open: the bodies above were moved to close the joints"
+    return [*facts, Fact("closed_as_described", told, mechanism.is_closed, text=text)]
+
+
+def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
+    """What the joints allow at the start; null where that would take too long to find."""
+    from collections import Counter
+
+    clusters = Counter(mechanism.compiled.topology.cluster_of.values())
+    largest, label = max(clusters.values(), default=0), "degrees of freedom"
+    if largest > LARGEST_LOOPS:
+        keys = ("mobility", "generic_mobility", "singular", "redundancy", "redundant_rows", "unique_multipliers")
+        why = Fact("", label, f"not counted: {largest} bodies in one cluster of loops")
+        return [why, *(Fact(key, "", None) for key in keys)]
+    found = mechanism.diagnose(state)
+    generic, lines = found.generic_mobility, list(found.redundant_lines)
+    nearby = label if found.singular else ""
+    facts = [Fact("mobility", label, found.mobility)]
+    facts.append(Fact("generic_mobility", nearby, generic, text=f"{generic} at neighbouring poses: singular"))
+    facts += [Fact("singular", "", found.singular), Fact("redundancy", "", found.redundancy)]
+    shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
+    where = f"redundant rows, {found.redundancy}" if lines else ""
+    facts.append(Fact("redundant_rows", where, lines, text="\n".join(shown)))
+    alone = "joint reactions are not unique: those of the least norm are reported"
+    told = "" if found.unique_multipliers else "reactions"
+    return [*facts, Fact("unique_multipliers", told, found.unique_multipliers, text=alone)]
+
+
+def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
     import numpy as np
 
     from varint.analysis.forces import forces_at
     from varint.analysis.quantities import kinetic_energy, potential_energy
-    from varint.cli.common import new_table
-    from varint.model.body import WORLD
 
-    state = mechanism.state()
-    kinetic = kinetic_energy(mechanism, state.velocity[None], state.angular_velocity[None])[0]
+    kinetic = float(kinetic_energy(mechanism, state.velocity[None], state.angular_velocity[None])[0])
     potential = potential_energy(mechanism, state.position[None])[0]
     arrays = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, np.zeros(len(mechanism.forces)))
     potential += forces_at(mechanism, *(array[None] for array in arrays)).potential.sum()
-
-    table = new_table("body", ">mass (kg)", ">x (m)", ">y (m)", ">z (m)", title=mechanism.name)
-    for body, position in list(zip(mechanism.bodies, state.position, strict=True))[:LISTED]:
-        table.add_row(body.name, f"{body.mass:g}", *(f"{value + 0.0:.6g}" for value in position))
-    _say_how_many_more(table, mechanism.bodies)
-    console.print(table)
-
-    topology = mechanism.compiled.topology
-    cuts = {joint for _, joints in topology.clusters for joint in joints}
-    table = new_table("joint", "type", "body a", "body b", ">rows", ">coordinates", "")
-    for number, joint in enumerate(mechanism.joints[:LISTED]):
-        kind, rows = type(joint).__name__, len(joint.forbidden)
-        table.add_row(
-            joint.name, kind, joint.body_a, joint.body_b, str(rows), str(joint.dof), "cut" if number in cuts else ""
-        )
-    _say_how_many_more(table, mechanism.joints)
-    console.print(table)
-
-    if mechanism.forces:
-        table = new_table("force", "type", "acts on")
-        for force in mechanism.forces[:LISTED]:
-            table.add_row(force.name, type(force).__name__, " - ".join(force.acts_on(mechanism)))
-        _say_how_many_more(table, mechanism.forces)
-        console.print(table)
-
-    table = new_table("", "")
-    for number, (articulation, joints) in enumerate(topology.clusters[:LISTED], 1):
-        top = WORLD if articulation < 0 else mechanism.bodies[articulation].name
-        closed = ", ".join(mechanism.joints[joint].name for joint in joints)
-        table.add_row(f"loops {number}", f"from '{top}', cut at {closed}")
-    _say_how_many_more(table, topology.clusters)
-    table.add_row("bodies, joints", f"{len(mechanism.bodies)}, {len(mechanism.joints)}")
-    table.add_row("6 n - rows", f"{6 * len(mechanism.bodies) - mechanism.rows}")
-    if not mechanism.is_closed:
-        table.add_row("description", "open: the bodies above were moved to close the joints")
-    _mobility(table, mechanism, state)
-    table.add_row("mass", f"{sum(body.mass for body in mechanism.bodies):g} kg")
-    table.add_row("energy at the start", f"{kinetic + potential:.6g} J, {kinetic:.6g} J of it kinetic")
-    console.print(table)
-
-
-def _say_how_many_more(table: "Table", items: Sized) -> None:
-    if len(items) > LISTED:
-        table.add_row(f"... {len(items) - LISTED} more")
-
-
-def _mobility(table: "Table", mechanism: "Mechanism", state: "State") -> None:
-    """Rows on what the joints allow at the start."""
-    from collections import Counter
-
-    clusters = Counter(mechanism.compiled.topology.cluster_of.values())
-    largest = max(clusters.values(), default=0)
-    if largest > LARGEST_LOOPS:
-        table.add_row("degrees of freedom", f"not counted: {largest} bodies in one cluster of loops")
-        return
-    diagnosis = mechanism.diagnose(state)
-    nearby = f", {diagnosis.generic_mobility} at neighbouring poses: singular" if diagnosis.singular else ""
-    table.add_row("degrees of freedom", f"{diagnosis.mobility}{nearby}")
-    for number, line in enumerate(diagnosis.redundant_lines[:LISTED]):
-        table.add_row("" if number else f"redundant rows, {diagnosis.redundancy}", line)
-    _say_how_many_more(table, diagnosis.redundant_lines)
-    if not diagnosis.unique_multipliers:
-        table.add_row("", "joint reactions are not unique: those of the least norm are reported")
+    label = "energy at the start"
+    return [
+        Fact("mass", "mass", float(sum(body.mass for body in mechanism.bodies)), "kg"),
+        Fact("energy", label, float(kinetic + potential), "J"),
+        Fact("kinetic_energy", label, kinetic, text=f"{kinetic:.6g} J of it kinetic"),
+    ]

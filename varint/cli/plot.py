@@ -2,13 +2,18 @@
 
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from varint.cli.common import Commands
+
+if TYPE_CHECKING:
+    from varint.cli.facts import Report
 
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("plot", help="draw a run: energy and drift, or what is named", description=__doc__)
+    about = "Draw a recorded run: energy and drift, or what is named; the mechanism in motion as .gif or .mp4."
+    parser = commands.add_parser("plot", help="draw a run: energy and drift, or what is named", description=about)
     parser.add_argument("run", metavar="RUN.h5", type=Path)
     parser.add_argument(
         "what", nargs="*", metavar="WHAT",
@@ -26,11 +31,12 @@ def add_parser(commands: Commands) -> None:
     parser.set_defaults(execute=execute)
 
 
-def execute(args: Namespace) -> None:
+def execute(args: Namespace) -> "Report":
     """Draw it."""
     from varint import load
+    from varint.analysis.trajectory_display import method
     from varint.cli.common import check_picture
-    from varint.cli.summary import method
+    from varint.cli.facts import Files, Report
     from varint.errors import FileError
     from varint.viz.animation import MOVING, animate, movie_writer
     from varint.viz.figure import SUFFIXES
@@ -52,7 +58,7 @@ def execute(args: Namespace) -> None:
         plot(trajectory, args.what, picture, of=args.of)
     else:
         plot_run(trajectory, picture, method=method(trajectory.settings))
-    print(picture)
+    return Report([Files("output", [picture])])
 
 
 def _check_options(args: Namespace, moving: bool) -> None:

@@ -11,7 +11,13 @@ from varint.cli.common import Commands, add_mechanism
 
 if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
+    from varint.cli.facts import Report
     from varint.mechanism import Mechanism
+
+TOLD = 100e6  # bytes of a run file, whose size the summary says
+
+
+ABOUT = "Simulate a mechanism. Prints a summary; writes the run to a file and a picture where asked for."
 
 
 def add_parser(commands: Commands) -> None:
@@ -19,7 +25,7 @@ def add_parser(commands: Commands) -> None:
     from varint.integrators.schemes import ORDERS, SCHEMES
     from varint.redmax.integrators import INTEGRATORS
 
-    parser = commands.add_parser("run", help="simulate a mechanism", description=__doc__)
+    parser = commands.add_parser("run", help="simulate a mechanism", description=ABOUT)
     add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     parser.add_argument("--duration", type=float, default=10.0, metavar="S", help="s, default %(default)g")
     parser.add_argument("--dt", type=float, default=0.01, metavar="S", help="step, s, default %(default)g")
@@ -31,43 +37,53 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")
-    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="picture; default: next to the output")
+    picture = "picture; default: next to the output, none without one"
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help=picture)
+    table = "table of coordinates, rates, poses, velocities and energy at the recorded nodes"
+    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=table)
     existing = parser.add_mutually_exclusive_group()
-    existing.add_argument("--resume", action="store_true", help="go on with the run in the output")
-    existing.add_argument("--force", action="store_true", help="replace the output if it exists")
+    resume = "go on with the run in the output, and replace picture and table"
+    existing.add_argument("--resume", action="store_true", help=resume)
+    existing.add_argument(
+        "--force", action="store_true", help="replace output, picture and table if they exist; they are kept without"
+    )
     parser.set_defaults(execute=execute)
 
 
-def execute(args: Namespace) -> None:
-    """Simulate, then print a summary and draw."""
+def execute(args: Namespace) -> "Report":
+    """Simulate and draw; the report is the summary."""
+    from dataclasses import replace
+
     from varint import ConvergenceError
-    from varint.cli.common import find_mechanism, stdout_console
-    from varint.cli.summary import method, summary
+    from varint.analysis.trajectory_display import method
+    from varint.cli.common import find_mechanism
+    from varint.cli.facts import Fact
+    from varint.cli.summary import summary
+    from varint.io.room import size_text
 
     _check_options(args)
     picture = _check_paths(args)
     mechanism = find_mechanism(args.mechanism, args.param)
     failure = None
     try:
-        with _progress(args.dt) as progress:
+        with _progress(args.dt, args.quiet) as progress:
             trajectory = _simulate(args, mechanism, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_how_to_resume(args)) from None
     except ConvergenceError as problem:
         trajectory, failure = problem.trajectory, problem
 
-    settings = _settings(args)
-    table = summary(trajectory, settings)
-    if args.output:
-        table.add_row("run", str(args.output))
     if picture:
         from varint.viz.plots import plot_run
 
-        plot_run(trajectory, picture, method=method(settings))
-        table.add_row("picture", str(picture))
-    stdout_console().print(table)
-    if failure:
-        raise failure
+        plot_run(trajectory, picture, method=method(trajectory.settings))
+    if args.csv:
+        trajectory.to_csv(args.csv)
+    written = {"output": ("run", args.output), "picture": ("picture", picture), "csv": ("table", args.csv)}
+    files = [Fact(key, label if path else "", path) for key, (label, path) in written.items()]
+    if args.output and (size := args.output.stat().st_size) >= TOLD:
+        files[0] = files[0]._replace(text=f"{args.output}, {size_text(size)}")
+    return replace(summary(trajectory, files), failure=failure)
 
 
 def _simulate(
@@ -77,6 +93,7 @@ def _simulate(
     import varint
 
     common = {"every": args.every, "output": args.output, "resume": args.resume, "progress": progress}
+    common["overwrite"] = args.force
     if args.integrator is None:
         scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol)
         return varint.simulate(mechanism, args.duration, args.dt, on_unresolved="ignore", **scheme, **common)
@@ -88,22 +105,15 @@ def _given(**options: object) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _settings(args: Namespace) -> dict:
-    """What `summary` needs of the settings that a file of the run has."""
-    from varint.integrators.schemes import scheme
-
-    if args.integrator is not None:
-        return {"formulation": "reduced", "integrator": args.integrator, "dt": args.dt}
-    chosen = scheme(args.order, args.scheme)
-    return {"formulation": "maximal", "scheme": chosen.name, "order": chosen.order, "dt": args.dt}
-
-
 def _check_options(args: Namespace) -> None:
-    """Raises ArgumentError for options of the other formulation, which would have no effect."""
+    """Raises ArgumentError for options that would have no effect."""
     from varint.errors import ArgumentError
+    from varint.redmax.integrators import INTEGRATORS
 
     if args.integrator is None and args.rtol is not None:
         raise ArgumentError("--rtol belongs to --integrator: give both, or --tol for a scheme")
+    if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
+        raise ArgumentError(f"--rtol is of integrators with error control, '{args.integrator}' is none: leave it out")
     for name in ("order", "tol"):
         if args.integrator is not None and getattr(args, name) is not None:
             raise ArgumentError(
@@ -111,27 +121,41 @@ def _check_options(args: Namespace) -> None:
             )
     if args.scheme is not None and args.order is not None:
         raise ArgumentError("--scheme has an order of its own: leave out --order")
+    if args.resume and args.output is None:
+        raise ArgumentError("--resume needs -o, the file of the run to go on with")
+    if args.force and not (args.output or args.plot or args.csv):
+        raise ArgumentError("--force replaces files: it needs -o, --plot or --csv")
 
 
 def _check_paths(args: Namespace) -> Path | None:
     """Path of the picture, if any; everything that can be wrong with a path, before the run."""
     from varint.cli.common import check_picture
     from varint.errors import ArgumentError, FileError
+    from varint.model.checks import can_be_written
+    from varint.running import check_output
 
-    output = args.output
-    if output is None:
-        if args.resume:
-            raise ArgumentError("--resume needs -o, the file of the run to go on with")
-        return check_picture(args.plot, None) if args.plot else None
-    if output.exists() and not (args.resume or args.force):
+    output, kept = args.output, not (args.resume or args.force)
+    if output is not None:
+        check_output(output)
+    if output is not None and output.exists() and kept:
         raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
-    return check_picture(args.plot or output.with_suffix(".png"), output)
+    picture = args.plot or (output and output.with_suffix(".png"))
+    if picture is not None:
+        check_picture(picture, output)
+    if args.csv is not None:
+        if args.csv.suffix.lower() != ".csv":
+            raise ArgumentError(f"tables are CSV files: '{args.csv}' must end in .csv")
+        can_be_written(args.csv)
+    for what, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
+        if path is not None and path.exists() and kept:
+            raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another by {option}")
+    return picture
 
 
 @contextlib.contextmanager
-def _progress(dt: float) -> Iterator[Callable[[float, float], None] | None]:
-    """A callback that draws a bar on a terminal, None elsewhere."""
-    if not sys.stderr.isatty():
+def _progress(dt: float, quiet: bool) -> Iterator[Callable[[float, float], None] | None]:
+    """A callback that draws a bar on a terminal, None elsewhere and where it shall be ``quiet``."""
+    if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

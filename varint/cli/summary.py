@@ -1,41 +1,137 @@
-"""What a run has come to, in a table."""
+"""What a run has come to, as facts."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from varint.analysis.derived import QUANTITIES
+import numpy as np
+
+from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.analysis.trajectory_display import method
-from varint.cli.common import new_table
+from varint.cli.facts import Fact, Facts, Part, Report, cell
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
 
 
-def summary(trajectory: Trajectory, settings: dict) -> "Table":
-    """The table of a run with these ``settings``, see `Record`."""
-    mechanism, steps = trajectory.mechanism, trajectory.steps
-    nb = len(mechanism.bodies)
-    simulated = settings["dt"] * steps if settings["formulation"] == "maximal" else trajectory.t[-1]
-    table = new_table("", "", title=mechanism.name)
-    table.add_row("bodies, joints", f"{nb}, {len(mechanism.joints)}")
-    table.add_row("6 n - rows", f"{6 * nb - mechanism.rows}")
-    table.add_row("simulated", f"{simulated:g} s")
-    table.add_row("method", method(settings))
-    table.add_row("steps, sub-steps", f"{steps}, {trajectory.substeps}")
-    for what, count in (
-        ("Newton iterations", trajectory.newton_iterations),
-        ("evaluations", getattr(trajectory, "evaluations", 0)),
+OF_METHODS = ("formulation", "scheme", "order", "integrator")  # settings
+
+
+def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
+    """The report on a run; ``more`` facts come last."""
+    settings = trajectory.settings
+    unresolved = find_unresolved(trajectory, settings["dt"])
+    facts = [*_of_mechanism(trajectory), *_of_stepping(trajectory), *_of_quantities(trajectory)]
+    if unresolved is None:
+        facts.append(Fact("unresolved", "", None))
+    else:
+        facts.append(Fact("unresolved", "warning", unresolved._asdict(), text=unresolved.message))
+    facts += [*_of_cost(trajectory), *_of_recording(trajectory), *more]
+    parts: list[Part] = [Facts(facts, title=trajectory.mechanism.name), Figures(trajectory)]
+    return Report(parts, warning=unresolved.message if unresolved else "")
+
+
+def _simulated(trajectory: Trajectory) -> float:
+    """Time that the run has covered, s; its last steps may not be recorded."""
+    settings = trajectory.settings
+    covered = settings["dt"] * trajectory.steps if settings["formulation"] == "maximal" else trajectory.t[-1]
+    return float(covered)
+
+
+def _of_mechanism(trajectory: Trajectory) -> list[Fact]:
+    mechanism = trajectory.mechanism
+    bodies, joints = len(mechanism.bodies), len(mechanism.joints)
+    return [
+        Fact("mechanism", "", mechanism.name),
+        Fact("bodies", "bodies, joints", bodies),
+        Fact("joints", "bodies, joints", joints),
+        Fact("freedoms_less_rows", "6 n - rows", 6 * bodies - mechanism.rows),
+    ]
+
+
+def _of_stepping(trajectory: Trajectory) -> list[Fact]:
+    steps, settings = trajectory.steps, trajectory.settings
+    facts = [
+        Fact("simulated", "simulated", _simulated(trajectory), "s"),
+        Fact("method", "method", method(settings)),
+        *(Fact(name, "", settings.get(name)) for name in OF_METHODS),
+        *_of_tolerances(settings),
+        Fact("dt", "step" if settings["dt"] else "", settings["dt"], "s"),
+        Fact("steps", "steps, sub-steps", steps),
+        Fact("substeps", "steps, sub-steps", trajectory.substeps),
+    ]
+    for key, label, count in (
+        ("newton_iterations", "Newton iterations", trajectory.newton_iterations),
+        ("evaluations", "evaluations", getattr(trajectory, "evaluations", 0)),
     ):
-        if count:
-            table.add_row(what, f"{count}, {count / max(1, steps):.2f} a step")
-    for quantity in QUANTITIES.values():
-        if quantity.rows and quantity.shown(trajectory):
-            for row in quantity.rows(trajectory):
-                table.add_row(*row)
-    if unresolved := find_unresolved(trajectory, settings["dt"]):
-        table.add_row("warning", unresolved.message)
+        a_step = count / max(1, steps)
+        facts.append(Fact(key, label * bool(count), count, text=f"{count}, {a_step:.2f} a step"))
+    return facts
+
+
+def _of_tolerances(settings: dict) -> list[Fact]:
+    tol, rtol, atol = (settings.get(name) for name in ("tol", "rtol", "atol"))
+    facts = [Fact("tol", "tolerance" * (tol is not None), tol, "m/s")]
+    facts.append(Fact("rtol", "tolerances" * (rtol is not None), rtol, text=f"relative {cell(rtol)}"))
+    unit = "m, rad, m/s, rad/s, J"
+    return [*facts, Fact("atol", "tolerances" * (atol is not None), atol, unit, f"absolute {cell(atol)} ({unit})")]
+
+
+def _of_quantities(trajectory: Trajectory) -> list[Fact]:
+    """Rows of the table, as the quantities word them."""
+    shown = [quantity for quantity in QUANTITIES.values() if quantity.rows and quantity.shown(trajectory)]
+    return [Fact("", *row) for quantity in shown if quantity.rows for row in quantity.rows(trajectory)]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """For the object, figures of each quantity that is shown; worked out only where they are asked for."""
+
+    trajectory: Trajectory
+
+    def data(self) -> dict[str, Any]:
+        shown = [quantity for quantity in QUANTITIES.values() if quantity.shown(self.trajectory)]
+        return {"quantities": {quantity.name: _figures(quantity, self.trajectory) for quantity in shown}}
+
+    def show(self, console: "Console") -> None:
+        """Nothing."""
+
+
+def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
+    """Of a quantity over the recorded nodes; of a vector its length, but for the change, which is a vector's."""
+    values = getattr(trajectory, quantity.name)
+    sizes = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
+    changes = np.abs(values - values[0]) if values.ndim == 1 else np.linalg.norm(values - values[0], axis=1)
+    return {
+        "unit": quantity.unit,
+        "first": sizes[0],
+        "last": sizes[-1],
+        "least": sizes.min(),
+        "largest": sizes.max(),
+        "largest_change": changes.max(),
+    }
+
+
+def _of_cost(trajectory: Trajectory) -> list[Fact]:
     wall = trajectory.wall_time
-    factor = f", {simulated / wall:.3g} times real time" if wall > 0 else ""
-    table.add_row("stepping took", f"{wall:.3g} s{factor}")
-    return table
+    factor = _simulated(trajectory) / wall if wall > 0 else None
+    facts = [Fact("wall_time", "stepping took", wall, "s", f"{wall:.3g} s")]
+    label = "stepping took" if factor is not None else ""
+    return [*facts, Fact("real_time_factor", label, factor, text=f"{factor or 0:.3g} times real time")]
+
+
+def _of_recording(trajectory: Trajectory) -> list[Fact]:
+    """What was asked for, and what has come of it."""
+    settings = trajectory.settings
+    steps = settings["steps"] if settings["dt"] else None
+    return [
+        Fact("recorded_nodes", "recorded nodes", len(trajectory)),
+        Fact("every", "recorded nodes", settings["every"], text=f"every {settings['every']}"),
+        Fact("duration", "asked for", settings["duration"], "s"),
+        Fact("asked_steps", "asked for" if steps else "", steps, text=f"{steps} steps"),
+        Fact("success", "", trajectory.success),
+        Fact("status", "", trajectory.status),
+        Fact("message", "status", trajectory.message),
+    ]

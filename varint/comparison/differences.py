@@ -7,6 +7,7 @@ import numpy as np
 from varint.analysis.trajectory import Trajectory
 from varint.display import described, field_facts
 
+SAME_TIME = 1e-9  # of the end of the run
 APART = 0.1  # of the whole motion
 
 
@@ -37,12 +38,18 @@ def differences(one: Trajectory, other: Trajectory) -> Quantities:
     Where ``one`` has fewer nodes, NaN.
     """
     found = Quantities(*np.full((4, len(other.t)), np.nan))
-    nodes = slice(len(one.t))
+    nodes = slice(common_nodes(one, other))
     for name in ("position", "velocity", "angular_velocity"):
-        difference = getattr(one, name) - getattr(other, name)[nodes]
+        difference = getattr(one, name)[nodes] - getattr(other, name)[nodes]
         getattr(found, name)[nodes] = np.linalg.norm(difference, axis=2).max(axis=1)
-    found.orientation[nodes] = turn(one.quat_wxyz, other.quat_wxyz[nodes]).max(axis=1)
+    found.orientation[nodes] = turn(one.quat_wxyz[nodes], other.quat_wxyz[nodes]).max(axis=1)
     return found
+
+
+def common_nodes(one: Trajectory, other: Trajectory) -> int:
+    """How many nodes of ``one`` are nodes of ``other``: all but the last one of a run that stopped between them."""
+    count = min(len(one.t), len(other.t))
+    return int(np.count_nonzero(np.abs(one.t[:count] - other.t[:count]) <= SAME_TIME * other.t[-1]))
 
 
 def largest(difference: Quantities) -> Quantities:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from varint.comparison.numbers import numbers
 from varint.errors import ArgumentError, FileError
-from varint.model.checks import path_of
+from varint.model.checks import can_be_written, path_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,25 +31,30 @@ d: largest error over the step. e: largest error over the wall time of stepping.
 def check_output(path: str | Path) -> Path:
     """The ``path`` of a folder, or of a file in one of the formats.
 
-    Raises ArgumentError for another format, FileError where there is no folder to write into.
+    Raises ArgumentError for another format, FileError where a file cannot be written.
     """
     path = Path(path_of(path))
     if path.suffix not in SUFFIXES and (path.is_file() or (path.suffix and not path.is_dir())):
         raise ArgumentError(f"'{path}' must be a folder, or end in {', '.join(SUFFIXES)}")
-    if not path.parent.is_dir():
-        raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
+    for file in _files(path) if path.is_dir() else [path]:
+        can_be_written(file)
     return path
+
+
+def _files(folder: Path) -> list[Path]:
+    """What `save` writes into a folder."""
+    return [folder / f"{NAME}{suffix}" for suffix in SUFFIXES]
 
 
 def save(comparison: "Comparison", path: str | Path) -> list[Path]:
     """`Comparison.save`."""
     path = check_output(path)
-    if path.suffix in SUFFIXES:
+    if path.suffix in SUFFIXES and not path.is_dir():
         _write(comparison, path)
         return [path]
     with _errors(path):
         path.mkdir(exist_ok=True)
-    paths = [path / f"{NAME}{suffix}" for suffix in SUFFIXES]
+    paths = _files(path)
     for file in paths:
         _write(comparison, file)
     with _errors(path), paths[0].open("a", encoding="utf-8") as page:

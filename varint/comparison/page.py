@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from varint.comparison.result import Comparison
 
 
+LISTED = 16  # rows of a table in a notebook
 FIRST = ("method", ">dt (s), rtol")
 BELOW, APART, STOPPED = "<", ">", "stopped"  # behind, or instead of, errors that are not fitted
 WHAT = {
@@ -72,7 +73,7 @@ def in_html(comparison: "Comparison") -> str:
     """What was run and the tables, without their notes, for a notebook."""
     title = f"{comparison.mechanism.name}: VI and REDMAX"
     parts = [html_table(("", ""), list(facts(comparison).items()), title)]
-    return "".join([*parts, *(html_table(t.columns, t.rows, t.title) for t in tables(comparison))])
+    return "".join([*parts, *(html_table(t.columns, t.rows, t.title, LISTED) for t in tables(comparison))])
 
 
 def _errors(comparison: "Comparison") -> Table:

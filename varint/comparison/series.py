@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.analysis.trajectory import Trajectory
-from varint.comparison.differences import Quantities, differences, largest, time_apart
-from varint.display import Shown, count_text, names_text, numbers_text
+from varint.comparison.differences import Quantities, common_nodes, differences, largest, time_apart
+from varint.display import Shown, count_text, numbers_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Series(Shown):
 
     def _facts(self) -> Iterable[str]:
         yield count_text(len(self.runs), "run")
-        yield f"{self.parameter} {names_text(self.settings)}".replace("'", "")
+        yield f"{self.parameter} {numbers_text(self.values)}"
         yield f"errors of positions {numbers_text(self.error.position)} m"
         if not np.isnan(self.order.position):
             yield f"of order {self.order.position:.2f}"
@@ -85,7 +85,11 @@ def make_series(
     for error, least in zip(largest(difference), floor, strict=True):
         fitted.append(np.isnan(apart) & (error > least))
         order.append(fitted_order(values, error, fitted[-1]) if parameter == "dt" else np.nan)
-    count = len(reference.t)
+
+    def at_nodes(run: Trajectory, values: np.ndarray) -> np.ndarray:
+        common = values[: common_nodes(run, reference)]
+        return np.concatenate([common, np.full(len(reference.t) - len(common), np.nan)])
+
     return Series(
         name=name,
         parameter=parameter,
@@ -93,8 +97,8 @@ def make_series(
         runs=tuple(runs),
         wall_time=np.array(wall_time),
         difference=difference,
-        energy=np.array([_padded(run.energy_balance, count) for run in runs]),
-        drift=np.array([_padded(run.drift, count) for run in runs]),
+        energy=np.array([at_nodes(run, run.energy_balance) for run in runs]),
+        drift=np.array([at_nodes(run, run.drift) for run in runs]),
         apart=apart,
         fitted=Quantities(*fitted),
         order=Quantities(*order),
@@ -106,7 +110,3 @@ def fitted_order(dt: Sequence[float] | np.ndarray, error: np.ndarray, use: np.nd
     if np.count_nonzero(use) < 2:
         return np.nan
     return float(np.polyfit(np.log(np.asarray(dt)[use]), np.log(error[use]), 1)[0])
-
-
-def _padded(values: np.ndarray, count: int) -> np.ndarray:
-    return np.concatenate([values, np.full(count - len(values), np.nan)])

@@ -79,10 +79,6 @@ class March:
     dt, tol : float
     every : int
         Record each ``every``-th node.
-    loads : (constant, series)
-        From `load_arrays`.
-    commands : (2, T, ne), optional
-        Inputs of the elements at the nodes and their rates, T = 1 where constant.
     """
 
     def __init__(
@@ -92,17 +88,23 @@ class March:
         dt: float,
         tol: float,
         every: int,
-        loads: tuple[np.ndarray, np.ndarray],
-        commands: np.ndarray | None = None,
     ) -> None:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
-        commands = np.zeros((2, 1, compiled.force.size)) if commands is None else commands
-        self.commands, self.command_rates = commands[0], commands[1]
-        self.loads, self.first_command = loads, 0
         self.inputs = np.zeros(0)  # of functions, at the present node
         self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions)
         self.node = self.pose = 0
         self.failure: tuple | None = None
+        nb, ne = compiled.plan.bodies.mass.size, compiled.force.size
+        self.give(np.zeros((nb, 6)), np.zeros((0, nb, 6)), *np.zeros((2, 1, ne)))
+
+    def give(self, load: np.ndarray, series: np.ndarray, commands: np.ndarray, rates: np.ndarray) -> None:
+        """What acts at the nodes from the present one on; nothing where it was never said.
+
+        load : (nb, 6) constant, in kernel order
+        series : (T, nb, 6) added to it, T = 0 for none
+        commands, rates : (T, ne) inputs of the elements and their rates, T = 1 where constant
+        """
+        self.load, self.series, self.commands, self.command_rates, self.first = load, series, commands, rates, self.node
 
     def start(self, state: State) -> Block:
         """Place the mechanism at node 0, and record it."""
@@ -148,12 +150,22 @@ class March:
         return [(int(e), float(work.value_near[r]), float(work.target[r])) for e, r, driven in rows if driven]
 
     def _inputs(self) -> Inputs:
-        constant, series = self.loads
         commands, rates = np.ascontiguousarray(self.commands), np.ascontiguousarray(self.command_rates)
-        return Inputs(constant, series, commands, rates, np.array([self.first_command]))
+        return Inputs(self.load, self.series, commands, rates, np.array([self.first]))
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
+        first, before = self.node, self.checkpoint() if self.every > 1 else {}
+        converged, block = self._run(steps)
+        if not converged:
+            self.failure = (self.node, *worst_residual(self.compiled.plan, self.ws))
+            if before:  # the step may have ended in its middle: back to the node that it started from
+                self.restore(before)
+                self._run(self.failure[0] - first)
+        return block
+
+    def _run(self, steps: int) -> tuple[bool, Block]:
+        """Whether all of them were solved, and the recorded nodes."""
         last = self.node + steps
         nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
         arrays = self._outputs(len(nodes))
@@ -162,16 +174,19 @@ class March:
             self.scheme.stages, self.tol, self.scheme.staggered, arrays,
         )  # fmt: skip
         self.node += done
-        if status != CONVERGED:
-            self.failure = (self.node, *worst_residual(self.compiled.plan, self.ws))
-        return self._block(nodes[:records], arrays, records)
+        return status == CONVERGED, self._block(nodes[:records], arrays, records)
 
-    def state(self) -> State:
-        """The present node."""
+    def present(self) -> Block:
+        """The present node; nothing that the steps to come depend on is changed."""
         arrays = self._outputs(1)
         out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
         record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
-        block = self._block(np.array([self.node]), arrays, 1)
+        arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
+        return self._block(np.array([self.node]), arrays, 1)
+
+    def state(self) -> State:
+        """The present node."""
+        block = self.present()
         return State(block.position[0], block.quat_wxyz[0], block.velocity[0], block.angular_velocity[0])
 
     def checkpoint(self) -> dict:
@@ -215,7 +230,7 @@ class March:
     def _block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> Block:
         position, quat, velocity, work, state, unresolved, counts = arrays
         slot = self.compiled.slot
-        rows = nodes - self.first_command if len(self.commands) > 1 else np.zeros_like(nodes)
+        rows = nodes - self.first if len(self.commands) > 1 else np.zeros_like(nodes)
 
         def of_bodies(part: np.ndarray) -> np.ndarray:
             # contiguous, as they come back from a file: sums over them then have the same bits

@@ -9,7 +9,7 @@ from varint.errors import StateError
 from varint.integrators.march import RECORDED, March, join_blocks
 from varint.integrators.march import Block as MarchBlock
 from varint.kernels.impacts import DEEPEST_SUBSTEP
-from varint.loads import called, is_controlled
+from varint.loads import Commands, Loads, called, is_controlled
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.record import Counts
@@ -25,19 +25,19 @@ class MaximalRun:
     ----------
     mechanism : Mechanism
     march : March
-        With the commands of the whole run.
     state : State
         To start from.
     steps : int
         In all.
-    loads : (T, nb, 6) or None
-        External loads at the nodes that are recorded, in the order of the description; None where they are constant.
+    loads : Loads
+    commands : Commands
     """
 
-    def __init__(self, mechanism: Mechanism, march: March, state: State, steps: int, loads: np.ndarray | None) -> None:
-        self.loads = loads
+    def __init__(
+        self, mechanism: Mechanism, march: March, state: State, steps: int, loads: Loads, commands: Commands
+    ) -> None:
+        self.loads, self.commands = loads, commands
         self.mechanism, self.march, self.total, self.start_state = mechanism, march, steps, state
-        self.commands = np.stack([march.commands, march.command_rates])
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
         self.end = steps * march.dt
@@ -67,6 +67,7 @@ class MaximalRun:
 
     def start(self) -> Block:
         """Record the start; raises StateError where a prescribed motion starts elsewhere."""
+        self._give(1)
         first = self.march.start(self.start_state)
         self._check_driven()
         if self.controllers:
@@ -77,13 +78,25 @@ class MaximalRun:
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
-        steps, began = min(steps, self.total - self.done), time.perf_counter()
+        steps = min(steps, self.total - self.done)
+        self._give(steps)
+        began = time.perf_counter()
         block = self._controlled(steps) if self.controllers else self.march.advance(steps)
         seconds = time.perf_counter() - began
         self.iterations += (block.newton_iterations, block.substeps)
         if self.march.failure is not None:
             self.failure = self._named(*self.march.failure)
         return self._block(block, seconds)
+
+    def tail(self) -> Block:
+        """The present node, where it is none of those that are recorded."""
+        if self.march.node % self.march.every == 0:
+            return self._block(self.march.advance(0), 0.0)
+        self._give(0)
+        block = self.march.present()
+        if self.controllers:
+            block.command[:, [k for _, k in self.controllers]] = self.march.inputs
+        return self._block(block, 0.0)
 
     def state(self) -> State:
         """The present node."""
@@ -98,24 +111,27 @@ class MaximalRun:
         """Go back to a `checkpoint`."""
         self.march.restore(saved)
         self.iterations[:] = saved["iterations"]
+        self._give(0)
         if self.controllers:
             self._call()
 
     def _block(self, block: MarchBlock, seconds: float) -> Block:
         nodes = {"t": self.march.dt * block.node}
         nodes |= {name: getattr(block, name) for name in RECORDED if name != "node"}
-        if self.loads is not None:
-            nodes["load"] = self.loads[block.node // self.march.every]
+        if self.loads.varies:
+            nodes["load"] = self.loads.recorded(block.node)
         return Block(nodes, seconds)
 
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
         march, blocks = self.march, []
         elements, forces = (list(numbers) for numbers in zip(*self.controllers, strict=True))
-        for _ in range(steps):
-            nodes = [0, 0] if self.commands.shape[1] == 1 else [march.node, march.node + 1]
-            march.commands, march.command_rates = self.commands[:, nodes]
-            march.commands[:, elements], march.first_command = march.inputs, march.node
+        commands, rates, series = march.commands, march.command_rates, march.series
+        for step in range(steps):
+            nodes = [step, step + 1] if len(commands) > 1 else [0, 0]
+            march.commands, march.command_rates, march.first = commands[nodes], rates[nodes], march.node
+            march.series = series[step : step + 2]
+            march.commands[:, elements] = march.inputs
             block = march.advance(1)
             blocks.append(block)
             if march.failure:
@@ -123,6 +139,11 @@ class MaximalRun:
             self._call()
             block.command[:, forces] = march.inputs
         return join_blocks(blocks)
+
+    def _give(self, steps: int) -> None:
+        """Loads and commands of so many steps from the present node on."""
+        nodes = self.march.node + np.arange(steps + 1)
+        self.march.give(self.loads.constant, self.loads.at(nodes), *self.commands.at(nodes))
 
     def _call(self) -> None:
         """The inputs that the functions give at the present node."""

@@ -10,7 +10,7 @@ class Inputs(Record):
     """Linear from node to node; targets of constraints follow cubics, by their rates. ne elements."""
 
     load: Float2  # (nb, 6) constant: N, world, and N m, body axes
-    loads: Float3  # (T, nb, 6) added to it at the nodes from 0 on, none: T = 0
+    loads: Float3  # (T, nb, 6) added to it at the nodes from ``first`` on, none: T = 0
     input: Float2  # (T, ne) at the nodes from ``first`` on; T = 1: constant
     rate: Float2  # (T, ne) their rates
     first: Int1  # (1,)
@@ -19,7 +19,7 @@ class Inputs(Record):
 @njit
 def set_load(plan, ws, inputs, node, share):
     """Fill ``ws.load`` with gravity and the loads at ``node + share``."""
-    left = node
+    left = node - inputs.first[0]
     right = min(left + 1, inputs.loads.shape[0] - 1)
     for i in range(plan.bodies.mass.size):
         for k in range(6):

@@ -7,10 +7,12 @@ sentence that starts with ``what``. Nothing else may escape, whatever the value 
 import difflib
 import math
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from inspect import Parameter
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -380,6 +382,20 @@ def path_of(value: object, what: str = "a path") -> str:
     except Exception as problem:  # a zero byte, half a surrogate, what a path of the user's raises
         raise FileError(f"no file can be called {shown(value)}: {shown(problem)}") from problem
     return path
+
+
+def can_be_written(path: str | Path) -> None:
+    """Raises FileError where no file can be written at ``path``; writes nothing."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
+    try:
+        if path.exists():
+            path.open("ab").close()
+        else:
+            tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as problem:
+        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
 
 
 def _words(shapes: Iterable[tuple[int | None, ...]]) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
-from varint.loads import called, command_array, is_controlled, load_arrays, value_at
+from varint.loads import Commands, Loads, called, is_controlled, value_at
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
@@ -40,31 +40,31 @@ class Inputs:
         motions: Mapping[str, Callable[[float], tuple[float, float, float]]] | None = None,
     ) -> None:
         self.mechanism, self.compiled, self.steps, self.dt = mechanism, compiled, steps, dt
-        self.constant, self.series = load_arrays(mechanism, compiled, steps, force, torque)
-        self.commands = command_array(mechanism, compiled, steps, dt)[0]
-        forces = [(f, mechanism.forces[k]) for f, k in enumerate(compiled.force)]
-        commanded = [(f, force) for f, force in forces if isinstance(force, Commanded) and force.of_time]
-        self.timed = [(f, force) for f, force in commanded if callable(force.input)]
-        steady = [(f, force) for f, force in commanded if force.constant_rate is not None]
+        self.loads = Loads(mechanism, compiled, steps, force, torque)
+        self.commands = Commands(mechanism, compiled, steps, dt)
+        forces = ((f, mechanism.forces[k]) for f, k in enumerate(compiled.force))
+        driven = [(f, force) for f, force in forces if isinstance(force, Commanded) and force.constant_rate is not None]
         self.steady = [
-            (f, motions[force.joint]) for f, force in steady if isinstance(force, AlongCoordinate) and motions
+            (f, motions[force.joint]) for f, force in driven if isinstance(force, AlongCoordinate) and motions
         ]
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def arrays(self) -> list[np.ndarray]:
         """What acts, as arrays: by these a run that goes on is known to be the same. Functions are left out."""
-        commands = self.commands.copy()
-        commands[:, [f for f, _ in self.timed]] = 0.0
-        return self.constant, self.series, commands
+        return [*self.loads.arrays(), *self.commands.arrays()]
 
     def load(self, t: float) -> np.ndarray:
         """(nb, 6) in kernel order: force, N, world, and torque, N m, body axes."""
-        return self.constant + self._at(self.series, t) if len(self.series) else self.constant
+        if not self.loads.varies:
+            return self.loads.constant
+        left, share = self._place(t)
+        before, after = self.loads.at(np.array([left, left + 1]))
+        return self.loads.constant + ((1.0 - share) * before + share * after)
 
     def command(self, t: float, state: Callable[[], State]) -> np.ndarray:
         """(nf,) inputs of the laws; ``state``: function that makes the `State` that commanding functions are given."""
-        command = self.commands[0].copy() if len(self.commands) == 1 else self._at(self.commands, t)
-        for f, force in self.timed:
+        command = self.commands.between(*self._place(t))
+        for f, force in self.commands.functions:
             command[f] = value_at(force, t)
         for f, motion in self.steady:
             command[f] = motion(t)[0]
@@ -74,8 +74,8 @@ class Inputs:
                 command[f] = called(self.mechanism.forces[k], t, present)
         return command
 
-    def _at(self, series: np.ndarray, t: float) -> np.ndarray:
-        place = min(max(t / self.dt, 0.0), len(series) - 1.0)
-        left = min(int(place), len(series) - 2)
-        share = place - left
-        return (1.0 - share) * series[left] + share * series[left + 1]
+    def _place(self, t: float) -> tuple[int, float]:
+        """The node before ``t`` and the share of the step from there."""
+        place = min(max(t / self.dt, 0.0), float(self.steps))
+        left = min(int(place), self.steps - 1)
+        return left, place - left

@@ -110,6 +110,24 @@ class ReducedRun:
         blocks.append(self._recorded(rows))
         return Block({name: np.concatenate([block[name] for block in blocks]) for name in self._none}, seconds)
 
+    def tail(self) -> Block:
+        """The last state, where it is no recorded node: at the end, or where the step that failed began."""
+        i = self.integrator
+        if self.dt is None:
+            recorded = i.steps % self.every == 0 or self.finished
+        else:
+            recorded = self.dt * (self.node // self.every * self.every) >= i.t
+        if recorded:
+            return Block(self._none)
+        within = self.dt is not None and not self.failure
+        states = i.states(np.array([i.t])) if within else [i.y]  # as of the nodes within the step
+        if i.failure and not self.failure:
+            self.failure = self._failure(i.failure)
+        before = self.recorded, self.quat
+        nodes = self._recorded([self._node(i.t, y) for y in states])
+        self.recorded, self.quat = before
+        return Block(nodes)
+
     def state(self) -> State:
         """The present one."""
         self._place(self.integrator.t, self.integrator.y)
@@ -201,7 +219,7 @@ class ReducedRun:
         slot = e.compiled.slot
         row = {"t": t, "y": y, "position": e.position[slot], "rotation": e.rotation[slot], "motion": e.velocity[slot]}
         row |= {"command": inputs.command(t, e.state), "chart": self._charts()}
-        if len(inputs.series):
+        if inputs.loads.varies:
             row["load"] = inputs.load(t)[slot]
         if self.inverse:
             q, qdot, _, integral, _ = np.split(y, self.parts)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
@@ -47,6 +48,7 @@ def simulate(
     output: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[float, float], object] | None = None,
+    overwrite: bool = False,
     **others: object,
 ) -> ReducedTrajectory:
     """Simulate a mechanism in the coordinates of its spanning tree (REDMAX), the cut joints as constraints.
@@ -71,7 +73,7 @@ def simulate(
         Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, whose steps are
         no longer than a few 1 / b, and g' + b g = 0 in steps of ``dt``; with "euler" b dt has to be below 2.
     every : int
-        Record each ``every``-th node.
+        Record each ``every``-th node, and the last state.
     force, torque : dict, optional
         As in `varint.simulate`; one value a node needs ``dt``.
     prescribed : dict, optional
@@ -80,7 +82,7 @@ def simulate(
     chart : str
         Coordinates of free rotations: "exponential", rotation vectors, or one of the twelve orders of Euler angles,
         such as "xyz" or "zxz", which gives way to another near its singularity.
-    output, resume, progress
+    output, resume, progress, overwrite
         As in `varint.simulate`; ``progress`` is told seconds in place of steps where there is no ``dt``. When a run
         goes on, functions in ``prescribed`` must be those of the run: they are not in the file.
 
@@ -93,7 +95,7 @@ def simulate(
     """
     refuse_unknown(others, simulate, dict.fromkeys(OF_MAXIMAL, "varint.simulate, the maximal coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    every = checked_recording(every, output, resume, progress)
+    every = checked_recording(every, output, resume, progress, overwrite)
     duration, dt, steps = checked_times(duration, dt)
     rtol = positive(rtol, "rtol", ArgumentError)
     baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
@@ -139,8 +141,8 @@ def simulate(
     }
     inputs = equations.inputs
     assert inputs is not None
-    load = None if len(inputs.series) else inputs.constant[None, equations.compiled.slot]
-    job = Job(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress)
+    load = None if inputs.loads.varies else inputs.loads.recorded(np.zeros(1))
+    job = Job(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress, overwrite)
     return answer(trajectory(carry_out(run, job)), run.failure)
 
 

@@ -126,10 +126,11 @@ def running_mean(t: np.ndarray, values: np.ndarray, window: float) -> tuple[np.n
     """Centred means of ``values`` (T,) over ``window`` seconds, where a whole one fits, and their times."""
     spacing = (t[-1] - t[0]) / max(1, len(t) - 1)
     width = min(len(t), max(1, round(window / spacing))) if spacing else 1
-    sums = np.concatenate([[0.0], np.cumsum(values)])
+    share = np.gradient(t) if len(t) > 1 else np.ones(1)  # s, of each node
+    sums, spans = (np.concatenate([[0.0], np.cumsum(each)]) for each in (share * values, share))
     first = np.unique(np.linspace(0, len(t) - width, BINS).astype(int))
     last = first + width
-    return 0.5 * (t[first] + t[last - 1]), (sums[last] - sums[first]) / width
+    return 0.5 * (t[first] + t[last - 1]), (sums[last] - sums[first]) / (spans[last] - spans[first])
 
 
 def envelope(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -248,8 +248,8 @@ def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> l
         one, other = points
         corner = -one - other  # of the triangle whose centroid is the centre of mass
         share = np.clip((corner - one) @ (other - one) / ((other - one) @ (other - one)), 0.0, 1.0)
-        off = np.linalg.norm(corner - one - share * (other - one))
-        wide = off > CORNER * np.linalg.norm(other - one)
+        beside = np.linalg.norm(corner - one - share * (other - one))
+        wide = beside > CORNER * np.linalg.norm(other - one)
         return [Outline(body, np.array([*points, corner] if wide else points), False)]
     if len(points) > 2:
         return [Outline(body, np.array(points), False)]

@@ -64,9 +64,10 @@ class Fixed(Integrator):
         return equations.power.copy()
 
     def step(self) -> None:
-        q, v, _, integral, _ = (part.copy() for part in self._split())
-        h = self.h
-        if self.equations.change_charts(q, v):
+        h, present = self.h, self._split()
+        changed = self.equations.change_charts(*present[:2])
+        q, v, _, integral, _ = (part.copy() for part in present)
+        if changed:
             self.forget()
             q, v, _ = self.equations.imposed(self.t, q, v)
         try:

@@ -1,0 +1,641 @@
+"""The face of the command: JSON, quiet, narrow terminals, closed pipes, options, and what exists is kept."""
+
+import contextlib
+import inspect
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import varint as vi
+from varint.cli import _parser, main
+from varint.cli.catalogue import entry
+from varint.cli.facts import Column, Data, Fact, Facts, Listing, Report, json_line
+from varint.cli.parser import parse
+from varint.cli.tables import show_rows
+from varint.kinematics.frames import joint_coordinates
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "command.md").read_text()
+SHORT = ["--duration", "0.2"]
+RUN = ["run", "four_bar", *SHORT]
+COMPARE = ["compare", "double_pendulum", "--duration", "0.1", "--dt", "0.02", "--rtol", "1e-9"]
+PRINTING = """import varint as vi
+
+print("printed while it is read")
+
+
+def build():
+    print("printed while it is built")
+    return vi.mechanisms.cart_pole(effort={effort})
+"""
+UNSOLVABLE = ["run", "free_body", "-p", "spin=1000", "--dt", "3", "--duration", "30"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Each test in an empty folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def no_constant(name):
+    raise AssertionError(f"{name} is no strict JSON")
+
+
+def json_of(capsys, argv, code=0):
+    """The one object on stdout, and stderr without what is compiled."""
+    with contextlib.suppress(SystemExit):
+        assert main(argv) == code
+    out, err = capsys.readouterr()
+    assert out.endswith("\n")
+    assert out.count("\n") == 1
+    lines = [line for line in err.splitlines() if "varint: compiling " not in line]
+    return json.loads(out, parse_constant=no_constant), lines
+
+
+def report_of(argv):
+    args = parse(*_parser(), argv)
+    args.command_line = argv
+    return args.execute(args)
+
+
+def shown(report, width):
+    console = Console(width=width, record=True, file=io.StringIO(), highlight=False, markup=False)
+    report.show(console)
+    return console.export_text()
+
+
+def documented(title):
+    """Key to unit, of the table below the heading that starts so."""
+    section = PAGE.split(f"### {title}")[1].split("\n###")[0]
+    found = {}
+    for keys, unit in re.findall(r"^\| (`.+?`) \| (.*?) ?\| ", section, re.M):
+        found |= dict.fromkeys(re.findall(r"`(\w+)`", keys), unit)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- JSON
+
+
+def test_json_of_a_run_says_what_the_run_was(capsys):
+    found, errors = json_of(capsys, [*RUN, "--order", "4", "-o", "run.h5", "--json"])
+    run = vi.load("run.h5")
+    assert not errors
+    assert found["mechanism"] == "four-bar"
+    assert (found["bodies"], found["joints"]) == (3, 4)
+    assert (found["scheme"], found["order"], found["dt"], found["integrator"]) == ("suzuki", 4, 0.01, None)
+    assert (found["steps"], found["newton_iterations"]) == (run.steps, run.newton_iterations)
+    assert (found["success"], found["status"], found["message"]) == (True, 0, run.message)
+    assert (found["output"], found["picture"]) == ("run.h5", "run.png")
+    assert found["simulated"] == pytest.approx(0.2)
+    assert found["wall_time"] == run.wall_time
+    figures = found["quantities"]
+    assert figures["energy"]["largest_change"] == np.abs(run.energy - run.energy[0]).max()
+    assert figures["energy"]["unit"] == "J"
+    assert figures["drift"]["largest"] == run.drift.max()
+    assert main(["info", "run.h5"]) == 0
+    table = capsys.readouterr().out
+    assert f"{figures['energy']['largest_change']:.3g} J" in table
+    assert f"{figures['drift']['largest']:.3g} m" in table
+    assert figures["kinetic"] == {
+        "unit": "J",
+        "first": run.kinetic[0],
+        "last": run.kinetic[-1],
+        "least": run.kinetic.min(),
+        "largest": run.kinetic.max(),
+        "largest_change": np.abs(run.kinetic - run.kinetic[0]).max(),
+    }
+    assert found["unresolved"] is None
+
+    of_file, _ = json_of(capsys, ["info", "run.h5", "--json"])
+    assert {key: of_file[key] for key in ("quantities", "steps", "method", "status")} == {
+        key: found[key] for key in ("quantities", "steps", "method", "status")
+    }
+    assert (of_file["recorded_nodes"], of_file["every"], of_file["asked_steps"]) == (21, 1, 20)
+
+
+def test_json_of_vectors_and_reduced_runs(capsys):
+    found, _ = json_of(capsys, ["run", "snake", "-p", "n=3", *SHORT, "--integrator", "dop853", "--json"])
+    assert found["formulation"] == "reduced"
+    assert found["integrator"] == "dop853"
+    assert found["evaluations"] > 0
+    run = vi.redmax.simulate(vi.mechanisms.snake(n=3), 0.2, 0.01)
+    momentum = run.angular_momentum
+    figures = found["quantities"]["angular_momentum"]
+    assert figures["first"] == pytest.approx(np.linalg.norm(momentum[0]))
+    assert figures["largest_change"] == np.linalg.norm(momentum - momentum[0], axis=1).max()
+
+
+def test_json_of_a_run_that_was_not_resolved(capsys):
+    argv = ["run", "n_pendulum", "-p", "n=10", "-p", f"angle={np.pi / 2}", "--duration", "8", "--order", "4", "--json"]
+    found, errors = json_of(capsys, argv)
+    assert set(found["unresolved"]) == {"message", "time", "body"}
+    assert errors == [f"varint: warning: {found['unresolved']['message']}"]
+    assert "did not resolve its motion" in errors[0]
+    assert main(argv[:-1]) == 0
+    out, err = capsys.readouterr()
+    assert "did not resolve its motion" in " ".join(out.split())
+    assert not err
+
+
+def test_json_of_mechanisms(monkeypatch, capsys):
+    found, errors = json_of(capsys, ["info", "governor", "-p", "rate=2", "--json"])
+    mechanism = vi.mechanisms.governor(rate=2)
+    assert not errors
+    assert [body["name"] for body in found["bodies"]] == [body.name for body in mechanism.bodies]
+    assert found["bodies"][1]["mass"] == mechanism.bodies[1].mass
+    assert found["bodies"][2]["x"] == mechanism.state().position[2, 0]
+    assert found["joints"][1] == {
+        "name": "slide",
+        "type": "Prismatic",
+        "body_a": "shaft",
+        "body_b": "slider",
+        "rows": 5,
+        "coordinates": 1,
+        "cut": False,
+    }
+    assert found["forces"][0] == {"name": "right spring", "type": "Spring", "acts_on": ["right arm", "slider"]}
+    assert found["energy"] == pytest.approx(vi.simulate(mechanism, 0.01, 0.01).energy[0])
+    assert (found["mobility"], found["redundancy"], found["loops"]) == (4, 0, [])
+    assert found["parameters"][0]["name"] == "stiffness"
+
+    vi.save_mechanism(vi.mechanisms.rhombus_chain(m=12), "many.json")
+    found, _ = json_of(capsys, ["info", "many.json", "--json"])
+    assert len(found["bodies"]) == 48  # all of them, and no parameters
+    assert len(found["redundant_rows"]) == 12
+    assert found["parameters"] == []
+    monkeypatch.setattr("varint.cli.info.LARGEST_LOOPS", 2)
+    found, _ = json_of(capsys, ["info", "many.json", "--json"])
+    assert (found["mobility"], found["redundant_rows"]) == (None, None)
+
+
+def test_json_of_the_catalogue(capsys):
+    found, _ = json_of(capsys, ["info", "--json"])
+    assert [each["name"] for each in found["mechanisms"]] == list(vi.mechanisms.NAMES)
+    four_bar = next(each for each in found["mechanisms"] if each["name"] == "four_bar")
+    assert four_bar["what"] in vi.mechanisms.module("four_bar").__doc__
+    angle = next(each for each in four_bar["parameters"] if each["name"] == "angle")
+    assert (angle["default"], angle["unit"]) == (np.pi / 3, "rad")
+
+
+def test_json_of_comparisons_and_pictures(capsys):
+    found, _ = json_of(capsys, [*COMPARE, "-o", "numbers.json", "--json"])
+    saved = json.loads(Path("numbers.json").read_text())
+    assert found == saved | {"output": ["numbers.json"]}
+    assert main([*RUN, "-o", "run.h5", "--quiet"]) == 0
+    assert json_of(capsys, ["plot", "run.h5", "-o", "p.png", "--json"])[0] == {"output": ["p.png"]}
+
+
+REPORTS = {
+    "`varint run --json`": [RUN, ["run", "cart_pole", *SHORT, "--integrator", "radau"], ["info", "run.h5"]],
+    "`varint info NAME_OR_FILE --json`": [["info", "delta_robot"], ["info", "m.json"]],
+}
+
+
+@pytest.mark.parametrize("title", REPORTS)
+def test_every_key_is_documented_with_its_unit_and_told_in_the_table(title):
+    vi.simulate(vi.mechanisms.four_bar(), 0.1, 0.01, output="run.h5")
+    vi.save_mechanism(vi.mechanisms.four_bar(), "m.json")
+    units, seen = documented(title), set()
+    for argv in REPORTS[title]:
+        report = report_of(argv)
+        text = " ".join(shown(report, 200).split())
+        for part in report.parts:
+            seen |= set(part.data())
+            for fact in part.facts if isinstance(part, Facts) else ():
+                if fact.key and fact.unit:
+                    assert units[fact.key] == fact.unit, fact.key
+                if fact.label:
+                    assert " ".join(fact.shown.split()) in text, fact
+    assert seen == set(units)
+
+
+def test_json_is_strict():
+    values = {
+        "nan": np.nan,
+        "many": np.array([1.0, np.inf]),
+        "whole": np.int64(3),
+        "yes": np.bool_(True),
+        "p": Path("a"),
+    }
+    text = json_line(Report([Facts([Fact("x", "x", -np.inf, "m")]), Data(values)]).data())
+    found = json.loads(text, parse_constant=no_constant)
+    assert found == {"x": None, "nan": None, "many": [1.0, None], "whole": 3, "yes": True, "p": "a"}
+
+
+ERRORS = {
+    "argument": (["run", "double_pendulum", "--dt", "-1"], 2, "ArgumentError"),
+    "mechanism": (["info", "double_pendulm"], 2, "ArgumentError"),
+    "file": (["info", "none.h5"], 2, "FileError"),
+    "usage": (["run", "double_pendulum", "--ordr", "2"], 2, "UsageError"),
+    "user": (["run", "zero.py"], 2, "ZeroDivisionError"),
+    "not converged": (UNSOLVABLE, 3, "ConvergenceError"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_are_objects_too(name, capsys):
+    Path("zero.py").write_text(PRINTING.format(effort="1 / 0"))
+    argv, code, kind = ERRORS[name]
+    found, lines = json_of(capsys, [*argv, "--json"], code)
+    assert found["kind"] == kind
+    assert lines[-1] == f"varint: error: {found['error']}"
+    if name == "not converged":
+        assert (found["status"], found["success"], found["steps"]) == (1, False, 0)
+    else:
+        assert set(found) == {"error", "kind"}
+    with contextlib.suppress(SystemExit):
+        assert main(argv) == code
+    assert capsys.readouterr().err.splitlines()[-1] == lines[-1]
+
+
+def test_interrupts_are_objects_too(monkeypatch, capsys):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(vi, "simulate", stop)
+    found, lines = json_of(capsys, [*RUN, "--json"], 130)
+    assert found == {"error": "interrupted", "kind": "KeyboardInterrupt"}
+    assert lines == ["varint: interrupted"]
+
+
+# --------------------------------------------------------------------------------------------- quiet, progress
+
+
+@pytest.mark.parametrize("argv", [RUN, COMPARE, ["plot", "run.h5"], ["run", "m.py", *SHORT]])
+def test_quiet_prints_nothing(argv, monkeypatch, capsys):
+    vi.simulate(vi.mechanisms.double_pendulum(), 0.1, 0.01, output="run.h5")
+    Path("m.py").write_text(PRINTING.format(effort="0.0"))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert main([*argv, "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert not out
+    printed = "printed while it is read\nprinted while it is built\n" if "m.py" in argv else ""
+    assert [line for line in err.splitlines() if "compiling" not in line] == printed.splitlines()
+    assert json_of(capsys, [*argv, "--quiet", "--json"])[0]
+
+
+def test_quiet_does_not_hide_errors(capsys):
+    assert main([*UNSOLVABLE, "--quiet"]) == 3
+    out, err = capsys.readouterr()
+    assert not out
+    assert "varint: error: the step at t = 0 s could not be solved" in err
+
+
+# ------------------------------------------------------------------------------------------- usage, suggestions
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["rnu", "tree"], "no command 'rnu', did you mean 'run'?"),
+        (["--traceback", "plto"], "no command 'plto', did you mean 'plot'?"),
+        (["run", "tree", "--durration", "5"], "unknown argument '--durration', did you mean '--duration'?"),
+        (["run", "tree", "--durration=5"], "unknown argument '--durration', did you mean '--duration'?"),
+        (["run", "tree", "--resum"], "unknown argument '--resum', did you mean '--resume'?"),
+        (["compare", "tree", "--integrator", "rk45"], "'--integrator', did you mean '--integrators'?"),
+        (["info", "tree", "more"], "unknown argument 'more'"),
+        (["info", "--quiet"], "unknown argument '--quiet'"),
+        (["compare", "tree", "--order", "2,4,2"], "argument --order: '2' is named twice"),
+        (["compare", "tree", "--integrators", "rk45, rk45"], "argument --integrators: 'rk45' is named twice"),
+        (["compare", "tree", "--dt", "0.01,x"], "argument --dt: 'x' is no number"),
+        (["run", "tree", "--scheme", "suzki"], "--scheme: invalid choice: 'suzki'"),
+    ],
+)
+def test_wrong_usage_names_the_nearest(argv, words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(argv)
+    assert stop.value.code == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("usage: varint")
+    assert words in err
+
+
+@pytest.mark.parametrize("argv", [["--traceback", "info", "none.h5"], ["info", "none.h5", "--traceback"]])
+def test_traceback_before_and_after_the_command(argv):
+    with pytest.raises(vi.FileError):
+        main(argv)
+    assert main([word for word in argv if word != "--traceback"]) == 2
+
+
+@pytest.mark.parametrize("command", ["", "run", "info", "plot", "compare"])
+def test_help_is_plain_text(command, monkeypatch, capsys):
+    for columns in ("40", "120"):
+        monkeypatch.setenv("COLUMNS", columns)
+        with pytest.raises(SystemExit):
+            main([*command.split(), "--help"])
+        out = capsys.readouterr().out
+        assert out.startswith("usage: varint")
+        assert "`" not in out
+
+
+def test_module_is_the_command():
+    argv = [sys.executable, "-m", "varint", "inf"]
+    wrong = subprocess.run(argv, capture_output=True, text=True, timeout=300)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("usage: varint [-h]")
+    assert "'inf', did you mean 'info'?" in wrong.stderr
+
+
+# ------------------------------------------------------------------------- options without effect, what is kept
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["info", "-p", "n=3"], "none is named: leave out -p"),
+        (["info", "run.h5", "-p", "n=3"], "'run.h5' is a run: leave out -p"),
+        (["info", "m.json", "-p", "n=3"], "'m.json' is a file"),
+        (["run", "n_pendulum", "-p", "n=3", "-p", "n=4"], "parameter 'n' is given twice"),
+        (["compare", "n_pendulum", "-p", "n=3", "-p", "n=4"], "parameter 'n' is given twice"),
+        (["run", "tree", "--force"], "--force replaces files: it needs -o, --plot or --csv"),
+        (["run", "tree", "--resume"], "--resume needs -o"),
+        (["run", "tree", "--resume", "--plot", "p.png"], "--resume needs -o"),
+        (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' is none: leave it out"),
+        (["run", "tree", "--rtol", "1e-3"], "--rtol belongs to --integrator"),
+        (["run", "tree", "--integrator", "rk45", "--tol", "1e-3"], "--tol is of the schemes"),
+        (["run", "tree", "--integrator", "rk45", "--order", "2"], "--order is of the schemes"),
+        (["run", "tree", "--scheme", "rattle", "--order", "2"], "leave out --order"),
+    ],
+)
+def test_options_without_effect_are_refused(argv, words, capsys):
+    vi.simulate(vi.mechanisms.double_pendulum(), 0.1, 0.01, output="run.h5")
+    vi.save_mechanism(vi.mechanisms.double_pendulum(), "m.json")
+    assert main(argv) == 2
+    assert words in capsys.readouterr().err
+
+
+def never(*_, **__):
+    raise AssertionError("a run was started")
+
+
+PICTURES = {"next to the output": ["-o", "run.h5"], "by its name": ["--plot", "run.png"]}
+
+
+@pytest.mark.parametrize("where", PICTURES)
+def test_pictures_that_exist_are_kept_unless_forced(where, capsys):
+    Path("run.png").write_text("of somebody else")
+    argv = [*RUN, *PICTURES[where]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vi, "simulate", never)
+        assert main(argv) == 2
+    assert "the picture 'run.png' exists: replace it by --force, or name another" in capsys.readouterr().err
+    assert Path("run.png").read_text() == "of somebody else"
+    assert not Path("run.h5").exists()
+    assert main([*argv, "--force"]) == 0
+    assert Path("run.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_table_of_a_run(capsys):
+    Path("run.csv").write_text("of somebody else")
+    argv = [*RUN, "--csv", "run.csv", "--json"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vi, "simulate", never)
+        assert json_of(capsys, argv, 2)[0]["error"].startswith("the table 'run.csv' exists: replace it by --force")
+    assert Path("run.csv").read_text() == "of somebody else"
+    found, _ = json_of(capsys, [*argv, "--force"])
+    assert found["csv"] == "run.csv"
+    vi.simulate(vi.mechanisms.four_bar(), 0.2, 0.01).to_csv("same.csv")
+    assert Path("run.csv").read_bytes() == Path("same.csv").read_bytes()
+    assert main([*UNSOLVABLE, "--csv", "stopped.csv"]) == 3
+    assert len(Path("stopped.csv").read_text().splitlines()) == 2  # up to where it could go
+    assert "table stopped.csv" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_resumed_run_draws_its_picture_anew():
+    assert main([*RUN, "-o", "run.h5"]) == 0
+    before = Path("run.png").read_bytes()
+    assert main(["run", "four_bar", "--duration", "0.4", "-o", "run.h5", "--resume"]) == 0
+    assert Path("run.png").read_bytes() != before
+
+
+OUTPUTS = {
+    "table of another format": (["run", "tree", "--csv", "a.txt"], "a.txt", "must end in .csv"),
+    "table in no folder": (["run", "tree", "--csv", "none/a.csv"], "none/a.csv", "no folder 'none'"),
+    "folder in place of a picture": (["run", "tree", "--plot", "a.png"], "a.png", "Is a directory"),
+    "file in place of a folder": (["run", "tree", "--plot", "file/p.png"], "file/p.png", "no folder 'file'"),
+    "comparison in a folder that is a file": (["compare", "tree", "-o", "file"], "file", "must be a folder"),
+    "comparison below a file": (["compare", "tree", "-o", "file/page"], "file/page", "no folder 'file'"),
+    "comparison in no folder": (["compare", "tree", "-o", "none/page"], "none/page", "no folder 'none'"),
+    "folder in place of its page": (["compare", "tree", "-o", "page"], "comparison.md", "Is a directory"),
+    "comparison where nobody can write": (["compare", "tree", "-o", "/proc/page.md"], "/proc/page.md", "cannot write"),
+    "folder where nobody can write": (["compare", "tree", "-o", "/proc/page"], "/proc/page", "cannot write"),
+    "picture where nobody can write": (["run", "tree", "--plot", "/proc/p.png"], "/proc/p.png", "cannot write"),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="has no folder that nobody can write into")
+def test_paths_are_tried_before_the_run(name, folder, monkeypatch, capsys):
+    Path("file").write_text("text")
+    Path("a.png").mkdir()
+    Path("page/comparison.md").mkdir(parents=True)
+    monkeypatch.setattr(vi, "simulate", never)
+    monkeypatch.setattr(vi, "compare", never, raising=False)
+    before = sorted(folder.rglob("*"))
+    argv, *words = OUTPUTS[name]
+    assert main(argv) == 2
+    err = capsys.readouterr().err
+    assert all(word in err for word in words), err
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_mechanism_file_imports_its_neighbours_from_any_folder(capsys):
+    Path("parts").mkdir()
+    Path("parts/lengths_of_the_arm.py").write_text("LENGTH = 0.7\n")
+    script = "import varint as vi\nfrom lengths_of_the_arm import LENGTH\n\ndef build():\n"
+    Path("parts/arm.py").write_text(f"{script}    return vi.mechanisms.cart_pole(length=LENGTH)\n")
+    assert main(["run", "parts/arm.py", *SHORT, "-o", "run.h5"]) == 0
+    assert vi.load("run.h5").mechanism.bodies[1].mass == pytest.approx(0.7)
+
+
+# -------------------------------------------------------------------------------------------- pipes, terminals
+
+
+def in_a_shell(line):
+    """Exit codes of the parts of the pipe ``line``, and stderr, in which VARINT is the command."""
+    line = line.replace("VARINT", f"{sys.executable} -m varint")
+    script = f"{line}\necho codes: ${{PIPESTATUS[@]}} >&2"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=300)
+    err, _, codes = done.stderr.rpartition("codes: ")
+    return [int(code) for code in codes.split()], err
+
+
+CLOSED = ["VARINT info | true"]
+CLOSED_SLOW = [
+    "VARINT info | head -1",
+    "VARINT info --json | true",
+    "VARINT info four_bar | true",
+    "VARINT run four_bar --duration 0.1 -o r.h5 | true",
+    "VARINT run four_bar --duration 0.1 --json | true",
+    "VARINT info r.h5 | true",
+    "VARINT plot r.h5 | true",
+    "VARINT compare double_pendulum --duration 0.1 --dt 0.02 --rtol 1e-9 | head -1",
+    "VARINT --help | true",
+    "VARINT run --help | true",
+    "VARINT --version | true",
+]
+
+
+@pytest.mark.parametrize("line", [*CLOSED, *(pytest.param(line, marks=pytest.mark.slow) for line in CLOSED_SLOW)])
+def test_a_closed_pipe_is_no_error(line):
+    if "r.h5" in line and " -o " not in line:
+        vi.simulate(vi.mechanisms.double_pendulum(), 0.1, 0.01, output="r.h5")
+    assert in_a_shell(line) == ([0, 0], "")
+
+
+@pytest.mark.slow
+def test_the_exit_code_stays_what_it_is_where_nobody_reads():
+    codes, err = in_a_shell(f"VARINT {' '.join(UNSOLVABLE)} | true")
+    assert codes == [3, 0]
+    assert err.startswith("varint: error: the step at t = 0 s")
+    codes, err = in_a_shell("VARINT info none.h5 2>&1 | true")
+    assert codes == [2, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no full device")
+def test_a_full_disk_behind_stdout_is_told():
+    codes, err = in_a_shell("VARINT info > /dev/full")
+    assert codes == [2]
+    assert err == "varint: error: cannot write the output: No space left on device\n"
+
+
+LONG_NAMES = ["front right upper connecting rod", "rear left lower rocker bearing", "x"]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_names_and_words_stay_whole_in_narrow_terminals(width):
+    columns = [
+        Column("a", "joint"),
+        Column("b", "body a"),
+        Column("c", "rows", "", True),
+        Column("d", "mass", "kg", True),
+    ]
+    rows = [(name, name, 5, 0.25) for name in LONG_NAMES]
+    text = "a sentence of some words that has to go over several lines of a narrow terminal to be read"
+    facts = Facts([Fact("e", "a label that is long", text), Fact("f", "mass", 2.5, "kg"), Fact("g", "none", None)])
+    out = shown(Report([Listing("all", columns, rows), facts]), width)
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= width
+    for name in LONG_NAMES:
+        assert out.count(name) >= 1 + (width > 40)
+    assert max(len(set(line.split()) & set(text.split())) for line in lines) >= 4  # several words in a line
+    assert all(word in out.split() for word in text.split())
+    assert "(kg)" in out
+    assert "2.5 kg" in out
+
+
+@pytest.mark.parametrize("argv", [["info"], ["info", "stewart_platform"], ["info", "governor"], RUN, COMPARE])
+def test_every_report_fits_in_forty_columns(argv):
+    report = report_of(argv)
+    out = shown(report, 40)
+    assert max(map(len, out.splitlines())) <= 40
+    wide = set(shown(report, 300).split())
+    assert all(word in wide or word.rstrip(":,") in wide or word.endswith(":") for word in out.split())
+
+
+def test_wide_tables_break_their_headings_first():
+    console = Console(width=34, record=True, file=io.StringIO())
+    show_rows(console, ["what", ">angular velocity (rad/s)", ">mass (kg)"], [("crank", "1.25", "3.5")])
+    out = console.export_text()
+    assert re.search(r"^ *crank +1.25 +3.5 *$", out, re.M)
+    assert "velocity" in out
+
+
+def test_lists_are_cut_for_people_alone():
+    listing = Listing("all", [Column("a", "number")], [(number,) for number in range(50)])
+    assert "... 10 more" in shown(Report([listing]), 80)
+    assert len(listing.data()["all"]) == 50
+
+
+# ------------------------------------------------------------------------------- what the catalogue says of itself
+
+UNITS = {"rad", "rad/s", "m", "m/s", "m/s^2", "kg", "N", "N m", "N/m", "N s/m"}
+
+
+@pytest.mark.parametrize("name", vi.mechanisms.NAMES)
+def test_every_parameter_of_the_catalogue_is_told_with_its_unit(name):
+    found, signature = entry(name), inspect.signature(vi.mechanisms.module(name).build)
+    assert [one.name for one in found.parameters] == list(signature.parameters)
+    assert found.what.endswith(".")
+    assert found.text.endswith(".")
+    for one in found.parameters:
+        annotation = signature.parameters[one.name].annotation
+        counted = annotation in (int, str, bool)
+        assert one.unit == "" if counted else one.unit in UNITS, one
+        assert not counted or one.kind == annotation.__name__, one
+        assert counted or "float" in one.kind, one
+        assert one.what.endswith("."), one
+
+
+def test_info_lists_parameters_with_defaults_and_units(capsys):
+    assert main(["info", "governor"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^ stiffness +800000 +N/m +float +Of each spring\.", out, re.M)
+    assert "zero of the coordinates the pose at the start: the arms 30 degrees" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("name", vi.mechanisms.NAMES)
+def test_the_zero_of_the_coordinates_is_where_the_catalogue_says(name):
+    """The pose at the start, or the coordinates that are not zero there are named."""
+    mechanism, zero = getattr(vi.mechanisms, name)(), entry(name).zero
+    state = mechanism.state()
+    poses = state.position[None], state.quat_wxyz[None]
+    away = {
+        joint.name
+        for joint in mechanism.joints
+        if joint.dof and np.abs(joint_coordinates(mechanism, joint, *poses)).max() > 1e-9
+    }
+    assert all(f'"{joint}"' in zero for joint in away)
+    assert zero.startswith("the pose at the start") != bool(set(mechanism.start.get("coordinates", {})))
+    assert bool(away) <= (name in ("cart_pole", "escapement", "slider_crank"))
+
+
+def test_the_page_of_the_catalogue_says_so_too(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import catalogue
+
+    assert (ROOT / "docs" / "catalogue.md").read_text().endswith(catalogue.described()), "run make docs"
+
+
+def test_a_docstring_that_does_not_fit_is_found(monkeypatch):
+    module = vi.mechanisms.module("tree")
+    monkeypatch.setattr(module.build, "__doc__", "Tree.\n\nParameters\n----------\nlength : float, m\n    Of it.\n")
+    with pytest.raises(ValueError, match="'length : float, m'"):
+        entry("tree")
+
+
+def test_info_of_a_file_says_where_its_coordinates_are_zero(capsys):
+    vi.save_mechanism(vi.mechanisms.four_bar(), "m.json")
+    assert main(["info", "m.json"]) == 0
+    assert "zero of the coordinates the reference configuration" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.slow
+def test_names_that_the_terminal_cannot_write_are_written_as_numbers():
+    mechanism = vi.mechanisms.cart_pole()
+    vi.save_mechanism(vi.Mechanism("Brüdigam's", mechanism.bodies, mechanism.joints), "m.json")
+    argv, env = [sys.executable, "-m", "varint", "info", "m.json"], os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(r"Br\xfcdigam's")
+
+
+@pytest.mark.slow
+def test_stdout_that_is_closed_is_no_error():
+    code = (
+        "import os; os.close(1)\nimport sys; sys.stdout = None\nfrom varint.cli import main\nsys.exit(main(['info']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=os.environ)
+    assert (done.returncode, done.stderr) == (0, "")

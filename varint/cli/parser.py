@@ -1,0 +1,38 @@
+"""The command line as argparse reads it: options in full, mistakes with the nearest word, no help in reST."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from varint.model.checks import suggestion
+
+
+class UsageError(Exception):
+    """A command line that cannot be read; ``usage``: how it is written."""
+
+    def __init__(self, usage: str, message: str) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+class Parser(argparse.ArgumentParser):
+    """Takes options by their whole names alone: a part of a name would change its meaning with a new option."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(self.format_usage(), message)
+
+
+def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> argparse.Namespace:
+    """The arguments ``argv`` of one of the ``commands``. Raises UsageError."""
+    first = next((word for word in argv if not word.startswith("-")), None)
+    if first is not None and first not in commands:
+        parser.error(f"no command '{first}'{suggestion(first, commands)}: there are {', '.join(commands)}")
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        own = commands[args.command] if first else parser
+        word = unknown[0].partition("=")[0]
+        own.error(f"unknown argument '{word}'{suggestion(word, own._option_string_actions)}")
+    return args

@@ -1,0 +1,70 @@
+"""Tables for people, legible in narrow terminals too."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+NARROWEST = 30  # characters for a text that goes over several lines
+
+
+def show_rows(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
+    """Print a table; where it is wider than the console, one cell below the other.
+
+    Columns that start with ``>`` hold numbers. The last one may go over several lines if it holds texts.
+    """
+    from rich import box
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = list(rows)
+    if title:
+        console.print(Text(title, style="bold"))
+    if not rows:
+        return None
+    names = [column.lstrip(">") for column in columns]
+    text_last = not columns[-1].startswith(">")
+    cells = [max(map(cell_len, texts)) for texts in zip(*rows, strict=True)]
+    if text_last:
+        cells[-1] = min(cells[-1], NARROWEST)
+
+    def width() -> int:
+        headings = [max(map(cell_len, name.split("\n"))) for name in names]
+        return sum(map(max, cells, headings)) + 3 * len(cells)
+
+    if width() > console.width:
+        names = [
+            name.replace(" ", "\n") if cell_len(name) > own else name for name, own in zip(names, cells, strict=True)
+        ]
+    if width() > console.width:
+        return _show_stacked(console, [name.replace("\n", " ") for name in names], rows)
+    table = Table(box=box.SIMPLE_HEAD, show_header=any(names), pad_edge=False)
+    for number, (column, name) in enumerate(zip(columns, names, strict=True)):
+        wrapped = text_last and number == len(columns) - 1
+        table.add_column(Text(name), no_wrap=not wrapped, overflow="fold")
+        table.columns[-1].justify = "right" if column.startswith(">") else "left"
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
+    return None
+
+
+def _show_stacked(console: "Console", names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """The first cell of each row on a line of its own, the others indented below it."""
+    from rich.cells import cell_len
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print()
+    for first, *others in rows:
+        if not any(names) and cell_len(f"{first}: {others[0]}") <= console.width:
+            console.print(Text(f"{first}: {others[0]}"))
+            continue
+        console.print(Text(first))
+        for name, text in zip(names[1:], others, strict=True):
+            if text:
+                console.print(Padding(Text(f"{name}: {text}" if name else text), (0, 0, 0, 2)))
+    console.print()
