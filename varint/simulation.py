@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.forces import check_laws
 from varint.analysis.quantities import joint_drift
-from varint.analysis.resolution import find_swinging, find_unresolved
+from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
 from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
@@ -85,8 +85,8 @@ def simulate(
     overwrite : bool
         Replace the file ``output`` where it exists.
     on_unresolved : {"warn", "raise", "ignore"}
-        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`: give an
-        UnresolvedWarning, raise an UnresolvedError, or nothing.
+        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
+        `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing.
 
     Raises
     ------
@@ -125,9 +125,7 @@ def simulate(
     steady = None if loads.varies else loads.recorded(np.zeros(1))
     record = carry_out(run, Job(mechanism, settings, inputs, steady, every, output, resume, progress, overwrite))
     trajectory = answer(_trajectory(record), run.failure)
-    if on_unresolved == "ignore":
-        return trajectory
-    if unresolved := find_unresolved(trajectory, dt) or find_swinging(trajectory, dt):
+    if on_unresolved != "ignore" and (unresolved := find_unresolved(trajectory, dt)):
         if on_unresolved == "raise":
             message, time, body = unresolved
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
