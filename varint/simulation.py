@@ -85,8 +85,8 @@ def simulate(
     overwrite : bool
         Replace the file ``output`` where it exists.
     on_unresolved : {"warn", "raise", "ignore"}
-        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`: give an
-        UnresolvedWarning, raise an UnresolvedError, or nothing.
+        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
+        `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing.
 
     Raises
     ------
