@@ -81,6 +81,7 @@ def things():
     compared = vi.compare(loop, duration=0.02, dt=[0.01, 0.005])
     held |= {
         "reduced run": vi.redmax.simulate(loop, 0.02, dt=0.01),
+        "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),
         "diagnosis": loop.diagnose(),
         "sweep": loop.sweep(NAME, np.linspace(0.0, 0.1, 30)),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.quantities import kinetic_energy, potential_energy
-from varint.display import Shown, count_text
+from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError
 from varint.kernels.laws import evaluate_laws, law_potential
 from varint.loads import check_no_history
@@ -76,7 +76,7 @@ class EquationsOfMotion(Shown):
         self._equations.reach(0.0, q, qdot)
 
     def _facts(self) -> Iterable[str]:
-        yield f"'{self.mechanism.name}'"
+        yield value_text(self.mechanism.name)
         yield count_text(self.size, "coordinate")
         yield count_text(self._equations.row_count, "row") + " of loops and couplings"
 
