@@ -127,13 +127,8 @@ def test_turn_of_small_and_large_angles():
 
 def test_run_that_stopped_is_told(tree):
     whole = tree.vi.runs[0]
-    short = replace(
-        whole,
-        nodes=HeldNodes({name: array[:6] for name, array in whole.nodes.items()}),
-        success=False,
-        status=1,
-        message="a step was too long",
-    )
+    nodes = HeldNodes({name: array[:6] for name, array in whole.nodes.items()})
+    short = vi.Trajectory(replace(whole.record, nodes=nodes, status=1, message="a step was too long"))
     runs = (short, *tree.vi.runs[1:])
     vi_ = tree.vi
     series = make_series(vi_.name, "dt", vi_.values, runs, vi_.wall_time, tree.reference, tree.reference_error)

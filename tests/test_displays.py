@@ -299,3 +299,10 @@ def test_tables_have_the_numbers():
 def test_a_wrong_state_is_shown_as_text(held):
     assert held["wrong state"]._repr_html_() is None
     assert repr(held["wrong state"]).startswith("State: position=500 of them, quat_wxyz=None, velocity='xxx")
+
+
+def test_a_name_with_a_colon_stays_whole():
+    four = vi.mechanisms.four_bar()
+    joints = [dataclasses.replace(j, name=f"left: {j.name}") for j in four.joints]
+    texts = Tables(vi.Mechanism("m", four.bodies, joints).diagnose()._repr_html_()).texts
+    assert {"left: rocker pin", "force along y, torque about x, torque about z"} <= set(texts)

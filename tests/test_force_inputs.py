@@ -183,9 +183,10 @@ def test_velocity_motor_gives_all_it_has_and_then_holds_its_speed():
     assert run.substeps == 0
     assert np.abs(run.energy_balance).max() < 1e-3 * run.energy[-1]
     steps = np.where(run.t < 2, 1.0, -1.0)
-    turned = vi.simulate(rotor(speed=steps, max_effort=2.0), 4.0, 0.01)
+    coarse = {"on_unresolved": "ignore"}  # efforts at the nodes swing, see tests/test_steep_motors.py
+    turned = vi.simulate(rotor(speed=steps, max_effort=2.0), 4.0, 0.01, **coarse)
     assert turned.angular_velocity[[199, -1], 0, 2] == pytest.approx([1.0, -1.0], abs=1e-3)
-    follows = vi.simulate(rotor(speed=lambda t, state: np.sin(t), max_effort=2.0), 4.0, 0.01)
+    follows = vi.simulate(rotor(speed=lambda t, state: np.sin(t), max_effort=2.0), 4.0, 0.01, **coarse)
     assert np.abs(follows.angular_velocity[:, 0, 2] - np.sin(follows.t)).max() < 0.011
 
 

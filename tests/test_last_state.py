@@ -102,6 +102,20 @@ def test_a_kill_just_before_the_end(simulate, tmp_path, monkeypatch):
     check_nodes(simulate(damped(), STEPS * DT, DT, every=7, output=path, resume=True), whole, slice(None), but=())
 
 
+def test_nodes_that_were_not_read_before_the_run_went_on(tmp_path, monkeypatch):
+    path = tmp_path / "run.h5"
+    monkeypatch.setattr(run_reader, "HELD", 0)
+    early = vi.simulate(damped(), 10 * DT, DT, every=7, output=path)
+    late = vi.load(path)
+    assert early.position.shape == (3, 2, 3)
+    for _ in range(2):
+        vi.simulate(damped(), STEPS * DT, DT, every=7, output=path, resume=True)
+        with pytest.raises(vi.FileError, match=r"went on, and has no node at t = 0\.1 s any more: load it again"):
+            late.position  # noqa: B018
+    assert early.position.shape == (3, 2, 3)
+    assert len(vi.load(path).position) == 4
+
+
 @pytest.mark.parametrize(
     "integrator", some([(name,) for name, kind in INTEGRATORS.items() if not kind.fixed], [("dop853",)])
 )

@@ -455,6 +455,33 @@ print(grown / (40001 * n * 13 * 8))
     assert float(done.stdout) < 1.0  # of the size of the nodes: blocks and parts of them
 
 
+PEAK = "print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+LONG_RUNS = {  # and by how many bytes a node their peak may grow: the times and who was unresolved, and with the
+    # summary and the picture a few numbers of each node more. A node itself has 224.
+    "simulate": (
+        "len(vi.simulate(vi.mechanisms.double_pendulum(), float(sys.argv[2]), 0.001, output=sys.argv[1]).t)\n",
+        40,
+    ),
+    "the command": (
+        "from varint.cli import main\n"
+        "main(['run', 'double_pendulum', '--duration', sys.argv[2], '--dt', '0.001', '-o', sys.argv[1]])\n",
+        120,
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG_RUNS)
+def test_memory_does_not_grow_with_the_length_of_a_run(tmp_path, name):
+    code, most = LONG_RUNS[name]
+    peaks = []
+    for minutes in (10, 40):
+        done = in_process(code + PEAK, tmp_path / f"{minutes}.h5", str(60 * minutes))
+        assert done.returncode == 0, done.stderr
+        peaks.append(int(done.stdout.split()[-1]))
+    assert peaks[1] - peaks[0] < most * 60_000 * 30, peaks
+
+
 def test_large_runs_are_read_when_asked_for(tmp_path, monkeypatch):
     path = tmp_path / "run.h5"
     held = run(path, 20.0)

@@ -156,6 +156,9 @@ RESULTS = {
     "state": lambda: build().state(),
     "diagnosis": lambda: build().diagnose(),
     "sweep": lambda: vi.mechanisms.four_bar().sweep("crank pivot", [0.0, 0.1, 0.2]),
+    "reduced state": lambda: vi.redmax.reduced_state(build(), build().state()),
+    "some nodes": lambda: vi.simulate(build(), 0.1, 0.01)[2:9:3],
+    "nodes of a reduced run": lambda: vi.redmax.simulate(build(), 0.1, dt=0.01)[2:],
     "comparison": lambda: vi.compare(vi.mechanisms.double_pendulum(), duration=0.1, dt=[0.02, 0.01]),
 }
 
@@ -170,6 +173,32 @@ def test_results_travel(what):
         assert same(other, result)
         assert same({name: getattr(other, name) for name in asked}, before)
         assert same(way(before), before)
+
+
+def test_a_run_in_a_file_travels_without_it(tmp_path, monkeypatch, rng):
+    monkeypatch.setattr("varint.io.run_reader.HELD", 0)  # read array by array
+    run = vi.simulate(force_samples.coupled_everywhere(rng), 0.1, 0.01, output=tmp_path / "run.h5")
+    for way in ("pickle 5", "deepcopy"):
+        other = WAYS[way](run)
+        (tmp_path / "run.h5").rename(tmp_path / "away.h5")
+        taken = {name: other.nodes[name] for name in other.nodes}
+        energy, force, state = other.energy, dict(other.force), other.state(-1)
+        (tmp_path / "away.h5").rename(tmp_path / "run.h5")
+        assert same(taken, {name: run.nodes[name] for name in run.nodes})
+        assert same(energy, run.energy)
+        assert same(force, dict(run.force))
+        assert same(vars(state), vars(run.state(-1)))
+
+
+def test_what_follows_from_a_copy_is_the_same():
+    """Of results that work things out when asked."""
+    diagnosis, sweep, comparison = (RESULTS[what]() for what in ("diagnosis", "sweep", "comparison"))
+    for way in WAYS.values():
+        assert same(way(diagnosis).motions, diagnosis.motions)
+        assert str(way(diagnosis)) == str(diagnosis)
+        assert same(vars(way(sweep).state(2)), vars(sweep.state(2)))
+        assert str(way(comparison)) == str(comparison)
+        assert same(way(comparison).reference_error, comparison.reference_error)
 
 
 def simulated(mechanism):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import varint.mechanisms as mechanisms
+from varint.analysis.dynamics import accelerations
 from varint.analysis.trajectory import Trajectory
 from varint.errors import (
     ArgumentError,
@@ -46,6 +47,7 @@ __all__ = [
     "UnresolvedError",
     "UnresolvedWarning",
     "VarintError",
+    "accelerations",
     "compare",  # noqa: F405  see __getattr__
     "deformable_spring",
     "load",

@@ -69,9 +69,12 @@ class ConvergenceError(VarintError, RuntimeError):
 class UnresolvedError(ConvergenceError):
     """Steps did not resolve the motion, and ``on_unresolved="raise"`` was asked for.
 
-    ``time``, s, is the first of `Trajectory.unresolved`; the trajectory is that of the whole run.
+    ``time``, s, is the first of `Trajectory.unresolved`, or of a motor's; the trajectory is that of the whole run.
     """
 
 
 class UnresolvedWarning(UserWarning):
-    """Steps did not resolve the motion: it may gain or lose energy without a reason. A smaller dt is needed."""
+    """Steps did not resolve the motion, which may gain or lose energy without a reason, or the effort of a motor.
+
+    A smaller dt is needed.
+    """

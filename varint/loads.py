@@ -1,6 +1,7 @@
 """External forces and torques on bodies: constant, or one value a node."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,13 +9,16 @@ from scipy.interpolate import CubicSpline
 
 from varint.compile import Compiled
 from varint.errors import ArgumentError
+from varint.kinematics.frames import JointFrames, with_world
 from varint.model.checks import by_name, call, finite, in_a_shape
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.model.structure import Structure
 
 NEAR = 0.05  # steps: differences of functions of time
+APART = 1e-3  # s: the same where there are no steps
 
 
 class Loads:
@@ -120,24 +124,40 @@ class Commands:
     compiled : Compiled
     steps, dt : int, float
         Steps of the run, which has one node more, and their size, s.
+    starts : dict, optional
+        Where motions at a constant rate go on from, m or rad, by the names of their forces; they are left at zero
+        where it is not given.
 
     Attributes
     ----------
     functions : list of (column, force)
         Those of functions of time.
     varies : bool
-        Whether any is one a node or a function of time. Those of functions of the state are left at zero.
+        Whether any changes with time. Those of functions of the state are left at zero.
     """
 
-    def __init__(self, structure: Structure, compiled: Compiled, steps: int, dt: float) -> None:
-        self.dt, self.constant = dt, np.zeros(len(compiled.force))
+    def __init__(
+        self,
+        structure: Structure,
+        compiled: Compiled,
+        steps: int,
+        dt: float,
+        starts: Mapping[str, float] | None = None,
+    ) -> None:
+        self.dt, self.end, self.constant = dt, steps * dt, np.zeros(len(compiled.force))
         self._series: list[tuple[int, np.ndarray, np.ndarray]] = []  # column, values, rates
+        self._steady: list[tuple[int, float, float]] = []  # column, start, rate
         self.functions: list[tuple[int, Commanded]] = []
         for column, number in enumerate(compiled.force):
             force = structure.forces[number]
             if not isinstance(force, Commanded) or is_controlled(force):
                 continue
             command = force.input
+            if force.constant_rate is not None:
+                if starts is not None:
+                    self._steady.append((column, starts[force.name], force.constant_rate))
+                continue
+            assert command is not None
             if callable(command):
                 self.functions.append((column, force))
             elif not command.shape:
@@ -153,8 +173,8 @@ class Commands:
 
     @property
     def varies(self) -> bool:
-        """Whether any is one a node or a function of time."""
-        return bool(self._series or self.functions)
+        """Whether any changes with time."""
+        return bool(self._series or self._steady or self.functions)
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
         """Inputs and their rates, (2, T, nf), at nodes (T,), by their numbers; T = 1 where nothing varies."""
@@ -162,11 +182,12 @@ class Commands:
         found[0] = self.constant
         for column, values, rates in self._series:
             found[0, :, column], found[1, :, column] = values[nodes], rates[nodes]
+        for column, start, rate in self._steady:
+            found[0, :, column], found[1, :, column] = start + rate * self.dt * nodes, rate
         for column, force in self.functions:
-            t = self.dt * nodes
-            near = {k: _tabulated(force, t + k * NEAR * self.dt) for k in (-2, -1, 0, 1, 2)}
-            found[0, :, column] = near[0]
-            found[1, :, column] = (8 * (near[1] - near[-1]) - (near[2] - near[-2])) / (12 * NEAR * self.dt)
+            function, h = partial(value_at, force), NEAR * self.dt
+            table = np.array([derivatives(function, t, h, self.end) for t in (self.dt * nodes).tolist()])
+            found[:, :, column] = table[:, :2].T
         return found
 
     def between(self, left: int, share: float) -> np.ndarray:
@@ -179,9 +200,67 @@ class Commands:
     def arrays(self) -> list[np.ndarray]:
         """All that is no function: by these a run that goes on is known to be the same."""
         series = [(np.array([column]), values) for column, values, _ in self._series]
-        return [self.constant, *(array for pair in series for array in pair)]
+        return [self.constant, *(array for pair in series for array in pair), *map(np.array, self._steady)]
 
 
-def _tabulated(force: Commanded, times: np.ndarray) -> np.ndarray:
-    """A function of time at ``times`` (T,)."""
-    return np.array([value_at(force, float(t)) for t in times])
+def derivatives(function: Callable[[float], float], t: float, h: float, end: float) -> tuple[float, float, float]:
+    """Value of a function of time at ``t``, s, and its first two derivatives, by values ``h`` apart from 0 to ``end``.
+
+    Of the polynomial through five values, of which ``t`` is the middle one but for the first and last ``2 h``: the
+    function is not asked for what is before or after a run.
+    """
+    middle = min(max(t, 2 * h), end - 2 * h)
+    a, b, c, d, e = (function(min(max(middle + k * h, 0.0), end)) for k in range(-2, 3))
+    value, off = c, t - middle
+    first, second = (8 * (d - b) - (e - a)) / (12 * h), (16 * (b + d) - 30 * c - a - e) / (12 * h * h)
+    if off:
+        third, fourth = (e - a - 2 * (d - b)) / (2 * h**3), (a + e - 4 * (b + d) + 6 * c) / h**4
+        first += off * (second + off * (third / 2 + off * fourth / 6))
+        second += off * (third + off * fourth / 2)
+        value = function(min(max(t, 0.0), end))
+    return value, first, second
+
+
+def starts_of_motions(structure: Structure, state: State) -> dict[str, float]:
+    """Where ``state`` has the coordinates that move at a constant rate, m or rad, by the names of their forces."""
+    starts = {}
+    x, R = with_world(state.position, state.quat_wxyz)
+    for force in structure.forces:
+        if isinstance(force, AlongCoordinate) and isinstance(force, Commanded) and force.constant_rate is not None:
+            frames = JointFrames(structure, structure.joint(force.joint))
+            starts[force.name] = float(frames.measure(x, R)[force.coordinate])
+    return starts
+
+
+def inputs_at(structure: Structure, t: float, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (forces,) of the forces at time ``t``, s, and ``state``, and second time derivatives of those of time.
+
+    Motions at a constant rate are where the state is.
+    """
+    command, bend = np.zeros((2, len(structure.forces)))
+    starts = starts_of_motions(structure, state)
+    for k, force in enumerate(structure.forces):
+        if not isinstance(force, Commanded):
+            continue
+        if force.name in starts:
+            command[k] = starts[force.name]
+        elif is_controlled(force):
+            command[k] = called(force, t, state)
+        elif callable(force.input):
+            command[k], _, bend[k] = derivatives(partial(value_at, force), t, APART, np.inf)
+        else:
+            command[k] = force.input
+    return command, bend
+
+
+def check_no_history(structure: Structure, compiled: Compiled) -> None:
+    """That time and state determine all forces; raises ArgumentError."""
+    with_state = compiled.force[compiled.plan.laws.element[compiled.plan.laws.state >= 0]]
+    for k, force in enumerate(structure.forces):
+        reason = "has a law with a state of its own, which a State does not hold" if k in with_state else ""
+        if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
+            reason = f"has one {force.command_name} a node, and there are none here: give it a number or a function"
+        if force.reduced_only:
+            reason = "acts in the steps of an integrator only"
+        if reason:
+            raise ArgumentError(f"{force.label} {reason}")

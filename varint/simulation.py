@@ -20,7 +20,7 @@ from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import read
 from varint.kinematics.assembly import unit_quaternions
-from varint.loads import Commands, Loads
+from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State
@@ -85,8 +85,8 @@ def simulate(
     overwrite : bool
         Replace the file ``output`` where it exists.
     on_unresolved : {"warn", "raise", "ignore"}
-        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`: give an
-        UnresolvedWarning, raise an UnresolvedError, or nothing.
+        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
+        `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing.
 
     Raises
     ------
@@ -105,9 +105,9 @@ def simulate(
     _check_forces(mechanism, method)
     compiled = _compiled(mechanism, closures)
     loads = Loads(mechanism, compiled, steps, force, torque)
-    commands = Commands(mechanism, compiled, steps, dt)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
+    commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
     run = MaximalRun(mechanism, March(compiled, method, dt, tol, every), state, steps, loads, commands)
     settings = {
         "formulation": MAXIMAL,

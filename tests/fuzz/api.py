@@ -186,8 +186,14 @@ def _mechanism_calls() -> dict[str, Call]:
     return found | {"deformable_spring": Call(vi.deformable_spring, _rights(**spring), with_spring)}
 
 
+def _same_again(state: vi.State, dt: float) -> vi.State:
+    """An integrator that stands still."""
+    return state
+
+
 def _run_calls() -> dict[str, Call]:
     motor, nodes = a_driven_mechanism(), np.zeros((3, 3))
+    equations, moving = vi.redmax.EquationsOfMotion(motor), {"q": np.zeros(2), "qdot": np.ones(2)}
     common = {
         "mechanism": motor, "duration": 0.01, "state": motor.state(), "every": 1, "force": lambda: {"cart": nodes},
         "torque": lambda: {"pole": (0.0, 0.1, 0.0)}, "output": None, "resume": False, "overwrite": False,
@@ -223,6 +229,24 @@ def _run_calls() -> dict[str, Call]:
         "redmax.simulate": Call(vi.redmax.simulate, _rights(**reduced), ask),
         "redmax.simulate of a loop": Call(vi.redmax.simulate, _rights(**looped), ask),
         "compare": Call(vi.compare, _rights(**compared), str),
+        "compare with one's own": Call(vi.compare, _rights(**compared | {"integrators": lambda: [_same_again]}), str),
+        "accelerations": Call(vi.accelerations, _rights(mechanism=motor, state=motor.state(), t=0.5)),
+        "redmax.EquationsOfMotion": Call(
+            vi.redmax.EquationsOfMotion, _rights(mechanism=motor, state=motor.state(), baumgarte=5.0), repr
+        ),
+        **{
+            f"EquationsOfMotion.{name}": Call(getattr(equations, name), _rights(**right))
+            for name, right in {
+                "coordinates": {"state": motor.state()},
+                "state": moving,
+                "acceleration": {"t": 0.5, **moving},
+                "mass_matrix": {"q": np.zeros(2)},
+                "force": {"t": 0.5, **moving},
+                "violations": moving,
+                "closed": moving,
+                "energy": moving,
+            }.items()
+        },
         "redmax.coordinates": Call(vi.redmax.coordinates, _rights(mechanism=motor)),
         "redmax.reduced_state": Call(vi.redmax.reduced_state, _rights(mechanism=motor, state=motor.state())),
         "redmax.maximal_state": Call(

@@ -169,6 +169,8 @@ class Entry(CPUDispatcher):
     announced then, one for all entries that are needed together.
     """
 
+    _cache: Any
+
     def __init__(self, py_func, locals=None, targetoptions=None, seconds=0, what=""):
         super().__init__(py_func, locals, targetoptions)
         self.seconds, self.what = seconds, what or f"{py_func.__module__}.{py_func.__name__}"

@@ -2,10 +2,21 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from varint.analysis.derived import energy_gap
+from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
+from varint.kinematics.frames import JointFrames, with_world
+from varint.mechanism import Mechanism
+from varint.model.forces.along import AlongCoordinate
+from varint.model.state import State
 
 FINER = 4  # times smaller steps are proposed
+LOOKED_AT = 10_000  # nodes, for steep forces
+IN_A_ROW = 3  # steps that are told of a steep force
+SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
+MISSED = 0.25  # of its largest effort: smaller differences from it are not told
 
 
 class Unresolved(NamedTuple):
@@ -20,7 +31,7 @@ def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
     """What is said of a run with steps of ``dt``, s; None where it resolved its motion."""
     times = trajectory.unresolved
     if not times.size:
-        return None
+        return find_swinging(trajectory, dt) if trajectory.settings["formulation"] == "maximal" else None
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
     often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"
@@ -32,3 +43,66 @@ def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
         f" Try dt = {dt / FINER:g} s"
     )
     return Unresolved(message, first, body)
+
+
+def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
+    """What is said of a run whose steps of ``dt``, s, are too long for a steep force along a joint's coordinate.
+
+    Such a force keeps the mean rate of each step. The rate at the nodes is off, or goes to and fro about it, out of the
+    reach of the law, so that the effort there is not the one that acted. Told where each node is recorded.
+    """
+    mechanism = trajectory.mechanism
+    steep_ones = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.steepness()]
+    if not steep_ones or trajectory.steps != len(trajectory) - 1 or len(trajectory) < IN_A_ROW + 2:
+        return None
+    trajectory = trajectory[:LOOKED_AT]
+    for force in steep_ones:
+        steep = force.steepness()
+        limit = np.abs(trajectory.force[force.name]).max()
+        wrong = _swings(trajectory, force, SWING * limit / steep) | _missed(trajectory, force, MISSED * limit)
+        row = np.flatnonzero(np.convolve(wrong, np.ones(IN_A_ROW), "valid") > IN_A_ROW - 0.5)
+        if not row.size:
+            continue
+        first = float(trajectory.t[row[0]])
+        inertia = inertia_along(mechanism, force, trajectory.state(0))
+        message = (
+            f"the steps of '{mechanism.name}' are too long for {force.label}: from t = {first:g} s on its effort at the"
+            " nodes is not the one that acted, which kept the mean rate of each step. With the inertia of"
+            f" {inertia:.3g} that it moves at the start, dt below {2 * inertia / steep:.2g} s resolves it; or, at this"
+            f" dt, max_effort / smoothing below {2 * inertia / dt:.3g}, in place of {steep:.3g}. A PrescribedMotion"
+            " with rate= holds a speed at any step"
+        )
+        return Unresolved(message, first, mechanism.joint(force.joint).body_b)
+    return None
+
+
+def _swings(trajectory: Trajectory, force: AlongCoordinate, width: float) -> np.ndarray:
+    """(T - 1,) whether the rate goes to and fro by more than ``width`` in a step and the next."""
+    rate = trajectory.rates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate]
+    bend = np.diff(rate, 2) / 4  # half a swing
+    wide = np.abs(bend) > width
+    return np.concatenate([wide[1:] & wide[:-1] & (bend[1:] * bend[:-1] < 0), [False, False]])[: len(rate) - 1]
+
+
+def _missed(trajectory: Trajectory, force: AlongCoordinate, most: float) -> np.ndarray:
+    """(T - 1,) whether the effort by the work of a step is further than ``most`` from that at its nodes."""
+    way = np.diff(trajectory.coordinates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate])
+    work = np.diff(trajectory.work[:, trajectory.mechanism.force_index[force.name]])
+    effort = trajectory.force[force.name]
+    moves = np.abs(way) > 0.5 * np.median(np.abs(way))
+    missed = np.abs(work - 0.5 * (effort[1:] + effort[:-1]) * way)
+    return moves & (missed > most * np.abs(way))
+
+
+def inertia_along(mechanism: Mechanism, force: AlongCoordinate, state: State) -> float:
+    """kg m^2, or kg: of what an effort of ``force`` accelerates at ``state``, by its joint's coordinate."""
+    frames = JointFrames(mechanism, mechanism.joint(force.joint))
+    x, R = with_world(state.position, state.quat_wxyz)
+    jacobian = frames.rate_jacobian(x, R)[force.coordinate]
+    load = np.zeros((2, len(x), 6))
+    load[1, [frames.a, frames.b]] += jacobian
+    still = np.zeros((2, len(mechanism.bodies), 3))
+    position, quat = (np.repeat(array[None], 2, axis=0) for array in (state.position, state.quat_wxyz))
+    found = accelerations_and_reactions(mechanism, load[:, :-1], position, quat, still, still)[0]
+    change = np.vstack([found[1] - found[0], np.zeros(6)])
+    return float(1.0 / np.sum(jacobian * change[[frames.a, frames.b]]))

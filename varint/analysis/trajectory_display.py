@@ -40,4 +40,6 @@ def method(settings: dict) -> str:
     """By what a run was made, in a few words."""
     if settings["formulation"] == "maximal":
         return f"order {settings['order']} ({settings['scheme']})"
+    if settings["formulation"] == "own":
+        return f"{settings['integrator']}, an integrator of the user's"
     return f"{settings['integrator']}, reduced coordinates"

@@ -67,7 +67,7 @@ def draw(comparison: Comparison, facts: dict[str, str]) -> Figure:
 def _over_time(
     panels: Sequence[Axes], comparison: Comparison, kind: str, unit: str, colours: Mapping[Series, str]
 ) -> None:
-    """Differences, energy errors and drift of the first series of each formulation, and of the unstabilised one."""
+    """Differences, energy errors and drift of the first series of each kind, and of the unstabilised one."""
     difference, energy, drift = panels
     for series in _drawn_over_time(comparison):
         colour, style = colours[series], _style(comparison, series)
@@ -83,7 +83,8 @@ def _over_time(
 
 
 def _drawn_over_time(comparison: Comparison) -> list[Series]:
-    return [series for series in (comparison.vi, comparison.redmax, comparison.unstabilised) if series]
+    shown = (comparison.vi, comparison.redmax, *comparison.own[:1], comparison.unstabilised)
+    return [series for series in shown if series]
 
 
 def _style(comparison: Comparison, series: Series) -> Literal["-", "--"]:

@@ -9,13 +9,14 @@ from varint.comparison.differences import UNITS, time_apart
 from varint.comparison.numbers import versions
 from varint.comparison.series import Series, fitted_order
 from varint.display import html_table
-from varint.model.forces.commanded import Commanded
+from varint.loads import is_controlled
 from varint.redmax.integrators import DEFAULT
 
 if TYPE_CHECKING:
     from varint.comparison.result import Comparison
 
 
+LISTED = 16  # rows of a table in a notebook
 FIRST = ("method", ">dt (s), rtol")
 BELOW, APART, STOPPED = "<", ">", "stopped"  # behind, or instead of, errors that are not fitted
 WHAT = {
@@ -45,7 +46,8 @@ def facts(comparison: "Comparison") -> dict[str, str]:
         "mechanism": f"{mechanism.name}: bodies {len(mechanism.bodies)}, joints {len(mechanism.joints)}, loops {loops}",
         "duration": f"{settings.duration:g} s, compared at {len(reference.t)} nodes, {settings.dt[0]:g} s apart",
         "VI": f"order {', '.join(map(str, settings.orders))}, in steps solved to {settings.tol:g} m/s",
-        "REDMAX": f"{', '.join(settings.integrators)}; atol = rtol / 100{stabilised}",
+        "REDMAX": f"{', '.join(settings.integrators) or 'the reference alone'}; atol = rtol / 100{stabilised}",
+        **({"integrators of one's own": ", ".join(settings.own)} if settings.own else {}),
         "reference": f"REDMAX {DEFAULT} at rtol = {settings.rtol:g}",
         "error of the reference": ", ".join(f"{value:.1e} {unit}" for value, unit in error)
         + f": its difference from a run at rtol = {settings.check:g}",
@@ -71,7 +73,7 @@ def in_html(comparison: "Comparison") -> str:
     """What was run and the tables, without their notes, for a notebook."""
     title = f"{comparison.mechanism.name}: VI and REDMAX"
     parts = [html_table(("", ""), list(facts(comparison).items()), title)]
-    return "".join([*parts, *(html_table(t.columns, t.rows, t.title) for t in tables(comparison))])
+    return "".join([*parts, *(html_table(t.columns, t.rows, t.title, LISTED) for t in tables(comparison))])
 
 
 def _errors(comparison: "Comparison") -> Table:
@@ -116,7 +118,7 @@ def _remarks(comparison: "Comparison") -> Iterator[str]:
     apart = time_apart(comparison.reference_difference, comparison.reference)
     if not np.isnan(apart):
         yield f"The reference is not known from {apart:g} s on: a shorter duration is needed."
-    if any(isinstance(force, Commanded) and callable(force.input) for force in comparison.mechanism.forces):
+    if any(map(is_controlled, comparison.mechanism.forces)):
         yield "VI holds inputs that are functions of time and state over a step: of first order."
     for series in comparison.series:
         for setting, run in zip(series.settings, series.runs, strict=True):
@@ -135,7 +137,12 @@ def _costs(comparison: "Comparison") -> Table:
         for k, run in enumerate(series.runs):
             apart = "never" if np.isnan(series.apart[k]) else f"{series.apart[k]:g}"
             row = [series.name, series.settings[k], apart, f"{abs(run.energy_balance).max():.2e}"]
-            row += [f"{run.drift.max():.1e}", str(run.steps), str(series.evaluations[k]), f"{series.wall_time[k]:.2e}"]
+            row += [
+                f"{run.drift.max():.1e}",
+                str(run.steps),
+                str(series.evaluations[k] or ""),
+                f"{series.wall_time[k]:.2e}",
+            ]
             rows.append(tuple(row))
     columns = "apart from (s)", "energy error (J)", "drift (m)", "steps", "evaluations", "wall time (s)"
     notes = [
@@ -143,7 +150,8 @@ def _costs(comparison: "Comparison") -> Table:
         " measure how chaotic the motion is, not the accuracy of a step.",
         "Energy error: the largest, less what forces took out. Drift: the largest gap of a joint, an angle counts times"
         " the size of the parts.",
-        "Evaluations: Newton iterations of VI and of schemes with steps of one size, accelerations of the others.",
+        "Evaluations: Newton iterations of VI and of schemes with steps of one size, accelerations of the others;"
+        " those of integrators of one's own are not counted.",
         "Wall time: of stepping, without compilation. VI steps in compiled code, the integrators of REDMAX in Python:"
         " evaluations compare the methods, wall times these implementations.",
     ]

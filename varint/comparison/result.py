@@ -27,6 +27,7 @@ class Settings(Shown):
     dt : steps, s, from the largest to the smallest
     orders : of VI
     integrators : of REDMAX
+    own : names of integrators of one's own
     rtol, check : float, tolerance of the reference, and of the run that tells its error
     tol : float, of a step of VI, m/s
     baumgarte : float, 1/s
@@ -36,6 +37,7 @@ class Settings(Shown):
     dt: tuple[float, ...]
     orders: tuple[int, ...]
     integrators: tuple[str, ...]
+    own: tuple[str, ...]
     rtol: float
     check: float
     tol: float
@@ -55,7 +57,7 @@ class Comparison(Shown):
     reference_difference : Quantities of (T,)
         Of the reference from a run at ten times its tolerance: more than its error.
     series : tuple of Series
-        VI by its orders, then REDMAX by its integrators, last, where there are loops, ``unstabilised``.
+        VI by its orders, then REDMAX by its integrators, then ``own``, last, where there are loops, ``unstabilised``.
     """
 
     mechanism: Mechanism
@@ -80,14 +82,20 @@ class Comparison(Shown):
         return self.series[0]
 
     @property
-    def redmax(self) -> Series:
-        """REDMAX, by the first integrator that was asked for."""
-        return self.series[len(self.settings.orders)]
+    def redmax(self) -> Series | None:
+        """REDMAX, by the first integrator that was asked for; None where all are of one's own."""
+        return self.series[len(self.settings.orders)] if self.settings.integrators else None
+
+    @property
+    def own(self) -> tuple[Series, ...]:
+        """Those of integrators of one's own."""
+        first = len(self.settings.orders) + len(self.settings.integrators)
+        return self.series[first : first + len(self.settings.own)]
 
     @property
     def unstabilised(self) -> Series | None:
         """REDMAX with nothing that closes the gaps of loops; None where there is no loop."""
-        stabilised = len(self.settings.orders) + len(self.settings.integrators)
+        stabilised = sum(map(len, (self.settings.orders, self.settings.integrators, self.settings.own)))
         return self.series[stabilised] if len(self.series) > stabilised else None
 
     def _facts(self) -> Iterable[str]:

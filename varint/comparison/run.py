@@ -8,10 +8,12 @@ import numpy as np
 
 from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import differences, largest
+from varint.comparison.own import Step, name_of, own_run
 from varint.comparison.result import Comparison, Settings
 from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import ORDERS, scheme
+from varint.loads import check_no_history
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, is_alone, of_type, positive, sequence_of
 from varint.model.state import State
@@ -46,7 +48,7 @@ def compare(
     *,
     state: State | None = None,
     order: int | Sequence[int] = 2,
-    integrators: Sequence[str] = (DEFAULT,),
+    integrators: Sequence[str | Step] = (DEFAULT,),
     rtol: float = 1e-12,
     progress: Callable[[int, int, str], object] | None = None,
     **others: object,
@@ -69,8 +71,11 @@ def compare(
         ``mechanism.state()`` where not given.
     order : int or sequence
         Of VI.
-    integrators : sequence of str
-        Of `varint.redmax.simulate`.
+    integrators : sequence of str or function
+        Names, of `varint.redmax.simulate`, and integrators of one's own: functions ``f(state, dt)`` of a `State` and a
+        step, s, that return the `State` after it. They are run in steps of each ``dt`` and called by their
+        ``__name__``. One that gives numbers that are not finite is reported as stopped; one that gives no state, with
+        unit quaternions, raises an ArgumentError. docs/own_methods.md has examples.
     rtol : float
         Of the reference.
     progress : callable, optional
@@ -89,13 +94,9 @@ def compare(
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = _dividing(dt, duration)
-    orders, names = _known_orders(order), _known_integrators(integrators)
+    orders, (names, own) = _known_orders(order), _known_integrators(integrators)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
-    tasks = [_variational(mechanism, state, steps, number) for number in orders]
-    tasks += [_reduced(mechanism, state, steps, name) for name in names]
-    if mechanism.compiled.topology.cluster_of:
-        tasks.append(_reduced(mechanism, state, steps, DEFAULT, baumgarte=0.0))
-
+    tasks = _tasks(mechanism, state, steps, (orders, names, own))
     done, total = 0, 2 + sum(len(task.values) for task in tasks)
 
     def tell(name: str) -> None:
@@ -112,14 +113,10 @@ def compare(
     series = []
     for task in tasks:
         _stopped_or_done(task.run, task.values[0], 2 * steps[0])  # compiles, which is no stepping time
-        runs, wall_time = [], []
-        for value in task.values:
-            tell(f"{task.name}, {task.parameter} = {value:g}")
-            run, seconds = _timed(task.run, value, duration)
-            runs.append(run)
-            wall_time.append(seconds)
+        runs, wall_time = _timed_runs(task, duration, tell)
         series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
-    settings = Settings(duration, tuple(steps.tolist()), orders, names, rtol, CHECK * rtol, TOL, BAUMGARTE)
+    asked = orders, names, tuple(map(name_of, own))
+    settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
     return Comparison(mechanism, settings, reference, between, tuple(series))
 
 
@@ -159,11 +156,48 @@ def _known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
     return orders
 
 
-def _known_integrators(integrators: str | Sequence[str]) -> tuple[str, ...]:
-    names = tuple(integrator_named(name, "integrators").name for name in _several(integrators, "integrators", "names"))
-    if not names:
+def _known_integrators(
+    integrators: str | Step | Sequence[str | Step],
+) -> tuple[tuple[str, ...], tuple[Step, ...]]:
+    """Names of those of REDMAX, and those of one's own."""
+    given = (integrators,) if callable(integrators) else _several(integrators, "integrators", "names and functions")
+    if not given:
         raise ArgumentError(f"integrators is empty: give one or more, as {DEFAULT}")
-    return names
+    own = tuple(one for one in given if callable(one))
+    names = tuple(integrator_named(one, "integrators").name for one in given if not callable(one))
+    called = [*names, *(name_of(step) for step in own)]
+    for name in called[len(names) :]:
+        if called.count(name) > 1:
+            raise ArgumentError(f"integrators: two are called '{name}', give each function a __name__ of its own")
+    return names, own
+
+
+def _own(mechanism: Mechanism, state: State, dt: np.ndarray, step: Step) -> Task:
+    check_no_history(mechanism, mechanism.compiled)
+    start = state
+    if any(force.constraint and force.commanded for force in mechanism.forces):  # with the rates of their motions
+        start = simulate(mechanism, dt[-1], dt[-1], state=state, on_unresolved="ignore").state(0)
+
+    def run(value: float, duration: float) -> Trajectory:
+        return own_run(mechanism, start, step, value, round(duration / value), round(dt[0] / value))
+
+    return Task(name_of(step), "dt", dt, run)
+
+
+def _tasks(
+    mechanism: Mechanism,
+    state: State,
+    dt: np.ndarray,
+    asked: tuple[tuple[int, ...], tuple[str, ...], tuple[Step, ...]],
+) -> list[Task]:
+    """Of VI by its orders, REDMAX by its integrators, integrators of one's own, and the unstabilised one."""
+    orders, names, own = asked
+    tasks = [_variational(mechanism, state, dt, number) for number in orders]
+    tasks += [_reduced(mechanism, state, dt, name) for name in names]
+    tasks += [_own(mechanism, state, dt, step) for step in own]
+    if mechanism.compiled.topology.cluster_of:
+        tasks.append(_reduced(mechanism, state, dt, DEFAULT, baumgarte=0.0))
+    return tasks
 
 
 def _variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> Task:
@@ -196,6 +230,17 @@ def _stopped_or_done(run: Callable[[float, float], Trajectory], value: float, du
         return run(value, duration)
     except ConvergenceError as problem:
         return problem.trajectory
+
+
+def _timed_runs(task: Task, duration: float, tell: Callable[[str], None]) -> tuple[list[Trajectory], list[float]]:
+    """The runs of ``task`` and their wall times, s; ``tell`` is called with the name of each before it."""
+    runs, wall_time = [], []
+    for value in task.values:
+        tell(f"{task.name}, {task.parameter} = {value:g}")
+        run, seconds = _timed(task.run, value, duration)
+        runs.append(run)
+        wall_time.append(seconds)
+    return runs, wall_time
 
 
 def _timed(run: Callable[[float, float], Trajectory], value: float, duration: float) -> tuple[Trajectory, float]:

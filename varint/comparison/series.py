@@ -7,7 +7,7 @@ import numpy as np
 
 from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import Quantities, common_nodes, differences, largest, time_apart
-from varint.display import Shown, count_text, names_text, numbers_text
+from varint.display import Shown, count_text, numbers_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Series(Shown):
 
     def _facts(self) -> Iterable[str]:
         yield count_text(len(self.runs), "run")
-        yield f"{self.parameter} {names_text(self.settings)}".replace("'", "")
+        yield f"{self.parameter} {numbers_text(self.values)}"
         yield f"errors of positions {numbers_text(self.error.position)} m"
         if not np.isnan(self.order.position):
             yield f"of order {self.order.position:.2f}"
@@ -61,7 +61,10 @@ class Series(Shown):
 
     @property
     def evaluations(self) -> np.ndarray:
-        """(K,) Newton iterations of VI and of the implicit schemes; evaluations of the accelerations of the others."""
+        """(K,) Newton iterations of VI and of the implicit schemes; evaluations of the accelerations of the others.
+
+        Zero for integrators of one's own, whose evaluations are not counted.
+        """
         return np.array([getattr(run, "evaluations", run.newton_iterations) for run in self.runs])
 
 

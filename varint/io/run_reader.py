@@ -229,13 +229,14 @@ class RunReader:
 class StoredNodes(Mapping[str, np.ndarray]):
     """The first nodes of a run file, read array by array when asked for.
 
-    A run that goes on keeps them. Raises FileError where the file is gone or holds another run. Pickled and copied
-    they are in memory.
+    A run that goes on keeps them, but for a last state between two of its nodes. Raises FileError where the file is
+    gone, holds another run, or does not have that state any more. Pickled and copied they are in memory.
     """
 
     def __init__(self, run: RunReader) -> None:
         self._path, self._shapes = run.path.absolute(), run.shapes
         self._records, self._fingerprint = run.checkpoint.progress.records, run.texts["fingerprint"]
+        self._end = run.time_of(self._records)
         self._known: dict[str, np.ndarray] = {}
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -268,6 +269,10 @@ class StoredNodes(Mapping[str, np.ndarray]):
         with open_run(self._path) as run:
             if run.texts["fingerprint"] != self._fingerprint or run.checkpoint.progress.records < self._records:
                 raise FileError(f"'{self._path}' holds another run by now: its nodes cannot be read any more")
+            if run.time_of(self._records) != self._end:
+                raise FileError(
+                    f"the run in '{self._path}' went on, and has no node at t = {self._end:g} s any more: load it again"
+                )
             yield run
 
 
@@ -366,7 +371,11 @@ def _settings(found: dict) -> dict:
     """Settings of either formulation, as far as others than the run itself use them."""
     number = int | float
     wanted: dict = {"duration": number, "dt": number | None, "every": int, "steps": int}
-    by_formulation: dict = {"maximal": {"scheme": str, "order": int}, "reduced": {"integrator": str, "order": int}}
+    by_formulation: dict = {
+        "maximal": {"scheme": str, "order": int},
+        "reduced": {"integrator": str, "order": int},
+        "own": {"integrator": str},
+    }
     if found.get("formulation") not in tuple(by_formulation):
         raise ValueError("its settings name no formulation")
     for name, kind in (wanted | by_formulation[found["formulation"]]).items():

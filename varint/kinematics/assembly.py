@@ -115,6 +115,14 @@ def assemble(
     return state_of(x, R, motion, like=quat_wxyz)
 
 
+def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Mapping[str, np.ndarray]) -> State:
+    """``state`` with the ``rates`` (dof,) of joints by name; the other motions change as little as they can."""
+    x, R = with_world(state.position, state.quat_wxyz)
+    motion = np.vstack([np.hstack([state.velocity, state.angular_velocity]), np.zeros(6)])
+    motion = _matched(structure, compiled, rates, x, R, motion)
+    return State(state.position, state.quat_wxyz, motion[:-1, :3], motion[:-1, 3:])
+
+
 def _alone(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
     """Of the joints ``names`` those in no loop and in no coupling: nothing else follows from their coordinates."""
     topology = compiled.topology

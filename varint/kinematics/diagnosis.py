@@ -94,10 +94,15 @@ class Diagnosis(Shown):
     @property
     def redundant_lines(self) -> list[str]:
         """`redundant` in words, a line a joint."""
+        return [": ".join(row) for row in self._redundant_rows]
+
+    @property
+    def _redundant_rows(self) -> list[tuple[str, str]]:
+        """Joints, and their directions in words."""
         directions = defaultdict(list)
         for joint, direction in self.redundant:
             directions[joint].append(direction)
-        return [f"{joint}: {', '.join(parts)}" for joint, parts in directions.items()]
+        return [(joint, ", ".join(parts)) for joint, parts in directions.items()]
 
     @cached_property
     def motions(self) -> np.ndarray:
@@ -138,8 +143,8 @@ class Diagnosis(Shown):
             ("redundant rows", self.redundancy),
         ]
         summary = html_table(("", ""), rows, f"Diagnosis of '{self.structure.name}'")
-        lines = [line.partition(": ")[::2] for line in self.redundant_lines]
-        return summary + (html_table(("joint", "redundant"), lines) if lines else "")
+        redundant = self._redundant_rows
+        return summary + (html_table(("joint", "redundant"), redundant) if redundant else "")
 
     def __str__(self) -> str:
         def number(count: int, what: str) -> str:

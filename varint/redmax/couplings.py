@@ -1,19 +1,18 @@
 """Couplings and prescribed motions of a mechanism's forces, in reduced coordinates."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.loads import motion_through, value_at
+from varint.loads import NEAR, derivatives, motion_through, value_at
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.coupled import Coupled
 from varint.redmax.tree import Tree
-
-NEAR = 1e-2  # steps, for the differences of functions of time
 
 
 def coupling_rows(mechanism: Mechanism, tree: Tree) -> np.ndarray:
@@ -42,8 +41,23 @@ def _column(mechanism: Mechanism, columns: Mapping[str, slice], force: Force, na
     return columns[name].start + coordinate
 
 
-def prescribed_motions(mechanism: Mechanism, steps: int, dt: float | None, duration: float) -> dict:
-    """Joint name to function of time (q, qdot, qddot), of the forces that prescribe a joint's motion."""
+class Steady:
+    """A motion at a constant ``rate``, m/s or rad/s, from ``start``, m or rad, which the start of a run sets."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.start = rate, 0.0
+
+    def __call__(self, t: float) -> tuple[float, float, float]:
+        return self.start + self.rate * t, self.rate, 0.0
+
+
+def prescribed_motions(
+    mechanism: Mechanism, steps: int, dt: float | None, end: float
+) -> dict[str, Callable[[float], tuple[float, float, float]]]:
+    """Joint name to function of time (q, qdot, qddot), of the forces that prescribe a joint's motion.
+
+    One at a constant rate is a `Steady`. Functions of time are called within the run, from 0 to ``end``, s.
+    """
     motions = {}
     for force in mechanism.forces:
         if force.constraint and force.commanded:
@@ -55,25 +69,20 @@ def prescribed_motions(mechanism: Mechanism, steps: int, dt: float | None, durat
                     f"{force.label}: reduced coordinates prescribe joints with one coordinate, {joint.label} has"
                     f" {joint.dof}"
                 )
-            motions[force.joint] = _motion(force, steps, dt, duration)
+            motions[force.joint] = _motion(force, steps, dt, end)
     return motions
 
 
 def _motion(
-    force: Commanded, steps: int, dt: float | None, duration: float
+    force: Commanded, steps: int, dt: float | None, end: float
 ) -> Callable[[float], tuple[float, float, float]]:
     position = force.input
+    if position is None:
+        assert force.constant_rate is not None  # one of the two is given
+        return Steady(force.constant_rate)
     if callable(position):
-        h = NEAR * (dt or 0.01 * duration)
-
-        def near(t: float) -> float:
-            return value_at(force, t)
-
-        def motion(t: float) -> tuple[float, float, float]:
-            a, b, c, d, e = (near(t + k * h) for k in range(-2, 3))
-            return c, (8 * (d - b) - (e - a)) / (12 * h), (16 * (b + d) - 30 * c - a - e) / (12 * h * h)
-
-        return motion
+        h = NEAR * (dt or 0.01 * end)
+        return lambda t: derivatives(partial(value_at, force), t, h, end)
     if not position.shape:
         return lambda t: (float(position), 0.0, 0.0)
     if dt is None or position.shape != (steps + 1,):

@@ -29,6 +29,7 @@ from varint.redmax.kernels import articulated, kinematics, wrenches
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.prescribed import Drive, find_drives
 
+LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
 CLOSINGS = 3  # Newton steps; violations are small to begin with
 
 

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from varint.compile import Compiled
 from varint.loads import Commands, Loads, called, is_controlled, value_at
 from varint.mechanism import Mechanism
+from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 
 
@@ -23,6 +25,8 @@ class Inputs:
         Number of steps between nodes and their size, s.
     force, torque : dict, optional
         As in `varint.simulate`.
+    motions : dict, optional
+        Joint name to the function of time (q, qdot, qddot) that a force prescribes.
     """
 
     def __init__(
@@ -33,10 +37,16 @@ class Inputs:
         dt: float,
         force: Mapping[str, ArrayLike] | None = None,
         torque: Mapping[str, ArrayLike] | None = None,
+        motions: Mapping[str, Callable[[float], tuple[float, float, float]]] | None = None,
     ) -> None:
         self.mechanism, self.compiled, self.steps, self.dt = mechanism, compiled, steps, dt
         self.loads = Loads(mechanism, compiled, steps, force, torque)
         self.commands = Commands(mechanism, compiled, steps, dt)
+        forces = ((f, mechanism.forces[k]) for f, k in enumerate(compiled.force))
+        driven = [(f, force) for f, force in forces if isinstance(force, Commanded) and force.constant_rate is not None]
+        self.steady = [
+            (f, motions[force.joint]) for f, force in driven if isinstance(force, AlongCoordinate) and motions
+        ]
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
     def arrays(self) -> list[np.ndarray]:
@@ -56,6 +66,8 @@ class Inputs:
         command = self.commands.between(*self._place(t))
         for f, force in self.commands.functions:
             command[f] = value_at(force, t)
+        for f, motion in self.steady:
+            command[f] = motion(t)[0]
         if self.called:
             present = state()
             for f, k in self.called:

@@ -7,30 +7,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
-from varint.kinematics.assembly import checked_state
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive
-from varint.model.rotation import rotation_matrix
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.constraints import NotFinite
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions
-from varint.redmax.equations import Equations
+from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.integrators import DEFAULT, Task, integrator_named, with_contacts
 from varint.redmax.integrators.base import Integrator
 from varint.redmax.program import load_solver
 from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
-from varint.redmax.states import ReducedState, checked, reduce
+from varint.redmax.start import start_of
+from varint.redmax.states import ReducedState
 from varint.redmax.trajectory import ReducedTrajectory
 from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
 
 OF_MAXIMAL = ("order", "scheme", "tol", "closures")  # arguments of the other simulate
-LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
-LARGEST_GAP = 1e-6  # of a joint in a state to start from, in sizes of a part
 
 
 def simulate(
@@ -109,13 +106,14 @@ def simulate(
     if kind.fixed and dt is None:
         raise ArgumentError(f"integrator {integrator!r} needs dt=, the size of its steps")
     given = by_name(prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
-    given = prescribed_motions(mechanism, steps, dt, duration) | given
+    motions = prescribed_motions(mechanism, steps, dt, duration if dt is None else steps * dt)
     _check_contacts(mechanism, kind)
-    acting = steps, dt or duration, force, torque
-    equations = Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, *acting), baumgarte, given, chart)
+    acting = steps, dt or duration, force, torque, motions
+    drives = motions | given
+    equations = Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, *acting), baumgarte, drives, chart)
     if not equations.nq:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
-    q, qdot = _start(equations, mechanism.state() if state is None else state)
+    q, qdot = start_of(equations, mechanism.state() if state is None else state, motions)
     equations.targets[:] = equations.couplings @ q
     task = Task(duration if dt is None else steps * dt, dt, rtol, atol)
     kind.check(equations, task)
@@ -162,32 +160,3 @@ def _check_contacts(mechanism: Mechanism, kind: type[Integrator]) -> None:
             f" '{kind.name}': take that one{remedy}"
         )
     load_solver()
-
-
-def _start(equations: Equations, state: State | ReducedState) -> tuple[np.ndarray, np.ndarray]:
-    """q and qdot (nq,) of a `State` or `ReducedState`, in the charts of the equations."""
-    of_type(state, (State, ReducedState), "state", StateError)
-    if isinstance(state, ReducedState):
-        reduced = checked(equations, state)
-        return equations.in_charts(reduced.q, reduced.qdot)
-    state = State(*checked_state(equations.mechanism, state, "state"))
-    reduced = reduce(equations.tree, equations.mechanism, state)
-    q, qdot = equations.in_charts(reduced.q, reduced.qdot)
-    _check_closed(equations, q, qdot, state)
-    return q, qdot
-
-
-def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State) -> None:
-    """That the joints of ``state`` are closed, which ``q`` has lost."""
-    length, slot = equations.compiled.length, equations.compiled.slot
-    equations.place(q)
-    equations.move(q, qdot)
-    gaps = [
-        np.abs(equations.position[slot] - state.position).max(),
-        length * np.abs(equations.rotation[slot] - rotation_matrix(state.quat_wxyz)).max(),
-    ]
-    if len(equations.closures):
-        rows = equations.closures.evaluate(equations.position, equations.rotation, equations.velocity)
-        gaps.append(np.abs(rows.value).max())
-    if not max(gaps) <= LARGEST_GAP * length:
-        raise StateError(f"the state leaves a joint {max(gaps):.3g} m open: mechanism.assemble(state) closes it")

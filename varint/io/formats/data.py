@@ -43,8 +43,8 @@ def load(path: Path) -> Mechanism:
     except json.JSONDecodeError as problem:
         raise FileError(f"'{path}', line {problem.lineno}: {problem.msg}") from None
     except _Refused as problem:
-        line = _line_of(problem.token, text) if problem.token else _line_of_repeated(problem.key, text)
-        raise FileError(f"'{path}'{line}: {problem}") from None
+        where = _line_of(problem.token, text) if problem.token else _line_of_repeated(problem.key, text)
+        raise FileError(f"'{path}'{where}: {problem}") from None
     except RecursionError:
         raise FileError(f"'{path}': lists or objects are nested too deep for a mechanism") from None
     return from_data(data, f"'{path}'", lambda which, number: _line_of_element(which, number, text))

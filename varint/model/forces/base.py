@@ -164,6 +164,10 @@ class Force(Frozen):
         """The line along which it acts: names of bodies, each with a point (3,), m, world, reference; mostly none."""
         return []
 
+    def steepness(self) -> float:
+        """The largest slope of its effort by the rate of a joint's coordinate, where steps may be too long for it."""
+        return 0.0
+
     def acts_on(self, structure: "Structure") -> list[str]:
         """Names of the bodies that it pushes or ties together, the world among them."""
         elements = self.elements(structure)

@@ -29,6 +29,11 @@ class Commanded(Force):
             self._set(self.command_name, array)
 
     @property
-    def input(self) -> np.ndarray | Callable[..., float]:
-        """An array () or (steps + 1,), or a function."""
+    def constant_rate(self) -> float | None:
+        """At which the coordinate goes on from where a run starts, where there is no input; m/s or rad/s."""
+        return None
+
+    @property
+    def input(self) -> np.ndarray | Callable[..., float] | None:
+        """An array () or (steps + 1,), or a function; None where there is a ``constant_rate``."""
         return getattr(self, self.command_name)

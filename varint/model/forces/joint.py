@@ -142,8 +142,10 @@ class JointServo(Commanded, AlongCoordinate):
 class VelocityMotor(Commanded, AlongCoordinate):
     """A motor that holds a rate: the effort max_effort tanh((speed - dq/dt) / smoothing), taken implicitly.
 
-    ``speed`` and ``smoothing``: rad/s or m/s; ``max_effort``: N m or N. Where max_effort times the step is far above
-    the inertia times smoothing, it is the mean rate of each step that keeps the speed, and the nodes swing about it.
+    ``speed`` and ``smoothing``: rad/s or m/s; ``max_effort``: N m or N. With the inertia I that the motor moves, steps
+    up to 2 I smoothing / max_effort resolve it. In longer ones it is the mean rate of each step that keeps the speed:
+    rates at the nodes swing about it, and the effort there is not the one that acted. `simulate` warns of that. A
+    `PrescribedMotion` at a constant ``rate`` holds a speed at any step.
     """
 
     speed: float | Values | Callable = field(kw_only=True)
@@ -156,3 +158,6 @@ class VelocityMotor(Commanded, AlongCoordinate):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._check(max_effort="zero", smoothing="positive")
+
+    def steepness(self) -> float:
+        return self.max_effort / self.smoothing

@@ -1,0 +1,61 @@
+"""Accelerations, reactions and efforts of a mechanism at one state."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from varint.analysis.forces import forces_at
+from varint.analysis.reactions import Reaction, accelerations_and_reactions
+from varint.errors import ArgumentError
+from varint.kinematics.assembly import checked_state
+from varint.loads import check_no_history, inputs_at
+from varint.mechanism import Mechanism
+from varint.model.checks import finite, of_type
+from varint.model.state import State
+
+
+class Accelerations(NamedTuple):
+    """What the equations of motion say at one state.
+
+    linear : (nb, 3) m/s^2, world, of the centres of mass; bodies in the order of the mechanism
+    angular : (nb, 3) rad/s^2, body axes
+    reactions : dict of joint name to `Reaction`, with a force (3,) and a torque (3,)
+    efforts : dict of force name to its effort, N or N m; what a prescribed motion or coupling takes among them
+    """
+
+    linear: np.ndarray
+    angular: np.ndarray
+    reactions: Mapping[str, Reaction]
+    efforts: Mapping[str, float]
+
+
+def accelerations(mechanism: Mechanism, state: State, t: float = 0.0) -> Accelerations:
+    """The accelerations of a mechanism at ``state`` and time ``t``, s, by the equations in maximal coordinates.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    state : State
+        With closed joints, and velocities that keep them closed and have the rates of prescribed motions.
+    t : float
+        For inputs that are functions of it.
+
+    Hard stops do not act.
+
+    Raises
+    ------
+    ArgumentError
+        Forces that a state does not determine: inputs with one value a node, laws with a state of their own, friction
+        of `JointCoulombFriction`. StateError: a wrong state.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    t = finite(t, "t", ArgumentError)
+    x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
+    check_no_history(mechanism, mechanism.compiled)
+    command, bend = inputs_at(mechanism, t, state)
+    found = forces_at(mechanism, x, quat, v, w, command[None])
+    moved, reaction, held = accelerations_and_reactions(mechanism, found.load, x, quat, v, w, bend[None])
+    reactions = {j.name: Reaction(*np.split(own, 2)) for j, own in zip(mechanism.joints, reaction[0], strict=True)}
+    efforts = dict(zip(mechanism.force_index, (found.effort + held)[0].tolist(), strict=True))
+    return Accelerations(moved[0, :, :3], moved[0, :, 3:], reactions, efforts)

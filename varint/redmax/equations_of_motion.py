@@ -1,0 +1,154 @@
+"""The equations of motion in reduced coordinates, for methods of one's own."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.analysis.quantities import kinetic_energy, potential_energy
+from varint.display import Shown, count_text
+from varint.errors import ArgumentError
+from varint.kernels.laws import evaluate_laws, law_potential
+from varint.loads import check_no_history
+from varint.mechanism import Mechanism
+from varint.model.bounds import bounded
+from varint.model.checks import array_of, call, finite, freeze, not_negative, of_type
+from varint.model.state import State
+from varint.redmax.constraints import NotFinite
+from varint.redmax.contacts import is_contact
+from varint.redmax.couplings import prescribed_motions
+from varint.redmax.equations import LARGEST_RATE, Equations
+from varint.redmax.inputs import Inputs
+from varint.redmax.start import start_of
+from varint.redmax.states import ReducedState, reduce
+
+SPACING = 0.02  # s, that differences of functions of time are made for
+
+
+class EquationsOfMotion(Shown):
+    """M(q) ddq = force(t, q, dq) + G(q)^T multipliers, with G ddq as the loops of the mechanism ask for.
+
+    q are the coordinates of the tree joints, m, rad, in the columns that `coordinates` of `varint.redmax` gives; dq are
+    their rates, ddq the rates of these. Free rotations are rotation vectors: `state` and then `coordinates` make
+    shorter ones of those that get longer than pi. Angles along which forces act count their turns from one evaluation
+    of `acceleration` or `force` to the next.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    state : State or ReducedState, optional
+        Where motions at a constant rate start and what couplings keep; ``mechanism.state()`` where not given.
+    baumgarte : float
+        Rate b at which gaps of the loops close, 1/s: g'' + 2 b g' + b^2 g = 0.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+    size : int
+        nq, the number of coordinates.
+
+    Raises
+    ------
+    ArgumentError
+        Forces that time and state do not determine: inputs with one value a node, laws with a state of their own, hard
+        stops, joint friction. StateError: a wrong state.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, state: State | ReducedState | None = None, *, baumgarte: float = 5.0
+    ) -> None:
+        of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+        baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
+        bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
+        check_no_history(mechanism, mechanism.compiled)
+        for force in mechanism.forces:
+            if is_contact(mechanism, force):
+                raise ArgumentError(f"{force.label} is hard, which the equations do not hold: give it a stiffness")
+        motions = prescribed_motions(mechanism, 1, SPACING, np.inf)
+        self._equations = Equations(
+            mechanism, lambda compiled: Inputs(mechanism, compiled, 1, SPACING, motions=motions), baumgarte, motions
+        )
+        self.mechanism, self.size = mechanism, self._equations.nq
+        if not self.size:
+            raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
+        q, qdot = start_of(self._equations, mechanism.state() if state is None else state, motions)
+        self._equations.targets[:] = self._equations.couplings @ q
+        self._equations.reach(0.0, q, qdot)
+
+    def _facts(self) -> Iterable[str]:
+        yield f"'{self.mechanism.name}'"
+        yield count_text(self.size, "coordinate")
+        yield count_text(self._equations.row_count, "row") + " of loops and couplings"
+
+    def coordinates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """q and dq (nq,) of ``state``: angles in (-pi, pi], rotation vectors no longer than pi; raises StateError."""
+        reduced = reduce(self._equations.tree, self.mechanism, state)
+        return reduced.q.copy(), reduced.qdot.copy()
+
+    def state(self, q: ArrayLike, qdot: ArrayLike) -> State:
+        """The `State` of the bodies; only the joints of the spanning tree are sure to be closed."""
+        self._place(q, qdot)
+        return State(*(freeze(np.ascontiguousarray(array)) for array in vars(self._equations.state()).values()))
+
+    def acceleration(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
+        """ddq (nq,) at time ``t``, s, with the loops and couplings held; NaN where there is none.
+
+        Prescribed joints are where their motion has them at ``t``, whatever ``q`` and ``qdot`` say.
+        """
+        e, t = self._equations, finite(t, "t", ArgumentError)
+        try:
+            found = e.acceleration(t, self._array(q, "q"), self._array(qdot, "qdot")).copy()
+        except NotFinite:
+            return np.full(self.size, np.nan)
+        e.keep_turns()
+        return found
+
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+        """M (nq, nq)."""
+        self._equations.place(self._array(q, "q"))
+        return self._equations.mass_matrix()
+
+    def force(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
+        """(nq,) N, N m: gravity, forces, centrifugal and Coriolis terms at time ``t``, s, without those of loops."""
+        e, t = self._equations, finite(t, "t", ArgumentError)
+        self._place(q, qdot)
+        found = e.reduced_force(t)
+        e.keep_turns()
+        return found
+
+    def violations(self, q: ArrayLike, qdot: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Gaps (m,) of the rows of loops and couplings, m, rad, their rates (m,), and G (m, nq); m may be zero."""
+        self._place(q, qdot)
+        return self._equations.violations(self._equations.work.q, self._equations.work.rates)
+
+    def closed(self, q: ArrayLike, qdot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """q and dq (nq,) with the gaps of loops and couplings, and their rates, taken away by the least motion."""
+        q, qdot = self._array(q, "q").copy(), self._array(qdot, "qdot").copy()
+        if self._equations.row_count:
+            self._equations.close(q, qdot)
+        return q, qdot
+
+    def energy(self, q: ArrayLike, qdot: ArrayLike) -> float:
+        """Kinetic and potential energy, J."""
+        self._place(q, qdot)
+        e, plan, work = self._equations, self._equations.compiled.plan, self._equations.ws.efforts
+        state = e.state()
+        total = kinetic_energy(self.mechanism, state.velocity[None], state.angular_velocity[None])[0]
+        total += potential_energy(self.mechanism, state.position[None])[0]
+        evaluate_laws(plan, e.ws, e.position, e.rotation, e.velocity, 0.0)
+        for s in range(plan.laws.sum_law.size - 1):
+            for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
+                force = self.mechanism.forces[e.compiled.force[plan.laws.element[f]]]
+                own, value = getattr(force, "potential", None), float(work.sum_value[s])
+                what = f"potential of {force.label}"
+                total += law_potential(plan, f, value) if own is None else finite(call(own, what, value), what)
+        return float(total)
+
+    def _place(self, q: ArrayLike, qdot: ArrayLike) -> None:
+        self._equations.place_and_move(self._array(q, "q"), self._array(qdot, "qdot"))
+
+    def _array(self, value: ArrayLike, what: str) -> np.ndarray:
+        """``value`` (nq,); what has run away to infinity, in an array of floats, goes on as it is."""
+        if isinstance(value, np.ndarray) and value.dtype == float and value.shape == (self.size,):
+            return value
+        return array_of(value, (self.size,), what, ArgumentError)
