@@ -79,6 +79,7 @@ def test_pictures_are_kept_unless_forced(capsys):
         (["--of", "crank", "-o", "t.gif"], ("t.gif", "leave out the names")),
         (["coordinates", "--speed", "2"], ("--speed", ".gif")),
         (["--speed", "-2", "-o", "t.gif"], ("speed must be positive",)),
+        (["--speed", "0", "-o", "t.gif"], ("speed must be positive",)),
         (["--of", "crank"], ("--of needs what to draw",)),
         (["coordinates", "--of", "crank"], ("'crank'", "joints", "did you mean 'crank pi")),
         (["-o", "t.mp4"], ("t.mp4", "ffmpeg")),

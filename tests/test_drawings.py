@@ -136,6 +136,17 @@ def test_feet_that_no_joint_is_at_are_found_by_inertia():
     assert near(triangle, 3 * jansen.body("lower triangle").position - knee - ankle)
 
 
+def test_traced_points_are_corners_unless_they_are_inside():
+    jansen = vi.mechanisms.jansen_leg()
+    number, view = jansen.body_index["lower triangle"], choose_view(jansen, None)
+    plain = [outline for outline in make_scene(jansen, view).outlines if outline.body == number]
+    for point, corner in ((np.zeros(3), False), (np.array([0.0, 0.0, -0.5]), True)):
+        (outline,) = (o for o in make_scene(jansen, view, [(number, point)]).outlines if o.body == number)
+        assert len(outline.points) == 3
+        assert near(outline.points, point, 0.01) == corner
+        assert np.allclose(outline.points, plain[0].points) != corner
+
+
 def test_telescopes_sliders_wheels_and_boxes():
     stewart = vi.mechanisms.stewart_platform()
     (cylinder,), (piston,) = outlines(stewart, "cylinder 1"), outlines(stewart, "piston 1")

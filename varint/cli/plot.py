@@ -53,7 +53,7 @@ def execute(args: Namespace) -> "Report":
         raise FileError(f"'{picture}' exists: replace it by --force, or give the picture another name")
     trajectory = load(args.run)
     if moving:
-        animate(trajectory, picture, speed=args.speed or 1.0)
+        animate(trajectory, picture, speed=1.0 if args.speed is None else args.speed)
     elif args.what or picture.suffix.lower() != ".png":
         plot(trajectory, args.what, picture, of=args.of)
     else:

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from varint.errors import ArgumentError, FileError
-from varint.model.checks import path_of
+from varint.model.checks import can_be_written, path_of
 from varint.viz.style import DPI
 
 SUFFIXES = (".png", ".pdf", ".svg")
@@ -23,12 +23,11 @@ class Picture(Figure):
 
 
 def check_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
-    """``path``, which ends in one of the suffixes; raises ArgumentError, FileError where there is no such folder."""
+    """``path``, which ends in one of the suffixes; raises ArgumentError, FileError where it cannot be written."""
     found = Path(path_of(path))
     if found.suffix.lower() not in suffixes:
         raise ArgumentError(f"the picture '{found}' must end in {' or '.join(suffixes)}")
-    if not found.parent.is_dir():
-        raise FileError(f"cannot write '{found}': no folder '{found.parent}'")
+    can_be_written(found)
     return found
 
 

@@ -28,6 +28,7 @@ CENTRED = 0.1  # of its half: a joint on the axis of a wheel
 RADIUS = 2.0 / np.sqrt(3.0)  # of a wheel, in halves of the square of the same inertia
 RIM = 1.1 * RADIUS  # in halves: a joint is on the wheel
 CORNER = 0.25  # of the distance of two joints: the third corner of a body is as far from their line
+INNER = 0.5  # of half its length: a traced point further out is a corner of the body
 INSIDE = 1.05  # halves of the box: a joint is in the body
 PIECES = 24  # of a track between two control frames
 SAME = 1e-6  # of the size of a mechanism: points that are drawn once
@@ -112,7 +113,8 @@ def make_scene(structure: Structure, view: View, traced: Iterable[tuple[int, np.
             scene.marks.extend(Mark("ball", WORLD, point, np.zeros(3), True) for point in ends)
             _touch(touched, bodies, points)
     for body, point in traced:
-        _touch(touched, [body], [point])
+        if np.linalg.norm(boxes[body].ways.T @ point) > INNER * boxes[body].halves[0]:
+            touched[body].append(point)
     for number, (points, box) in enumerate(zip(touched, boxes, strict=True)):
         scene.outlines.extend(_outlines(number, _unlike(points, box), box, number in slides))
     solid = {outline.body for outline in scene.outlines if outline.solid}
