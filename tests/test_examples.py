@@ -1,12 +1,17 @@
 """The scripts in examples/ run, and do what they claim."""
 
+import os
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 import matplotlib.image
+import nbclient
+import nbformat
 import numpy as np
 import pytest
+from PIL import Image
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
@@ -20,6 +25,8 @@ import cart_pole_swing_up  # noqa: E402
 import chaos  # noqa: E402
 import clock  # noqa: E402
 import foot_path  # noqa: E402
+import four_bar  # noqa: E402
+import own_integrator  # noqa: E402
 
 GRAVITY = 9.81
 
@@ -149,3 +156,70 @@ def test_box_turns_over_on_time():
     """Every half period of Jacobi's solution."""
     _, times = chaos.turnovers()
     assert np.diff(times) == pytest.approx(vi.mechanisms.module("free_body").EXPECTED["period"] / 2, rel=1e-4)
+
+
+def test_four_bar_over_a_turn(tmp_path, capsys):
+    """In at most 40 lines; it swings as its lengths say, and its drive gives as much as it takes."""
+    assert len((EXAMPLES / "four_bar.py").read_text().splitlines()) <= 40
+    four_bar.main(tmp_path)
+    assert "the rocker swings by 39.96 degrees" in capsys.readouterr().out
+    ends = [four_bar.COUPLER + four_bar.CRANK, four_bar.COUPLER - four_bar.CRANK]  # crank and coupler in line
+    sides = four_bar.ROCKER**2 + four_bar.GROUND**2
+    dead_ends = [np.arccos((sides - end**2) / (2 * four_bar.ROCKER * four_bar.GROUND)) for end in ends]
+    run = vi.simulate(four_bar.mech, four_bar.TURN, 0.001)
+    assert np.ptp(run.coordinates["rocker pivot"]) == pytest.approx(dead_ends[0] - dead_ends[1], abs=1e-5)
+    assert run.rates["crank pivot"] == pytest.approx(2 * np.pi / four_bar.TURN, abs=1e-9)
+    torque, power = run.force["drive"], run.power["drive"]
+    assert power == pytest.approx(torque * 2 * np.pi / four_bar.TURN)
+    assert abs(power[:-1].mean()) < 1e-3 * abs(power).max()
+    assert abs(run.energy_balance).max() < 1e-4 * np.ptp(run.energy)
+    table = np.genfromtxt(tmp_path / "turn.csv", delimiter=",", names=True, deletechars="")
+    assert table["drive_effort_(N_m)"] == pytest.approx(torque, abs=1e-9)
+    with Image.open(tmp_path / "turn.gif") as moving:
+        assert moving.n_frames > 20
+    assert {path.name for path in tmp_path.iterdir()} == {"turn.csv", "turn.pdf", "curve.png", "turn.gif"}
+
+
+def test_own_integrators_have_their_orders(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(own_integrator, "DURATION", 0.4)
+    found = own_integrator.run()
+    monkeypatch.setattr(own_integrator, "run", lambda: found)
+    own_integrator.main(tmp_path / "picture.png")
+    assert "| heun " in capsys.readouterr().out
+    assert matplotlib.image.imread(tmp_path / "picture.png").std() > 0.01
+    orders = {series.name: series.order.position for series in found.series}
+    assert orders["heun"] == pytest.approx(2.0, abs=0.1)
+    assert orders["verlet"] == pytest.approx(1.0, abs=0.25)
+    assert orders["VI order 4"] == pytest.approx(4.0, abs=0.1)
+
+
+@pytest.mark.slow
+def test_notebook_runs_and_shows():
+    """Without a display; mechanism, diagnosis, run, comparison and table show as tables, plots as pictures."""
+    notebook = nbformat.read(EXAMPLES / "class.ipynb", 4)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output]
+    assert sum("text/html" in output["data"] for output in shown) >= 6
+    assert sum("image/png" in output["data"] for output in shown) >= 4
+    sizes = [len(str(value)) for output in shown for kind, value in output["data"].items() if kind != "image/png"]
+    assert max(sizes) < 20_000
+
+
+def test_shell_script_reads_what_the_command_prints():
+    script = EXAMPLES / "step_study.sh"
+    programs = {"VARINT": str(Path(sys.executable).with_name("varint")), "PYTHON": sys.executable}
+    environment = os.environ | programs
+
+    def study(*arguments):
+        return subprocess.run(["sh", script, *arguments], env=environment, capture_output=True, text=True)
+
+    done = study("four_bar", "1")
+    assert done.returncode == 0, done.stderr
+    head, *rows = done.stdout.splitlines()
+    steps, errors = np.array([row.split()[:2] for row in rows], dtype=float).T
+    assert head.split()[:2] == ["dt", "(s)"]
+    assert np.log2(errors[:-1] / errors[1:]) == pytest.approx(np.log2(steps[:-1] / steps[1:]) * 2, abs=0.2)
+    wrong = study("nosuch")
+    assert wrong.returncode == 2
+    assert "no mechanism 'nosuch'" in wrong.stderr

@@ -233,7 +233,12 @@ def test_trajectory_has_names_and_columns():
     measured = vi.Trajectory.coordinates.func(run)
     for joint in mechanism.joints:
         assert run.coordinates[joint.name] == pytest.approx(measured[joint.name], abs=1e-9)
-    assert set(run.rates) == set(run.columns)
+    assert set(run.columns) < set(run.rates) == set(mechanism.joint_index)
+    for name, own in run.columns.items():
+        assert run.rates[name] == pytest.approx(run.qdot[:, own][:, 0], abs=1e-9)
+    afloat = vi.redmax.simulate(build("minitaur"), 0.01, dt=0.005)
+    base = next(name for name in afloat.columns if name.startswith("base of"))
+    assert np.array_equal(afloat.rates[base], afloat.qdot[:, afloat.columns[base]])
 
 
 def test_wrong_arguments_are_refused():

@@ -50,8 +50,9 @@ def matrix_from_vector(vector: ArrayLike) -> np.ndarray:
 def quat_from_vector(vector: ArrayLike) -> np.ndarray:
     """Unit quaternions (..., 4) of rotation vectors (..., 3), rad."""
     r = np.asarray(vector)
-    half = 0.5 * np.linalg.norm(r, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * r], axis=-1)
+    angle = np.linalg.norm(r, axis=-1, keepdims=True)
+    share = np.where(angle > 0, np.sin(0.5 * angle) / np.where(angle > 0, angle, 1.0), 0.5)
+    return np.concatenate([np.cos(0.5 * angle), share * r], axis=-1)
 
 
 def vector_from_matrix(R: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from varint.analysis.by_name import ByName
 from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
@@ -93,6 +94,20 @@ class ReducedTrajectory(Trajectory):
         angles, are measured.
         """
         return self._by_joint(self._coordinates)
+
+    @cached_property
+    def rates(self) -> Mapping[str, np.ndarray]:
+        """As of `Trajectory`; those of floating bases, columns of ``qdot`` (T, 6), are there by "base of BODY"."""
+        joints = super().rates
+        bases = {name: self.qdot[:, own] for name, own in self.columns.items() if name not in joints}
+
+        def find(name: str) -> str:
+            return name if name in bases else self.mechanism.joint(name).name
+
+        def rates(name: str) -> np.ndarray:
+            return bases[name] if name in bases else joints[name]
+
+        return ByName({**self.mechanism.joint_index, **dict.fromkeys(bases, -1)}, find, rates)
 
     @property
     def is_driven(self) -> bool:
