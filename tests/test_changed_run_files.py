@@ -85,7 +85,7 @@ def test_other_files_are_never_read(tmp_path):
     run(path)
     secret.write_bytes(np.arange(1e4).tobytes())
     for make in ("external", "virtual"):
-        run(path, duration=1.0)
+        run(path, duration=1.0, overwrite=True)
 
         def change(file, make=make):
             shape = file["position"].shape
