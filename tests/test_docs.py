@@ -168,3 +168,16 @@ def test_words_that_were_replaced_do_not_come_back():
     for path in (ROOT / "varint").rglob("*.py"):
         found = re.findall(REPLACED, path.read_text(), re.I)
         assert not found, f"{path}: {found}"
+
+
+def test_signs_are_as_the_readme_says():
+    """Angles and efforts by the right hand about the axis, on body b; reactions are what the joint exerts on body b."""
+    body = vi.Body.box("b", (0.1, 0.1, 1.0), 1.0, position=(0, 0, -0.5))
+    joint = vi.Revolute("j", "world", "b", point=(0, 0, 0), axis=(0, 1, 0))
+    hanging = vi.simulate(vi.Mechanism("hanging", [body], [joint]), 0.01, 0.01)
+    assert hanging.reactions["j"].force[0] == pytest.approx([0, 0, 9.81])
+    motor = vi.Motor("m", joint="j", effort=20.0)
+    driven = vi.simulate(vi.Mechanism("driven", [body], [joint], forces=[motor]), 0.1, 0.001)
+    assert driven.coordinates["j"][-1] > 0.1
+    assert driven.position[-1, 0] == pytest.approx(-0.5 * np.sin(driven.coordinates["j"][-1]))
+    assert driven.power["m"][-1] > 0

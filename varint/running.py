@@ -17,8 +17,9 @@ import numpy as np
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
-from varint.io.room import Wanted, check_disk, check_memory
-from varint.io.run_file import SUFFIXES, fingerprint
+from varint.io.place import check_name, check_place
+from varint.io.room import Wanted, check_disk, check_memory, tell_size
+from varint.io.run_file import fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import RunWriter
 from varint.mechanism import Mechanism
@@ -30,6 +31,7 @@ BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 MOST_STEPS = 2**53  # of a run
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
 DONE = "the run reached its end"
+TO_GO_ON = ", resume=True to go on with it"
 ROUND_OFF = 1e-12  # of a time
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
 
@@ -150,19 +152,11 @@ def checked_recording(
     if flag(overwrite, "overwrite", ArgumentError) and resume:
         raise ArgumentError("overwrite=True replaces the run in output=, resume=True goes on with it: give one of them")
     if output is not None:
-        check_output(path_of(output, "output"))
-        _check_place(Path(os.path.realpath(output)), output, resume or overwrite)
+        check_name(path_of(output, "output"), "output")
+        check_place(Path(os.path.realpath(output)), output, resume or overwrite, TO_GO_ON)
     if progress is not None:
         function_of(progress, "progress", ArgumentError)
     return whole_number(every, "every", 1, ArgumentError, MOST_STEPS)
-
-
-def check_output(output: str | Path) -> None:
-    """That ``output`` is named as files of runs are; raises ArgumentError."""
-    suffix = Path(output).suffix.lower()
-    if suffix not in SUFFIXES:
-        tables = ": tables are written by the trajectory, traj.to_csv(path)" if suffix == ".csv" else ""
-        raise ArgumentError(f"output must end in {' or '.join(SUFFIXES)}, got '{output}'{tables}")
 
 
 def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
@@ -203,9 +197,11 @@ def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> R
 def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
     assert job.output is not None
     path = Path(os.path.realpath(job.output))  # links are followed, not replaced
-    _check_place(path, job.output, job.resume or job.overwrite)
+    check_place(path, job.output, job.resume or job.overwrite, TO_GO_ON)
     with locked(path):
-        _check_place(path, job.output, job.resume or job.overwrite)  # another run may have ended there meanwhile
+        check_place(
+            path, job.output, job.resume or job.overwrite, TO_GO_ON
+        )  # another run may have ended there meanwhile
         writer, spent = _reopened(run, job, path, first) if job.resume else (_opened(run, job, path, first), 0.0)
         try:
 
@@ -226,21 +222,6 @@ def _to_record(run: Run, job: Job, width: int) -> Wanted | None:
     return Wanted(int(run.total - run.done), job.every, width, job.resume)
 
 
-def _check_place(path: Path, output: str | Path, may_exist: bool) -> None:
-    """That a file can be written at ``path``, which ``output`` leads to; raises FileError."""
-    try:
-        if not path.parent.is_dir():
-            raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
-        if path.exists() and not path.is_file():
-            raise FileError(f"cannot write '{path}': it is no file")
-        if path.exists() and not may_exist:
-            raise FileError(f"'{output}' exists: overwrite=True to replace it, resume=True to go on with it")
-        if path.exists() and not os.access(path, os.W_OK):
-            raise FileError(f"cannot write '{path}': it is read-only")
-    except PermissionError as problem:
-        raise FileError(f"cannot write '{path}': {problem.strerror}") from None
-
-
 def _ended(run: Run) -> tuple[int, str]:
     """Status and message."""
     return (1, run.failure.message) if run.failure else (0, DONE)
@@ -258,6 +239,7 @@ def _opened(run: Run, job: Job, path: Path, first: Block) -> RunWriter:
     mark = fingerprint(job.mechanism, job.settings, job.inputs)
     if wanted := _to_record(run, job, _width(first)):
         check_disk(path, wanted, path.stat().st_size if path.exists() else 0)
+        tell_size(path, wanted)
     saved = job.mechanism, job.settings, run.layout, mark, job.load, first.nodes
     return RunWriter.create(path, *saved, run.checkpoint())
 
@@ -289,6 +271,7 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
         raise ArgumentError(f"the run in '{job.output}' is past {past}")
     if wanted := _to_record(run, job, _width(first)):
         check_disk(path, wanted)
+        tell_size(path, wanted)
     return RunWriter.reopen(path, job.settings), checkpoint.wall_time
 
 

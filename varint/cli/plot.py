@@ -34,7 +34,6 @@ def add_parser(commands: Commands) -> None:
 def execute(args: Namespace) -> "Report":
     """Draw it."""
     from varint import load
-    from varint.analysis.trajectory_display import method
     from varint.cli.common import check_picture
     from varint.cli.facts import Files, Report
     from varint.errors import FileError
@@ -57,7 +56,7 @@ def execute(args: Namespace) -> "Report":
     elif args.what or picture.suffix.lower() != ".png":
         plot(trajectory, args.what, picture, of=args.of)
     else:
-        plot_run(trajectory, picture, method=method(trajectory.settings))
+        plot_run(trajectory, picture)
     return Report([Files("output", [picture])])
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from varint.cli.facts import Report
     from varint.mechanism import Mechanism
 
-TOLD = 100e6  # bytes of a run file, whose size the summary says
-
 
 ABOUT = "Simulate a mechanism. Prints a summary; writes the run to a file and a picture where asked for."
 
@@ -55,11 +53,10 @@ def execute(args: Namespace) -> "Report":
     from dataclasses import replace
 
     from varint import ConvergenceError
-    from varint.analysis.trajectory_display import method
     from varint.cli.common import find_mechanism
     from varint.cli.facts import Fact
     from varint.cli.summary import summary
-    from varint.io.room import size_text
+    from varint.io.room import TOLD, size_text
 
     _check_options(args)
     picture = _check_paths(args)
@@ -76,7 +73,7 @@ def execute(args: Namespace) -> "Report":
     if picture:
         from varint.viz.plots import plot_run
 
-        plot_run(trajectory, picture, method=method(trajectory.settings))
+        plot_run(trajectory, picture)
     if args.csv:
         trajectory.to_csv(args.csv)
     written = {"output": ("run", args.output), "picture": ("picture", picture), "csv": ("table", args.csv)}
@@ -131,12 +128,12 @@ def _check_paths(args: Namespace) -> Path | None:
     """Path of the picture, if any; everything that can be wrong with a path, before the run."""
     from varint.cli.common import check_picture
     from varint.errors import ArgumentError, FileError
+    from varint.io.place import check_name
     from varint.model.checks import can_be_written
-    from varint.running import check_output
 
     output, kept = args.output, not (args.resume or args.force)
     if output is not None:
-        check_output(output)
+        check_name(output, "output")
     if output is not None and output.exists() and kept:
         raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
     picture = args.plot or (output and output.with_suffix(".png"))

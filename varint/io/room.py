@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from varint.errors import ArgumentError, FileError
 
 MARGIN, LARGEST_MARGIN = 0.05, 50e6  # of what is free, and in bytes: the smaller one is left alone
+TOLD = 100e6  # bytes of a run file, whose size is told
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 CGROUPS = Path("/sys/fs/cgroup")
 MEMORY_FILES = (  # of the two versions: limit, use, and in memory.stat what of that is a cache of files
@@ -59,6 +61,12 @@ def check_memory(wanted: Wanted) -> None:
             f"the nodes of the run need {size_text(wanted.size)} of memory, and {size_text(free)} are available:"
             f" {wanted.remedy(room)}, or output=, a file to write them to"
         )
+
+
+def tell_size(path: Path, wanted: Wanted) -> None:
+    """Say on stderr how large the file will be, where it will be large."""
+    if wanted.size >= TOLD and sys.stderr is not None:
+        print(f"varint: the run will add {size_text(wanted.size)} to '{path}'", file=sys.stderr, flush=True)
 
 
 def available_memory() -> int | None:

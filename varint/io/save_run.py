@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from varint.errors import ArgumentError, FileError
+from varint.errors import ArgumentError
 from varint.io.lock import locked
-from varint.io.run_file import SUFFIXES, fingerprint
+from varint.io.place import check_name, check_place
+from varint.io.run_file import fingerprint
 from varint.io.run_writer import RunWriter
 from varint.model.checks import flag, path_of
 from varint.record import Counts, HeldNodes, Record
@@ -17,13 +18,9 @@ PART = 1 << 24  # bytes of nodes that are written at once
 
 def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
     """See `Trajectory.save`."""
-    place = Path(os.path.realpath(path_of(path)))
-    if place.suffix.lower() not in SUFFIXES:
-        raise ArgumentError(f"runs are saved as {' or '.join(SUFFIXES)}, got '{path}'")
-    if not flag(overwrite, "overwrite", ArgumentError) and place.exists():
-        raise FileError(f"'{path}' exists: give another name, or overwrite=True to replace it")
-    if not place.parent.is_dir():
-        raise FileError(f"cannot write '{path}': no folder '{place.parent}'")
+    check_name(path_of(path), "path")
+    place = Path(os.path.realpath(path))
+    check_place(place, path, flag(overwrite, "overwrite", ArgumentError))
     if record.layout and "q" not in record.nodes:
         raise ArgumentError("what lies between the nodes of a run in reduced coordinates is in no file: save the run")
     mark, checkpoint = record.fingerprint, record.checkpoint

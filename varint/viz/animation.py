@@ -23,6 +23,7 @@ DPI = 100
 FPS = 25.0
 FASTEST = 50.0  # frames a second
 LONGEST = 3000  # frames
+SMOOTH = 8  # points of the way of a point, from frame to frame
 HUNDREDTHS = 100.0  # of a second, in which a GIF counts
 
 
@@ -45,9 +46,11 @@ def animate(
     times = frame_times(trajectory.t, writer.fps, speed)
     traced = find_traced(trajectory.mechanism, trace)
     view = choose_view(trajectory.mechanism, plane)
-    at = trajectory.at(times) if len(trajectory) > 1 else trajectory
+    between = np.interp(np.arange(0, len(times) - 1 + 1e-9, 1 / SMOOTH), np.arange(len(times)), times)
+    at = trajectory.at(between) if len(trajectory) > 1 else trajectory
     x, R = with_world(at.position, at.quat_wxyz)
     ways = [placed(x, R, each.body, each.point) for each in traced]
+    x, R = x[::SMOOTH], R[::SMOOTH]
     painter = make_painter(trajectory.mechanism, x, R, view, traced, ways)
     figure = Picture(figsize=figure_size(painter), layout="constrained")
     axes = figure.add_subplot()
@@ -62,7 +65,8 @@ def animate(
             for k in range(len(times)):
                 moving = painter.pose(x[k], R[k])
                 for way, colour in zip(ways, cycle(TRACES), strict=False):
-                    moving += [painter.trace(way[: k + 1], colour), painter.start(way[k], colour)]
+                    so_far = way[: SMOOTH * k + 1]
+                    moving += [painter.trace(so_far, colour), painter.start(so_far[-1], colour)]
                 clock.set_text(f"t = {times[k]:.{digits}f} s")
                 writer.grab_frame()
                 for artist in moving:

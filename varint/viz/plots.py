@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.trajectory import Trajectory
+from varint.analysis.trajectory_display import method as method_of
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import check_name, of_type, path_of, whole_number
 from varint.viz.figure import Picture, plain
@@ -41,7 +42,7 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
     order : int, optional
         Of the scheme, for the title.
     method : str, optional
-        By what the run was made, for the title, in place of the order.
+        By what the run was made, for the title, in place of the order; that of the run where neither is given.
 
     Raises
     ------
@@ -62,7 +63,8 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
 
 
 def overview(trajectory: Trajectory, method: str | None = None) -> Figure:
-    """Energy and drift over time; ``method``: by what the run was made, for the title."""
+    """Energy and drift over time; ``method``: by what the run was made, for the title, in place of its settings."""
+    method = method_of(trajectory.settings) if method is None else method
     t = trajectory.t
     unit, symbol = time_unit(t)
     drawn = [quantity for quantity in QUANTITIES.values() if quantity.label and quantity.shown(trajectory)]
