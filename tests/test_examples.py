@@ -180,6 +180,7 @@ def test_four_bar_over_a_turn(tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == {"turn.csv", "turn.pdf", "curve.png", "turn.gif"}
 
 
+@pytest.mark.slow
 def test_own_integrators_have_their_orders(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(own_integrator, "DURATION", 0.4)
     found = own_integrator.run()
@@ -206,6 +207,7 @@ def test_notebook_runs_and_shows():
     assert max(sizes) < 20_000
 
 
+@pytest.mark.slow
 def test_shell_script_reads_what_the_command_prints():
     script = EXAMPLES / "step_study.sh"
     programs = {"VARINT": str(Path(sys.executable).with_name("varint")), "PYTHON": sys.executable}
