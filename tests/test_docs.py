@@ -181,5 +181,5 @@ def test_signs_are_as_the_readme_says():
     motor = vi.Motor("m", joint="j", effort=20.0)
     driven = vi.simulate(vi.Mechanism("driven", [body], [joint], forces=[motor]), 0.1, 0.001)
     assert driven.coordinates["j"][-1] > 0.1
-    assert driven.position[-1, 0] == pytest.approx(-0.5 * np.sin(driven.coordinates["j"][-1]))
+    assert driven.position[-1, 0, 0] == pytest.approx(-0.5 * np.sin(driven.coordinates["j"][-1]))
     assert driven.power["m"][-1] > 0
