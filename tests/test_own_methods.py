@@ -108,6 +108,7 @@ def test_it_stands_among_the_others(loop, tmp_path):
     assert [series["name"] for series in data["series"]] == names
     assert data["settings"]["own"] == ["rk4"]
     own.runs[0].save(tmp_path / "r.h5")
+    assert own.runs[0].at(0.5 * own.runs[0].t[1]).position.shape == (len(loop.mechanism.bodies), 3)
     assert vi.load(tmp_path / "r.h5").position.tobytes() == own.runs[0].position.tobytes()
 
 

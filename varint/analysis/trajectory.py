@@ -171,21 +171,17 @@ class Trajectory:
         Raises ArgumentError for times that do not rise, or lie outside those of the nodes.
         """
         times = in_a_shape(t, ((), (None,)), "t", ArgumentError, "a time or a list of times, s")
-        first, last = self.t[0], self.t[-1]
-        if (
-            times.size == 0
-            or not ((first <= times) & (times <= last)).all()
-            or (np.diff(times, axis=-1) <= 0 if times.ndim else np.zeros(1)).any()
-        ):
+        chosen, first, last = np.atleast_1d(times), self.t[0], self.t[-1]
+        if not chosen.size or chosen[0] < first or chosen[-1] > last or (np.diff(chosen) <= 0).any():
             raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s")
-        nodes = interpolated(self.nodes, np.atleast_1d(times), self.order)
+        nodes = interpolated(self.nodes, chosen, self.order)
         found = Trajectory(self.record.part(nodes))
         return found if times.ndim else found.state(0)
 
     @property
     def order(self) -> int:
-        """Of the method that made the run."""
-        return self.settings["order"]
+        """Of the method that made the run; 2 for an integrator of the user's, whose order is not known."""
+        return self.settings.get("order", 2)
 
     @property
     def unresolved_body(self) -> np.ndarray:
