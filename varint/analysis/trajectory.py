@@ -13,13 +13,13 @@ from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated
 from varint.analysis.forces import Forces, forces_at
-from varint.analysis.interpolation import interpolated
+from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
 from varint.errors import ArgumentError
-from varint.kinematics.frames import joint_coordinates, joint_rates
+from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
 from varint.mechanism import Mechanism
-from varint.model.checks import in_a_shape
+from varint.model.checks import in_a_shape, is_whole, shown
 from varint.model.forces.base import Force
 from varint.model.joints.base import Joint
 from varint.model.state import State
@@ -81,11 +81,17 @@ class Trajectory:
     """
 
     if TYPE_CHECKING:
+        record: Record
+        _counted: Mapping[str, np.ndarray] | None
 
         def __getattr__(self, name: str) -> np.ndarray: ...  # the quantities
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    def __init__(self, record: Record, counted: Mapping[str, np.ndarray] | None = None) -> None:
+        """``counted``: joint name to coordinates near those of the nodes, whose turns these go on counting."""
+        self.__dict__.update(record=record, _counted=counted)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name!r} of a trajectory cannot be set: what it tells follows from its record")
 
     def __repr__(self) -> str:
         return trajectory_display.text(self)
@@ -94,7 +100,7 @@ class Trajectory:
         return trajectory_display.in_html(self)
 
     def __getstate__(self) -> dict[str, object]:
-        return {"record": self.record}
+        return {"record": self.record, "_counted": self._counted}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -140,17 +146,18 @@ class Trajectory:
             raise ArgumentError(
                 f"nodes {index.start}:{index.stop}:{index.step} of {len(self)} are none, or go backward"
             )
-        return self._of_nodes(ChosenNodes(self.nodes, slice(chosen.start, chosen.stop, chosen.step)))
+        nodes = slice(chosen.start, chosen.stop, chosen.step)
+        counted = self._by_joint(lambda joint: self.coordinates[joint.name][nodes])
+        return type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
 
     def __iter__(self) -> Iterator[State]:
         return (self.state(i) for i in range(len(self)))
 
     def state(self, i: int) -> State:
         """The `State` at node ``i``, from -T to T - 1. Raises ArgumentError for what is no whole number, IndexError."""
-        try:
-            node = operator.index(i)
-        except TypeError:
-            raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {i!r}") from None
+        if not is_whole(i):
+            raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
+        node = int(i)
         if not -len(self) <= node < len(self):
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
@@ -173,9 +180,10 @@ class Trajectory:
         times = in_a_shape(t, ((), (None,)), "t", ArgumentError, "a time or a list of times, s")
         chosen, first, last = np.atleast_1d(times), self.t[0], self.t[-1]
         if not chosen.size or chosen[0] < first or chosen[-1] > last or (np.diff(chosen) <= 0).any():
-            raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s")
+            raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s, got {shown(t)}")
         nodes = interpolated(self.nodes, chosen, self.order)
-        found = Trajectory(self.record.part(nodes))
+        counted = self._by_joint(lambda joint: linear(self.t, self.coordinates[joint.name], chosen))
+        found = Trajectory(self.record.part(nodes), counted)
         return found if times.ndim else found.state(0)
 
     @property
@@ -197,10 +205,7 @@ class Trajectory:
     def parts(self) -> Iterator["Trajectory"]:
         """The same nodes in order, as trajectories that fit in memory."""
         for nodes in self.nodes.parts():
-            yield self._of_nodes(nodes)
-
-    def _of_nodes(self, nodes: Nodes) -> "Trajectory":
-        return type(self)(self.record.part(nodes))
+            yield type(self)(self.record.part(nodes))
 
     @cached_property
     def orientation(self) -> np.ndarray:
@@ -355,10 +360,17 @@ class Trajectory:
         """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad.
 
         Angles go on past pi, rotation vectors as well: no jumps as long as no body turns by more than pi
-        from one recorded node to the next. At the first node they are the shortest.
+        from one recorded node to the next. At the first node they are the shortest. Those of some of the nodes, and
+        between nodes, have the turns of the whole.
         """
-        poses = self.position, self.quat_wxyz
-        return self._by_joint(lambda joint: joint_coordinates(self.mechanism, joint, *poses))
+        return self._by_joint(self._with_turns)
+
+    def _with_turns(self, joint: Joint) -> np.ndarray:
+        q = self._coordinates(joint)
+        return q if self._counted is None else nearest_coordinates(joint, q, self._counted[joint.name])
+
+    def _coordinates(self, joint: Joint) -> np.ndarray:
+        return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
 
     @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
