@@ -1,5 +1,7 @@
 """A recorded motion."""
 
+from __future__ import annotations
+
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -134,8 +136,8 @@ class Trajectory:
     @overload
     def __getitem__(self, index: int) -> State: ...
     @overload
-    def __getitem__(self, index: slice) -> "Trajectory": ...
-    def __getitem__(self, index: int | slice) -> "State | Trajectory":
+    def __getitem__(self, index: slice) -> Trajectory: ...
+    def __getitem__(self, index: int | slice) -> State | Trajectory:
         if not isinstance(index, slice):
             return self.state(index)
         try:
@@ -166,8 +168,8 @@ class Trajectory:
     @overload
     def at(self, t: float) -> State: ...
     @overload
-    def at(self, t: np.ndarray) -> "Trajectory": ...
-    def at(self, t: ArrayLike) -> "State | Trajectory":
+    def at(self, t: np.ndarray) -> Trajectory: ...
+    def at(self, t: ArrayLike) -> State | Trajectory:
         """The motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
 
         Positions and rotation vectors are Hermite polynomials through the nearest 2 nodes, 4 for schemes above order
@@ -202,7 +204,7 @@ class Trajectory:
         """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
         return self.nodes["load"] if self.record.load is None else self.record.load
 
-    def parts(self) -> Iterator["Trajectory"]:
+    def parts(self) -> Iterator[Trajectory]:
         """The same nodes in order, as trajectories that fit in memory."""
         for nodes in self.nodes.parts():
             yield type(self)(self.record.part(nodes))
@@ -235,7 +237,7 @@ class Trajectory:
 
         to_csv(self, path, what)
 
-    def to_dataframe(self, *what: str) -> "pandas.DataFrame":
+    def to_dataframe(self, *what: str) -> pandas.DataFrame:
         """A table of pandas with the time as its index, see `to_csv`; ``attrs["units"]`` has the units of its columns.
 
         Raises ArgumentError where pandas is missing, which ``pip install varint[tables]`` brings.
@@ -244,7 +246,7 @@ class Trajectory:
 
         return to_dataframe(self, what)
 
-    def to_xarray(self, *what: str) -> "xarray.Dataset":
+    def to_xarray(self, *what: str) -> xarray.Dataset:
         """A Dataset of xarray with a variable for each of ``what``, see `to_csv`, over time and body, joint or force.
 
         Raises ArgumentError where xarray is missing, which ``pip install varint[tables]`` brings.
@@ -277,7 +279,7 @@ class Trajectory:
         times: ArrayLike | None = None,
         trace: object = None,
         plane: str | None = None,
-    ) -> "Figure":
+    ) -> Figure:
         """A picture of ``what``: "coordinates", "reactions", "energy", ... of `varint.analysis.columns.GROUPS`, one
         panel a quantity and unit, and "path" and "mechanism". Without arguments energy and drift.
 

@@ -1,5 +1,7 @@
 """`compare`: the same motion by the variational integrator and in reduced coordinates."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
