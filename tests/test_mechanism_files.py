@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -458,3 +459,19 @@ def test_files_of_the_other_kind_are_told(tmp_path):
         vi.load(tmp_path / "m.json")
     with pytest.raises(vi.FileError, match=r"varint\.load reads the run"):
         vi.load_mechanism(tmp_path / "m.h5")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "the file is empty"),
+        ('{\n"name": "m",\n"bodies": [],\n}', "line 3: a comma behind the last element"),
+        ('{\n"bodies": [1, 2,\n]}', "line 2: a comma behind the last element"),
+        ('{\n"name": "m", // mine\n"bodies": []}', "line 2: JSON has no comments"),
+        ("<robot/>", "line 1: this is no JSON"),
+    ],
+)
+def test_what_is_no_json_is_told_in_plain_words(text, words, tmp_path):
+    (tmp_path / "m.json").write_text(text)
+    with pytest.raises(vi.FileError, match=re.escape(words)):
+        vi.load_mechanism(tmp_path / "m.json")

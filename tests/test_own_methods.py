@@ -293,3 +293,60 @@ def test_wrong_equations_are_named():
     assert np.isnan(eq.acceleration(0.0, np.full(2, np.nan), np.zeros(2))).any()
     loop = vi.redmax.EquationsOfMotion(vi.mechanisms.four_bar())
     assert np.isnan(loop.acceleration(0.0, np.full(3, np.nan), np.zeros(3))).all()
+
+
+def wound_disc():
+    """A disc on a soft torsion spring, which winds it up by more than one turn."""
+    disc = vi.Body.cylinder("disc", 0.2, 0.05, 1.0)
+    axle = vi.Revolute("axle", "world", "disc", point=(0, 0, 0), axis=(0, 0, 1))
+    spring = vi.TorsionSpring("spring", joint="axle", stiffness=0.05)
+    return vi.Mechanism("disc", [disc], [axle], gravity=(0, 0, 0), forces=[spring], start={"rates": {"axle": 15.0}})
+
+
+def test_equations_are_functions_of_their_arguments():
+    """Whatever was asked before: the spring is wound up by the angle that is given."""
+    equations = vi.redmax.EquationsOfMotion(wound_disc())
+    for angle in (8.0, 0.1, -4.0, 3.2, 45.0, -0.3, 8.0):
+        assert equations.force(0.0, [angle], [0.0]) == pytest.approx([-0.05 * angle], abs=1e-12)
+        assert equations.energy([angle], [0.0]) == pytest.approx(0.025 * angle**2, abs=1e-12)
+        moment = equations.mass_matrix([angle])[0, 0]
+        assert equations.acceleration(0.0, [angle], [0.0]) == pytest.approx([-0.05 * angle / moment], rel=1e-9)
+
+
+def test_own_integrators_wind_springs_up_in_every_run():
+    """Amplitude and energy at each dt, two integrators on the same equations."""
+    mechanism = wound_disc()
+    equations = vi.redmax.EquationsOfMotion(mechanism)
+
+    def symplectic_euler(state, dt):
+        q, qdot = equations.coordinates(state)
+        qdot = qdot + dt * equations.acceleration(0.0, q, qdot)
+        return equations.state(q + dt * qdot, qdot)
+
+    def other(state, dt):
+        return symplectic_euler(state, dt)
+
+    result = vi.compare(mechanism, 2.0, [0.02, 0.01, 0.005], integrators=[symplectic_euler, other])
+    assert abs(result.reference.coordinates["axle"]).max() > 2 * np.pi
+    for series in result.own:
+        assert series.order.orientation > 0.9
+        assert max(series.difference.orientation[-1]) < 0.05
+
+
+def test_loops_too_far_open_are_told():
+    equations = vi.redmax.EquationsOfMotion(vi.mechanisms.four_bar())
+    with pytest.raises(vi.AssemblyError, match="too far open"):
+        equations.closed([3.0, -2.0, 5.0], np.zeros(3))
+    four_bar = vi.mechanisms.four_bar()
+    state = four_bar.state()
+    apart = vi.State(state.position + [(0, 0, 0), (0, 0, 0), (0.3, 0, 0)], *list(vars(state).values())[1:])
+    with pytest.raises(vi.StateError, match=r"open: mechanism\.assemble"):
+        vi.accelerations(four_bar, apart)
+
+
+@pytest.mark.parametrize("stages", [[0.2, 0.8], [0.5, 0.6, 0.5], [], [np.nan], "x"])
+def test_stages_that_are_no_scheme(stages):
+    from varint.integrators.schemes import Scheme
+
+    with pytest.raises(vi.ArgumentError, match="stages of scheme 'mine'"):
+        Scheme("mine", 4, "wrong", stages)

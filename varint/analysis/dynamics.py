@@ -6,13 +6,16 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.analysis.forces import forces_at
+from varint.analysis.quantities import joint_drift
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
-from varint.errors import ArgumentError
+from varint.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
 from varint.loads import check_no_history, inputs_at
 from varint.mechanism import Mechanism
 from varint.model.checks import finite, of_type
 from varint.model.state import State
+
+LARGEST_GAP = 1e-6  # of a joint, in sizes of a part
 
 
 class Accelerations(NamedTuple):
@@ -47,11 +50,13 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0) -> Acceler
     ------
     ArgumentError
         Forces that a state does not determine: inputs with one value a node, laws with a state of their own, friction
-        of `JointCoulombFriction`. StateError: a wrong state.
+        of `JointCoulombFriction`. StateError: a wrong state, or one that leaves a joint open.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     t = finite(t, "t", ArgumentError)
     x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
+    if (gap := joint_drift(mechanism.compiled, x, quat)[0]) > LARGEST_GAP * mechanism.compiled.length:
+        raise StateError(f"the state leaves a joint {gap:.3g} m open: mechanism.assemble(state) closes it")
     check_no_history(mechanism, mechanism.compiled)
     command, bend = inputs_at(mechanism, t, state)
     found = forces_at(mechanism, x, quat, v, w, command[None])

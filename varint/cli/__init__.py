@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -67,7 +68,7 @@ def _main(argv: list[str]) -> int:
         _let_go(sys.stdout)
         code, text = _told(FileError(f"cannot write the output: {full.strerror or full}"))
     if problem is not None and args.traceback and code != INTERRUPTED:
-        raise problem
+        traceback.print_exception(problem)
     if report.warning and (args.json or args.quiet):
         _write(f"varint: warning: {report.warning}", sys.stderr)
     if text:

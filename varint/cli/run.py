@@ -133,7 +133,10 @@ def _check_paths(args: Namespace) -> Path | None:
 
     output, kept = args.output, not (args.resume or args.force)
     if output is not None:
+        if output.suffix.lower() == ".csv":
+            raise ArgumentError(f"-o records the run itself, .h5: write the table by --csv {output}")
         check_name(output, "output")
+        can_be_written(output)
     if output is not None and output.exists() and kept:
         raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
     picture = args.plot or (output and output.with_suffix(".png"))

@@ -87,13 +87,15 @@ def _of_quantities(trajectory: Trajectory) -> list[Fact]:
 
 @dataclass(frozen=True)
 class Figures:
-    """For the object, figures of each quantity that is shown; worked out only where they are asked for."""
+    """For the object, figures of each quantity and the last coordinates; worked out only where they are asked for."""
 
     trajectory: Trajectory
 
     def data(self) -> dict[str, Any]:
-        shown = [quantity for quantity in QUANTITIES.values() if quantity.shown(self.trajectory)]
-        return {"quantities": {quantity.name: _figures(quantity, self.trajectory) for quantity in shown}}
+        run = self.trajectory
+        end: dict[str, Any] = {"t": run.t[-1]}
+        end |= {what: {name: by[-1] for name, by in getattr(run, what).items()} for what in ("coordinates", "rates")}
+        return {"quantities": {name: _figures(quantity, run) for name, quantity in QUANTITIES.items()}, "end": end}
 
     def show(self, console: "Console") -> None:
         """Nothing."""

@@ -6,7 +6,9 @@ import numpy as np
 
 from varint.display import Shown
 from varint.errors import ArgumentError
-from varint.model.checks import choice
+from varint.model.checks import array_of, choice, shown
+
+ROUND_OFF = 1e-12  # of the sizes of stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,9 +19,11 @@ class Scheme(Shown):
     order : int
     what : str
         In a few words.
-    stages : (n,) sizes of the composition's stages, over the step
+    stages : (n,) sizes of the composition's stages, over the step; symmetric, their sum is one
     staggered : bool
         Whether velocities are those of the intervals, from the start on.
+
+    Raises ArgumentError for other stages.
     """
 
     name: str
@@ -27,6 +31,14 @@ class Scheme(Shown):
     what: str
     stages: np.ndarray
     staggered: bool = False
+
+    def __post_init__(self) -> None:
+        stages = array_of(self.stages, (None,), f"stages of scheme '{self.name}'", ArgumentError)
+        if not stages.size or abs(stages.sum() - 1.0) > ROUND_OFF or np.abs(stages - stages[::-1]).max() > ROUND_OFF:
+            raise ArgumentError(
+                f"stages of scheme '{self.name}' must be symmetric with the sum one, got {shown(stages)}"
+            )
+        object.__setattr__(self, "stages", stages)
 
     @property
     def single(self) -> bool:

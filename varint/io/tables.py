@@ -40,7 +40,7 @@ def to_csv(trajectory: "Trajectory", path: str | Path, what: Sequence[str]) -> N
         raise ArgumentError(f"tables are CSV files: '{path}' must end in .csv")
     found = chosen_columns(trajectory, what)
     with written_whole(path) as fresh, open(fresh, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow([column.heading for column in found])
         for first in range(0, len(trajectory), ROWS):
             writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in found]).tolist())

@@ -1,13 +1,14 @@
 """The equations of motion in reduced coordinates, for methods of one's own."""
 
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.display import Shown, count_text, value_text
-from varint.errors import ArgumentError
+from varint.errors import ArgumentError, AssemblyError
 from varint.kernels.laws import evaluate_laws, law_potential
 from varint.loads import check_no_history
 from varint.mechanism import Mechanism
@@ -22,6 +23,9 @@ from varint.redmax.inputs import Inputs
 from varint.redmax.start import start_of
 from varint.redmax.states import ReducedState, reduce
 
+PIECE = 1.5  # rad, or m, of the way on which turns are counted
+MOST_PIECES = 100_000
+LARGEST_GAP = 1e-9  # of a loop, in sizes of a part
 SPACING = 0.02  # s, that differences of functions of time are made for
 
 
@@ -29,9 +33,9 @@ class EquationsOfMotion(Shown):
     """M(q) ddq = force(t, q, dq) + G(q)^T multipliers, with G ddq as the loops of the mechanism ask for.
 
     q are the coordinates of the tree joints, m, rad, in the columns that `coordinates` of `varint.redmax` gives; dq are
-    their rates, ddq the rates of these. Free rotations are rotation vectors: `state` and then `coordinates` make
-    shorter ones of those that get longer than pi. Angles along which forces act count their turns from one evaluation
-    of `acceleration` or `force` to the next.
+    their rates, ddq the rates of these. Free rotations are rotation vectors. All methods are functions of their
+    arguments alone: a spring along an angle of 7 rad is wound up by 7 rad. A `State` holds no turns, but one that
+    `state` made is known by `coordinates`, which gives back the q and dq that it was made of.
 
     Parameters
     ----------
@@ -74,6 +78,8 @@ class EquationsOfMotion(Shown):
         q, qdot = start_of(self._equations, mechanism.state() if state is None else state, motions)
         self._equations.targets[:] = self._equations.couplings @ q
         self._equations.reach(0.0, q, qdot)
+        self._made: WeakKeyDictionary[State, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
+        self._turned = q.copy()  # where the turns of angles were last counted
 
     def _facts(self) -> Iterable[str]:
         yield value_text(self.mechanism.name)
@@ -81,14 +87,22 @@ class EquationsOfMotion(Shown):
         yield count_text(self._equations.row_count, "row") + " of loops and couplings"
 
     def coordinates(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """q and dq (nq,) of ``state``: angles in (-pi, pi], rotation vectors no longer than pi; raises StateError."""
+        """q and dq (nq,) of ``state``; raises StateError.
+
+        Those that `state` made it of; else angles are in (-pi, pi], and rotation vectors no longer than pi.
+        """
+        if isinstance(state, State) and state in self._made:
+            q, qdot = self._made[state]
+            return q.copy(), qdot.copy()
         reduced = reduce(self._equations.tree, self.mechanism, state)
         return reduced.q.copy(), reduced.qdot.copy()
 
     def state(self, q: ArrayLike, qdot: ArrayLike) -> State:
         """The `State` of the bodies; only the joints of the spanning tree are sure to be closed."""
         self._place(q, qdot)
-        return State(*(freeze(np.ascontiguousarray(array)) for array in vars(self._equations.state()).values()))
+        made = State(*(freeze(np.ascontiguousarray(array)) for array in vars(self._equations.state()).values()))
+        self._made[made] = self._array(q, "q").copy(), self._array(qdot, "qdot").copy()
+        return made
 
     def acceleration(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
         """ddq (nq,) at time ``t``, s, with the loops and couplings held; NaN where there is none.
@@ -96,12 +110,12 @@ class EquationsOfMotion(Shown):
         Prescribed joints are where their motion has them at ``t``, whatever ``q`` and ``qdot`` say.
         """
         e, t = self._equations, finite(t, "t", ArgumentError)
+        q, qdot = self._array(q, "q"), self._array(qdot, "qdot")
+        self._count_turns(q)
         try:
-            found = e.acceleration(t, self._array(q, "q"), self._array(qdot, "qdot")).copy()
+            return e.acceleration(t, q, qdot).copy()
         except NotFinite:
             return np.full(self.size, np.nan)
-        e.keep_turns()
-        return found
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """M (nq, nq)."""
@@ -111,10 +125,9 @@ class EquationsOfMotion(Shown):
     def force(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
         """(nq,) N, N m: gravity, forces, centrifugal and Coriolis terms at time ``t``, s, without those of loops."""
         e, t = self._equations, finite(t, "t", ArgumentError)
+        self._count_turns(self._array(q, "q"))
         self._place(q, qdot)
-        found = e.reduced_force(t)
-        e.keep_turns()
-        return found
+        return e.reduced_force(t)
 
     def violations(self, q: ArrayLike, qdot: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Gaps (m,) of the rows of loops and couplings, m, rad, their rates (m,), and G (m, nq); m may be zero."""
@@ -122,14 +135,22 @@ class EquationsOfMotion(Shown):
         return self._equations.violations(self._equations.work.q, self._equations.work.rates)
 
     def closed(self, q: ArrayLike, qdot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """q and dq (nq,) with the gaps of loops and couplings, and their rates, taken away by the least motion."""
+        """q and dq (nq,) with the gaps of loops and couplings, and their rates, taken away by the least motion.
+
+        Raises AssemblyError where the gaps are too large for it.
+        """
         q, qdot = self._array(q, "q").copy(), self._array(qdot, "qdot").copy()
-        if self._equations.row_count:
-            self._equations.close(q, qdot)
+        e = self._equations
+        if e.row_count:
+            e.close(q, qdot)
+            gap = np.abs(self.violations(q, qdot)[0]).max()
+            if gap > LARGEST_GAP * e.compiled.length:
+                raise AssemblyError(f"the loops of '{self.mechanism.name}' are too far open at q: {gap:.3g} m stay")
         return q, qdot
 
     def energy(self, q: ArrayLike, qdot: ArrayLike) -> float:
         """Kinetic and potential energy, J."""
+        self._count_turns(self._array(q, "q"))
         self._place(q, qdot)
         e, plan, work = self._equations, self._equations.compiled.plan, self._equations.ws.efforts
         state = e.state()
@@ -143,6 +164,23 @@ class EquationsOfMotion(Shown):
                 what = f"potential of {force.label}"
                 total += law_potential(plan, f, value) if own is None else finite(call(own, what, value), what)
         return float(total)
+
+    def _count_turns(self, q: np.ndarray) -> None:
+        """Angles along which forces act have the turns that ``q`` says: they are followed there in small pieces."""
+        e, begin = self._equations, self._turned
+        if not e.ne or not np.isfinite(q).all():
+            return
+        if np.abs(q - begin).max() > PIECE:
+            begin = np.zeros(self.size)  # where there are none
+            e.ws.efforts.value_near[:] = 0.0
+        pieces = int(np.ceil(np.abs(q - begin).max() / PIECE))
+        if pieces > MOST_PIECES:
+            raise ArgumentError(f"q is {np.abs(q).max():.3g} away from zero: too far to count the turns of angles")
+        for piece in range(1, pieces + 1):
+            e.place_and_move(begin + piece / pieces * (q - begin), np.zeros(self.size))
+            evaluate_laws(e.compiled.plan, e.ws, e.position, e.rotation, e.velocity, 0.0)
+            e.keep_turns()
+        self._turned = q.copy()
 
     def _place(self, q: ArrayLike, qdot: ArrayLike) -> None:
         self._equations.place_and_move(self._array(q, "q"), self._array(qdot, "qdot"))

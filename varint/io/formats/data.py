@@ -41,7 +41,7 @@ def load(path: Path) -> Mechanism:
             text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_float, parse_int=_whole_number
         )
     except json.JSONDecodeError as problem:
-        raise FileError(f"'{path}', line {problem.lineno}: {problem.msg}") from None
+        raise FileError(f"'{path}', {_syntax(problem, text)}") from None
     except _Refused as problem:
         where = _line_of(problem.token, text) if problem.token else _line_of_repeated(problem.key, text)
         raise FileError(f"'{path}'{where}: {problem}") from None
@@ -73,6 +73,21 @@ def _written(value: object, indent: str = "") -> str:
 def _block(items: list[str], brackets: str, indent: str) -> str:
     rows = ",\n".join(f"{indent} {item}" for item in items)
     return f"{brackets[0]}\n{rows}\n{indent}{brackets[1]}"
+
+
+def _syntax(problem: json.JSONDecodeError, text: str) -> str:
+    """The line, and what is wrong there, where the parser's words do not say it."""
+    before, here = text[: problem.pos].rstrip(), text[problem.pos :]
+    line, what = problem.lineno, problem.msg
+    if not text.strip():
+        what = "the file is empty: expected a mechanism in JSON"
+    elif here.startswith(("//", "#", "/*")):
+        what = "JSON has no comments"
+    elif here.startswith(("]", "}")) and before.endswith(","):
+        line, what = before.count("\n") + 1, "a comma behind the last element"
+    elif not before:
+        what = "this is no JSON: expected an object with name, bodies and joints"
+    return f"line {line}: {what}"
 
 
 def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
