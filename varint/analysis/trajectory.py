@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+    from varint.viz.animation import Movie
+
 Value = TypeVar("Value")
 
 
@@ -303,15 +305,15 @@ class Trajectory:
         speed: float = 1.0,
         trace: object = None,
         plane: str | None = None,
-    ) -> None:
-        """Write a moving picture of the mechanism, .gif, or .mp4 where the program ffmpeg is there.
+    ) -> "Movie":
+        """Write a moving picture of the mechanism, .gif, or .mp4 by the program ffmpeg; a notebook plays the result.
 
         ``fps``: frames a second, up to 50, of poses between the nodes as of `at`; ``speed``: of the picture over that
         of the run; ``trace``, ``plane``: as of `plot`. Raises ArgumentError, also for more than 3000 frames; FileError.
         """
         from varint.viz.animation import animate
 
-        animate(self, path, fps=fps, speed=speed, trace=trace, plane=plane)
+        return animate(self, path, fps=fps, speed=speed, trace=trace, plane=plane)
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
