@@ -91,7 +91,7 @@ def animate(
                 moving = painter.pose(x[k], R[k])
                 for way, colour in zip(ways, cycle(TRACES), strict=False):
                     so_far = way[: SMOOTH * k + 1]
-                    moving += [painter.trace(so_far, colour), painter.start(so_far[-1], colour)]
+                    moving += [painter.trace(so_far, colour), painter.dot(so_far[-1], colour)]
                 clock.set_text(f"t = {times[k]:.{digits}f} s")
                 writer.grab_frame()
                 for artist in moving:
