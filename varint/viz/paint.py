@@ -168,7 +168,7 @@ class Painter:
 
     def dot(self, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """A dot at a point (3,), m, world."""
-        return self._patch(0.8 * self.size * CIRCLE + self.scene.view.project(point), colour, None, level + TRACE_Z)
+        return self._patch(0.5 * self.size * CIRCLE + self.scene.view.project(point), colour, None, level + TRACE_Z)
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""

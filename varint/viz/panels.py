@@ -43,6 +43,7 @@ LONGEST = 40  # characters of a label
 PANEL, ABOVE, BESIDE = 2.3, 0.5, 1.6  # in: height of a panel, the title, the labels
 PATH, MECHANISM = "path", "mechanism"
 DRAWN = (*GROUPS, PATH, MECHANISM)
+TAKEN = {"times": (MECHANISM,), "trace": (MECHANISM, PATH), "plane": (MECHANISM, PATH)}  # options, and by what
 
 
 class Curves(NamedTuple):
@@ -100,11 +101,7 @@ def plot(
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     file = None if path is None else check_suffix(path, SUFFIXES)
     check_drawn(what)
-    for name, value, users in (
-        ("times", times, {MECHANISM}), ("trace", trace, {PATH, MECHANISM}), ("plane", plane, {PATH, MECHANISM})
-    ):  # fmt: skip
-        if value is not None and not users & set(what):
-            raise ArgumentError(f"{name} has no effect here: it belongs to {' and '.join(map(repr, sorted(users)))}")
+    check_used(what, times=times, trace=trace, plane=plane)
     traced, chosen_times = find_traced(trajectory.mechanism, trace), checked_times(trajectory, times)
     given = Given(_chosen(trajectory, what, of), chosen_times, traced, plane)
     figure = _figure(trajectory, _joined([p for name in dict.fromkeys(what) for p in _panels(trajectory, name, given)]))
@@ -117,6 +114,13 @@ def check_drawn(what: Iterable[object]) -> None:
     """Raises ArgumentError for what cannot be drawn, with what can."""
     for name in what:
         listed_name(name, DRAWN, "nothing to draw is called")
+
+
+def check_used(what: Iterable[str], **options: object) -> None:
+    """Raises ArgumentError for ``options`` of `plot` that nothing among ``what`` takes."""
+    for name, value in options.items():
+        if value is not None and not set(TAKEN[name]).intersection(what):
+            raise ArgumentError(f"{name} has no effect here: it belongs to {' and '.join(map(repr, TAKEN[name]))}")
 
 
 def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str] | None) -> dict[str, list[str]]:
@@ -254,8 +258,8 @@ def _draw_metres(axes: Axes, panel: Drawing) -> None:
     above = 0.0 if panel.poses is None else OVER * len(panel.poses[0])
     handles = [panel.painter.trace(way, c, above) for way, c in zip(panel.ways, colours, strict=True)]
     for way, each, colour in zip(panel.ways, panel.traced, colours, strict=True):
-        last = None if panel.poses is None else [array[-1] for array in panel.poses]
-        panel.painter.dot(way[0] if last is None else placed(*last, each.body, each.point), colour, above)
+        point = way[0] if panel.poses is None else placed(panel.poses[0][-1], panel.poses[1][-1], each.body, each.point)
+        panel.painter.dot(point, colour, above)
     if handles:
         legend(axes, handles, [each.name for each in panel.traced])
 
