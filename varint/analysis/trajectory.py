@@ -224,9 +224,9 @@ class Trajectory:
     def to_csv(self, path: str | Path, *what: str) -> None:
         """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
 
-        ``what``: "coordinates", "reactions", ... of `varint.analysis.columns.GROUPS`; where nothing is given
+        ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md; where nothing is given
         coordinates, rates, poses, velocities and the energy. A file of that name is replaced. Numbers are written in
-        full. Raises ArgumentError for another suffix than .csv or an unknown group, FileError.
+        full. Raises ArgumentError for another suffix than .csv, and for an unknown name with the list; FileError.
         """
         from varint.io.tables import to_csv
 
@@ -275,8 +275,8 @@ class Trajectory:
         trace: object = None,
         plane: str | None = None,
     ) -> "Figure":
-        """A picture of ``what``: "coordinates", "reactions", "energy", ... of `varint.analysis.columns.GROUPS`, one
-        panel a quantity and unit, and "path" and "mechanism". Without arguments energy and drift.
+        """A picture of ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md, one panel
+        a quantity and unit, and "path" and "mechanism". Without arguments energy and drift.
 
         Returns a matplotlib Figure. It is written where ``path`` is given, by its suffix: .png, .pdf or .svg.
 
