@@ -34,9 +34,9 @@ def tables() -> dict[str, str]:
             [(f"`{name}`", each.unit, _first_line(each.evaluate)) for name, each in QUANTITIES.items()],
         ),
         "groups": _table(
-            ("name", "of each of the", "what it is"),
+            ("name", "of all", "what it is"),
             [
-                (f'`"{name}"`', each.of or "", _first_line(QUANTITIES[name].evaluate) if not each.of else each.what)
+                (f'`"{name}"`', each.of, _first_line(QUANTITIES[name].evaluate) if not each.of else each.what)
                 for name, each in GROUPS.items()
             ],
         ),

@@ -152,15 +152,17 @@ WRENCH = tuple(f"{word} {axis}" for word in ("force", "torque") for axis in XYZ)
 GROUPS: dict[str, Group] = {
     "position": _bodies("position", "centres of mass, world", XYZ, "", "m"),
     "quat_wxyz": _bodies("quat_wxyz", "orientations, body to world", QUATERNION, "q", ""),
-    "velocity": _bodies("velocity", "of centres of mass, world", XYZ, "v", "m/s"),
-    "angular_velocity": _bodies("angular_velocity", "of bodies, in their axes", XYZ, "w", "rad/s"),
-    "acceleration": _bodies("acceleration", "of centres of mass, world", XYZ, "a", "m/s^2"),
-    "angular_acceleration": _bodies("angular_acceleration", "of bodies, in their axes", XYZ, "alpha ", "rad/s^2"),
-    "coordinates": Group("of joints", "joints", _of_joint("coordinates", "", "")),
-    "rates": Group("of the coordinates of joints", "joints", _of_joint("rates", " rate", "/s")),
+    "velocity": _bodies("velocity", "velocities of centres of mass, world", XYZ, "v", "m/s"),
+    "angular_velocity": _bodies("angular_velocity", "angular velocities, in axes of the body", XYZ, "w", "rad/s"),
+    "acceleration": _bodies("acceleration", "accelerations of centres of mass, world", XYZ, "a", "m/s^2"),
+    "angular_acceleration": _bodies(
+        "angular_acceleration", "angular accelerations, in axes of the body", XYZ, "alpha ", "rad/s^2"
+    ),
+    "coordinates": Group("coordinates of joints", "joints", _of_joint("coordinates", "", "")),
+    "rates": Group("rates of the coordinates of joints", "joints", _of_joint("rates", " rate", "/s")),
     "reactions": Group("forces and torques of joints on their body b, world", "joints", _reactions, WRENCH),
     "force": Group("efforts of forces", "forces", _of_force("force", "effort", ""), title="effort of forces"),
-    "power": Group("of forces", "forces", _of_force("power", "power", "W")),
+    "power": Group("powers of forces", "forces", _of_force("power", "power", "W")),
     "force_potential": Group("potential energy of forces", "forces", _of_force("force_potential", "potential", "J")),
     "dissipated": Group("energy that forces took out", "forces", _of_force("dissipated", "dissipated", "J")),
 } | {name: Group(name.replace("_", " "), "", _quantity(name)) for name in QUANTITIES}
