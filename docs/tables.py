@@ -1,13 +1,14 @@
-"""Writes the tables of runs.md from the registries: ``make docs``."""
+"""Writes the tables of runs.md and pictures.md from the registries: ``make docs``."""
 
 from pathlib import Path
 
+from varint.analysis.columns import GROUPS
 from varint.analysis.derived import QUANTITIES
 from varint.integrators.schemes import SCHEMES
 from varint.io.formats import FORMATS
 from varint.redmax.integrators import INTEGRATORS
 
-PAGE = Path(__file__).with_name("runs.md")
+PAGES = [Path(__file__).with_name(name) for name in ("runs.md", "pictures.md")]
 
 
 def tables() -> dict[str, str]:
@@ -32,6 +33,13 @@ def tables() -> dict[str, str]:
             ("attribute", "unit", "what it is"),
             [(f"`{name}`", each.unit, _first_line(each.evaluate)) for name, each in QUANTITIES.items()],
         ),
+        "groups": _table(
+            ("name", "of all", "what it is"),
+            [
+                (f'`"{name}"`', each.of, _first_line(QUANTITIES[name].evaluate) if not each.of else each.what)
+                for name, each in GROUPS.items()
+            ],
+        ),
     }
 
 
@@ -39,6 +47,8 @@ def filled(page: str) -> str:
     """The page with its tables written anew."""
     for name, table in tables().items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        if begin not in page:
+            continue
         before, rest = page.split(begin)
         page = f"{before}{begin}{table}\n{end}{rest.split(end)[1]}"
     return page
@@ -54,4 +64,5 @@ def _first_line(function):
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text()))
+    for path in PAGES:
+        path.write_text(filled(path.read_text()))

@@ -49,6 +49,29 @@ def test_names_and_choices_reach_the_picture(monkeypatch):
     ]
 
 
+def test_points_times_and_plane_reach_the_picture(monkeypatch):
+    asked = drawn(monkeypatch)
+    points = ["--trace", "rocker pin", "--trace", "coupler:0.6,0,-0.9"]
+    assert main(["plot", "run.h5", "mechanism", *points, "--times", "0,0.1,0.25", "--plane", "xz"]) == 0
+    options = {"trace": ["rocker pin", ("coupler", [0.6, 0.0, -0.9])], "times": [0.0, 0.1, 0.25], "plane": "xz"}
+    assert asked == [(["mechanism"], "run.png", {"of": None} | options)]
+
+
+def test_points_and_frames_of_a_moving_picture():
+    argv = ["plot", "run.h5", "--fps", "10", "--trace", "coupler:0.6,0,0.9", "--plane", "isometric"]
+    assert main([*argv, "-o", "t.gif"]) == 0
+    vi.load("run.h5").animate("u.gif", fps=10, trace=("coupler", (0.6, 0, 0.9)), plane="isometric")
+    assert Path("t.gif").read_bytes() == Path("u.gif").read_bytes()
+
+
+def test_a_still_picture_with_a_point():
+    argv = ["plot", "run.h5", "mechanism", "path", "--trace", "coupler:0.6,0,0.9", "--plane", "zx", "--times", "0.5"]
+    assert main([*argv, "-o", "t.png"]) == 0
+    options = {"times": 0.5, "trace": ("coupler", (0.6, 0, 0.9)), "plane": "zx"}
+    vi.load("run.h5").plot("mechanism", "path", path="u.png", **options)
+    assert Path("t.png").read_bytes() == Path("u.png").read_bytes()
+
+
 def test_moving_pictures():
     for name, argv, frames in (("t.gif", ["--speed", "5"], 3), ("u.gif", ["mechanism", "--speed", "10"], 2)):
         assert main(["plot", "run.h5", *argv, "-o", name]) == 0
@@ -80,6 +103,19 @@ def test_pictures_are_kept_unless_forced(capsys):
         (["coordinates", "--speed", "2"], ("--speed", ".gif")),
         (["--speed", "-2", "-o", "t.gif"], ("speed must be positive",)),
         (["--speed", "0", "-o", "t.gif"], ("speed must be positive",)),
+        (["mechanism", "--fps", "2"], ("--fps", ".gif")),
+        (["--fps", "60", "-o", "t.gif"], ("fps must be at most 50",)),
+        (["--times", "0.1", "-o", "t.gif"], ("--times is of poses in still pictures",)),
+        (["--times", "0.1"], ("times has no effect here: it belongs to 'mechanism'",)),
+        (["path", "--times", "0.1"], ("times has no effect here",)),
+        (["--trace", "coupler", "-o", "t.pdf"], ("trace has no effect here: it belongs to 'mechanism' and 'path'",)),
+        (["energy", "--plane", "xz"], ("plane has no effect here",)),
+        (["path", "--plane", "xw"], ("--plane must be one of xy, xz,", "'xw'")),
+        (["mechanism", "--times", "0.1;0.2"], ("--times takes numbers, s, as in 0,0.1,0.2, got '0.1;0.2'",)),
+        (["mechanism", "--times", "0,1"], ("times must be from 0 to 0.5 s",)),
+        (["path", "--trace", "couplr"], ("'couplr'", "did you mean 'coupler'?")),
+        (["path", "--trace", "coupler:1,2"], ("the traced point of body 'coupler'", "(3,)")),
+        (["path", "--trace", "coupler:1,2,a"], ("BODY:x,y,z, in m, got '1,2,a'",)),
         (["--of", "crank"], ("--of needs what to draw",)),
         (["coordinates", "--of", "crank"], ("'crank'", "joints", "did you mean 'crank pi")),
         (["-o", "t.mp4"], ("t.mp4", "ffmpeg")),
@@ -93,7 +129,10 @@ def test_mistakes(argv, words, capsys, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["run.h5"]
 
 
-@pytest.mark.parametrize("argv", [["-o", "t.jpg"], ["reaction"], ["--speed", "2"]])
+@pytest.mark.parametrize(
+    "argv",
+    [["-o", "t.jpg"], ["reaction"], ["--speed", "2"], ["--fps", "2"], ["--trace", "a"], ["path", "--plane", "up"]],
+)
 def test_mistakes_are_found_before_the_run_is_read(argv, capsys):
     assert main(["plot", "none.h5", *argv]) == 2
     assert "none.h5" not in capsys.readouterr().err

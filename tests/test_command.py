@@ -416,6 +416,31 @@ def test_table_of_a_run(capsys):
     assert "table stopped.csv" in " ".join(capsys.readouterr().out.split())
 
 
+def test_columns_of_a_table():
+    assert main([*RUN, "--csv", "run.csv", "--columns", "coordinates, reactions,kinetic"]) == 0
+    vi.simulate(vi.mechanisms.four_bar(), 0.2, 0.01).to_csv("same.csv", "coordinates", "reactions", "kinetic")
+    assert Path("run.csv").read_bytes() == Path("same.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["--columns", "energy"], "--columns is of the table: give it with --csv FILE.csv"),
+        (
+            ["--csv", "a.csv", "--columns", "energy,reaction"],
+            "'reaction', did you mean 'reactions'? There are position,",
+        ),
+        (["--csv", "a.csv", "--columns", "torque"], "'torque', did you mean 'force' (efforts of forces, N or N m)"),
+        (["--csv", "a.csv", "--columns", ""], "there are no columns ''"),
+    ],
+)
+def test_columns_are_checked_before_the_run(argv, words, capsys, monkeypatch):
+    monkeypatch.setattr(vi, "simulate", never)
+    assert main([*RUN, *argv]) == 2
+    assert words in capsys.readouterr().err
+    assert not Path("a.csv").exists()
+
+
 def test_a_resumed_run_draws_its_picture_anew():
     assert main([*RUN, "-o", "run.h5"]) == 0
     before = Path("run.png").read_bytes()

@@ -176,6 +176,7 @@ def test_single_files(loop, tree, tmp_path):
     figure = tree.plot(tmp_path / "figure.pdf")
     assert (tmp_path / "figure.pdf").exists()
     assert len(figure.axes) == 6
+    assert tree.plot()._repr_png_().startswith(b"\x89PNG")  # what a notebook shows
     with pytest.raises(vi.ArgumentError, match="figure"):
         tree.plot(tmp_path / "figure.md")
     with pytest.raises(vi.ArgumentError, match=r"\.json"):

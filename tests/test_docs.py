@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import varint as vi
+from varint.analysis.columns import GROUPS
 from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 
@@ -88,9 +89,13 @@ def test_every_public_name_is_documented():
 
 def test_tables_of_runs_are_those_of_the_registries():
     """``make docs`` writes them."""
-    filled = runpy.run_path(str(ROOT / "docs" / "tables.py"))["filled"]
-    page = (ROOT / "docs" / "runs.md").read_text()
-    assert filled(page) == page
+    tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
+    pages = [path.read_text() for path in tables["PAGES"]]
+    assert [tables["filled"](page) for page in pages] == pages, "run make docs"
+    for name in tables["tables"]():
+        assert sum(f"<!-- {name} -->" in page for page in pages) == 1, name
+    for name in GROUPS:
+        assert f'\n| `"{name}"` |' in pages[1]
 
 
 def test_table_of_the_catalogue_is_of_today():

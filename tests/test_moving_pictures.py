@@ -1,6 +1,8 @@
 """Runs as moving pictures: frames, their times, their formats."""
 
+import base64
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,6 +78,27 @@ def test_mp4_by_ffmpeg(run, tmp_path, monkeypatch):
     fake_ffmpeg(tmp_path, code=3)
     with pytest.raises(vi.FileError, match="ffmpeg ended with code 3"):
         run[:2].animate(path)
+
+
+def test_notebooks_play_what_was_written(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    movie = run[:21].animate("p.gif", trace="rocker pin")
+    assert movie.path == Path("p.gif")
+    assert repr(movie) == "Movie: 'p.gif', 6 frames, 0.24 s"
+    head, data = movie._repr_html_().split("base64,")
+    assert head == '<img src="data:image/gif;'
+    assert base64.b64decode(data.removesuffix('">')) == Path("p.gif").read_bytes()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    fake_ffmpeg(tmp_path)
+    movie = run[:2].animate("p.mp4")
+    assert repr(movie) == "Movie: 'p.mp4', 1 frame, 0.04 s"
+    head, data = movie._repr_html_().split("base64,")
+    assert head.startswith("<video")
+    assert head.endswith('src="data:video/mp4;')
+    assert base64.b64decode(data.removesuffix('"></video>')) == Path("p.mp4").read_bytes()
+    movie.path.unlink()
+    with pytest.raises(vi.FileError, match=r"cannot read 'p\.mp4': No such file"):
+        movie._repr_html_()
 
 
 @pytest.mark.parametrize(

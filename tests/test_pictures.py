@@ -74,13 +74,52 @@ def test_several_quantities_share_the_time(run):
             assert box.get_window_extent().x0 >= axes.get_window_extent().x1
 
 
+def test_quantities_of_the_whole_share_a_panel_where_they_have_one_unit(four_bar):
+    (axes,) = four_bar.plot("energy", "kinetic", "potential").axes
+    assert legend(axes) == ["energy", "kinetic", "potential"]
+    assert axes.get_ylabel().replace("\n", " ") == "Energy, kinetic, potential (J)"
+    for line, name in zip(axes.lines, legend(axes), strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), getattr(four_bar, name))
+    names = [legend(axes) for axes in four_bar.plot("kinetic", "drift", "energy", "potential", "rank_margin").axes]
+    assert names == [[], [], ["energy", "potential"], []]
+    assert len(four_bar.plot("energy", "coordinates", "kinetic").axes) == 3
+    assert len(four_bar.plot("position", "drift").axes) == 2  # both m
+    assert len(four_bar.plot("energy", "energy").axes[0].lines) == 1
+
+
+def test_efforts_are_called_so(run):
+    assert [axes.get_ylabel().replace("\n", " ") for axes in run.plot("force").axes] == [
+        f"Effort of forces ({unit})" for unit in dict.fromkeys(column.unit for column in columns(run, "force"))
+    ]
+
+
+def test_zeros_of_a_planar_mechanism_are_one_line(four_bar):
+    note = four_bar.plot("reactions", "position", "velocity").get_supxlabel()
+    assert note == "not drawn as they are zero: 16 curves of reactions, 3 curves of position, 3 curves of velocity"
+
+
+def test_the_traced_point_has_a_dot_on_the_last_pose(four_bar):
+    trace = ("coupler", (0.6, 0, 0.9))
+    without = four_bar.plot(MECHANISM).axes[0].patches
+    for times in (None, np.linspace(0.1, 0.8, 9)):
+        figure = four_bar.plot(MECHANISM, trace=trace, times=times)
+        (axes,) = figure.axes
+        dot = max(axes.patches, key=lambda patch: patch.get_zorder())
+        end = four_bar.at([1.0 if times is None else 0.8]).path(*trace).position[0, [0, 2]]
+        np.testing.assert_allclose(dot.get_xy()[:-1].mean(axis=0), end, atol=1e-9)
+        way = max(axes.collections, key=lambda each: each.get_zorder())
+        assert way.get_zorder() == dot.get_zorder()
+        assert len(way.get_segments()[0]) == len(four_bar)
+    assert len(axes.patches) > len(without)
+
+
 def test_what_is_left_out_is_told_and_can_be_chosen():
     pendulum = vi.simulate(vi.mechanisms.n_pendulum(n=10), 0.05, 0.01)
     figure = pendulum.plot("position")
     (axes,) = figure.axes
     assert len(axes.lines) == MOST
     note = figure.get_supxlabel()
-    assert "as they are zero: 'link 1 y'" in note
+    assert note.splitlines()[0] == "not drawn as they are zero: 10 curves of position"
     assert "beyond 8, choose by of: 'link 5 x'" in note
     (axes,) = pendulum.plot("position", of="link 10").axes
     assert legend(axes) == ["link 10 x", "link 10 y", "link 10 z"]
@@ -94,7 +133,8 @@ def test_what_is_left_out_is_told_and_can_be_chosen():
     ("what", "options", "words"),
     [
         (("reaction",), {}, ("'reaction'", "did you mean 'reactions'?", "coordinates", "path")),
-        ((3,), {}, ("nothing to draw is called 3",)),
+        (("torque",), {}, ("'torque', did you mean 'force' (efforts of forces, N or N m) or 'reactions'", *DRAWN)),
+        ((3,), {}, ("nothing to draw is called 3: there are position",)),
         (("coordinates",), {"of": ["crank pivt"]}, ("'crank pivt'", "joints", "did you mean 'crank pivot'?")),
         (("coordinates",), {"of": "coupler"}, ("'coupler'", "joints")),
         (("energy",), {"of": "coupler"}, ("'coupler'", "whole mechanism")),

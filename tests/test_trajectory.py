@@ -310,6 +310,17 @@ def test_tables_that_cannot_be_written(tmp_path):
     assert (tmp_path / "kept.csv").read_text() == "before"
 
 
+@pytest.mark.parametrize("word", ["torque", "nothing of the kind", "rate"])
+def test_tables_of_what_there_is_not_tell_what_there_is(word, tmp_path):
+    whole = run(duration=0.1, dt=0.01)
+    for table in (lambda name: whole.to_csv(tmp_path / "x.csv", name), whole.to_dataframe, whole.to_xarray):
+        with pytest.raises(
+            vi.ArgumentError, match=rf"there are no columns '{word}'.*are {', '.join(GROUPS)}$"
+        ) as caught:
+            table(word)
+        assert ("did you mean 'force' (efforts of forces, N or N m)" in str(caught.value)) == (word == "torque")
+
+
 def test_a_table_of_pandas():
     pytest.importorskip("pandas")
     whole = run(duration=0.1, dt=0.01)

@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.analysis.derived import QUANTITIES
 from varint.errors import ArgumentError
-from varint.model.checks import known_name, sequence_of
+from varint.model.checks import known_name, sequence_of, shown, suggestion
 from varint.model.forces.base import Constraint, Effort
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
@@ -51,12 +51,15 @@ class Group:
         Gives the columns of a body, joint or force.
     parts : tuple of str
         Names of these columns, where they are the same for all of a kind.
+    title : str
+        In a picture, where it is not the name of the group.
     """
 
     what: str
     of: str
     columns: Callable[["Trajectory", str], Iterable[Column]]
     parts: tuple[str, ...] = ()
+    title: str = ""
 
     def names(self, trajectory: "Trajectory") -> list[str]:
         """What there are columns for: names of bodies, joints or forces."""
@@ -68,7 +71,7 @@ def columns(trajectory: "Trajectory", what: str, of: Iterable[str] | None = None
 
     Raises ArgumentError for a group or a name that there is none of.
     """
-    group = GROUPS[known_name(what, GROUPS, "there are no columns", ArgumentError)]
+    group = GROUPS[listed_name(what, GROUPS, "there are no columns")]
     known = group.names(trajectory)
     if of is None:
         chosen = known
@@ -78,6 +81,16 @@ def columns(trajectory: "Trajectory", what: str, of: Iterable[str] | None = None
         listed = [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError)
         chosen = [known_name(name, known, f"{what}: no {group.of[:-1]}", ArgumentError) for name in listed]
     return [column for name in chosen for column in group.columns(trajectory, name)]
+
+
+def listed_name(name: object, known: Iterable[str], what: str) -> str:
+    """``name``, one of the ``known``; else raises ArgumentError, ``what`` and the nearest before the list of them."""
+    if isinstance(name, str) and name in known:
+        return name
+    near = ""
+    if isinstance(name, str):
+        near = f", did you mean {ALIKE[name]}?" if name in ALIKE else suggestion(name, known)
+    raise ArgumentError(f"{what} {shown(name)}{f'{near} There' if near else ': there'} are {', '.join(known)}")
 
 
 def _bodies(attribute: str, what: str, parts: tuple[str, ...], letter: str, unit: str) -> Group:
@@ -139,15 +152,21 @@ WRENCH = tuple(f"{word} {axis}" for word in ("force", "torque") for axis in XYZ)
 GROUPS: dict[str, Group] = {
     "position": _bodies("position", "centres of mass, world", XYZ, "", "m"),
     "quat_wxyz": _bodies("quat_wxyz", "orientations, body to world", QUATERNION, "q", ""),
-    "velocity": _bodies("velocity", "of centres of mass, world", XYZ, "v", "m/s"),
-    "angular_velocity": _bodies("angular_velocity", "of bodies, in their axes", XYZ, "w", "rad/s"),
-    "acceleration": _bodies("acceleration", "of centres of mass, world", XYZ, "a", "m/s^2"),
-    "angular_acceleration": _bodies("angular_acceleration", "of bodies, in their axes", XYZ, "alpha ", "rad/s^2"),
-    "coordinates": Group("of joints", "joints", _of_joint("coordinates", "", "")),
-    "rates": Group("of the coordinates of joints", "joints", _of_joint("rates", " rate", "/s")),
+    "velocity": _bodies("velocity", "velocities of centres of mass, world", XYZ, "v", "m/s"),
+    "angular_velocity": _bodies("angular_velocity", "angular velocities, in axes of the body", XYZ, "w", "rad/s"),
+    "acceleration": _bodies("acceleration", "accelerations of centres of mass, world", XYZ, "a", "m/s^2"),
+    "angular_acceleration": _bodies(
+        "angular_acceleration", "angular accelerations, in axes of the body", XYZ, "alpha ", "rad/s^2"
+    ),
+    "coordinates": Group("coordinates of joints", "joints", _of_joint("coordinates", "", "")),
+    "rates": Group("rates of the coordinates of joints", "joints", _of_joint("rates", " rate", "/s")),
     "reactions": Group("forces and torques of joints on their body b, world", "joints", _reactions, WRENCH),
-    "force": Group("efforts of forces", "forces", _of_force("force", "effort", "")),
-    "power": Group("of forces", "forces", _of_force("power", "power", "W")),
+    "force": Group("efforts of forces", "forces", _of_force("force", "effort", ""), title="effort of forces"),
+    "power": Group("powers of forces", "forces", _of_force("power", "power", "W")),
     "force_potential": Group("potential energy of forces", "forces", _of_force("force_potential", "potential", "J")),
     "dissipated": Group("energy that forces took out", "forces", _of_force("dissipated", "dissipated", "J")),
 } | {name: Group(name.replace("_", " "), "", _quantity(name)) for name in QUANTITIES}
+ALIKE = dict.fromkeys(
+    ("torque", "torques", "moment", "effort", "efforts"),
+    "'force' (efforts of forces, N or N m) or 'reactions' (forces and torques of joints)",
+)

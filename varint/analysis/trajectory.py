@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
+    from varint.viz.animation import Movie
+
 Value = TypeVar("Value")
 
 
@@ -229,9 +231,9 @@ class Trajectory:
     def to_csv(self, path: str | Path, *what: str) -> None:
         """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
 
-        ``what``: "coordinates", "reactions", ... of `varint.analysis.columns.GROUPS`; where nothing is given
+        ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md; where nothing is given
         coordinates, rates, poses, velocities and the energy. A file of that name is replaced. Numbers are written in
-        full. Raises ArgumentError for another suffix than .csv or an unknown group, FileError.
+        full. Raises ArgumentError for another suffix than .csv, and for an unknown name with the list; FileError.
         """
         from varint.io.tables import to_csv
 
@@ -280,8 +282,8 @@ class Trajectory:
         trace: object = None,
         plane: str | None = None,
     ) -> Figure:
-        """A picture of ``what``: "coordinates", "reactions", "energy", ... of `varint.analysis.columns.GROUPS`, one
-        panel a quantity and unit, and "path" and "mechanism". Without arguments energy and drift.
+        """A picture of ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md, one panel
+        a quantity and unit, and "path" and "mechanism". Without arguments energy and drift.
 
         Returns a matplotlib Figure. It is written where ``path`` is given, by its suffix: .png, .pdf or .svg.
 
@@ -310,15 +312,15 @@ class Trajectory:
         speed: float = 1.0,
         trace: object = None,
         plane: str | None = None,
-    ) -> None:
-        """Write a moving picture of the mechanism, .gif, or .mp4 where the program ffmpeg is there.
+    ) -> Movie:
+        """Write a moving picture of the mechanism, .gif, or .mp4 by the program ffmpeg; a notebook plays the result.
 
         ``fps``: frames a second, up to 50, of poses between the nodes as of `at`; ``speed``: of the picture over that
         of the run; ``trace``, ``plane``: as of `plot`. Raises ArgumentError, also for more than 3000 frames; FileError.
         """
         from varint.viz.animation import animate
 
-        animate(self, path, fps=fps, speed=speed, trace=trace, plane=plane)
+        return animate(self, path, fps=fps, speed=speed, trace=trace, plane=plane)
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:

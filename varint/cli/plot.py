@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands
 
@@ -26,7 +26,15 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--of", action="append", metavar="NAME", help="body, joint or force to draw, as often as needed"
     )
+    parser.add_argument(
+        "--trace", action="append", metavar="POINT",
+        help="point whose way mechanism and path show: name of a body or joint, or BODY:x,y,z in the reference"
+        " configuration, m; as often as needed",
+    )  # fmt: skip
+    parser.add_argument("--times", metavar="T1,T2,...", help="of the poses of mechanism, s; default: six over the run")
+    parser.add_argument("--plane", metavar="PLANE", help="of mechanism and path: xy, xz, yz, yx, zx, zy or isometric")
     parser.add_argument("--speed", type=float, metavar="X", help="of a moving picture over that of the run, default 1")
+    parser.add_argument("--fps", type=float, metavar="N", help="frames a second of a moving picture, default 25")
     parser.add_argument("--force", action="store_true", help="replace the picture if it exists")
     parser.set_defaults(execute=execute)
 
@@ -45,29 +53,63 @@ def execute(args: Namespace) -> "Report":
     check_drawn(args.what)
     picture = check_picture(args.output or args.run.with_suffix(".png"), args.run, (*SUFFIXES, *MOVING))
     moving = picture.suffix.lower() in MOVING
-    _check_options(args, moving)
+    options = _options(args, moving)
     if moving:
         movie_writer(picture)
     if picture.exists() and not args.force and picture != args.run.with_suffix(".png"):
         raise FileError(f"'{picture}' exists: replace it by --force, or give the picture another name")
     trajectory = load(args.run)
     if moving:
-        animate(trajectory, picture, speed=1.0 if args.speed is None else args.speed)
+        animate(trajectory, picture, **options)
     elif args.what or picture.suffix.lower() != ".png":
-        plot(trajectory, args.what, picture, of=args.of)
+        plot(trajectory, args.what, picture, of=args.of, **options)
     else:
         plot_run(trajectory, picture)
     return Report([Files("output", [picture])])
 
 
-def _check_options(args: Namespace, moving: bool) -> None:
-    """Raises ArgumentError for what would have no effect."""
+def _options(args: Namespace, moving: bool) -> dict[str, Any]:
+    """Those of `Trajectory.plot` or `animate` that are given. Raises ArgumentError where one has no effect."""
     from varint.errors import ArgumentError
-    from varint.viz.panels import MECHANISM
+    from varint.model.checks import choice
+    from varint.viz.panels import MECHANISM, check_used
+    from varint.viz.view import PLANES
 
     if moving and (args.of or set(args.what) - {MECHANISM}):
         raise ArgumentError(f"'{args.output}' shows the mechanism in motion, and nothing else: leave out the names")
-    if args.speed is not None and not moving:
-        raise ArgumentError("--speed is of moving pictures: give it with an output .gif or .mp4")
+    if moving and args.times is not None:
+        raise ArgumentError("--times is of poses in still pictures: leave it out, or give an output .png, .pdf or .svg")
+    for name in ("speed", "fps"):
+        if getattr(args, name) is not None and not moving:
+            raise ArgumentError(f"--{name} is of moving pictures: give it with an output .gif or .mp4")
     if args.of and not args.what:
         raise ArgumentError("--of needs what to draw: coordinates, reactions ...")
+    if args.plane is not None:
+        choice(args.plane, PLANES, "--plane", ArgumentError)
+    given = {
+        "times": None if args.times is None else _numbers(args.times, "--times takes numbers, s, as in 0,0.1,0.2"),
+        "trace": None if args.trace is None else list(map(_point, args.trace)),
+        "plane": args.plane,
+    }
+    if not moving:
+        check_used(args.what, **given)
+    given |= {"speed": args.speed, "fps": args.fps}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _point(text: str) -> "str | tuple[str, list[float]]":
+    """A name, or a body and a point of it; raises ArgumentError."""
+    name, _, point = text.rpartition(":")
+    if not name or "," not in point:
+        return text
+    return name, _numbers(point, "a point of --trace is written BODY:x,y,z, in m")
+
+
+def _numbers(text: str, how: str) -> list[float]:
+    """The numbers between the commas; raises ArgumentError, which says ``how`` they are written."""
+    from varint.errors import ArgumentError
+
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise ArgumentError(f"{how}, got '{text}'") from None

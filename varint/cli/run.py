@@ -39,6 +39,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help=picture)
     table = "table of coordinates, rates, poses, velocities and energy at the recorded nodes"
     parser.add_argument("--csv", type=Path, metavar="FILE.csv", help=table)
+    chosen = "what the table has in their place: coordinates, reactions, force, energy ..., with commas between"
+    parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=chosen)
     existing = parser.add_mutually_exclusive_group()
     resume = "go on with the run in the output, and replace picture and table"
     existing.add_argument("--resume", action="store_true", help=resume)
@@ -75,7 +77,7 @@ def execute(args: Namespace) -> "Report":
 
         plot_run(trajectory, picture)
     if args.csv:
-        trajectory.to_csv(args.csv)
+        trajectory.to_csv(args.csv, *_groups(args))
     written = {"output": ("run", args.output), "picture": ("picture", picture), "csv": ("table", args.csv)}
     files = [Fact(key, label if path else "", path) for key, (label, path) in written.items()]
     if args.output and (size := args.output.stat().st_size) >= TOLD:
@@ -103,7 +105,8 @@ def _given(**options: object) -> dict[str, Any]:
 
 
 def _check_options(args: Namespace) -> None:
-    """Raises ArgumentError for options that would have no effect."""
+    """Raises ArgumentError for options that would have no effect, and for columns that there are none of."""
+    from varint.analysis.columns import GROUPS, listed_name
     from varint.errors import ArgumentError
     from varint.redmax.integrators import INTEGRATORS
 
@@ -118,10 +121,19 @@ def _check_options(args: Namespace) -> None:
             )
     if args.scheme is not None and args.order is not None:
         raise ArgumentError("--scheme has an order of its own: leave out --order")
+    if args.columns is not None and args.csv is None:
+        raise ArgumentError("--columns is of the table: give it with --csv FILE.csv")
+    for group in _groups(args):
+        listed_name(group, GROUPS, "--columns: there are no columns")
     if args.resume and args.output is None:
         raise ArgumentError("--resume needs -o, the file of the run to go on with")
     if args.force and not (args.output or args.plot or args.csv):
         raise ArgumentError("--force replaces files: it needs -o, --plot or --csv")
+
+
+def _groups(args: Namespace) -> list[str]:
+    """Of columns, as named; none where the table is the usual one."""
+    return [] if args.columns is None else [word.strip() for word in args.columns.split(",")]
 
 
 def _check_paths(args: Namespace) -> Path | None:

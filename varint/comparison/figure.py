@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 
 from varint.comparison.result import Comparison
 from varint.comparison.series import Series
+from varint.viz.figure import Picture
 from varint.viz.plots import BINS, FLOOR, envelope
 from varint.viz.style import FAINT, INK
 
@@ -31,7 +32,7 @@ def draw(comparison: Comparison, facts: dict[str, str]) -> Figure:
     kind, unit = ("position", "m") if way > MOVED else ("orientation", "rad")
     colours = {each: COLOURS[k % len(COLOURS)] for k, each in enumerate(series)}
 
-    figure = Figure(figsize=(11.0, 7.2), layout="constrained")
+    figure = Picture(figsize=(11.0, 7.2), layout="constrained")
     above, (step, cost, key) = figure.subplots(2, 3)
     _over_time(above, comparison, kind, unit, colours)
     by_step = [each for each in series if each.parameter == "dt"]

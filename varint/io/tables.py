@@ -12,7 +12,7 @@ import numpy as np
 from varint.analysis.columns import GROUPS, QUATERNION, XYZ, Column, columns
 from varint.errors import ArgumentError
 from varint.io.whole import written_whole
-from varint.model.checks import known_name, path_of
+from varint.model.checks import path_of
 
 if TYPE_CHECKING:
     import pandas
@@ -81,7 +81,7 @@ def _variable(trajectory: "Trajectory", group: str) -> tuple[tuple[str, ...], np
 
 def _labels(trajectory: "Trajectory", name: str) -> dict[str, list[str]]:
     """Dimensions of a group beside the time: name to labels."""
-    group = GROUPS[known_name(name, GROUPS, "there are no columns", ArgumentError)]
+    group = GROUPS[name]
     if group.parts:
         parts = {XYZ: "axis", QUATERNION: "quaternion"}.get(group.parts, "wrench")
         return {group.of: group.names(trajectory), parts: list(group.parts)}

@@ -1,5 +1,7 @@
 """A run as a moving picture, GIF or MP4."""
 
+from base64 import b64encode
+from collections.abc import Iterable
 from itertools import cycle
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -8,6 +10,7 @@ import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 
 from varint.analysis.trajectory import Trajectory
+from varint.display import Shown, count_text
 from varint.errors import ArgumentError, FileError
 from varint.kinematics.frames import with_world
 from varint.model.checks import of_type, positive
@@ -25,6 +28,28 @@ FASTEST = 50.0  # frames a second
 LONGEST = 3000  # frames
 SMOOTH = 8  # points of the way of a point, from frame to frame
 HUNDREDTHS = 100.0  # of a second, in which a GIF counts
+TAGS = {
+    GIF: '<img src="data:image/gif;base64,{}">',
+    MP4: '<video controls loop src="data:video/mp4;base64,{}"></video>',
+}
+
+
+class Movie(Shown):
+    """A moving picture in the file ``path``, which a notebook plays; ``frames``: how many, ``fps``: a second."""
+
+    def __init__(self, path: Path, frames: int, fps: float) -> None:
+        self.path, self.frames, self.fps = path, frames, fps
+
+    def _facts(self) -> Iterable[str]:
+        yield from (f"'{self.path}'", count_text(self.frames, "frame"), f"{self.frames / self.fps:.3g} s")
+
+    def _repr_html_(self) -> str:
+        """The file itself, within the page. Raises FileError where it is gone."""
+        try:
+            data = self.path.read_bytes()
+        except OSError as problem:
+            raise FileError(f"cannot read '{self.path}': {problem.strerror or problem}") from None
+        return TAGS[self.path.suffix.lower()].format(b64encode(data).decode())
 
 
 def animate(
@@ -35,7 +60,7 @@ def animate(
     speed: float = 1.0,
     trace: object = None,
     plane: str | None = None,
-) -> None:
+) -> Movie:
     """See `Trajectory.animate`."""
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     file = check_suffix(path, MOVING)
@@ -66,7 +91,7 @@ def animate(
                 moving = painter.pose(x[k], R[k])
                 for way, colour in zip(ways, cycle(TRACES), strict=False):
                     so_far = way[: SMOOTH * k + 1]
-                    moving += [painter.trace(so_far, colour), painter.start(so_far[-1], colour)]
+                    moving += [painter.trace(so_far, colour), painter.dot(so_far[-1], colour)]
                 clock.set_text(f"t = {times[k]:.{digits}f} s")
                 writer.grab_frame()
                 for artist in moving:
@@ -75,6 +100,7 @@ def animate(
         raise FileError(f"cannot write '{file}': {problem.strerror or problem}") from None
     except CalledProcessError as problem:
         raise FileError(f"cannot write '{file}': ffmpeg ended with code {problem.returncode}") from problem
+    return Movie(file, len(times), writer.fps)
 
 
 def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:

@@ -166,9 +166,9 @@ class Painter:
         """The way (T, 3), m, world, of a point."""
         return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3)
 
-    def start(self, point: np.ndarray, colour: str) -> Artist:
+    def dot(self, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """A dot at a point (3,), m, world."""
-        return self._patch(0.8 * self.size * CIRCLE + self.scene.view.project(point), colour, None, TRACE_Z)
+        return self._patch(0.5 * self.size * CIRCLE + self.scene.view.project(point), colour, None, level + TRACE_Z)
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""

@@ -11,17 +11,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from varint.analysis.columns import GROUPS, Column, columns
+from varint.analysis.columns import GROUPS, Column, columns, listed_name
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.trajectory import Trajectory
-from varint.display import names_text, shortened
+from varint.display import count_text, names_text, shortened
 from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
 from varint.model.checks import of_type, sequence_of, suggestion
 from varint.viz.drawing import (
     EDGE,
     OVER,
-    POSES,
     WIDTH,
     Traced,
     checked_times,
@@ -34,7 +33,7 @@ from varint.viz.drawing import (
 from varint.viz.figure import SUFFIXES, Picture, check_suffix, plain, write
 from varint.viz.paint import Painter
 from varint.viz.plots import FLOOR, curve, over_time, overview, plain_axes, time_unit, wrapped
-from varint.viz.scene import Scene
+from varint.viz.scene import Scene, placed
 from varint.viz.style import COLOURS, FAINT, INK, TRACES
 from varint.viz.view import choose_view
 
@@ -44,15 +43,30 @@ LONGEST = 40  # characters of a label
 PANEL, ABOVE, BESIDE = 2.3, 0.5, 1.6  # in: height of a panel, the title, the labels
 PATH, MECHANISM = "path", "mechanism"
 DRAWN = (*GROUPS, PATH, MECHANISM)
+TAKEN = {"times": (MECHANISM,), "trace": (MECHANISM, PATH), "plane": (MECHANISM, PATH)}  # options, and by what
 
 
 class Curves(NamedTuple):
-    """A panel over time: columns of one quantity that have the same unit; ``notes`` say what is left out."""
+    """A panel over time: columns of the same unit, of one quantity or of several of the whole mechanism.
 
-    what: str
+    ``beyond``: those that are too many to be drawn; ``zero``: how many of the quantity are not drawn as they are zero.
+    """
+
+    what: tuple[str, ...]
     unit: str
     columns: list[Column]
-    notes: list[str]
+    beyond: list[Column]
+    zero: int
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether its axis is."""
+        return any(name in QUANTITIES and QUANTITIES[name].logarithmic for name in self.what)
+
+    def joins(self, other: "Curves") -> bool:
+        """Whether ``other`` can be drawn in the same panel: both are of the whole mechanism, on the same axis."""
+        whole = not any(GROUPS[name].of for name in (*self.what, *other.what))
+        return whole and self.unit == other.unit and self.logarithmic == other.logarithmic
 
 
 class Drawing(NamedTuple):
@@ -87,14 +101,10 @@ def plot(
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     file = None if path is None else check_suffix(path, SUFFIXES)
     check_drawn(what)
-    for name, value, users in (
-        ("times", times, {MECHANISM}), ("trace", trace, {PATH, MECHANISM}), ("plane", plane, {PATH, MECHANISM})
-    ):  # fmt: skip
-        if value is not None and not users & set(what):
-            raise ArgumentError(f"{name} has no effect here: it belongs to {' and '.join(map(repr, sorted(users)))}")
+    check_used(what, times=times, trace=trace, plane=plane)
     traced, chosen_times = find_traced(trajectory.mechanism, trace), checked_times(trajectory, times)
     given = Given(_chosen(trajectory, what, of), chosen_times, traced, plane)
-    figure = _figure(trajectory, [p for name in what for p in _panels(trajectory, name, given)])
+    figure = _figure(trajectory, _joined([p for name in dict.fromkeys(what) for p in _panels(trajectory, name, given)]))
     if file is not None:
         write(figure, file)
     return figure
@@ -103,9 +113,14 @@ def plot(
 def check_drawn(what: Iterable[object]) -> None:
     """Raises ArgumentError for what cannot be drawn, with what can."""
     for name in what:
-        if not isinstance(name, str) or name not in DRAWN:
-            near = suggestion(name, DRAWN) if isinstance(name, str) else ""
-            raise ArgumentError(f"nothing to draw is called {name!r}{near}: there are {', '.join(DRAWN)}")
+        listed_name(name, DRAWN, "nothing to draw is called")
+
+
+def check_used(what: Iterable[str], **options: object) -> None:
+    """Raises ArgumentError for ``options`` of `plot` that nothing among ``what`` takes."""
+    for name, value in options.items():
+        if value is not None and not set(TAKEN[name]).intersection(what):
+            raise ArgumentError(f"{name} has no effect here: it belongs to {' and '.join(map(repr, TAKEN[name]))}")
 
 
 def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str] | None) -> dict[str, list[str]]:
@@ -138,23 +153,22 @@ def _panels(trajectory: Trajectory, what: str, given: Given) -> list[Curves | Dr
     if not found:
         raise ArgumentError(f"'{trajectory.mechanism.name}' has no {GROUPS[what].of}: there is no {what!r} to draw")
     least = VANISHING * max(np.abs(column.values).max() for column in found)
-    panels = [_curves(what, unit, found, least) for unit in dict.fromkeys(column.unit for column in found)]
-    shown, notes = [panel for panel in panels if panel.columns], [panel.notes for panel in panels if not panel.columns]
-    return [shown[0]._replace(notes=sum(notes, shown[0].notes)), *shown[1:]]
+    kept = [column for column in found if len(found) <= MOST or np.abs(column.values).max() >= least]
+    by_unit = {column.unit: [each for each in kept if each.unit == column.unit] for column in kept}
+    first, *others = (Curves((what,), unit, own[:MOST], own[MOST:], 0) for unit, own in by_unit.items())
+    return [first._replace(zero=len(found) - len(kept)), *others]
 
 
-def _curves(what: str, unit: str, found: Sequence[Column], least: float) -> Curves:
-    """The first few with this unit, of many those that exceed ``least``, and a word about the others."""
-    own = [column for column in found if column.unit == unit]
-    seen = [len(found) <= MOST or np.abs(column.values).max() >= least for column in own]
-    kept = [column for column, is_seen in zip(own, seen, strict=True) if is_seen]
-    vanishing = [column for column, is_seen in zip(own, seen, strict=True) if not is_seen]
-    notes = [
-        f"{_title(what, unit)}, left out{why}: {names_text(column.name for column in others)}"
-        for why, others in ((" as they are zero", vanishing), (f" beyond {MOST}, choose by of", kept[MOST:]))
-        if others
-    ]
-    return Curves(what, unit, kept[:MOST], notes)
+def _joined(panels: Iterable[Curves | Drawing]) -> list[Curves | Drawing]:
+    """The panels, neighbours in one where they can be."""
+    found: list[Curves | Drawing] = []
+    for panel in panels:
+        last = found[-1] if found else None
+        if isinstance(panel, Curves) and isinstance(last, Curves) and last.joins(panel):
+            found[-1] = Curves((*last.what, *panel.what), last.unit, [*last.columns, *panel.columns], [], 0)
+        else:
+            found.append(panel)
+    return found
 
 
 def _mechanism(trajectory: Trajectory, given: Given) -> Drawing:
@@ -190,11 +204,9 @@ def _figure(trajectory: Trajectory, panels: Sequence[Curves | Drawing]) -> Figur
     figure = Picture(figsize=(WIDTH + BESIDE, title + EDGE * bool(timed) + sum(heights)), layout=layout)
     all_axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
     unit, symbol = time_unit(trajectory.t)
-    notes = []
     for axes, panel in zip(all_axes, panels, strict=True):
         if isinstance(panel, Curves):
             _draw_curves(axes, panel, trajectory.t / unit)
-            notes += panel.notes
         else:
             _draw_metres(axes, panel)
     for k in timed:
@@ -205,25 +217,34 @@ def _figure(trajectory: Trajectory, panels: Sequence[Curves | Drawing]) -> Figur
         over_time(all_axes[timed[-1]], trajectory.t, unit, symbol)
         plain(figure.suptitle(trajectory.mechanism.name, fontsize=13, fontweight="bold", color=INK))
         figure.align_ylabels([all_axes[k] for k in timed])
-    if notes:
+    if notes := _notes([panel for panel in panels if isinstance(panel, Curves)]):
         text = "\n".join(textwrap.fill(note, 110) for note in notes)
         plain(figure.supxlabel(text, fontsize=7.5, color=FAINT, x=0.01, ha="left"))
     return figure
 
 
+def _notes(panels: Sequence[Curves]) -> list[str]:
+    """What is not drawn, and why."""
+    zero = [f"{count_text(panel.zero, 'curve')} of {_words(panel.what)}" for panel in panels if panel.zero]
+    return [f"not drawn as they are zero: {', '.join(zero)}"] * bool(zero) + [
+        f"{_title(panel)}, left out beyond {MOST}, choose by of: {names_text(column.name for column in panel.beyond)}"
+        for panel in panels
+        if panel.beyond
+    ]
+
+
 def _draw_curves(axes: Axes, panel: Curves, t: np.ndarray) -> None:
-    logarithmic = panel.what in QUANTITIES and QUANTITIES[panel.what].logarithmic
     handles = []
     for column, colour in zip(panel.columns, COLOURS, strict=False):
-        values = np.maximum(column.values, FLOOR) if logarithmic else column.values
+        values = np.maximum(column.values, FLOOR) if panel.logarithmic else column.values
         handles.append(curve(axes, t, values, colour, "", 1.2))
-    if logarithmic:
+    if panel.logarithmic:
         axes.set_yscale("log")
     else:
         axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-    axes.set_ylabel(wrapped(_title(panel.what, panel.unit)))
+    axes.set_ylabel(wrapped(_title(panel)))
     plain_axes(axes)
-    if GROUPS[panel.what].of or len(handles) > 1:
+    if GROUPS[panel.what[0]].of or len(handles) > 1:
         legend(axes, handles, [column.name for column in panel.columns])
 
 
@@ -234,10 +255,11 @@ def _draw_metres(axes: Axes, panel: Drawing) -> None:
         panel.painter.attach(axes)
     palette = TRACES if panel.poses is not None else COLOURS
     colours = [palette[k % len(palette)] for k in range(len(panel.ways))]
-    handles = [panel.painter.trace(way, c, OVER * POSES) for way, c in zip(panel.ways, colours, strict=True)]
-    if panel.poses is None:
-        for way, colour in zip(panel.ways, colours, strict=True):
-            panel.painter.start(way[0], colour)
+    above = 0.0 if panel.poses is None else OVER * len(panel.poses[0])
+    handles = [panel.painter.trace(way, c, above) for way, c in zip(panel.ways, colours, strict=True)]
+    for way, each, colour in zip(panel.ways, panel.traced, colours, strict=True):
+        point = way[0] if panel.poses is None else placed(panel.poses[0][-1], panel.poses[1][-1], each.body, each.point)
+        panel.painter.dot(point, colour, above)
     if handles:
         legend(axes, handles, [each.name for each in panel.traced])
 
@@ -253,6 +275,10 @@ def legend(axes: Axes, handles: Sequence[Artist], names: Iterable[str]) -> None:
         plain(text).set_text(shortened(name, LONGEST))
 
 
-def _title(what: str, unit: str) -> str:
-    words = what.replace("_", " ").capitalize()
-    return f"{words} ({unit})" if unit else words
+def _words(what: Iterable[str]) -> str:
+    return ", ".join(GROUPS[name].title or name.replace("_", " ") for name in what)
+
+
+def _title(panel: Curves) -> str:
+    words = _words(panel.what).capitalize()
+    return f"{words} ({panel.unit})" if panel.unit else words
