@@ -297,6 +297,17 @@ def test_tables_have_the_numbers():
     assert len(repr(found)) <= CHARACTERS
 
 
+def test_the_table_of_a_mechanism_has_the_facts_of_its_parts():
+    texts = Tables(vi.mechanisms.cart_pole(effort=2.0)._repr_html_()).texts
+    assert {"point=(0, 0, 0), axis=(1, 0, 0)", "point=(0, 0, 0), axis=(0, -1, 0)"} <= set(texts)
+    assert {"joint='track', effort=2.0", "m", "rad"} <= set(texts)
+    assert texts[-4:] == ["coordinates", "pivot", "1", "rad"]
+    top = vi.mechanisms.spinning_top()
+    assert Tables(top._repr_html_()).texts[-4:] == ["rates", "tip", "(14.3288, 0, 26.3683)", "rad/s"]
+    moved = dataclasses.replace(vi.mechanisms.free_body(), start={"velocity": {"box": (1, 2, 3)}, "rates": None})
+    assert Tables(moved._repr_html_()).texts[-4:] == ["velocity", "box", "(1, 2, 3)", "m/s"]
+
+
 def test_a_wrong_state_is_shown_as_text(held):
     assert held["wrong state"]._repr_html_() is None
     assert repr(held["wrong state"]).startswith("State: position=500 of them, quat_wxyz=None, velocity='xxx")
