@@ -16,6 +16,7 @@ from random_mechanisms import random_joint
 
 import varint as vi
 from varint.analysis.derived import QUANTITIES
+from varint.comparison.own import own_run
 from varint.integrators.schemes import SCHEMES
 from varint.kinematics.diagnosis import Diagnosis
 from varint.model.forces.law import LAWS
@@ -181,6 +182,33 @@ def test_a_run_in_a_file_shows_itself(tmp_path, monkeypatch):
     assert repr(run.nodes).startswith("StoredNodes: 't', 'position', ")
     assert repr(run) == "Trajectory of 'four-bar': 3 nodes, t = 0 to 0.02 s; the run reached its end"
     assert {"order 2 (rattle)", "2, 0"} <= set(Tables(run._repr_html_()).texts)
+
+
+def test_a_run_shows_its_settings_and_a_part_of_it_its_span(tmp_path):
+    four = vi.mechanisms.four_bar()
+    run = vi.simulate(four, 0.04, 0.01, every=2)
+    texts = Tables(run._repr_html_()).texts
+    assert {"step (dt)", "0.01 s", "duration asked for", "0.04 s", "3 nodes, every 2 steps", "tol 1e-10"} <= set(texts)
+    path = tmp_path / "part.h5"
+    run[1:].save(path)
+    for part in (run[1:], run.at(run.t[1:]), vi.load(path)):
+        assert repr(part) == "Trajectory of 'four-bar': 2 nodes, t = 0.02 to 0.04 s; a part of a run"
+        assert "2 nodes" in Tables(part._repr_html_()).texts
+    run.save(path, overwrite=True)
+    assert repr(vi.load(path)) == repr(run)
+    assert repr(run).endswith("3 nodes, t = 0 to 0.04 s; the run reached its end")
+    reduced = Tables(vi.redmax.simulate(four, 0.02, dt=0.01)._repr_html_()).texts
+    assert {"3 nodes, each step", "rtol 1e-08, atol 1e-10"} <= set(reduced)
+
+
+def test_a_run_by_a_method_of_the_users_is_no_part():
+    def stay(state, dt):
+        return state
+
+    four = vi.mechanisms.four_bar()
+    run = own_run(four, four.state(), stay, 0.01, 4, 2)
+    assert repr(run) == "Trajectory of 'four-bar': 3 nodes, t = 0 to 0.04 s; the run reached its end"
+    assert repr(run[1:]) == "Trajectory of 'four-bar': 2 nodes, t = 0.02 to 0.04 s; a part of a run"
 
 
 # ------------------------------------------------------------------------------------------- names in the package
