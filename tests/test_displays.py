@@ -336,6 +336,28 @@ def test_the_table_of_a_mechanism_has_the_facts_of_its_parts():
     assert Tables(moved._repr_html_()).texts[-4:] == ["velocity", "box", "(1, 2, 3)", "m/s"]
 
 
+def test_a_diagnosis_counts_and_calls_the_rank_margin_by_one_name():
+    found = vi.mechanisms.four_bar().diagnose()
+    margin = "(how far from a singular pose, 1 far to 0 singular)"
+    texts = Tables(found._repr_html_()).texts
+    for label, value in (
+        ("6 n - rows", "-2 (6 x 3 bodies - 20 rows)"),
+        ("redundant rows", "3"),
+        ("loops", "1"),
+        ("rank margin", f"{found.rank_margin:.2g} {margin}"),
+    ):
+        assert texts[texts.index(label) + 1] == value
+    assert f"rank margin {found.rank_margin:.2g} {margin}" in repr(found)
+    assert f"rank margin {found.rank_margin:.1e} {margin}" in str(found)
+    near = dataclasses.replace(found, redundancy=0, redundant=(), rank_margin=1e-4)
+    assert f"close to a singular pose: rank margin 1.0e-04 {margin}" in str(near)
+    coupled = dataclasses.replace(found, couplings=np.zeros((1, 3, 6)))
+    assert "-2 (6 x 3 bodies - 20 rows, and 1 coupling)" in Tables(coupled._repr_html_()).texts
+    free = Tables(vi.mechanisms.free_body().diagnose()._repr_html_()).texts
+    assert "6 (6 x 1 body - no rows)" in free
+    assert free[free.index("loops") + 1] == "0"
+
+
 def test_a_wrong_state_is_shown_as_text(held):
     assert held["wrong state"]._repr_html_() is None
     assert repr(held["wrong state"]).startswith("State: position=500 of them, quat_wxyz=None, velocity='xxx")
