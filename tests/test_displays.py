@@ -154,9 +154,10 @@ def test_what_a_repr_says():
     assert "speeds up to 2.04" in repr(four.state())
     assert repr(four.diagnose()).startswith("Diagnosis of 'four-bar': 1 degree of freedom, 3 redundant rows, ")
     sweep = four.sweep("crank pivot", [0.0, 0.1])
-    assert repr(sweep) == "Sweep of 'four-bar': 2 configurations, values from 0 to 0.1"
+    driven = "joint 'crank pivot' driven, values from 0 to 0.1 rad"
+    assert repr(sweep) == f"Sweep of 'four-bar': 2 configurations, {driven}"
     locked = dataclasses.replace(sweep, lockup=0.25, branch_points=np.arange(1.0, 9.0))
-    assert repr(locked).endswith("to 0.1, locked at 0.25, 8 branch points (1, 2, 3, 4, 5, 6, ...)")
+    assert repr(locked).endswith("to 0.1 rad, locked at 0.25 rad, 8 branch points (1, 2, 3, 4, 5, 6, ...) rad")
 
 
 def test_a_repr_of_a_force_is_of_what_was_given(rng):
@@ -288,7 +289,7 @@ class Tables(HTMLParser):
 SHOWN = [f"{size} {what}" for size in ("large", "loop") for what in ("mechanism", "state", "run")]
 
 
-@pytest.mark.parametrize("what", [*SHOWN, "large diagnosis", "diagnosis", "comparison", "reduced run"])
+@pytest.mark.parametrize("what", [*SHOWN, "large diagnosis", "diagnosis", "comparison", "reduced run", "sweep"])
 def test_tables_are_small_whole_and_without_colours(held, what):
     text = held[what]._repr_html_()
     found = Tables(text)
@@ -300,7 +301,7 @@ def test_tables_are_small_whole_and_without_colours(held, what):
 
 
 def test_names_are_escaped(held):
-    for what in ("loop mechanism", "loop run", "diagnosis", "comparison"):
+    for what in ("loop mechanism", "loop run", "diagnosis", "comparison", "sweep"):
         text = held[what]._repr_html_()
         assert "&lt;b&gt;&amp;" in text
         assert "<b>" not in text
@@ -352,10 +353,32 @@ def test_a_diagnosis_counts_and_calls_the_rank_margin_by_one_name():
     near = dataclasses.replace(found, redundancy=0, redundant=(), rank_margin=1e-4)
     assert f"close to a singular pose: rank margin 1.0e-04 {margin}" in str(near)
     coupled = dataclasses.replace(found, couplings=np.zeros((1, 3, 6)))
-    assert "-2 (6 x 3 bodies - 20 rows, and 1 coupling)" in Tables(coupled._repr_html_()).texts
+    assert "-2 (6 x 3 bodies - 20 rows; 1 coupling not counted)" in Tables(coupled._repr_html_()).texts
     free = Tables(vi.mechanisms.free_body().diagnose()._repr_html_()).texts
     assert "6 (6 x 1 body - no rows)" in free
     assert free[free.index("loops") + 1] == "0"
+
+
+def test_the_table_of_a_sweep():
+    sweep = vi.mechanisms.slider_crank().sweep("crank pivot", [0.0, 0.1])
+    texts = Tables(sweep._repr_html_()).texts
+    assert texts[texts.index("'crank pivot', driven") + 1 :][:3] == ["0", "0.1", "rad"]
+    ends = [f"{q:.6g}" for q in sweep.coordinates["slide"]]
+    assert texts[texts.index("slide") + 1 :][:3] == [*ends, "m"]
+    assert texts[-4:] == ["locked", "no", "branch points", "none"]
+    locked = dataclasses.replace(sweep, lockup=0.25, branch_points=np.array([1.0, 2.0]))
+    assert Tables(locked._repr_html_()).texts[-4:] == ["locked", "at 0.25 rad", "branch points", "(1, 2) rad"]
+    none = vi.mechanisms.four_bar(case="double-rocker").sweep("crank pivot", [100.0])
+    assert len(none) == 0
+    assert none.lockup is not None
+    assert repr(none).startswith("Sweep of 'four-bar': no configurations, joint 'crank pivot' driven, locked at ")
+    assert "locked" in Tables(none._repr_html_()).texts
+    top = vi.mechanisms.free_body()
+    name = top.joints[0].name
+    assert (top.sweep((name, 1), [0.0, 0.1]).unit, top.sweep((name, 4), [0.0, 0.1]).unit) == ("m", "rad")
+    turned = top.sweep((name, 4), [0.0, 0.1])
+    assert f"joint '{name}' (coordinate 4) driven, values from 0 to 0.1 rad" in repr(turned)
+    assert {f"'{name}' (coordinate 4), driven", f"{name} 5"} <= set(Tables(turned._repr_html_()).texts)
 
 
 def test_a_wrong_state_is_shown_as_text(held):

@@ -110,7 +110,7 @@ class Diagnosis(Shown):
     def _counted(self) -> str:
         """What the count of bodies and rows gives, whether or not rows say the same."""
         n, rows = len(self.structure.bodies), sum(len(joint.forbidden) for joint in self.structure.joints)
-        coupled = f", and {count_text(len(self.couplings), 'coupling')}" if len(self.couplings) else ""
+        coupled = f"; {count_text(len(self.couplings), 'coupling')} not counted" if len(self.couplings) else ""
         return f"{6 * n - rows} (6 x {count_text(n, 'body', 'bodies')} - {count_text(rows, 'row')}{coupled})"
 
     @cached_property
