@@ -15,6 +15,7 @@ import pytest
 from random_mechanisms import random_joint
 
 import varint as vi
+from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES
 from varint.comparison.own import own_run
 from varint.integrators.schemes import SCHEMES
@@ -122,7 +123,7 @@ def held():
 def test_every_repr_is_a_few_lines(held):
     for what, thing in held.items():
         text = repr(thing)
-        assert text.startswith(type(thing).__name__), what
+        assert text.startswith("by name of a " if isinstance(thing, ByName) else type(thing).__name__), what
         assert "array(" not in text, what
         assert " object at 0x" not in text, what
         assert len(text) <= CHARACTERS, what
@@ -254,8 +255,19 @@ def test_mappings_show_and_complete_their_names(held, of):
 def test_what_a_mapping_says(held):
     assert repr(held["large run"].reactions).endswith("'joint 6', ... 1000 in all")
     run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01)
-    assert repr(run.coordinates) == "ByName: 'crank pivot', 'crank pin', 'rocker pin', 'rocker pivot'"
+    assert repr(run.coordinates) == "by name of a joint: 'crank pivot', 'crank pin', 'rocker pin', 'rocker pivot'"
+    assert repr(run.force) == repr(run.law_state) == "by name of a force: nothing"
+    assert repr(held["loop run"].power).startswith("by name of a force: '<b>")
     assert not run.coordinates._known  # nothing is worked out for that
+
+
+def test_what_a_reaction_and_a_path_say():
+    run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01)
+    reaction = run.reactions["crank pin"]
+    assert repr(reaction) == "Reaction: force (3, 3) N, torque (3, 3) N m, world, of the joint on its body b"
+    path = run.path("crank", (0.2, 0.0, np.sqrt(3) / 5))
+    at = "(0, 0, 0.2) m from its centre of mass, in body axes"
+    assert repr(path) == f"PointPath: the point of body 'crank' at {at}, 3 nodes"
 
 
 # ------------------------------------------------------------------------------------------- tables in a notebook

@@ -4,11 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.display import described, field_facts
+from varint.display import described
 from varint.kernels.reactions import solve_nodes
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
+
+
+UNITS = ("N", "N m")
 
 
 class Reaction(NamedTuple):
@@ -22,7 +25,8 @@ class Reaction(NamedTuple):
     torque: np.ndarray
 
     def __repr__(self) -> str:
-        return described(self, field_facts(self))
+        parts = [f"{name} {np.shape(value)} {unit}" for name, value, unit in zip(self._fields, self, UNITS, strict=True)]
+        return described(self, [*parts, "world, of the joint on its body b"])
 
 
 def accelerations_and_reactions(
