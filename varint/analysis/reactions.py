@@ -10,7 +10,6 @@ from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
 
-
 UNITS = ("N", "N m")
 
 
@@ -25,7 +24,8 @@ class Reaction(NamedTuple):
     torque: np.ndarray
 
     def __repr__(self) -> str:
-        parts = [f"{name} {np.shape(value)} {unit}" for name, value, unit in zip(self._fields, self, UNITS, strict=True)]
+        of_each = zip(self._fields, self, UNITS, strict=True)
+        parts = [f"{name} {np.shape(value)} {unit}" for name, value, unit in of_each]
         return described(self, [*parts, "world, of the joint on its body b"])
 
 
