@@ -123,8 +123,23 @@ def test_private_files_are_no_mechanisms():
     assert not any(name.startswith("_") for name in vi.mechanisms.NAMES)
     with pytest.raises(vi.ArgumentError, match="no mechanism 'doublependulum', did you mean 'double_pendulum'"):
         vi.mechanisms.module("doublependulum")
-    with pytest.raises(AttributeError, match="no mechanism 'pendulum': there are andrews_squeezer"):
-        _ = vi.mechanisms.pendulum
+    with pytest.raises(AttributeError, match="no mechanism 'fourbar', did you mean 'four_bar'\\? there are andrews_"):
+        _ = vi.mechanisms.fourbar
+    with pytest.raises(AttributeError, match="no mechanism 'xyz': there are andrews_squeezer"):
+        _ = vi.mechanisms.xyz
+
+
+def test_arguments_that_are_no_parameters():
+    for arguments, options, words in (
+        ((), {"crankk": 1}, "'four_bar' has no parameter 'crankk', did you mean 'crank'\\? it takes case, crank, "),
+        ((), {"xyz": 1}, "'four_bar' has no parameter 'xyz': it takes case, crank, "),
+        (("crank-rocker",), {"case": "crank-rocker"}, "'four_bar': multiple values for argument 'case'; it takes case"),
+        ((1,) * 8, {}, "'four_bar': too many positional arguments; it takes case"),
+    ):
+        with pytest.raises(vi.MechanismError, match=words):
+            vi.mechanisms.four_bar(*arguments, **options)
+    with pytest.raises(vi.MechanismError, match="'bricard' has no parameter 'angle': it takes none"):
+        vi.mechanisms.bricard(angle=1.0)
 
 
 @given("impossible")
