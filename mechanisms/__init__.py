@@ -6,7 +6,8 @@ file has
 * a docstring, whose first line ``varint info`` prints;
 * ``build(**parameters)``, which returns the `varint.Mechanism`; its docstring says what is built, where the coordinates
   of the joints are zero ("Zero of the coordinates: ..."), and in a section "Parameters" what each of them is, under a
-  header ``name : kind, unit``; ``varint info NAME`` and ``docs/catalogue.md`` show it;
+  header ``name : kind, unit``; ``varint info NAME`` and ``docs/catalogue.md`` show it; lengths and masses are annotated
+  as in ``_sizes.py``;
 * ``EXPECTED``, a dictionary of facts that tests, benchmarks and ``docs/catalogue.md`` read.
 
 Every mechanism states ``bodies``, ``rows``, ``mobility`` (degrees of freedom at a generic pose), ``redundant`` (rows),
