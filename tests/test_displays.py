@@ -394,6 +394,12 @@ def test_the_table_of_a_sweep():
     assert {f"'{name}' (coordinate 4), driven", f"{name} 5"} <= set(Tables(turned._repr_html_()).texts)
 
 
+def test_the_table_of_a_state_heads_its_columns():
+    texts = Tables(vi.mechanisms.four_bar().state()._repr_html_()).texts
+    head = ["body number", "position (m)", "orientation (w, x, y, z)", "velocity (m/s)", "angular velocity (rad/s)"]
+    assert texts[1:7] == [*head, "0"]
+
+
 def test_a_wrong_state_is_shown_as_text(held):
     assert held["wrong state"]._repr_html_() is None
     assert repr(held["wrong state"]).startswith("State: position=500 of them, quat_wxyz=None, velocity='xxx")
