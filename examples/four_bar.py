@@ -21,7 +21,7 @@ joints = [
     vi.Revolute("rocker pivot", "world", "rocker", point=pivot, axis=(0, 1, 0)),
 ]
 drive = vi.PrescribedMotion("drive", joint="crank pivot", rate=2 * np.pi / TURN)
-mech = vi.Mechanism("four-bar", bodies, joints, forces=[drive])
+mech = vi.Mechanism("four-bar", bodies, joints, forces=[drive], start={"coordinates": {"crank pivot": 0.0}})
 
 
 def main(folder="."):

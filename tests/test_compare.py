@@ -215,3 +215,14 @@ def test_mistakes(name):
     arguments, message = MISTAKES[name]
     with pytest.raises(vi.ArgumentError, match=message):
         vi.compare(vi.mechanisms.double_pendulum(), **({"duration": 0.1} | arguments))
+
+
+def test_inputs_with_one_value_a_node_fit_one_step():
+    """With which they can be compared; at several steps they are refused by name."""
+    t = 0.01 * np.arange(11)
+    values = vi.mechanisms.cart_pole(effort=np.sin(5 * t))
+    found = vi.compare(values, 0.1, 0.01)
+    assert found.vi.runs[0].force["motor"] == pytest.approx(np.sin(5 * t))
+    assert found.vi.difference.position.max() < 1e-3
+    with pytest.raises(vi.ArgumentError, match="motor 'motor' has one effort a node, which fits one dt only"):
+        vi.compare(values, 0.1, (0.01, 0.005))

@@ -449,3 +449,12 @@ def test_suffixes_that_are_not_known_are_refused(tmp_path, name):
         vi.FileError, match=r"cannot read .*: files of mechanisms that can be read end in \.json or \.py"
     ):
         vi.load_mechanism(path)
+
+
+def test_files_of_the_other_kind_are_told(tmp_path):
+    mechanism = vi.mechanisms.double_pendulum()
+    vi.save_mechanism(mechanism, tmp_path / "m.json")
+    with pytest.raises(vi.FileError, match=r"file of a mechanism: varint\.load_mechanism reads it"):
+        vi.load(tmp_path / "m.json")
+    with pytest.raises(vi.FileError, match=r"varint\.load reads the run"):
+        vi.load_mechanism(tmp_path / "m.h5")

@@ -1,6 +1,7 @@
 """What a trajectory gives: nodes, times in between, paths of points, rates, tables, files."""
 
 import csv
+import pickle
 from functools import cache
 
 import numpy as np
@@ -65,10 +66,32 @@ def test_a_node_that_is_not_there(index):
         run(duration=0.1, dt=0.01)[index]
 
 
-@pytest.mark.parametrize("index", [1.5, "3", None, slice(4, 2), slice(None, None, -1), slice(0.5, 3), [1, 2]])
+@pytest.mark.parametrize("index", [1.5, "3", None, True, slice(4, 2), slice(None, None, -1), slice(0.5, 3), [1, 2]])
 def test_a_choice_of_nodes_that_is_none(index):
     with pytest.raises(vi.ArgumentError):
         run(duration=0.1, dt=0.01)[index]
+
+
+@pytest.mark.parametrize(("name", "options"), [("four_bar", {}), ("free_body", {"spin": 0.0, "perturbation": 9.0})])
+@pytest.mark.parametrize("made", [vi.simulate, vi.redmax.simulate])
+def test_turns_are_counted_over_the_whole_run(made, name, options):
+    """Of angles and rotation vectors; also by nodes that are more than half a turn apart, and between nodes."""
+    whole = made(getattr(vi.mechanisms, name)(**options), 5.0, 0.005)
+    joint = whole.mechanism.joints[0].name
+    q = whole.coordinates[joint]
+    assert np.linalg.norm(q[-1]) > 4 * np.pi
+    assert whole[::200].coordinates[joint] == pytest.approx(q[::200], abs=1e-9)
+    assert whole[300:][::50].coordinates[joint] == pytest.approx(q[300::50], abs=1e-9)
+    copied = pickle.loads(pickle.dumps(whole[::200]))
+    assert copied.coordinates[joint] == pytest.approx(q[::200], abs=1e-9)
+    between = whole.at(np.array([0.5, 2.5, 4.9975]))
+    assert between.coordinates[joint][:2] == pytest.approx(q[[100, 500]], abs=1e-9)
+    assert between.coordinates[joint][2] == pytest.approx(q[-2:].mean(axis=0), abs=1e-2)
+
+
+def test_what_a_trajectory_tells_cannot_be_set():
+    with pytest.raises(AttributeError, match="cannot be set"):
+        run(duration=0.1, dt=0.01).energy = 3
 
 
 def test_energy_of_a_part_counts_from_its_first_node():

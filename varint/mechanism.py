@@ -1,5 +1,7 @@
 """The `Mechanism` that users write: a description, and what can be asked of it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -139,7 +141,7 @@ class Mechanism(Structure):
         """
         return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
 
-    def plot(self, state: State | None = None, path: str | Path | None = None, plane: str | None = None) -> "Figure":
+    def plot(self, state: State | None = None, path: str | Path | None = None, plane: str | None = None) -> Figure:
         """A picture of the mechanism at ``state``, or at ``state()`` where not given; a matplotlib Figure.
 
         Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf

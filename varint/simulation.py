@@ -1,5 +1,7 @@
 """`simulate`: run a mechanism and get its trajectory, in memory or in a file that survives a kill; `load` one."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -18,6 +20,7 @@ from varint.integrators.march import March
 from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
+from varint.io.formats import FORMATS
 from varint.io.run_reader import read
 from varint.kinematics.assembly import unit_quaternions
 from varint.loads import Commands, Loads, starts_of_motions
@@ -138,7 +141,9 @@ def load(path: str | Path) -> Trajectory:
 
     Raises FileError if the file cannot be read, is damaged, or holds no run.
     """
-    record = read(path_of(path))
+    if Path(path_of(path)).suffix in FORMATS:
+        raise FileError(f"'{path}' is a file of a mechanism: varint.load_mechanism reads it")
+    record = read(path)
     if record.settings["formulation"] == REDUCED:
         from varint.redmax.record import trajectory  # slow to import, so only when needed
 

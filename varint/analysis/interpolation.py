@@ -17,7 +17,7 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     """
     t = nodes["t"]
     wanted = next((count for highest, count in STENCILS if order <= highest), LARGEST_STENCIL)
-    before = np.clip(np.searchsorted(t, times, side="right") - 1, 0, max(0, len(t) - 2))
+    before = _before(t, times)
     chosen = _stencils(before, min(wanted, len(t)), len(t))
     values, slopes = _hermite(t[chosen], times)
     x, v = nodes["position"][chosen], nodes["velocity"][chosen]
@@ -32,7 +32,7 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     }
     for name in LINEAR:
         if name in nodes:
-            found[name] = _linear(t, nodes[name], times, before)
+            found[name] = linear(t, nodes[name], times)
     if "unresolved_body" in nodes:
         found["unresolved_body"] = nodes["unresolved_body"][np.searchsorted(t, times)]  # told of the node that follows
     return HeldNodes(found)
@@ -81,8 +81,15 @@ def _sum(weights: np.ndarray, values: np.ndarray, rates: np.ndarray) -> np.ndarr
     return np.einsum("kj,kj...->k...", weights[..., 0], values) + np.einsum("kj,kj...->k...", weights[..., 1], rates)
 
 
-def _linear(t: np.ndarray, values: np.ndarray, times: np.ndarray, before: np.ndarray) -> np.ndarray:
+def linear(t: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Values at ``times`` (K,) between those (T, ...) at ``t`` (T,)."""
+    before = _before(t, times)
     after = np.minimum(before + 1, len(t) - 1)
     span = np.where(after > before, t[after] - t[before], 1.0)
     share = ((times - t[before]) / span).reshape(-1, *[1] * (values.ndim - 1))
     return (1 - share) * values[before] + share * values[after]
+
+
+def _before(t: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """(K,) numbers of the nodes before ``times``."""
+    return np.clip(np.searchsorted(t, times, side="right") - 1, 0, max(0, len(t) - 2))

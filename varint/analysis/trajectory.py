@@ -1,5 +1,7 @@
 """A recorded motion."""
 
+from __future__ import annotations
+
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -13,13 +15,13 @@ from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated
 from varint.analysis.forces import Forces, forces_at
-from varint.analysis.interpolation import interpolated
+from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
 from varint.errors import ArgumentError
-from varint.kinematics.frames import joint_coordinates, joint_rates
+from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
 from varint.mechanism import Mechanism
-from varint.model.checks import in_a_shape
+from varint.model.checks import in_a_shape, is_whole, shown
 from varint.model.forces.base import Force
 from varint.model.joints.base import Joint
 from varint.model.state import State
@@ -81,11 +83,17 @@ class Trajectory:
     """
 
     if TYPE_CHECKING:
+        record: Record
+        _counted: Mapping[str, np.ndarray] | None
 
         def __getattr__(self, name: str) -> np.ndarray: ...  # the quantities
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    def __init__(self, record: Record, counted: Mapping[str, np.ndarray] | None = None) -> None:
+        """``counted``: joint name to coordinates near those of the nodes, whose turns these go on counting."""
+        self.__dict__.update(record=record, _counted=counted)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name!r} of a trajectory cannot be set: what it tells follows from its record")
 
     def __repr__(self) -> str:
         return trajectory_display.text(self)
@@ -94,7 +102,7 @@ class Trajectory:
         return trajectory_display.in_html(self)
 
     def __getstate__(self) -> dict[str, object]:
-        return {"record": self.record}
+        return {"record": self.record, "_counted": self._counted}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -128,8 +136,8 @@ class Trajectory:
     @overload
     def __getitem__(self, index: int) -> State: ...
     @overload
-    def __getitem__(self, index: slice) -> "Trajectory": ...
-    def __getitem__(self, index: int | slice) -> "State | Trajectory":
+    def __getitem__(self, index: slice) -> Trajectory: ...
+    def __getitem__(self, index: int | slice) -> State | Trajectory:
         if not isinstance(index, slice):
             return self.state(index)
         try:
@@ -140,17 +148,18 @@ class Trajectory:
             raise ArgumentError(
                 f"nodes {index.start}:{index.stop}:{index.step} of {len(self)} are none, or go backward"
             )
-        return self._of_nodes(ChosenNodes(self.nodes, slice(chosen.start, chosen.stop, chosen.step)))
+        nodes = slice(chosen.start, chosen.stop, chosen.step)
+        counted = self._by_joint(lambda joint: self.coordinates[joint.name][nodes])
+        return type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
 
     def __iter__(self) -> Iterator[State]:
         return (self.state(i) for i in range(len(self)))
 
     def state(self, i: int) -> State:
         """The `State` at node ``i``, from -T to T - 1. Raises ArgumentError for what is no whole number, IndexError."""
-        try:
-            node = operator.index(i)
-        except TypeError:
-            raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {i!r}") from None
+        if not is_whole(i):
+            raise ArgumentError(f"a node of a trajectory is a whole number, or a slice of them, got {shown(i)}")
+        node = int(i)
         if not -len(self) <= node < len(self):
             raise IndexError(f"there is no node {node}: the trajectory has {len(self)}")
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
@@ -159,8 +168,8 @@ class Trajectory:
     @overload
     def at(self, t: float) -> State: ...
     @overload
-    def at(self, t: np.ndarray) -> "Trajectory": ...
-    def at(self, t: ArrayLike) -> "State | Trajectory":
+    def at(self, t: np.ndarray) -> Trajectory: ...
+    def at(self, t: ArrayLike) -> State | Trajectory:
         """The motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
 
         Positions and rotation vectors are Hermite polynomials through the nearest 2 nodes, 4 for schemes above order
@@ -173,9 +182,10 @@ class Trajectory:
         times = in_a_shape(t, ((), (None,)), "t", ArgumentError, "a time or a list of times, s")
         chosen, first, last = np.atleast_1d(times), self.t[0], self.t[-1]
         if not chosen.size or chosen[0] < first or chosen[-1] > last or (np.diff(chosen) <= 0).any():
-            raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s")
+            raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s, got {shown(t)}")
         nodes = interpolated(self.nodes, chosen, self.order)
-        found = Trajectory(self.record.part(nodes))
+        counted = self._by_joint(lambda joint: linear(self.t, self.coordinates[joint.name], chosen))
+        found = Trajectory(self.record.part(nodes), counted)
         return found if times.ndim else found.state(0)
 
     @property
@@ -194,13 +204,10 @@ class Trajectory:
         """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
         return self.nodes["load"] if self.record.load is None else self.record.load
 
-    def parts(self) -> Iterator["Trajectory"]:
+    def parts(self) -> Iterator[Trajectory]:
         """The same nodes in order, as trajectories that fit in memory."""
         for nodes in self.nodes.parts():
-            yield self._of_nodes(nodes)
-
-    def _of_nodes(self, nodes: Nodes) -> "Trajectory":
-        return type(self)(self.record.part(nodes))
+            yield type(self)(self.record.part(nodes))
 
     @cached_property
     def orientation(self) -> np.ndarray:
@@ -230,7 +237,7 @@ class Trajectory:
 
         to_csv(self, path, what)
 
-    def to_dataframe(self, *what: str) -> "pandas.DataFrame":
+    def to_dataframe(self, *what: str) -> pandas.DataFrame:
         """A table of pandas with the time as its index, see `to_csv`; ``attrs["units"]`` has the units of its columns.
 
         Raises ArgumentError where pandas is missing, which ``pip install varint[tables]`` brings.
@@ -239,7 +246,7 @@ class Trajectory:
 
         return to_dataframe(self, what)
 
-    def to_xarray(self, *what: str) -> "xarray.Dataset":
+    def to_xarray(self, *what: str) -> xarray.Dataset:
         """A Dataset of xarray with a variable for each of ``what``, see `to_csv`, over time and body, joint or force.
 
         Raises ArgumentError where xarray is missing, which ``pip install varint[tables]`` brings.
@@ -272,7 +279,7 @@ class Trajectory:
         times: ArrayLike | None = None,
         trace: object = None,
         plane: str | None = None,
-    ) -> "Figure":
+    ) -> Figure:
         """A picture of ``what``: "coordinates", "reactions", "energy", ... of `varint.analysis.columns.GROUPS`, one
         panel a quantity and unit, and "path" and "mechanism". Without arguments energy and drift.
 
@@ -355,10 +362,17 @@ class Trajectory:
         """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad.
 
         Angles go on past pi, rotation vectors as well: no jumps as long as no body turns by more than pi
-        from one recorded node to the next. At the first node they are the shortest.
+        from one recorded node to the next. At the first node they are the shortest. Those of some of the nodes, and
+        between nodes, have the turns of the whole.
         """
-        poses = self.position, self.quat_wxyz
-        return self._by_joint(lambda joint: joint_coordinates(self.mechanism, joint, *poses))
+        return self._by_joint(self._with_turns)
+
+    def _with_turns(self, joint: Joint) -> np.ndarray:
+        q = self._coordinates(joint)
+        return q if self._counted is None else nearest_coordinates(joint, q, self._counted[joint.name])
+
+    def _coordinates(self, joint: Joint) -> np.ndarray:
+        return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
 
     @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:

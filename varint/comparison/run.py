@@ -1,5 +1,7 @@
 """`compare`: the same motion by the variational integrator and in reduced coordinates."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,6 +18,7 @@ from varint.integrators.schemes import ORDERS, scheme
 from varint.loads import check_no_history
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, is_alone, of_type, positive, sequence_of
+from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.redmax import ReducedTrajectory
 from varint.redmax import simulate as simulate_reduced
@@ -96,6 +99,7 @@ def compare(
     steps = _dividing(dt, duration)
     orders, (names, own) = _known_orders(order), _known_integrators(integrators)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
+    compiling = _enough_to_compile(mechanism, steps, duration)
     tasks = _tasks(mechanism, state, steps, (orders, names, own))
     done, total = 0, 2 + sum(len(task.values) for task in tasks)
 
@@ -112,7 +116,7 @@ def compare(
     between = differences(exact.run(CHECK * rtol, duration), reference)
     series = []
     for task in tasks:
-        _stopped_or_done(task.run, task.values[0], 2 * steps[0])  # compiles, which is no stepping time
+        _stopped_or_done(task.run, task.values[0], compiling)  # which is no stepping time
         runs, wall_time = _timed_runs(task, duration, tell)
         series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
     asked = orders, names, tuple(map(name_of, own))
@@ -122,6 +126,22 @@ def compare(
 
 def _told(done: int, total: int, name: str) -> None:
     """Nobody, where no progress is asked for."""
+
+
+def _enough_to_compile(mechanism: Mechanism, steps: np.ndarray, duration: float) -> float:
+    """Duration of a run before those that are timed, s: two steps, or where inputs fit the whole run only, the whole.
+
+    Raises ArgumentError for inputs with one value a node that cannot fit all ``steps``, s.
+    """
+    for force in mechanism.forces:
+        if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
+            if len(steps) > 1:
+                raise ArgumentError(
+                    f"{force.label} has one {force.command_name} a node, which fits one dt only: compare at that one,"
+                    " or give it as a function"
+                )
+            return duration
+    return 2 * steps[0]
 
 
 def _several(value: object, what: str, of: str) -> tuple[Any, ...]:

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from varint.errors import ArgumentError, FileError
 from varint.io.formats import FORMATS
+from varint.io.run_file import SUFFIXES
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, path_of
 
 
 def save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
-    """Write a mechanism in the format of the path's suffix.
+    """Write a mechanism in the format of the path's suffix. A file of that name is replaced.
 
     Raises FileError if the file cannot be written, or a mechanism not in this format.
     """
@@ -32,7 +33,8 @@ def load_mechanism(path: str | Path) -> Mechanism:
     """
     path = Path(path_of(path))
     if path.suffix not in FORMATS:
-        raise FileError(f"cannot read '{path}': {_known(FORMATS, 'read')}")
+        of_run = ", and varint.load reads the run" if path.suffix.lower() in SUFFIXES else ""
+        raise FileError(f"cannot read '{path}': {_known(FORMATS, 'read')}{of_run}")
     return FORMATS[path.suffix].load(path)
 
 

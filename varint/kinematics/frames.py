@@ -235,6 +235,29 @@ def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
     return q
 
 
+def nearest_coordinates(joint: Joint, q: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Coordinates of the poses at ``q`` (T, dof), or (T,), angles and rotation vectors the nearest to ``reference``."""
+    found, near = q.reshape(len(q), -1).copy(), reference.reshape(len(q), -1)
+    column = 0
+    for motion in joint.allowed:
+        own = slice(column, column + motion.size)
+        if isinstance(motion, Ball):
+            found[:, own] = _nearest_vectors(found[:, own], near[:, own])
+        elif isinstance(motion, Turn):
+            found[:, own] += 2 * np.pi * np.round((near[:, own] - found[:, own]) / (2 * np.pi))
+        column += motion.size
+    return found.reshape(q.shape)
+
+
+def _nearest_vectors(vectors: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Rotation vectors (T, 3) of the same rotations, the nearest to ``near`` (T, 3); rad."""
+    angle = np.linalg.norm(vectors, axis=1, keepdims=True)
+    size = np.linalg.norm(near, axis=1, keepdims=True)
+    turning = np.where(angle > NO_TURN, vectors / np.maximum(angle, NO_TURN), near / np.maximum(size, NO_TURN))
+    along = np.sum(turning * near, axis=1, keepdims=True)
+    return vectors + 2 * np.pi * np.round((along - angle) / (2 * np.pi)) * turning
+
+
 def without_turns(joint: Joint, q: np.ndarray, start: np.ndarray) -> np.ndarray:
     """The coordinates (dof,) of the same pose as ``q`` (dof,), on the way from ``start`` in its first turn."""
     found, table, stage = q.copy(), joint_table(joint), 0

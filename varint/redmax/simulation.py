@@ -1,5 +1,7 @@
 """`simulate`: run a mechanism in reduced coordinates."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

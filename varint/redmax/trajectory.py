@@ -87,15 +87,6 @@ class ReducedTrajectory(Trajectory):
         return _parts(efforts, self.record.layout["friction"])
 
     @cached_property
-    def coordinates(self) -> Mapping[str, np.ndarray]:
-        """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad, without jumps.
-
-        Those of the tree joints are columns of ``q``; those of cut joints, and rotation vectors where there are Euler
-        angles, are measured.
-        """
-        return self._by_joint(self._coordinates)
-
-    @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
         """As of `Trajectory`; those of floating bases, columns of ``qdot`` (T, 6), are there by "base of BODY"."""
         joints = super().rates
@@ -199,6 +190,7 @@ class ReducedTrajectory(Trajectory):
         return powers
 
     def _coordinates(self, joint: Joint) -> np.ndarray:
+        """Columns of ``q``; of cut joints measured, and so are rotation vectors where there are Euler angles."""
         if joint.name not in self.columns or np.any(self.charts.get(joint.name, EXPONENTIAL) != EXPONENTIAL):
             return joint_coordinates(self.mechanism, joint, self.position, self.quat_wxyz)
         return _single(continued_coordinates(joint, self.q[:, self.columns[joint.name]].copy()))
