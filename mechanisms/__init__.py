@@ -6,7 +6,8 @@ file has
 * a docstring, whose first line ``varint info`` prints;
 * ``build(**parameters)``, which returns the `varint.Mechanism`; its docstring says what is built, where the coordinates
   of the joints are zero ("Zero of the coordinates: ..."), and in a section "Parameters" what each of them is, under a
-  header ``name : kind, unit``; ``varint info NAME`` and ``docs/catalogue.md`` show it;
+  header ``name : kind, unit``; ``varint info NAME`` and ``docs/catalogue.md`` show it; lengths and masses are annotated
+  as in ``_sizes.py``;
 * ``EXPECTED``, a dictionary of facts that tests, benchmarks and ``docs/catalogue.md`` read.
 
 Every mechanism states ``bodies``, ``rows``, ``mobility`` (degrees of freedom at a generic pose), ``redundant`` (rows),
@@ -40,7 +41,8 @@ def module(name: str):
 def _entrance(name: str, build):
     """``build`` with its arguments checked, by their annotations and by the shapes of their defaults.
 
-    Raises MechanismError for arguments of the wrong kind, and for those with which nothing can be built.
+    Raises MechanismError for parameters that there are none of, for arguments of the wrong kind, and for those with
+    which nothing can be built.
     """
     import varint as vi
 
@@ -48,7 +50,7 @@ def _entrance(name: str, build):
 
     @functools.wraps(build)
     def entrance(*arguments, **options):
-        given = signature.bind(*arguments, **options).arguments
+        given = _bound(name, signature, arguments, options)
         for key, value in given.items():
             given[key] = vi.model.checks.as_annotated(value, signature.parameters[key], f"{key} of {name}")
         try:
@@ -62,11 +64,30 @@ def _entrance(name: str, build):
     return entrance
 
 
+def _bound(name: str, signature: inspect.Signature, arguments: tuple, options: dict) -> dict:
+    """Parameter to argument; raises MechanismError for arguments that fit no parameter, or one twice."""
+    import varint as vi
+
+    known = list(signature.parameters)
+    takes = f"it takes {', '.join(known)}" if known else "it takes none"
+    for key in options:
+        if key not in known:
+            near = vi.model.checks.suggestion(key, known) or ":"
+            raise vi.MechanismError(f"mechanism '{name}' has no parameter '{key}'{near} {takes}")
+    try:
+        return signature.bind(*arguments, **options).arguments
+    except TypeError as problem:  # too many, or one by its place and by its name
+        raise vi.MechanismError(f"parameters of mechanism '{name}': {problem}; {takes}") from None
+
+
 def __getattr__(name):
+    import varint as vi
+
     if name in NAMES:
         module(name)
         return globals()[name]
-    raise AttributeError(f"the catalogue has no mechanism {name!r}: there are {', '.join(NAMES)}")
+    near = vi.model.checks.suggestion(name, NAMES) or ":"
+    raise AttributeError(f"the catalogue has no mechanism {name!r}{near} there are {', '.join(NAMES)}")
 
 
 def __dir__():

@@ -4,11 +4,12 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import link
+from varint.mechanisms._sizes import Positive
 
 
 def build(
-    crank: float = 0.5,
-    coupler: float = 1.0,
+    crank: Positive = 0.5,
+    coupler: Positive = 1.0,
     twist: float = np.pi / 6,
     angle: float = np.pi / 3,
     rate: float = 2 * np.pi,

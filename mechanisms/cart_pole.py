@@ -4,9 +4,10 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import hinge, link, polar
+from varint.mechanisms._sizes import Positive
 
 
-def build(effort=0.0, angle: float = 1.0, mass: float = 1.0, length: float = 1.0) -> vi.Mechanism:
+def build(effort=0.0, angle: float = 1.0, mass: Positive = 1.0, length: Positive = 1.0) -> vi.Mechanism:
     """A cart on x and a pole of 1 kg/m in the x-z plane, let go at rest with the pole at an angle.
 
     Zero of the coordinates: the pole hangs ("pivot", rad, from x towards z) and the cart is at x = 0 ("track", its x,

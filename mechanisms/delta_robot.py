@@ -4,16 +4,17 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import meet
+from varint.mechanisms._sizes import NotNegative, Positive
 
 RODS = ("spherical", "universal")
 
 
 def build(
-    base: float = 0.6,
-    platform: float = 0.1,
-    arm: float = 0.4,
-    rod: float = 0.8,
-    width: float = 0.2,
+    base: NotNegative = 0.6,
+    platform: Positive = 0.1,
+    arm: Positive = 0.4,
+    rod: Positive = 0.8,
+    width: NotNegative = 0.2,
     position=(0.15, 0.1, -0.9),
     rods: str = "spherical",
 ) -> vi.Mechanism:

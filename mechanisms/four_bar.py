@@ -4,6 +4,7 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import hinge, link, meet, polar
+from varint.mechanisms._sizes import NotNegative, Positive
 
 # crank, coupler, rocker, ground, m. Grashof: the shortest link turns all round against the others if it and the
 # longest are together shorter than the other two; at equal sums the linkage can fall flat
@@ -18,14 +19,14 @@ CASES = {
 
 def build(
     case: str = "crank-rocker",
-    crank: float | None = None,
-    coupler: float | None = None,
-    rocker: float | None = None,
-    ground: float | None = None,
+    crank: Positive | None = None,
+    coupler: Positive | None = None,
+    rocker: Positive | None = None,
+    ground: NotNegative | None = None,
     angle: float = np.pi / 3,
     rate: float = 2 * np.pi,
 ) -> vi.Mechanism:
-    """Links of 1 kg/m in the x-z plane, hinged about y.
+    """Links of 1 kg/m in the x-z plane, hinged about y; by default crank 0.4, coupler 1, rocker 0.8, ground 1 m.
 
     The crank turns at the origin, the rocker at (ground, 0, 0). The rocker's end is above the line from the crank pin
     to the rocker's pivot.
@@ -36,8 +37,9 @@ def build(
     Parameters
     ----------
     case : str
-        One of ``CASES``, whose lengths hold where none is given: "crank-rocker", "double-crank", "double-rocker",
-        "change-point", "triple-rocker".
+        Gives the lengths of crank, coupler, rocker and ground that are not given, m: "crank-rocker" 0.4, 1, 0.8, 1;
+        "double-crank" 0.9, 0.8, 1, 0.4; "double-rocker" 0.8, 0.4, 1, 0.9; "change-point" 0.4, 1, 0.4, 1;
+        "triple-rocker" 0.8, 0.7, 0.9, 1.2.
     crank : float, m
         Length; of the case where not given.
     coupler : float, m

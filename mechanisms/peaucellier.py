@@ -4,15 +4,16 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import hinge, link, meet, polar
+from varint.mechanisms._sizes import Positive
 
 
-def build(arm: float = 1.0, side: float = 0.7, crank: float = 0.3, angle: float = 1.0) -> vi.Mechanism:
+def build(arm: Positive = 1.0, side: Positive = 0.7, crank: Positive = 0.3, angle: float = 1.0) -> vi.Mechanism:
     """Two arms hung from the origin, a rhombus between their ends, a crank on its upper corner; 1 kg/m.
 
     Released at rest. The crank turns ``crank`` below the origin, so its pin moves on a circle through the origin. The
     rhombus keeps the product of the distances of pin and tip from the origin at arm^2 - side^2, which makes a line of
-    that circle: the tip stays `line_depth` below the origin. Where pin and tip meet, as they do not by default, the
-    rhombus is in a singular pose.
+    that circle: the tip stays (arm^2 - side^2) / (2 crank) below the origin. Where pin and tip meet, as they do not by
+    default, the rhombus is in a singular pose.
 
     Zero of the coordinates: the pose at the start, with the crank at ``angle``.
 

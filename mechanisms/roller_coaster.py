@@ -4,9 +4,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import varint as vi
+from varint.mechanisms._sizes import Positive
 
 
-def build(radius: float = 20.0, height: float = 6.0, frames: int = 16, speed: float = 16.0) -> vi.Mechanism:
+def build(radius: Positive = 20.0, height: float = 6.0, frames: int = 16, speed: float = 16.0) -> vi.Mechanism:
     """Track around a circle with two hills, as control frames, a car of 600 kg and a gondola of 200 kg.
 
     The car starts near the bottom of a valley; the gondola hangs on a hinge along the track.

@@ -4,9 +4,10 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import link
+from varint.mechanisms._sizes import Positive
 
 
-def build(short: float = 0.8, long: float = 1.0, drop: float = 1.3) -> vi.Mechanism:
+def build(short: Positive = 0.8, long: Positive = 1.0, drop: Positive = 1.3) -> vi.Mechanism:
     """A platform of 1 kg hangs below the ground on two chains of two links of 1 kg/m, released at rest.
 
     The platform's fall ends where the short chain is straight; its knee swings through. Of two equal chains each

@@ -4,9 +4,12 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import hinge, link
+from varint.mechanisms._sizes import Positive
 
 
-def build(k: int = 3, length: float = 1.0, angle: float = 0.3, rate: float = 0.06, gravity=(0, 0, 0)) -> vi.Mechanism:
+def build(
+    k: int = 3, length: Positive = 1.0, angle: float = 0.3, rate: float = 0.06, gravity=(0, 0, 0)
+) -> vi.Mechanism:
     """Stages of two bars of 1 kg/m, sliders of 1 kg and a platform of 10 kg.
 
     The platform is k length sin(angle) above the ground. The lift has no drive yet that could hold it, so there is no

@@ -4,9 +4,12 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import hinge, link, polar
+from varint.mechanisms._sizes import Positive
 
 
-def build(crank: float = 0.3, rod: float = 1.0, angle: float = np.pi / 3, rate: float = 2 * np.pi) -> vi.Mechanism:
+def build(
+    crank: Positive = 0.3, rod: Positive = 1.0, angle: float = np.pi / 3, rate: float = 2 * np.pi
+) -> vi.Mechanism:
     """Crank and connecting rod of 1 kg/m in the x-z plane, a slider of 1 kg on x.
 
     The crank turns at the origin, by default all round.

@@ -4,13 +4,18 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import link
+from varint.mechanisms._sizes import NotNegative, Positive
 
 LEGS = ("universal", "spherical")
 CYLINDER = 0.7  # share of a leg's length, and of the piston's
 
 
 def build(
-    base: float = 1.0, platform: float = 0.6, height: float = 1.2, spread: float = 0.25, legs: str = "universal"
+    base: Positive = 1.0,
+    platform: Positive = 0.6,
+    height: NotNegative = 1.2,
+    spread: float = 0.25,
+    legs: str = "universal",
 ) -> vi.Mechanism:
     """Legs of two bodies of 1 kg/m from the ground to a disk of 5 kg, which starts with a slow twist.
 

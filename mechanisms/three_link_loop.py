@@ -4,11 +4,12 @@ import numpy as np
 
 import varint as vi
 from varint.mechanisms._links import link, meet, polar
+from varint.mechanisms._sizes import NotNegative
 
 JOINTS = ("revolute", "spherical")
 
 
-def build(joint: str = "revolute", span: float = 1.5, angle: float = np.pi / 4) -> vi.Mechanism:
+def build(joint: str = "revolute", span: NotNegative = 1.5, angle: float = np.pi / 4) -> vi.Mechanism:
     """Three links of 1 m and 1 kg from the origin to (span, 0, 0), released at rest.
 
     Zero of the coordinates: the pose at the start, with the first link at ``angle``.

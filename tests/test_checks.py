@@ -245,7 +245,7 @@ def test_the_catalogue_checks_its_parameters():
     ]:
         with pytest.raises(vi.MechanismError, match=message):
             getattr(vi.mechanisms, name)(**given)
-    with pytest.raises(TypeError, match="m"):
+    with pytest.raises(vi.MechanismError, match="'n_pendulum' has no parameter 'm': it takes n, joint, angle"):
         vi.mechanisms.n_pendulum(m=3)
 
 

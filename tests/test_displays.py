@@ -15,7 +15,9 @@ import pytest
 from random_mechanisms import random_joint
 
 import varint as vi
+from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES
+from varint.comparison.own import own_run
 from varint.integrators.schemes import SCHEMES
 from varint.kinematics.diagnosis import Diagnosis
 from varint.model.forces.law import LAWS
@@ -121,7 +123,7 @@ def held():
 def test_every_repr_is_a_few_lines(held):
     for what, thing in held.items():
         text = repr(thing)
-        assert text.startswith(type(thing).__name__), what
+        assert text.startswith("by name of a " if isinstance(thing, ByName) else type(thing).__name__), what
         assert "array(" not in text, what
         assert " object at 0x" not in text, what
         assert len(text) <= CHARACTERS, what
@@ -153,9 +155,10 @@ def test_what_a_repr_says():
     assert "speeds up to 2.04" in repr(four.state())
     assert repr(four.diagnose()).startswith("Diagnosis of 'four-bar': 1 degree of freedom, 3 redundant rows, ")
     sweep = four.sweep("crank pivot", [0.0, 0.1])
-    assert repr(sweep) == "Sweep of 'four-bar': 2 configurations, values from 0 to 0.1"
+    driven = "joint 'crank pivot' driven, values from 0 to 0.1 rad"
+    assert repr(sweep) == f"Sweep of 'four-bar': 2 configurations, {driven}"
     locked = dataclasses.replace(sweep, lockup=0.25, branch_points=np.arange(1.0, 9.0))
-    assert repr(locked).endswith("to 0.1, locked at 0.25, 8 branch points (1, 2, 3, 4, 5, 6, ...)")
+    assert repr(locked).endswith("to 0.1 rad, locked at 0.25 rad, 8 branch points (1, 2, 3, 4, 5, 6, ...) rad")
 
 
 def test_a_repr_of_a_force_is_of_what_was_given(rng):
@@ -183,12 +186,40 @@ def test_a_run_in_a_file_shows_itself(tmp_path, monkeypatch):
     assert {"order 2 (rattle)", "2, 0"} <= set(Tables(run._repr_html_()).texts)
 
 
+def test_a_run_shows_its_settings_and_a_part_of_it_its_span(tmp_path):
+    four = vi.mechanisms.four_bar()
+    run = vi.simulate(four, 0.04, 0.01, every=2)
+    texts = Tables(run._repr_html_()).texts
+    assert {"step (dt)", "0.01 s", "duration asked for", "0.04 s", "3 nodes, every 2 steps", "tol 1e-10"} <= set(texts)
+    path = tmp_path / "part.h5"
+    run[1:].save(path)
+    for part in (run[1:], run.at(run.t[1:]), vi.load(path)):
+        assert repr(part) == "Trajectory of 'four-bar': 2 nodes, t = 0.02 to 0.04 s; a part of a run"
+        assert "2 nodes" in Tables(part._repr_html_()).texts
+    run.save(path, overwrite=True)
+    assert repr(vi.load(path)) == repr(run)
+    assert repr(run).endswith("3 nodes, t = 0 to 0.04 s; the run reached its end")
+    reduced = Tables(vi.redmax.simulate(four, 0.02, dt=0.01)._repr_html_()).texts
+    assert {"3 nodes, each step", "rtol 1e-08, atol 1e-10"} <= set(reduced)
+
+
+def test_a_run_by_a_method_of_the_users_is_no_part():
+    def stay(state, dt):
+        return state
+
+    four = vi.mechanisms.four_bar()
+    run = own_run(four, four.state(), stay, 0.01, 4, 2)
+    assert repr(run) == "Trajectory of 'four-bar': 3 nodes, t = 0 to 0.04 s; the run reached its end"
+    assert repr(run[1:]) == "Trajectory of 'four-bar': 2 nodes, t = 0.02 to 0.04 s; a part of a run"
+
+
 # ------------------------------------------------------------------------------------------- names in the package
 
 
 def test_the_package_lists_what_is_public():
     listed = dir(vi)
     assert set(listed) == {*vi.__all__, "redmax", "__version__"}
+    assert not {"REGISTRY", "LAWS", "FORCES"} & set(listed)
     assert {"compare", "redmax", "__version__", "Mechanism"} <= set(listed)
     assert all(hasattr(vi, name) for name in listed)
     assert sorted(vi.redmax.__all__) == dir(vi.redmax)
@@ -225,8 +256,19 @@ def test_mappings_show_and_complete_their_names(held, of):
 def test_what_a_mapping_says(held):
     assert repr(held["large run"].reactions).endswith("'joint 6', ... 1000 in all")
     run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01)
-    assert repr(run.coordinates) == "ByName: 'crank pivot', 'crank pin', 'rocker pin', 'rocker pivot'"
+    assert repr(run.coordinates) == "by name of a joint: 'crank pivot', 'crank pin', 'rocker pin', 'rocker pivot'"
+    assert repr(run.force) == repr(run.law_state) == "by name of a force: nothing"
+    assert repr(held["loop run"].power).startswith("by name of a force: '<b>")
     assert not run.coordinates._known  # nothing is worked out for that
+
+
+def test_what_a_reaction_and_a_path_say():
+    run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01)
+    reaction = run.reactions["crank pin"]
+    assert repr(reaction) == "Reaction: force (3, 3) N, torque (3, 3) N m, world, of the joint on its body b"
+    path = run.path("crank", (0.2, 0.0, np.sqrt(3) / 5))
+    at = "(0, 0, 0.2) m from its centre of mass, in body axes"
+    assert repr(path) == f"PointPath: the point of body 'crank' at {at}, 3 nodes"
 
 
 # ------------------------------------------------------------------------------------------- tables in a notebook
@@ -260,7 +302,7 @@ class Tables(HTMLParser):
 SHOWN = [f"{size} {what}" for size in ("large", "loop") for what in ("mechanism", "state", "run")]
 
 
-@pytest.mark.parametrize("what", [*SHOWN, "large diagnosis", "diagnosis", "comparison", "reduced run"])
+@pytest.mark.parametrize("what", [*SHOWN, "large diagnosis", "diagnosis", "comparison", "reduced run", "sweep"])
 def test_tables_are_small_whole_and_without_colours(held, what):
     text = held[what]._repr_html_()
     found = Tables(text)
@@ -272,7 +314,7 @@ def test_tables_are_small_whole_and_without_colours(held, what):
 
 
 def test_names_are_escaped(held):
-    for what in ("loop mechanism", "loop run", "diagnosis", "comparison"):
+    for what in ("loop mechanism", "loop run", "diagnosis", "comparison", "sweep"):
         text = held[what]._repr_html_()
         assert "&lt;b&gt;&amp;" in text
         assert "<b>" not in text
@@ -295,6 +337,67 @@ def test_tables_have_the_numbers():
     error = f"{found.vi.error.position[0]:.2e}"
     assert {"Differences from the reference", "Energy, drift and cost", "VI order 2", error} <= set(texts)
     assert len(repr(found)) <= CHARACTERS
+
+
+def test_the_table_of_a_mechanism_has_the_facts_of_its_parts():
+    texts = Tables(vi.mechanisms.cart_pole(effort=2.0)._repr_html_()).texts
+    assert {"point=(0, 0, 0), axis=(1, 0, 0)", "point=(0, 0, 0), axis=(0, -1, 0)"} <= set(texts)
+    assert {"joint='track', effort=2.0", "m", "rad"} <= set(texts)
+    assert texts[-4:] == ["coordinates", "pivot", "1", "rad"]
+    top = vi.mechanisms.spinning_top()
+    assert Tables(top._repr_html_()).texts[-4:] == ["rates", "tip", "(14.3288, 0, 26.3683)", "rad/s"]
+    moved = dataclasses.replace(vi.mechanisms.free_body(), start={"velocity": {"box": (1, 2, 3)}, "rates": None})
+    assert Tables(moved._repr_html_()).texts[-4:] == ["velocity", "box", "(1, 2, 3)", "m/s"]
+
+
+def test_a_diagnosis_counts_and_calls_the_rank_margin_by_one_name():
+    found = vi.mechanisms.four_bar().diagnose()
+    margin = "(how far from a singular pose, 1 far to 0 singular)"
+    texts = Tables(found._repr_html_()).texts
+    for label, value in (
+        ("6 n - rows", "-2 (6 x 3 bodies - 20 rows)"),
+        ("redundant rows", "3"),
+        ("loops", "1"),
+        ("rank margin", f"{found.rank_margin:.2g} {margin}"),
+    ):
+        assert texts[texts.index(label) + 1] == value
+    assert f"rank margin {found.rank_margin:.2g} {margin}" in repr(found)
+    assert f"rank margin {found.rank_margin:.1e} {margin}" in str(found)
+    near = dataclasses.replace(found, redundancy=0, redundant=(), rank_margin=1e-4)
+    assert f"close to a singular pose: rank margin 1.0e-04 {margin}" in str(near)
+    coupled = dataclasses.replace(found, couplings=np.zeros((1, 3, 6)))
+    assert "-2 (6 x 3 bodies - 20 rows; 1 coupling not counted)" in Tables(coupled._repr_html_()).texts
+    free = Tables(vi.mechanisms.free_body().diagnose()._repr_html_()).texts
+    assert "6 (6 x 1 body - no rows)" in free
+    assert free[free.index("loops") + 1] == "0"
+
+
+def test_the_table_of_a_sweep():
+    sweep = vi.mechanisms.slider_crank().sweep("crank pivot", [0.0, 0.1])
+    texts = Tables(sweep._repr_html_()).texts
+    assert texts[texts.index("'crank pivot', driven") + 1 :][:3] == ["0", "0.1", "rad"]
+    ends = [f"{q:.6g}" for q in sweep.coordinates["slide"]]
+    assert texts[texts.index("slide") + 1 :][:3] == [*ends, "m"]
+    assert texts[-4:] == ["locked", "no", "branch points", "none"]
+    locked = dataclasses.replace(sweep, lockup=0.25, branch_points=np.array([1.0, 2.0]))
+    assert Tables(locked._repr_html_()).texts[-4:] == ["locked", "at 0.25 rad", "branch points", "(1, 2) rad"]
+    none = vi.mechanisms.four_bar(case="double-rocker").sweep("crank pivot", [100.0])
+    assert len(none) == 0
+    assert none.lockup is not None
+    assert repr(none).startswith("Sweep of 'four-bar': no configurations, joint 'crank pivot' driven, locked at ")
+    assert "locked" in Tables(none._repr_html_()).texts
+    top = vi.mechanisms.free_body()
+    name = top.joints[0].name
+    assert (top.sweep((name, 1), [0.0, 0.1]).unit, top.sweep((name, 4), [0.0, 0.1]).unit) == ("m", "rad")
+    turned = top.sweep((name, 4), [0.0, 0.1])
+    assert f"joint '{name}' (coordinate 4) driven, values from 0 to 0.1 rad" in repr(turned)
+    assert {f"'{name}' (coordinate 4), driven", f"{name} 5"} <= set(Tables(turned._repr_html_()).texts)
+
+
+def test_the_table_of_a_state_heads_its_columns():
+    texts = Tables(vi.mechanisms.four_bar().state()._repr_html_()).texts
+    head = ["body number", "position (m)", "orientation (w, x, y, z)", "velocity (m/s)", "angular velocity (rad/s)"]
+    assert texts[1:7] == [*head, "0"]
 
 
 def test_a_wrong_state_is_shown_as_text(held):

@@ -1,5 +1,6 @@
 """Every mechanism of the catalogue: the facts it names, a short run, and what is known of its motion in closed form."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
 
 import varint as vi
+from varint.cli.catalogue import entry
 from varint.kinematics.frames import JointFrames
 
 GRAVITY = 9.81
@@ -123,8 +125,55 @@ def test_private_files_are_no_mechanisms():
     assert not any(name.startswith("_") for name in vi.mechanisms.NAMES)
     with pytest.raises(vi.ArgumentError, match="no mechanism 'doublependulum', did you mean 'double_pendulum'"):
         vi.mechanisms.module("doublependulum")
-    with pytest.raises(AttributeError, match="no mechanism 'pendulum': there are andrews_squeezer"):
-        _ = vi.mechanisms.pendulum
+    with pytest.raises(AttributeError, match="no mechanism 'fourbar', did you mean 'four_bar'\\? there are andrews_"):
+        _ = vi.mechanisms.fourbar
+    with pytest.raises(AttributeError, match="no mechanism 'xyz': there are andrews_squeezer"):
+        _ = vi.mechanisms.xyz
+
+
+SIGNED = ("roller_coaster", "height")  # of hills, or valleys
+LENGTHS = [(name, one) for name in vi.mechanisms.NAMES for one in entry(name).parameters if one.unit in ("m", "kg")]
+LENGTHS = [(name, one) for name, one in LENGTHS if one.kind == "float" and (name, one.name) != SIGNED]
+
+
+@pytest.mark.parametrize(("name", "one"), LENGTHS, ids=lambda part: getattr(part, "name", part))
+def test_lengths_and_masses_are_not_negative(name, one):
+    with pytest.raises(vi.MechanismError, match=f"^{one.name} of {name} must be (zero or )?positive, got -0.4"):
+        build(name, **{one.name: -0.4})
+
+
+def test_lengths_that_may_be_zero_and_heights_that_may_be_negative():
+    assert build("three_link_loop", span=0.0).state()
+    assert build("roller_coaster", height=-6.0).state()
+    assert build("four_bar", crank=None).body("crank").mass == pytest.approx(0.4)
+
+
+def test_the_lengths_of_the_cases_of_a_four_bar_are_told():
+    told = next(one.what for one in entry("four_bar").parameters if one.name == "case")
+    for case, lengths in vi.mechanisms.module("four_bar").CASES.items():
+        assert f'"{case}" {", ".join(f"{length:g}" for length in lengths)}' in told
+
+
+@every_mechanism
+def test_what_users_read_has_no_names_of_the_source(name):
+    found, source = entry(name), vars(vi.mechanisms.module(name))
+    parameters = {one.name for one in found.parameters}
+    text = " ".join([found.what, found.text, found.zero, *(one.what for one in found.parameters)])
+    quoted = set(re.findall(r"'(\w+)'", text))
+    assert not (quoted & set(source)) - parameters
+
+
+def test_arguments_that_are_no_parameters():
+    for arguments, options, words in (
+        ((), {"crankk": 1}, "'four_bar' has no parameter 'crankk', did you mean 'crank'\\? it takes case, crank, "),
+        ((), {"xyz": 1}, "'four_bar' has no parameter 'xyz': it takes case, crank, "),
+        (("crank-rocker",), {"case": "crank-rocker"}, "'four_bar': multiple values for argument 'case'; it takes case"),
+        ((1,) * 8, {}, "'four_bar': too many positional arguments; it takes case"),
+    ):
+        with pytest.raises(vi.MechanismError, match=words):
+            vi.mechanisms.four_bar(*arguments, **options)
+    with pytest.raises(vi.MechanismError, match="'bricard' has no parameter 'angle': it takes none"):
+        vi.mechanisms.bricard(angle=1.0)
 
 
 @given("impossible")

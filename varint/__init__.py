@@ -55,8 +55,7 @@ __all__ = [
     "mechanisms",
     "save_mechanism",
     "simulate",
-    *_forces,
-    *_joints,
+    *(name for name in (*_forces, *_joints) if not name.isupper()),  # the registries are not for users
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,16 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled, compile_structure
-from varint.display import html_table, numbers_text
+from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.frames import joint_coordinates, joint_rates
 from varint.kinematics.sweep import Sweep, sweep
+from varint.model.joints.base import Joint
+from varint.model.motion import coordinate_units
 from varint.model.state import State
 from varint.model.structure import Structure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}  # of bodies
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,14 +162,25 @@ class Mechanism(Structure):
 
     def _repr_html_(self) -> str:
         bodies = [(body.name, f"{body.mass:.6g}", numbers_text(body.position)) for body in self.bodies]
-        joints = [(j.name, type(j).__name__, j.body_a, j.body_b, j.dof) for j in self.joints]
-        forces = [(force.name, type(force).__name__) for force in self.forces]
+        joints = [
+            (j.name, type(j).__name__, j.body_a, j.body_b, ", ".join(j.own_facts()), j.dof, _units_text(j))
+            for j in self.joints
+        ]
+        forces = [(f.name, type(f).__name__, ", ".join(f._facts())) for f in self.forces]
+        tables = (
+            (("joint", "type", "body a", "body b", "m, world", ">coordinates", "unit"), joints),
+            (("force", "type", "acts on and parameters"), forces),
+            (("start", "of", "value", "unit"), list(self._start_rows())),
+        )
         parts = [html_table(("body", ">mass (kg)", ">position (m)"), bodies, repr(self))]
-        if joints:
-            parts.append(html_table(("joint", "type", "body a", "body b", ">coordinates"), joints))
-        if forces:
-            parts.append(html_table(("force", "type"), forces))
-        return "".join(parts)
+        return "".join([*parts, *(html_table(columns, rows) for columns, rows in tables if rows)])
+
+    def _start_rows(self) -> Iterator[tuple[str, str, str, str]]:
+        """What ``start`` gives: key, name, value, unit."""
+        for key, given in self.start.items():
+            for name, value in (given or {}).items():
+                unit = START_UNITS[key] if key in START_UNITS else _units_text(self.joint(name), key == "rates")
+                yield key, name, value_text(value), unit
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
         """Joint name to its coordinates at ``state``, (dof,), or () where it has one; m, rad, angles up to pi.
@@ -185,3 +201,9 @@ class Mechanism(Structure):
     def rows(self) -> int:
         """Number of scalar constraints of the joints, redundant ones included."""
         return sum(len(joint.forbidden) for joint in self.joints)
+
+
+def _units_text(joint: Joint, rates: bool = False) -> str:
+    """The units of its coordinates, or of their rates: one where they are alike."""
+    units = [(unit or "1") + "/s" * rates for unit in coordinate_units(joint)]
+    return ", ".join(units[:1] if len(set(units)) == 1 else units)

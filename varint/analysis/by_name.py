@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-from varint.display import described, names_text
+from varint.display import LONGEST, names_text, shortened
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -12,14 +12,18 @@ Value = TypeVar("Value")
 class ByName(Mapping[str, Value], Generic[Item, Value]):
     """Values by the name of a joint or a force, each worked out when first asked for.
 
-    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of. A copy, a pickled one
-    too, is a dict of all values.
+    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of; ``of``: what has the
+    names. A copy, a pickled one too, is a dict of all values.
     """
 
     def __init__(
-        self, index: Mapping[str, int], find: Callable[[str], Item], evaluate: Callable[[Item], Value]
+        self,
+        index: Mapping[str, int],
+        find: Callable[[str], Item],
+        evaluate: Callable[[Item], Value],
+        of: str = "joint",
     ) -> None:
-        self._index, self._find, self._evaluate = index, find, evaluate
+        self._index, self._find, self._evaluate, self._of = index, find, evaluate, of
         self._known: dict[str, Value] = {}
 
     def __getitem__(self, name: str) -> Value:
@@ -42,7 +46,7 @@ class ByName(Mapping[str, Value], Generic[Item, Value]):
         return len(self._index)
 
     def __repr__(self) -> str:
-        return described(self, [names_text(self)])
+        return shortened(f"by name of a {self._of}: {names_text(self) or 'nothing'}", LONGEST)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)

@@ -36,7 +36,8 @@ class PointPath(Shown):
     from_centre: np.ndarray  # (3,) m, body axes
 
     def _facts(self) -> Iterable[str]:
-        return f"a point of body {value_text(self.body)}", f"{len(self.t)} nodes"
+        place = f"{display.numbers_text(self.from_centre.round(12))} m from its centre of mass, in body axes"
+        return f"the point of body {value_text(self.body)} at {place}", f"{len(self.t)} nodes"
 
     @property
     def t(self) -> np.ndarray:

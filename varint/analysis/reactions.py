@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.display import described, field_facts
+from varint.display import described
 from varint.kernels.reactions import solve_nodes
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
+
+UNITS = ("N", "N m")
 
 
 class Reaction(NamedTuple):
@@ -22,7 +24,9 @@ class Reaction(NamedTuple):
     torque: np.ndarray
 
     def __repr__(self) -> str:
-        return described(self, field_facts(self))
+        of_each = zip(self._fields, self, UNITS, strict=True)
+        parts = [f"{name} {np.shape(value)} {unit}" for name, value, unit in of_each]
+        return described(self, [*parts, "world, of the joint on its body b"])
 
 
 def accelerations_and_reactions(

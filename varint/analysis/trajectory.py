@@ -346,7 +346,7 @@ class Trajectory:
             own = self.law_states[:, owners == index[force.name]]
             return own[:, 0] if own.shape[1] == 1 else own
 
-        return ByName(index, self.mechanism.force, states)
+        return ByName(index, self.mechanism.force, states, "force")
 
     @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:
@@ -476,7 +476,7 @@ class Trajectory:
 
     def _by_force(self, columns: np.ndarray) -> Mapping[str, np.ndarray]:
         index = self.mechanism.force_index
-        return ByName(index, self.mechanism.force, lambda force: columns[:, index[force.name]])
+        return ByName(index, self.mechanism.force, lambda force: columns[:, index[force.name]], "force")
 
 
 for _quantity in QUANTITIES.values():

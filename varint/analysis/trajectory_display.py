@@ -17,23 +17,42 @@ def text(trajectory: "Trajectory") -> str:
 def _facts(trajectory: "Trajectory") -> Iterator[str]:
     t = trajectory.t
     doubt = f", not resolved from t = {trajectory.unresolved[0]:g} s on" if trajectory.unresolved.size else ""
-    yield f"{len(t)} nodes, t = {t[0]:g} to {t[-1]:g} s; {trajectory.message}{doubt}"
+    ended = "a part of a run" if is_part(trajectory) else trajectory.message
+    yield f"{len(t)} nodes, t = {t[0]:g} to {t[-1]:g} s; {ended}{doubt}"
+
+
+def is_part(trajectory: "Trajectory") -> bool:
+    """Whether it has only some of the nodes of a run, or others in between."""
+    record, settings = trajectory.record, trajectory.settings
+    if settings["formulation"] == "own":  # which no run can go on from
+        return len(trajectory) != 1 + record.counts.steps // settings["every"]
+    return record.inputs is None and not record.fingerprint
 
 
 def in_html(trajectory: "Trajectory") -> str:
     """Its table in a notebook."""
-    mechanism = trajectory.mechanism
+    mechanism, settings = trajectory.mechanism, trajectory.settings
+    tolerances = [f"{name} {settings[name]:g}" for name in ("tol", "rtol", "atol") if settings.get(name)]
     rows = [
         ("bodies", names_text(mechanism.body_index)),
         ("joints", names_text(mechanism.joint_index)),
         ("forces", names_text(mechanism.force_index)),
-        ("method", method(trajectory.settings)),
+        ("method", method(settings)),
+        ("step (dt)", f"{settings['dt']:g} s" if settings["dt"] else "chosen by the method"),
+        ("duration asked for", f"{settings['duration']:g} s"),
+        ("recorded", f"{len(trajectory)} nodes" if is_part(trajectory) else _recorded(trajectory)),
+        ("tolerances", ", ".join(tolerances)),
         ("steps, sub-steps", f"{trajectory.steps}, {trajectory.substeps}"),
         ("Newton iterations", trajectory.newton_iterations),
         ("evaluations", getattr(trajectory, "evaluations", 0)),
         ("stepping took", f"{trajectory.wall_time:.3g} s"),
     ]
     return html_table(("", ""), [row for row in rows if row[1]], text(trajectory))
+
+
+def _recorded(trajectory: "Trajectory") -> str:
+    every = trajectory.settings["every"]
+    return f"{len(trajectory)} nodes, " + ("each step" if every == 1 else f"every {every} steps")
 
 
 def method(settings: dict) -> str:

@@ -1,7 +1,6 @@
 """What the subcommands share: the mechanism they are told of, paths to write to, where they print."""
 
 from argparse import ArgumentParser, _SubParsersAction
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +39,7 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     from varint.io.formats import FORMATS
 
     if name in mechanisms.NAMES:
-        return _build(name, getattr(mechanisms, name), _all_parsed(parameters))
+        return getattr(mechanisms, name)(**_all_parsed(parameters))
     if Path(name).suffix in FORMATS:
         if parameters:
             raise ArgumentError(f"parameters are for mechanisms of the catalogue, '{name}' is a file: change it there")
@@ -81,17 +80,6 @@ def stdout_console() -> "Console":
             raise  # rich would end the process
 
     return StdoutConsole(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
-
-
-def _build(name: str, build: "Callable[..., Mechanism]", parameters: Mapping[str, object]) -> "Mechanism":
-    import inspect
-
-    known = inspect.signature(build).parameters
-    for key in parameters:
-        if key not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise ArgumentError(f"mechanism '{name}' has no parameter '{key}'{suggestion(key, known)}: {takes}")
-    return build(**parameters)
 
 
 def _all_parsed(texts: list[str]) -> dict[str, object]:

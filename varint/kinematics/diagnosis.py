@@ -33,6 +33,7 @@ from varint.model.structure import Structure
 
 RANK_TOLERANCE = 1e-6  # a singular value below this share of the largest counts as zero
 NEAR_SINGULAR = 1e-3
+MARGIN = "how far from a singular pose, 1 far to 0 singular"  # the rank margin
 STEP = 0.05  # rad, or times the size of the parts: how far neighbouring poses are
 TRIES = 4  # of neighbouring poses
 DIRECTIONS = 6  # along which the second-order form is taken
@@ -62,9 +63,10 @@ class Diagnosis(Shown):
     joints : tuple of str
         Joints that take part in a redundancy.
     rank_margin : float
-        Smallest singular value counted as non-zero, relative to the largest of its cluster of loops; 1 without loops.
+        How far from a singular pose the loops are, 1 far to 0 singular: the smallest singular value counted as
+        non-zero, relative to the largest of its cluster of loops; 1 without loops.
     gap : float
-        Largest one counted as zero, likewise; 0 where there is none.
+        Largest singular value counted as zero, likewise; 0 where there is none.
     couplings : (nc, nb, 6)
         Jacobian of the couplings, m or rad.
     """
@@ -104,6 +106,13 @@ class Diagnosis(Shown):
             directions[joint].append(direction)
         return [(joint, ", ".join(parts)) for joint, parts in directions.items()]
 
+    @property
+    def _counted(self) -> str:
+        """What the count of bodies and rows gives, whether or not rows say the same."""
+        n, rows = len(self.structure.bodies), sum(len(joint.forbidden) for joint in self.structure.joints)
+        coupled = f"; {count_text(len(self.couplings), 'coupling')} not counted" if len(self.couplings) else ""
+        return f"{6 * n - rows} (6 x {count_text(n, 'body', 'bodies')} - {count_text(rows, 'row')}{coupled})"
+
     @cached_property
     def motions(self) -> np.ndarray:
         """(mobility, nb, 6) instantaneous motions: velocities (m/s, world) and angular velocities (rad/s, body).
@@ -126,7 +135,7 @@ class Diagnosis(Shown):
         if self.singular:
             yield f"a singular pose with {self.generic_mobility} at neighbouring poses"
         yield count_text(self.redundancy, "redundant row")
-        yield f"rank margin {self.rank_margin:.2g}"
+        yield f"rank margin {self.rank_margin:.2g} ({MARGIN})"
 
     def __repr__(self) -> str:
         return described(self, self._facts(), self.structure.name)
@@ -137,10 +146,12 @@ class Diagnosis(Shown):
         rows = [
             ("degrees of freedom at this pose", self.mobility),
             ("at neighbouring poses", nearby),
-            ("reactions", unique),
-            ("smallest singular value counted as non-zero", f"{self.rank_margin:.2g} of the largest"),
-            ("largest counted as zero", f"{self.gap:.2g}"),
+            ("6 n - rows", self._counted),
             ("redundant rows", self.redundancy),
+            ("loops", sum(len(cuts) for _, cuts in self.compiled.topology.clusters)),
+            ("reactions", unique),
+            ("rank margin", f"{self.rank_margin:.2g} ({MARGIN})"),
+            ("largest singular value counted as zero", f"{self.gap:.2g}"),
         ]
         summary = html_table(("", ""), rows, f"Diagnosis of '{self.structure.name}'")
         redundant = self._redundant_rows
@@ -154,13 +165,14 @@ class Diagnosis(Shown):
         if self.singular:
             lines.append(f"singular pose: {self.generic_mobility} at neighbouring poses")
         elif self.rank_margin < NEAR_SINGULAR:
-            lines.append(f"close to a singular pose: smallest singular value {self.rank_margin:.1e} of the largest")
+            lines.append(f"close to a singular pose: rank margin {self.rank_margin:.1e} ({MARGIN})")
         if self.redundancy:
             lines.append(f"{number(self.redundancy, 'redundant row')}, which could be taken away:")
             lines += [f"  {line}" for line in self.redundant_lines]
             lines.append("joints that take part: " + ", ".join(self.joints))
             lines.append("reactions are not unique: of those that fit the motion, the smallest are reported")
-            lines.append(f"singular values: {self.rank_margin:.1e} counted as non-zero, {self.gap:.1e} as zero")
+            lines.append(f"rank margin {self.rank_margin:.1e} ({MARGIN})")
+            lines.append(f"largest singular value counted as zero {self.gap:.1e}")
         else:
             lines.append("no redundant rows: reactions are unique")
         return "\n".join(lines)

@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
-from varint.display import Shown, count_text, described, numbers_text
+from varint.display import Shown, count_text, described, html_table, numbers_text, value_text
 from varint.errors import ArgumentError
 from varint.kinematics.assembly import assemble, checked_state, state_of
 from varint.kinematics.closure import Closure, Coordinate, coordinate_units
 from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with_world
 from varint.model.checks import in_a_shape, known_name, shown, whole_number
 from varint.model.joints.base import Joint
+from varint.model.motion import coordinate_units as units_of
 from varint.model.rotation import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
@@ -59,6 +60,10 @@ class Sweep(Shown):
     branch_points : (k,) m or rad
         Values passed at which the configuration is singular: with the coordinate held the linkage
         can still move, and another branch leads on. To about as much, in the order of passing.
+    joint : str
+        The joint that is driven.
+    number : int
+        Of its coordinate.
     """
 
     mechanism: Structure
@@ -68,21 +73,55 @@ class Sweep(Shown):
     coordinates: Mapping[str, np.ndarray]
     lockup: float | None
     branch_points: np.ndarray
+    joint: str
+    number: int
+
+    @property
+    def unit(self) -> str:
+        """Of ``values``: "m", "rad", or empty where the coordinate is a pure number."""
+        return units_of(self.mechanism.joint(self.joint))[self.number]
+
+    @property
+    def _driven(self) -> str:
+        several = self.mechanism.joint(self.joint).dof > 1
+        return value_text(self.joint) + (f" (coordinate {self.number})" if several else "")
+
+    def _with_unit(self, text: str) -> str:
+        return f"{text} {self.unit}".rstrip()
 
     def __len__(self) -> int:
         return len(self.values)
 
     def _facts(self) -> Iterable[str]:
         yield count_text(len(self), "configuration")
+        yield f"joint {self._driven} driven"
         if len(self):
-            yield f"values from {self.values[0]:.6g} to {self.values[-1]:.6g}"
+            yield self._with_unit(f"values from {self.values[0]:.6g} to {self.values[-1]:.6g}")
         if self.lockup is not None:
-            yield f"locked at {self.lockup:.6g}"
+            yield self._with_unit(f"locked at {self.lockup:.6g}")
         if len(self.branch_points):
-            yield f"{count_text(len(self.branch_points), 'branch point')} {numbers_text(self.branch_points)}"
+            count = count_text(len(self.branch_points), "branch point")
+            yield self._with_unit(f"{count} {numbers_text(self.branch_points)}")
 
     def __repr__(self) -> str:
         return described(self, self._facts(), self.mechanism.name)
+
+    def _repr_html_(self) -> str:
+        title = f"Sweep of {value_text(self.mechanism.name)}: {count_text(len(self), 'configuration')}"
+        rows = [(f"{self._driven}, driven", *self._ends(self.values), self.unit)]
+        for joint in self.mechanism.joints:
+            q = self.coordinates[joint.name].reshape(len(self), joint.dof)
+            for k, unit in enumerate(units_of(joint)):
+                if (joint.name, k) != (self.joint, self.number):
+                    rows.append((f"{joint.name} {k}" if joint.dof > 1 else joint.name, *self._ends(q[:, k]), unit))
+        locked = "no" if self.lockup is None else self._with_unit(f"at {self.lockup:.6g}")
+        points = self._with_unit(numbers_text(self.branch_points)) if len(self.branch_points) else "none"
+        table = html_table(("joint", ">from", ">to", "unit"), rows, title)
+        return table + html_table(("", ""), [("locked", locked), ("branch points", points)])
+
+    @staticmethod
+    def _ends(values: np.ndarray) -> tuple[str, str]:
+        return (f"{values[0]:.6g}", f"{values[-1]:.6g}") if len(values) else ("", "")
 
     def state(self, i: int) -> State:
         """The configuration at ``values[i]``, at rest."""
@@ -133,6 +172,8 @@ def sweep(
         coordinates=coordinates,
         lockup=lockup,
         branch_points=path.branch_points(),
+        joint=driven.name,
+        number=number,
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import MISSING, fields
 from functools import cache
 from inspect import Parameter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -336,6 +336,8 @@ def as_annotated(value: Any, parameter: Parameter, what: str) -> Any:
         return flag(value, what)
     if kind is int:
         return whole_number(value, what, most=MOST)
+    if (check := _check_in(kind)) is not None:
+        return check(value, what)
     if kind in (float, float | None):
         return finite(value, what)
     if kind is str:
@@ -343,6 +345,14 @@ def as_annotated(value: Any, parameter: Parameter, what: str) -> Any:
     if isinstance(default, tuple):
         return array_of(value, np.shape(default), what)
     return value
+
+
+def _check_in(kind: Any) -> Callable[[Any, str], float] | None:
+    """The check in ``Annotated[float, check]``, or in that or None; None for other annotations."""
+    for part in (kind, *get_args(kind)):
+        if get_origin(part) is Annotated:
+            return part.__metadata__[0]
+    return None
 
 
 # ------------------------------------------------------------------------------------------- functions and paths

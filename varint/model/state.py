@@ -44,6 +44,7 @@ class State(Shown):
     def _repr_html_(self) -> str | None:
         if not self._is_whole:
             return None  # and the notebook takes the repr
-        columns = ("body", "position (m)", "quat_wxyz", "velocity (m/s)", "angular velocity (rad/s)")
+        speeds = "velocity (m/s)", "angular velocity (rad/s)"
+        columns = ("body number", "position (m)", "orientation (w, x, y, z)", *speeds)
         rows = [(i, *map(numbers_text, row)) for i, row in enumerate(zip(*vars(self).values(), strict=True))]
         return html_table(columns, rows, repr(self), LISTED)

@@ -94,6 +94,10 @@ class Joint(Frozen):
 
     def _facts(self) -> Iterable[str]:
         yield f"{value_text(self.body_a)} - {value_text(self.body_b)}"
+        yield from self.own_facts()
+
+    def own_facts(self) -> Iterable[str]:
+        """Point, axis and what else was given but name and bodies: ``field=value``."""
         same = ("point_b",) if self.point_b is self.point else ()
         yield from field_facts(self, ("name", "body_a", "body_b", *same))
 

@@ -1,0 +1,8 @@
+"""What lengths and masses must be besides numbers: annotations, with the check that the catalogue makes."""
+
+from typing import Annotated
+
+import varint as vi
+
+Positive = Annotated[float, vi.model.checks.positive]
+NotNegative = Annotated[float, vi.model.checks.not_negative]
