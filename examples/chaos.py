@@ -72,7 +72,7 @@ def main(picture=None):
     orderly, chaotic = (0.4, 0.5), (2.0, 2.6)
     exponents = {start: lyapunov(*start) for start in (orderly, chaotic)}
     for start, settled in exponents.items():
-        print(f"from angles {start} rad the Lyapunov exponent settles at {settled[-1]:.2f} 1/s")
+        print(f"from angles {start} rad the Lyapunov exponent is {settled[-1]:.2f} 1/s after {len(settled)} s")
     run, times = turnovers()
     print(f"the box turns over every {np.diff(times).mean():.3f} s; its energy is kept to {np.ptp(run.energy):.0e} J")
     if picture:

@@ -39,12 +39,12 @@ Value = TypeVar("Value")
 
 def _recorded(name: str) -> Any:
     """The attribute that is the array ``name`` of the nodes."""
-    return property(lambda trajectory: trajectory.nodes[name])
+    return property(lambda trajectory: trajectory.nodes[name], doc="See the class.")
 
 
 def _of_record(name: str) -> Any:
     """The attribute that is the attribute ``name`` of the record."""
-    return property(operator.attrgetter(f"record.{name}"))
+    return property(operator.attrgetter(f"record.{name}"), doc="See the class.")
 
 
 class Trajectory:

@@ -1,7 +1,7 @@
 """Joint coordinates to poses and velocities of bodies, and back, along the spanning tree."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from varint.products.records import one_product
 from varint.products.stages import BALL, FIRST, NEXT, PERIOD
 from varint.topology import Topology
 
+NODES = 20_000  # that are worked on at once
 NO_TURN = 1e-9  # rad: below, the axis of a rotation is round-off
 
 
@@ -198,8 +199,10 @@ def joint_coordinates(structure: Structure, joint: Joint, position: np.ndarray, 
     Angles are continued past pi, rotation vectors past pi: from one node to the next a body may
     turn by no more than pi. At the first node both are the shortest.
     """
-    q = continued_coordinates(joint, JointFrames(structure, joint).measure(*with_world(position, quat_wxyz)))
-    return q[:, 0] if joint.dof == 1 else q
+    frames = JointFrames(structure, joint)
+    q = [frames.measure(*with_world(position[part], quat_wxyz[part])) for part in _parts(len(position))]
+    found = continued_coordinates(joint, np.concatenate(q))
+    return found[:, 0] if joint.dof == 1 else found
 
 
 def joint_rates(
@@ -215,12 +218,19 @@ def joint_rates(
 
     Poses and velocities (T, nb, ...). What the velocities have across the joint's motions is left out.
     """
-    x, R = with_world(position, quat_wxyz)
-    v, w = (np.concatenate([array, np.zeros_like(array[:, :1])], axis=1) for array in (velocity, angular_velocity))
-    twist = JointFrames(structure, joint).relative_twist(x, R, v, w)
-    S = motion_subspace(joint, q.reshape(len(q), joint.dof))
-    rates = turned(np.linalg.pinv(S), twist) if joint.dof else np.zeros((len(q), 0))
+    frames, rates = JointFrames(structure, joint), np.zeros((len(q), joint.dof))
+    for part in _parts(len(q) if joint.dof else 0):
+        x, R = with_world(position[part], quat_wxyz[part])
+        speeds = velocity[part], angular_velocity[part]
+        v, w = (np.concatenate([array, np.zeros_like(array[:, :1])], axis=1) for array in speeds)
+        S = motion_subspace(joint, q[part].reshape(-1, joint.dof))
+        rates[part] = turned(np.linalg.pinv(S), frames.relative_twist(x, R, v, w))
     return rates[:, 0] if joint.dof == 1 else rates
+
+
+def _parts(count: int) -> Iterator[slice]:
+    """Nodes 0 to ``count``, some at a time: what is worked out in between takes many times the room of the result."""
+    return (slice(first, first + NODES) for first in range(0, max(count, 1), NODES))
 
 
 def continued_coordinates(joint: Joint, q: np.ndarray) -> np.ndarray:
