@@ -81,6 +81,7 @@ ANNOUNCED = [f"varint: compiling pairs, about {seconds} s, once on a machine ...
 WHOLE, *EACH = ANNOUNCED  # both functions together, and either alone
 
 
+@pytest.mark.slow
 def test_damaged_files_are_compiled_anew_and_overwritten(tmp_path, process):
     """Cut off, empty, garbage, one bit wrong. Two processes that compile at once are both right, before that."""
     for hits, lines in map(outcome, [process(), process()]):

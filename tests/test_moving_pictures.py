@@ -35,6 +35,7 @@ def fake_ffmpeg(folder, code=0):
     program.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_a_gif_of_a_turn(run, tmp_path):
     path = tmp_path / "turn.gif"
     run.animate(path, trace="rocker pin")

@@ -260,6 +260,7 @@ def test_all_quantities_can_be_drawn():
     assert set(DRAWN) - set(GROUPS) == {PATH, MECHANISM}
 
 
+@pytest.mark.slow
 def test_nothing_global_is_touched(four_bar, tmp_path):
     before = dict(matplotlib.rcParams)
     four_bar.plot("energy", MECHANISM, path=tmp_path / "p.png")

@@ -119,8 +119,8 @@ def test_tables_have_a_way_of_their_own(simulate, pendulum, tmp_path, capsys):
     for name in ("run.csv", "run.txt"):
         assert main(["run", "double_pendulum", "--duration", "0.1", "-o", str(tmp_path / name)]) == 2
         line = capsys.readouterr().err.splitlines()[-1]
-        assert "output must end in .h5 or .hdf5" in line
-        assert ("to_csv" in line) == (name == "run.csv")
+        assert ("--csv" in line) == (name == "run.csv")
+        assert ("output must end in .h5 or .hdf5" in line) == (name == "run.txt")
     assert not list(tmp_path.iterdir())
 
 
