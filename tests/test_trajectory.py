@@ -145,6 +145,14 @@ def test_a_time_between_nodes_is_a_state():
     )
 
 
+def test_far_turns_between_nodes():
+    """Of a body that turns by 2 rad from node to node, on stencils of 4 nodes."""
+    fine = vi.simulate(vi.mechanisms.free_body(spin=0.0, perturbation=8.0), 3.0, 0.005, order=4)
+    between = fine[::50].at(fine.t)
+    assert between.quat_wxyz == pytest.approx(fine.quat_wxyz, abs=1e-6)
+    assert between.angular_velocity == pytest.approx(fine.angular_velocity, abs=1e-6)
+
+
 def test_nodes_of_uneven_spacing():
     steps = vi.redmax.simulate(vi.mechanisms.double_pendulum(), 2.0, rtol=1e-10)  # the integrator's own
     assert np.ptp(np.diff(steps.t)) > 1e-3
@@ -278,6 +286,8 @@ def test_columns_of_some():
         columns(whole, "reaction")
     with pytest.raises(vi.ArgumentError, match="no joint 'crank pn', did you mean 'crank pin'"):
         columns(whole, "coordinates", of=["crank pn"])
+    with pytest.raises(vi.ArgumentError, match="no body 'crnk', did you mean 'crank'"):
+        columns(whole, "position", of="crnk")
     with pytest.raises(vi.ArgumentError, match="whole mechanism"):
         columns(whole, "energy", of=["crank"])
 

@@ -84,7 +84,8 @@ class Record(Shown):
     layout : dict
         JSON-ready: what the columns of the arrays belong to, where the mechanism alone does not say it.
     nodes : Nodes
-        "t" in s among them, and "load" where it varies, see below.
+        "t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state" as of `Trajectory`;
+        "load" where it varies; "unresolved_body" in maximal, "q" and others in reduced coordinates.
     load : (1, nb, 6) or None
         External force, N, world, and torque, N m, body, without gravity, where they are constant.
     counts : Counts

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
 
 XYZ = ("x", "y", "z")
+OF_ONE = {"bodies": "body", "joints": "joint", "forces": "force"}
 
 
 class Column(NamedTuple):
@@ -66,20 +67,20 @@ class Group:
         return [item.name for item in getattr(trajectory.mechanism, self.of)] if self.of else [""]
 
 
-def columns(trajectory: "Trajectory", what: str, of: Iterable[str] | None = None) -> list[Column]:
+def columns(trajectory: "Trajectory", what: str, of: str | Iterable[str] | None = None) -> list[Column]:
     """The columns of a group in `GROUPS`, of the bodies, joints or forces named in ``of``, or of all.
 
-    Raises ArgumentError for a group or a name that there is none of.
+    Raises ArgumentError where the group or a name is unknown.
     """
     group = GROUPS[listed_name(what, GROUPS, "there are no columns")]
     known = group.names(trajectory)
     if of is None:
         chosen = known
     elif not group.of:
-        raise ArgumentError(f"{what!r} is of the whole mechanism, not of {of!r}")
+        raise ArgumentError(f"{what!r} is of the whole mechanism: it cannot be chosen for {of!r}")
     else:
         listed = [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError)
-        chosen = [known_name(name, known, f"{what}: no {group.of[:-1]}", ArgumentError) for name in listed]
+        chosen = [known_name(name, known, f"{what}: no {OF_ONE[group.of]}", ArgumentError) for name in listed]
     return [column for name in chosen for column in group.columns(trajectory, name)]
 
 
@@ -94,7 +95,7 @@ def listed_name(name: object, known: Iterable[str], what: str) -> str:
 
 
 def _bodies(attribute: str, what: str, parts: tuple[str, ...], letter: str, unit: str) -> Group:
-    """Of vectors (T, nb, n) by bodies."""
+    """The group of an attribute (T, nb, n) that has a vector for each body; ``letter`` stands before its parts."""
 
     def found(trajectory: "Trajectory", name: str) -> Iterator[Column]:
         array = getattr(trajectory, attribute)[:, trajectory.mechanism.body_index[name]]
@@ -109,7 +110,8 @@ def _of_joint(attribute: str, word: str, unit: str) -> Callable[["Trajectory", s
         array = getattr(trajectory, attribute)[name].reshape(len(trajectory), joint.dof)
         for k, own in enumerate(coordinate_units(joint)):
             number = f" {k}" if joint.dof > 1 else ""
-            yield Column(f"{name}{word}{number}", f"{own}{unit}" if own else unit.replace("/", "1/"), array[:, k])
+            whole = f"{own}{unit}" if own else unit.replace("/", "1/")  # "1/s" for the rate of a number without unit
+            yield Column(f"{name}{word}{number}", whole, array[:, k])
 
     return found
 

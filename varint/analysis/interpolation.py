@@ -5,15 +5,18 @@ import numpy as np
 from varint.model.rotation import left_jacobian, quat_from_vector, quat_product, turned, vector_from_quat
 from varint.record import HeldNodes, Nodes
 
-STENCILS = ((2, 2), (6, 4))  # up to this order: that many nodes
+LOW_ORDER = 2
+STENCILS = ((LOW_ORDER, 2), (6, 4))  # (highest order of the method, number of nodes)
 LARGEST_STENCIL = 6
+LARGEST_TURN = 2.5  # rad, within a stencil: rotation vectors are unique up to pi
 LINEAR = ("work", "command", "law_state", "load")
 
 
 def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
-    """Nodes at ``times`` (K,), s, within those of ``nodes``, of a run by a method of that order.
+    """The motion at ``times`` (K,), s, which lie within those of ``nodes``; ``order`` is that of the method of the run.
 
-    Positions and rotation vectors go through values and rates at each node of a stencil; rates are their derivatives.
+    Polynomials of positions and rotation vectors match values and rates at every node of a stencil; velocities are
+    their derivatives. Stencils on which a body turns far have two nodes.
     """
     t = nodes["t"]
     wanted = next((count for highest, count in STENCILS if order <= highest), LARGEST_STENCIL)
@@ -22,24 +25,29 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     values, slopes = _hermite(t[chosen], times)
     x, v = nodes["position"][chosen], nodes["velocity"][chosen]
     r, r_rate = _turns(nodes["quat_wxyz"], nodes["angular_velocity"], before, chosen)
+    away = np.abs(chosen - before[:, None])
+    if away.max() > 1 and away.max() * np.linalg.norm(r[away == 1], axis=-1).max() > LARGEST_TURN:
+        return interpolated(nodes, times, LOW_ORDER)
     turn, turn_rate = _sum(values, r, r_rate), _sum(slopes, r, r_rate)
     found = {
         "t": times,
         "position": _sum(values, x, v),
         "quat_wxyz": quat_product(nodes["quat_wxyz"][before], quat_from_vector(turn)),
         "velocity": _sum(slopes, x, v),
-        "angular_velocity": turned(left_jacobian(-turn), turn_rate),
+        "angular_velocity": turned(left_jacobian(-turn), turn_rate),  # the right Jacobian: in body axes
     }
     for name in LINEAR:
         if name in nodes:
             found[name] = linear(t, nodes[name], times)
     if "unresolved_body" in nodes:
-        found["unresolved_body"] = nodes["unresolved_body"][np.searchsorted(t, times)]  # told of the node that follows
+        found["unresolved_body"] = nodes["unresolved_body"][
+            np.minimum(np.searchsorted(t, times), len(t) - 1)
+        ]  # of the node that follows
     return HeldNodes(found)
 
 
 def _stencils(before: np.ndarray, count: int, total: int) -> np.ndarray:
-    """(K, count) numbers of neighbouring nodes, as many on either side as there are."""
+    """(K, count) numbers of neighbouring nodes, half of them on either side, but at the ends of the run."""
     first = np.clip(before - (count // 2 - 1), 0, total - count)
     return first[:, None] + np.arange(count)
 

@@ -175,9 +175,10 @@ class Trajectory:
         """The motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
 
         Positions and rotation vectors are Hermite polynomials through the nearest 2 nodes, 4 for schemes above order
-        2, 6 above order 6; velocities are their derivatives. So the error is of the order of the scheme, or higher, in
-        the spacing of the nodes; it opens joints by as much. Across the jump of an impact it is of order one. Inputs
-        and external loads, work and states of laws are linear in between.
+        2, 6 above order 6 (2 where a body turns far among them); velocities are their derivatives. So the error is of
+        the order of the scheme, or higher, in the spacing of the nodes; it opens joints by as much. Across the jump of
+        an impact it is of order one. Inputs and external loads, work and states of laws are linear in between. From
+        node to node a body may turn by no more than pi.
 
         Raises ArgumentError for times that do not rise, or lie outside those of the nodes.
         """

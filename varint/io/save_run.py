@@ -1,4 +1,4 @@
-"""A run that is in memory, as a file."""
+"""Saves a run that is in memory to a file."""
 
 import os
 from pathlib import Path
@@ -22,7 +22,9 @@ def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
     place = Path(os.path.realpath(path))
     check_place(place, path, flag(overwrite, "overwrite", ArgumentError))
     if record.layout and "q" not in record.nodes:
-        raise ArgumentError("what lies between the nodes of a run in reduced coordinates is in no file: save the run")
+        raise ArgumentError(
+            "times between the nodes of a run in reduced coordinates cannot be saved: save the run itself"
+        )
     mark, checkpoint = record.fingerprint, record.checkpoint
     if record.inputs is not None:
         mark = fingerprint(record.mechanism, record.settings, record.inputs)
