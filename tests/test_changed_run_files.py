@@ -163,6 +163,7 @@ def test_order_of_products_changed_on_purpose_is_refused(tmp_path):
         vi.simulate(mechanism, 0.2, DT, output=path, resume=True)
 
 
+@pytest.mark.slow
 def test_one_changed_bit_is_noticed(tmp_path, rng):
     """Of a file that was closed: wherever a bit of a number or a text changes, the file is refused."""
     path = tmp_path / "run.h5"

@@ -384,6 +384,7 @@ def test_help_and_version(argv, capsys):
     assert capsys.readouterr().out.startswith("varint 0." if argv == ["--version"] else "usage: varint")
 
 
+@pytest.mark.slow
 def test_command_in_a_process_of_its_own():
     code = "import sys; from varint.cli import main; sys.exit(main())"
 

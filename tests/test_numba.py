@@ -241,6 +241,7 @@ def test_a_pickled_plan_and_workspace_run(name):
         copy.deepcopy(workspace(copied, 1))
 
 
+@pytest.mark.slow
 def test_records_and_calls_as_plain_python():
     """The same tests without compilation."""
     if config.DISABLE_JIT:
@@ -282,6 +283,7 @@ print(sum(entry.stats.cache_hits.values()), sum(doubled.compiled.stats.cache_hit
 """
 
 
+@pytest.mark.slow
 @compiled_only
 def test_a_caller_from_the_cache_finds_its_cell_in_a_new_process(tmp_path):
     path = tmp_path / "script.py"

@@ -23,6 +23,7 @@ def lower_pairs_only(name):
     return not any(isinstance(joint, ProductJoint) for joint in getattr(vi.mechanisms, name)().joints)
 
 
+QUICK = ("rattle", "kahan-li")  # in the fast tests
 CASES = [
     (name, DEFAULT | case)
     for name in filter(lower_pairs_only, vi.mechanisms.NAMES)
@@ -52,7 +53,10 @@ def test_covers_the_catalogue():
     assert len(covered) > 0.9 * len(vi.mechanisms.NAMES)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(
+    "scheme",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SCHEMES],
+)
 def test_order_of_positions_and_velocities(case, scheme):
     name, mechanism, state, duration, exact, exact_start = case
     order, staggered, errors = SCHEMES[scheme].order, SCHEMES[scheme].staggered, []

@@ -127,7 +127,9 @@ STEPS = 100
 FINER = {"governor": 4, "klann_leg": 4, "spinning_top": 4}
 
 
-@every_mechanism
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if k % 3 else []) for k, name in enumerate(vi.mechanisms.NAMES)]
+)
 def test_variational_integrator_converges_to_it_at_order_two(name):
     parameters, T = CASES.get(name, ({}, 1.0))
     mechanism = build(name, **parameters)

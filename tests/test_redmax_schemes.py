@@ -28,7 +28,9 @@ def errors(mechanism, integrator, exact, T, steps, **start):
 
 
 @pytest.mark.parametrize("integrator", ORDERS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if k % 2 else []) for k, name in enumerate(CASES)]
+)
 def test_order(name, integrator):
     mechanism, T = getattr(vi.mechanisms, name)(**CASES[name]), 0.4
     exact = vi.redmax.simulate(mechanism, T, rtol=1e-11)
