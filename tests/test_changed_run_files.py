@@ -3,8 +3,8 @@
 import h5py
 import numpy as np
 import pytest
+from file_runs import DT, NODES, run, same
 from signed_files import signed
-from test_run_files import DT, NODES, run, same
 
 import varint as vi
 from varint.io.run_file import Checkpoint, Progress, checksum_of

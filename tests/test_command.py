@@ -1,85 +1,32 @@
-"""The face of the command: JSON, quiet, narrow terminals, closed pipes, options, and what exists is kept."""
+"""The face of the command: JSON, quiet, options, and what exists is kept."""
 
 import contextlib
-import inspect
-import io
 import json
-import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
+from command_line import (
+    COMPARE,
+    PRINTING,
+    RUN,
+    SHORT,
+    UNSOLVABLE,
+    documented,
+    folder,
+    json_of,
+    no_constant,
+    report_of,
+    shown,
+)
 
 import varint as vi
-from varint.cli import _parser, main
-from varint.cli.catalogue import entry
-from varint.cli.facts import Column, Data, Fact, Facts, Listing, Report, json_line
-from varint.cli.parser import parse
-from varint.cli.tables import show_rows
-from varint.kinematics.frames import joint_coordinates
+from varint.cli import main
+from varint.cli.facts import Data, Fact, Facts, Report, json_line
 
-ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "command.md").read_text()
-SHORT = ["--duration", "0.2"]
-RUN = ["run", "four_bar", *SHORT]
-COMPARE = ["compare", "double_pendulum", "--duration", "0.1", "--dt", "0.02", "--rtol", "1e-9"]
-PRINTING = """import varint as vi
-
-print("printed while it is read")
-
-
-def build():
-    print("printed while it is built")
-    return vi.mechanisms.cart_pole(effort={effort})
-"""
-UNSOLVABLE = ["run", "free_body", "-p", "spin=1000", "--dt", "3", "--duration", "30"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Each test in an empty folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def no_constant(name):
-    raise AssertionError(f"{name} is no strict JSON")
-
-
-def json_of(capsys, argv, code=0):
-    """The one object on stdout, and stderr without what is compiled."""
-    with contextlib.suppress(SystemExit):
-        assert main(argv) == code
-    out, err = capsys.readouterr()
-    assert out.endswith("\n")
-    assert out.count("\n") == 1
-    lines = [line for line in err.splitlines() if "varint: compiling " not in line]
-    return json.loads(out, parse_constant=no_constant), lines
-
-
-def report_of(argv):
-    args = parse(*_parser(), argv)
-    args.command_line = argv
-    return args.execute(args)
-
-
-def shown(report, width):
-    console = Console(width=width, record=True, file=io.StringIO(), highlight=False, markup=False)
-    report.show(console)
-    return console.export_text()
-
-
-def documented(title):
-    """Key to unit, of the table below the heading that starts so."""
-    section = PAGE.split(f"### {title}")[1].split("\n###")[0]
-    found = {}
-    for keys, unit in re.findall(r"^\| (`.+?`) \| (.*?) ?\| ", section, re.M):
-        found |= dict.fromkeys(re.findall(r"`(\w+)`", keys), unit)
-    return found
+__all__ = ["folder"]  # a fixture of every test here
 
 
 # ------------------------------------------------------------------------------------------------------- JSON
@@ -486,185 +433,3 @@ def test_a_mechanism_file_imports_its_neighbours_from_any_folder(capsys):
     Path("parts/arm.py").write_text(f"{script}    return vi.mechanisms.cart_pole(length=LENGTH)\n")
     assert main(["run", "parts/arm.py", *SHORT, "-o", "run.h5"]) == 0
     assert vi.load("run.h5").mechanism.bodies[1].mass == pytest.approx(0.7)
-
-
-# -------------------------------------------------------------------------------------------- pipes, terminals
-
-
-def in_a_shell(line):
-    """Exit codes of the parts of the pipe ``line``, and stderr, in which VARINT is the command."""
-    line = line.replace("VARINT", f"{sys.executable} -m varint")
-    script = f"{line}\necho codes: ${{PIPESTATUS[@]}} >&2"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=300)
-    err, _, codes = done.stderr.rpartition("codes: ")
-    return [int(code) for code in codes.split()], err
-
-
-CLOSED = ["VARINT info | true"]
-CLOSED_SLOW = [
-    "VARINT info | head -1",
-    "VARINT info --json | true",
-    "VARINT info four_bar | true",
-    "VARINT run four_bar --duration 0.1 -o r.h5 | true",
-    "VARINT run four_bar --duration 0.1 --json | true",
-    "VARINT info r.h5 | true",
-    "VARINT plot r.h5 | true",
-    "VARINT compare double_pendulum --duration 0.1 --dt 0.02 --rtol 1e-9 | head -1",
-    "VARINT --help | true",
-    "VARINT run --help | true",
-    "VARINT --version | true",
-]
-
-
-@pytest.mark.parametrize("line", [*CLOSED, *(pytest.param(line, marks=pytest.mark.slow) for line in CLOSED_SLOW)])
-def test_a_closed_pipe_is_no_error(line):
-    if "r.h5" in line and " -o " not in line:
-        vi.simulate(vi.mechanisms.double_pendulum(), 0.1, 0.01, output="r.h5")
-    assert in_a_shell(line) == ([0, 0], "")
-
-
-@pytest.mark.slow
-def test_the_exit_code_stays_what_it_is_where_nobody_reads():
-    codes, err = in_a_shell(f"VARINT {' '.join(UNSOLVABLE)} | true")
-    assert codes == [3, 0]
-    assert err.startswith("varint: error: the step at t = 0 s")
-    codes, err = in_a_shell("VARINT info none.h5 2>&1 | true")
-    assert codes == [2, 0]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no full device")
-def test_a_full_disk_behind_stdout_is_told():
-    codes, err = in_a_shell("VARINT info > /dev/full")
-    assert codes == [2]
-    assert err == "varint: error: cannot write the output: No space left on device\n"
-
-
-LONG_NAMES = ["front right upper connecting rod", "rear left lower rocker bearing", "x"]
-
-
-@pytest.mark.parametrize("width", [40, 60, 80, 120])
-def test_names_and_words_stay_whole_in_narrow_terminals(width):
-    columns = [
-        Column("a", "joint"),
-        Column("b", "body a"),
-        Column("c", "rows", "", True),
-        Column("d", "mass", "kg", True),
-    ]
-    rows = [(name, name, 5, 0.25) for name in LONG_NAMES]
-    text = "a sentence of some words that has to go over several lines of a narrow terminal to be read"
-    facts = Facts([Fact("e", "a label that is long", text), Fact("f", "mass", 2.5, "kg"), Fact("g", "none", None)])
-    out = shown(Report([Listing("all", columns, rows), facts]), width)
-    lines = out.splitlines()
-    assert max(map(len, lines)) <= width
-    for name in LONG_NAMES:
-        assert out.count(name) >= 1 + (width > 40)
-    assert max(len(set(line.split()) & set(text.split())) for line in lines) >= 4  # several words in a line
-    assert all(word in out.split() for word in text.split())
-    assert "(kg)" in out
-    assert "2.5 kg" in out
-
-
-@pytest.mark.parametrize("argv", [["info"], ["info", "stewart_platform"], ["info", "governor"], RUN, COMPARE])
-def test_every_report_fits_in_forty_columns(argv):
-    report = report_of(argv)
-    out = shown(report, 40)
-    assert max(map(len, out.splitlines())) <= 40
-    wide = set(shown(report, 300).split())
-    assert all(word in wide or word.rstrip(":,") in wide or word.endswith(":") for word in out.split())
-
-
-def test_wide_tables_break_their_headings_first():
-    console = Console(width=34, record=True, file=io.StringIO())
-    show_rows(console, ["what", ">angular velocity (rad/s)", ">mass (kg)"], [("crank", "1.25", "3.5")])
-    out = console.export_text()
-    assert re.search(r"^ *crank +1.25 +3.5 *$", out, re.M)
-    assert "velocity" in out
-
-
-def test_lists_are_cut_for_people_alone():
-    listing = Listing("all", [Column("a", "number")], [(number,) for number in range(50)])
-    assert "... 10 more" in shown(Report([listing]), 80)
-    assert len(listing.data()["all"]) == 50
-
-
-# ------------------------------------------------------------------------------- what the catalogue says of itself
-
-UNITS = {"rad", "rad/s", "m", "m/s", "m/s^2", "kg", "N", "N m", "N/m", "N s/m"}
-
-
-@pytest.mark.parametrize("name", vi.mechanisms.NAMES)
-def test_every_parameter_of_the_catalogue_is_told_with_its_unit(name):
-    found, signature = entry(name), inspect.signature(vi.mechanisms.module(name).build)
-    assert [one.name for one in found.parameters] == list(signature.parameters)
-    assert found.what.endswith(".")
-    assert found.text.endswith(".")
-    for one in found.parameters:
-        annotation = signature.parameters[one.name].annotation
-        counted = annotation in (int, str, bool)
-        assert one.unit == "" if counted else one.unit in UNITS, one
-        assert not counted or one.kind == annotation.__name__, one
-        assert counted or "float" in one.kind, one
-        assert one.what.endswith("."), one
-
-
-def test_info_lists_parameters_with_defaults_and_units(capsys):
-    assert main(["info", "governor"]) == 0
-    out = capsys.readouterr().out
-    assert re.search(r"^ stiffness +800000 +N/m +float +Of each spring\.", out, re.M)
-    assert "zero of the coordinates the pose at the start: the arms 30 degrees" in " ".join(out.split())
-
-
-@pytest.mark.parametrize("name", vi.mechanisms.NAMES)
-def test_the_zero_of_the_coordinates_is_where_the_catalogue_says(name):
-    """The pose at the start, or the coordinates that are not zero there are named."""
-    mechanism, zero = getattr(vi.mechanisms, name)(), entry(name).zero
-    state = mechanism.state()
-    poses = state.position[None], state.quat_wxyz[None]
-    away = {
-        joint.name
-        for joint in mechanism.joints
-        if joint.dof and np.abs(joint_coordinates(mechanism, joint, *poses)).max() > 1e-9
-    }
-    assert all(f'"{joint}"' in zero for joint in away)
-    assert zero.startswith("the pose at the start") != bool(set(mechanism.start.get("coordinates", {})))
-    assert bool(away) <= (name in ("cart_pole", "escapement", "slider_crank"))
-
-
-def test_the_page_of_the_catalogue_says_so_too(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    import catalogue
-
-    assert (ROOT / "docs" / "catalogue.md").read_text().endswith(catalogue.described()), "run make docs"
-
-
-def test_a_docstring_that_does_not_fit_is_found(monkeypatch):
-    module = vi.mechanisms.module("tree")
-    monkeypatch.setattr(module.build, "__doc__", "Tree.\n\nParameters\n----------\nlength : float, m\n    Of it.\n")
-    with pytest.raises(ValueError, match="'length : float, m'"):
-        entry("tree")
-
-
-def test_info_of_a_file_says_where_its_coordinates_are_zero(capsys):
-    vi.save_mechanism(vi.mechanisms.four_bar(), "m.json")
-    assert main(["info", "m.json"]) == 0
-    assert "zero of the coordinates the reference configuration" in " ".join(capsys.readouterr().out.split())
-
-
-@pytest.mark.slow
-def test_names_that_the_terminal_cannot_write_are_written_as_numbers():
-    mechanism = vi.mechanisms.cart_pole()
-    vi.save_mechanism(vi.Mechanism("Brüdigam's", mechanism.bodies, mechanism.joints), "m.json")
-    argv, env = [sys.executable, "-m", "varint", "info", "m.json"], os.environ | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(r"Br\xfcdigam's")
-
-
-@pytest.mark.slow
-def test_stdout_that_is_closed_is_no_error():
-    code = (
-        "import os; os.close(1)\nimport sys; sys.stdout = None\nfrom varint.cli import main\nsys.exit(main(['info']))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=os.environ)
-    assert (done.returncode, done.stderr) == (0, "")

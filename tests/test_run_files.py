@@ -7,38 +7,15 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import h5py
 import pytest
+from file_runs import DT, NODES, in_process, run, same, whole
 
 import varint as vi
 from varint.io import run_reader, run_writer
-from varint.io.lock import SUFFIX, locked
 from varint.io.run_file import Checkpoint
-
-DT = 0.01
-NODES = ("t", "position", "quat_wxyz", "velocity", "angular_velocity")
-ROOT = Path(__file__).parent.parent
-
-
-def run(path, duration=1.0, **options):
-    return vi.simulate(vi.mechanisms.double_pendulum(), duration, DT, output=path, **options)
-
-
-def whole(duration, dt=DT, **options):
-    return vi.simulate(vi.mechanisms.double_pendulum(), duration, dt, **options)
-
-
-def same(one, other):
-    return all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in NODES)
-
-
-def in_process(code, *arguments, **options):
-    code = "import sys, resource, varint as vi\n" + code
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, **options)
-
 
 # ------------------------------------------------------------------------------------------ disks that are full
 
@@ -136,98 +113,6 @@ def test_what_was_reserved_is_given_back(tmp_path):
     run(tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5") as file:
         assert os.path.getsize(tmp_path / "run.h5") == file.id.get_filesize() < run_writer.MARGIN
-
-
-# ------------------------------------------------------------------------------------------ two writers
-
-WRITE = """
-sys.stdout.write("ready\\n"); sys.stdout.flush(); sys.stdin.readline()
-try:
-    vi.simulate(vi.mechanisms.double_pendulum(), {duration}, 0.01, output=sys.argv[1], {how}=True)
-except vi.FileError as problem:
-    print(problem)
-    sys.exit(3)
-"""
-
-
-def together(path, duration, resume, count=2):
-    """Exit codes and outputs of processes that write the same file at the same moment."""
-    code = "import sys, varint as vi\n" + WRITE.format(duration=duration, how="resume" if resume else "overwrite")
-    start = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    processes = [subprocess.Popen([sys.executable, "-c", code, path], **start) for _ in range(count)]
-    for process in processes:
-        process.stdout.readline()
-    for process in processes:
-        process.stdin.write("\n")
-        process.stdin.flush()
-    outputs = [process.communicate(timeout=120) for process in processes]
-    return [process.returncode for process in processes], outputs
-
-
-def check_two_writers(path, resume, expected):
-    codes, outputs = together(path, 40.0, resume)
-    assert set(codes) <= {0, 3}, outputs
-    assert 0 in codes
-    for code, (said, _) in zip(codes, outputs, strict=True):
-        if code:
-            assert "is being written by" in said, said
-            assert "run.h5" in said
-    assert same(vi.load(path), expected)
-    assert [other.name for other in path.parent.iterdir()] == ["run.h5"]
-
-
-@pytest.mark.parametrize("resume", [False, True])
-def test_two_processes_with_one_output(tmp_path, resume):
-    if resume:
-        run(tmp_path / "run.h5")
-    check_two_writers(tmp_path / "run.h5", resume, whole(40.0))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("resume", [False, True])
-def test_many_times_two_processes_with_one_output(tmp_path, resume):
-    expected = whole(40.0)
-    for _ in range(10):
-        path = tmp_path / "run.h5"
-        path.unlink(missing_ok=True)
-        if resume:
-            run(path)
-        check_two_writers(path, resume, expected)
-
-
-def test_lock_names_its_holder_and_goes_with_it(tmp_path):
-    path = tmp_path / "run.h5"
-    with locked(path):
-        assert path.with_name("run.h5" + SUFFIX).read_text().startswith(f"{os.getpid()} on ")
-        with pytest.raises(vi.FileError, match=f"process {os.getpid()} on"):
-            run(path)
-    assert not list(tmp_path.iterdir())
-    path.with_name("run.h5" + SUFFIX).write_text("1234 on a machine that was switched off\n")
-    run(path)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_threads_do_not_share_a_file_either(tmp_path):
-    path, refused = tmp_path / "run.h5", []
-
-    def second(done, steps):
-        try:
-            run(path, overwrite=True)
-        except vi.FileError as problem:
-            refused.append(str(problem))
-
-    first = run(path, 5.0, progress=second)
-    assert refused
-    assert all("is being written by process" in words for words in refused)
-    assert same(vi.load(path), first)
-
-
-def test_threads_with_files_of_their_own(tmp_path):
-    with ThreadPoolExecutor(4) as pool:
-        runs = list(pool.map(lambda k: run(tmp_path / f"run{k % 8}.h5", 0.2 + 0.1 * k), range(8)))
-    for k, found in enumerate(runs):
-        assert same(found, whole(0.2 + 0.1 * k))
-    assert len(list(tmp_path.iterdir())) == 8
 
 
 # ------------------------------------------------------------------------------------------ links, deletion
