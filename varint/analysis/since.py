@@ -1,0 +1,98 @@
+"""What the nodes of a part of a run go on from, so that its quantities have the bits of those of the whole run."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from varint.kernels.plan import Workspace
+from varint.kernels.workspace import joint_workspace
+from varint.record import HeldNodes
+
+if TYPE_CHECKING:
+    from varint.analysis.trajectory import Trajectory
+
+
+class First(NamedTuple):
+    """At the first node of a run, where sums over its nodes begin.
+
+    energy : J
+    potential, work : (forces,) J
+    """
+
+    energy: float
+    potential: np.ndarray
+    work: np.ndarray
+
+
+class Since(NamedTuple):
+    """What the nodes before a part left.
+
+    first : First
+    outside : float
+        J, see `Trajectory.work_from_outside`.
+    turns : see `Forces`
+    coordinates, order : (n, 6) of products of exponentials, as the drift follows them
+    last : name to (1, ...) the node before
+    """
+
+    first: First
+    outside: float
+    turns: np.ndarray
+    coordinates: np.ndarray
+    order: np.ndarray
+    last: HeldNodes
+
+
+def first_of(trajectory: "Trajectory") -> First:
+    """Of the run whose part ``trajectory`` is, or of its own first node."""
+    if trajectory._since is not None:
+        return trajectory._since.first
+    node = type(trajectory)(trajectory.record.part(_row(trajectory, slice(0, 1))))
+    return First(float(node.energy[0]), node.forces_along.potential[0], node.work[0])
+
+
+def left_by(trajectory: "Trajectory") -> Since:
+    """What nodes that follow those of ``trajectory`` go on from."""
+    plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
+    since, turns = trajectory._since, np.zeros(plan.measures.kind.size)
+    if plan.measures.period[plan.rows.role.size :].any():
+        turns = trajectory.forces_along.turns
+    elif since is not None:
+        turns = since.turns
+    if plan.products.start.size:
+        _ = trajectory.drift  # which follows their coordinates
+    return Since(
+        first_of(trajectory),
+        float(trajectory.work_from_outside[-1]),
+        turns,
+        products.q.copy(),
+        products.order.copy(),
+        _row(trajectory, slice(-1, None)),
+    )
+
+
+def summed_work(trajectory: "Trajectory") -> np.ndarray:
+    """(T,) J: the sums of `Trajectory._work_between` up to each node."""
+    since, before = trajectory._since, 0.0
+    if since is None:
+        return np.cumsum(np.concatenate([[before], trajectory._work_between]))
+    nodes = {name: np.concatenate([since.last[name], trajectory.nodes[name]]) for name in trajectory.nodes}
+    work = type(trajectory)(trajectory.record.part(HeldNodes(nodes)))._work_between
+    return np.cumsum(np.concatenate([[since.outside], work]))[1:]
+
+
+def turns_before(trajectory: "Trajectory") -> np.ndarray | None:
+    """Those from which angles of laws go on counting; None for a whole run."""
+    return None if trajectory._since is None else trajectory._since.turns
+
+
+def followed(trajectory: "Trajectory") -> Workspace:
+    """A `joint_workspace` with the coordinates of products of exponentials of the node before."""
+    ws = joint_workspace(trajectory.mechanism.compiled.plan)
+    if trajectory._since is not None:
+        ws.products.q[:], ws.products.order[:] = trajectory._since.coordinates, trajectory._since.order
+    return ws
+
+
+def _row(trajectory: "Trajectory", chosen: slice) -> HeldNodes:
+    return HeldNodes({name: trajectory.nodes[name][chosen].copy() for name in trajectory.nodes})
