@@ -15,6 +15,7 @@ from varint.analysis.quantities import joint_drift
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
+from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
 from varint.integrators.march import March
 from varint.integrators.run import LARGEST_GAP, MaximalRun
@@ -47,6 +48,7 @@ def simulate(
     scheme: str | None = None,
     tol: float = 1e-10,
     every: int = 1,
+    diagnostics_every: int | None = None,
     closures: str = "clusters",
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
@@ -74,6 +76,8 @@ def simulate(
         Largest residual of a step, m/s; a joint may be off by ``tol * dt`` metres.
     every : int
         Record each ``every``-th node, and the last one.
+    diagnostics_every : int, optional
+        Record energy, momenta and drift of each so many-th node, see `Trajectory.diagnostics`; divides ``every``.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional
@@ -102,6 +106,7 @@ def simulate(
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
     every = checked_recording(every, output, resume, progress, overwrite)
+    stride = checked_stride(diagnostics_every, every)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     tol = positive(tol, "tol", ArgumentError)
     method = find_scheme(order, scheme)
@@ -111,7 +116,7 @@ def simulate(
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
     commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
-    run = MaximalRun(mechanism, March(compiled, method, dt, tol, every), state, steps, loads, commands)
+    run = MaximalRun(mechanism, March(compiled, method, dt, tol, stride), state, steps, loads, commands)
     settings = {
         "formulation": MAXIMAL,
         "duration": duration,
@@ -120,13 +125,15 @@ def simulate(
         "order": method.order,
         "tol": tol,
         "every": every,
+        "diagnostics_every": diagnostics_every and stride,
         "steps": steps,
         "closures": closures,
     }
     start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
     inputs = (*start, *loads.arrays(), *commands.arrays())
     steady = None if loads.varies else loads.recorded(np.zeros(1))
-    record = carry_out(run, Job(mechanism, settings, inputs, steady, every, output, resume, progress, overwrite))
+    job = Job(mechanism, settings, inputs, steady, every, output, resume, progress, overwrite)
+    record = carry_out(diagnosed(run, job, Trajectory), job)
     trajectory = answer(_trajectory(record), run.failure)
     if on_unresolved != "ignore" and (unresolved := find_unresolved(trajectory, dt)):
         if on_unresolved == "raise":

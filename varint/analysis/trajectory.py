@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy
+from varint.analysis.diagnostics import Diagnostics
 from varint.analysis.forces import Forces, forces_at, states_of
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
@@ -134,6 +135,12 @@ class Trajectory:
     work = _recorded("work")
     command = _recorded("command")
     law_states = _recorded("law_state")
+
+    @cached_property
+    def diagnostics(self) -> Diagnostics | None:
+        """Energy, momenta and drift at a stride of their own, where ``diagnostics_every`` asked for them."""
+        recorded = self.record.diagnostics
+        return None if recorded is None else Diagnostics(self.mechanism, recorded)
 
     @property
     def success(self) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, StateError
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
@@ -43,6 +44,7 @@ def simulate(
     atol: float | None = None,
     baumgarte: float = 5.0,
     every: int = 1,
+    diagnostics_every: int | None = None,
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
     prescribed: Mapping[str, Callable] | None = None,
@@ -76,6 +78,8 @@ def simulate(
         no longer than a few 1 / b, and g' + b g = 0 in steps of ``dt``; with "euler" b dt has to be below 2.
     every : int
         Record each ``every``-th node, and the last state.
+    diagnostics_every : int, optional
+        Record energy, momenta and drift of each so many-th node, see `Trajectory.diagnostics`; divides ``every``.
     force, torque : dict, optional
         As in `varint.simulate`; one value a node needs ``dt``.
     prescribed : dict, optional
@@ -98,6 +102,7 @@ def simulate(
     refuse_unknown(others, simulate, dict.fromkeys(OF_MAXIMAL, "varint.simulate, the maximal coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     every = checked_recording(every, output, resume, progress, overwrite)
+    stride = checked_stride(diagnostics_every, every)
     duration, dt, steps = checked_times(duration, dt)
     rtol = positive(rtol, "rtol", ArgumentError)
     baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
@@ -126,7 +131,7 @@ def simulate(
         raise StateError(
             f"accelerations at the start are not finite, first of body '{body}': check its mass, velocity and forces"
         ) from None
-    run = ReducedRun(equations, start, dt, steps, every)
+    run = ReducedRun(equations, start, dt, steps, stride)
     settings = {
         "formulation": "reduced",
         "integrator": integrator,
@@ -137,6 +142,7 @@ def simulate(
         "atol": atol,
         "baumgarte": baumgarte,
         "every": every,
+        "diagnostics_every": diagnostics_every and stride,
         "steps": steps,
         "chart": chart,
         "prescribed": [drive.name for drive in equations.drives],
@@ -145,7 +151,7 @@ def simulate(
     assert inputs is not None
     load = None if inputs.loads.varies else inputs.loads.recorded(np.zeros(1))
     job = Job(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress, overwrite)
-    return answer(trajectory(carry_out(run, job)), run.failure)
+    return answer(trajectory(carry_out(diagnosed(run, job, ReducedTrajectory), job)), run.failure)
 
 
 def _check_contacts(mechanism: Mechanism, kind: type[Integrator]) -> None:
