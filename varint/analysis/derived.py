@@ -78,9 +78,11 @@ def quantity(unit: str, **shown: Any) -> Callable[[Evaluate], Evaluate]:
 
 def evaluated(quantity: Quantity) -> Evaluate:
     """Function of the trajectory that works a quantity out, part by part."""
+    name, at_once = quantity.name, quantity.evaluate
 
     def evaluate(trajectory: "Trajectory") -> np.ndarray:
-        return np.concatenate([quantity.evaluate(part) for part in trajectory.parts()])
+        parts = trajectory.parts()
+        return np.concatenate([at_once(part) if part is trajectory else getattr(part, name) for part in parts])
 
     evaluate.__doc__ = quantity.evaluate.__doc__
     return evaluate
@@ -165,7 +167,8 @@ def _energy_change(trajectory: "Trajectory") -> np.ndarray:
 
 def energy_gap(trajectory: "Trajectory", before: float) -> tuple[float, float]:
     """The largest energy that came or went without work, and the largest kinetic one ``before`` a time, s; J."""
-    balance, kinetic_before = trajectory.energy_balance, trajectory.kinetic[trajectory.t < before]
+    run = trajectory if trajectory.diagnostics is None else trajectory.diagnostics
+    balance, kinetic_before = run.energy_balance, run.kinetic[run.t < before]
     return float(np.abs(balance).max()), float(kinetic_before.max())
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from varint.analysis.trajectory import Trajectory
+
 DIAGNOSTICS = {  # name to the shape of its values at a node
     name: (3,) if name.endswith("momentum") else () for name, quantity in QUANTITIES.items() if quantity.diagnostic
 }
@@ -82,3 +84,10 @@ def _array(name: str) -> property:
 
 for _name in ("t", *DIAGNOSTICS):
     setattr(Diagnostics, _name, _array(_name))
+
+
+def finest(trajectory: "Trajectory", name: str) -> "Trajectory | Diagnostics":
+    """What has the quantity called ``name`` at the most nodes, and the times of these."""
+    if name in DIAGNOSTICS and trajectory.diagnostics is not None:
+        return trajectory.diagnostics
+    return trajectory

@@ -34,6 +34,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
     parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
+    diagnostics = "record energy, momenta and drift of each N-th node; divides --every"
+    parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")
     picture = "picture; default: next to the output, none without one"
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help=picture)
@@ -92,7 +94,7 @@ def _simulate(
     import varint
 
     common = {"every": args.every, "output": args.output, "resume": args.resume, "progress": progress}
-    common["overwrite"] = args.force
+    common |= {"overwrite": args.force, "diagnostics_every": args.diagnostics_every}
     if args.integrator is None:
         scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol)
         return varint.simulate(mechanism, args.duration, args.dt, on_unresolved="ignore", **scheme, **common)

@@ -86,6 +86,10 @@ class RunReader:
         self.diagnostics: Table | None = None
         if columns := _object(self.texts["diagnostics"]):
             self.diagnostics = Table(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
+        asked = {"t": ()} | DIAGNOSTICS if self.settings.get("diagnostics_every") else {}
+        found = self.diagnostics.shapes if self.diagnostics else {}
+        if found != {name: (item, "<f8") for name, item in asked.items()}:
+            raise ValueError("its diagnostics are not those that it was asked for")
 
     @property
     def left_open(self) -> bool:
@@ -440,7 +444,3 @@ def _check_nodes(run: RunReader) -> None:
     for name, item in wanted.items():
         if run.nodes.shapes.get(name) != (item, "<f8"):
             raise ValueError(f"'{name}' does not belong to its mechanism")
-    stride, found = run.settings.get("diagnostics_every"), run.diagnostics
-    recorded = {"t": ()} | DIAGNOSTICS if stride else {}
-    if (found.shapes if found else {}) != {name: (item, "<f8") for name, item in recorded.items()}:
-        raise ValueError("its diagnostics are not those that it was asked for")
