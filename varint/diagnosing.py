@@ -5,17 +5,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from varint.analysis.diagnostics import DIAGNOSTICS
-from varint.analysis.since import First, Since, left_by
+from varint.analysis.since import Since, left_by, packed, unpacked
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
 from varint.model.checks import whole_number
 from varint.model.state import State
+from varint.products.records import check_order
 from varint.record import Counts, HeldNodes, Record
 from varint.running import MOST_STEPS, Block, Failure, Job, Run
 
 Arrays = dict[str, np.ndarray]
 TOLD = "unresolved_body"
-LAST = "last "  # before the names of the arrays of the last node in a checkpoint
 
 
 def checked_stride(diagnostics_every: int | None, every: int) -> int:
@@ -145,36 +145,25 @@ class Diagnosed:
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint`; raises ValueError where no run can have left it."""
-        count, recorded, told = (int(saved[name][0]) for name in ("diagnosed", "recorded", "told"))
+        assert self.since is not None  # since the start
+        (count, told), recorded = saved["diagnosed"].tolist(), int(saved["recorded"][0])
         if count < 1 or recorded != -(-count // self.stride) or told >= len(self.record.mechanism.bodies):
             raise ValueError("its checkpoint does not belong to its diagnostics")
-        self.run.restore({**saved, "recorded": saved["diagnosed"]})
+        self.run.restore({**saved, "recorded": saved["diagnosed"][:1]})
         if int(self.run.checkpoint()["recorded"][0]) != count:
             raise ValueError("its checkpoint does not belong to its diagnostics")
-        self.count, self.told = count, told
-        first = First(float(saved["first energy"][0]), saved["first potential"], saved["first work"])
-        followed = saved["turns"], saved["coordinates"], saved["coordinate order"]
-        last = HeldNodes({n.removeprefix(LAST): array for n, array in saved.items() if n.startswith(LAST)})
-        self.since = Since(first, float(saved["outside"][0]), *followed, last)
-        self.saved = dict(saved)
+        self.count, self.told, self.saved = count, told, dict(saved)
+        self.since = unpacked(saved["since"], self.since)
+        check_order(self.since.order)
 
     def _save(self, checkpoint: Mapping[str, np.ndarray]) -> None:
         """Take the ``checkpoint`` of the run within at the present node."""
         assert self.since is not None
-        first, outside, turns, coordinates, order, last = self.since
         self.saved = {**checkpoint} | {
             "recorded": np.array([-(-self.count // self.stride)]),
-            "diagnosed": np.array([self.count]),
-            "told": np.array([self.told]),
-            "first energy": np.array([first.energy]),
-            "first potential": first.potential,
-            "first work": first.work,
-            "outside": np.array([outside]),
-            "turns": turns,
-            "coordinates": coordinates,
-            "coordinate order": order,
+            "diagnosed": np.array([self.count, self.told]),
+            "since": packed(self.since),
         }
-        self.saved |= {LAST + name: array for name, array in last.items()}
 
     def _taken(self, nodes: Arrays) -> tuple[Arrays, Arrays]:
         """The recorded ones of the nodes that follow, and the diagnostics of all."""

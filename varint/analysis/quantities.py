@@ -9,17 +9,17 @@ import numpy as np
 
 from varint.compile import Compiled
 from varint.kernels.configuration import drift, margins
+from varint.kernels.energy import angular_momenta, kinetic_energies
 from varint.kernels.plan import Workspace
 from varint.kernels.workspace import joint_workspace
-from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 
 
 def kinetic_energy(structure: Structure, velocity: np.ndarray, angular_velocity: np.ndarray) -> np.ndarray:
     """(T,) J: sum of m v.v / 2 + w.J w / 2 (VI eqs. 19, 21); velocities (T, nb, 3) in the world and in the body."""
-    mass, inertia = _masses(structure)
-    linear = row_sums(mass[:, None] * velocity * velocity)
-    return 0.5 * (linear + row_sums(angular_velocity * _applied(inertia, angular_velocity)))
+    out = np.empty(len(velocity))
+    kinetic_energies(*_masses(structure), *map(np.ascontiguousarray, (velocity, angular_velocity)), out)
+    return out
 
 
 def potential_energy(structure: Structure, position: np.ndarray) -> np.ndarray:
@@ -40,10 +40,10 @@ def angular_momentum(
     angular_velocity: np.ndarray,
 ) -> np.ndarray:
     """(T, 3) N m s about the world's origin, world: sum of m x times v + R J w."""
-    mass, inertia = _masses(structure)
-    orbital = mass[:, None] * np.cross(position, velocity)
-    own = _applied(rotation_matrix(quat_wxyz), _applied(inertia, angular_velocity))
-    return np.sum(orbital + own, axis=1)
+    out = np.empty((len(position), 3))
+    nodes = tuple(map(np.ascontiguousarray, (position, quat_wxyz, velocity, angular_velocity)))
+    angular_momenta(*_masses(structure), nodes, np.empty((3, 3)), out)
+    return out
 
 
 def joint_drift(
@@ -83,9 +83,3 @@ def _masses(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
 def row_sums(values: np.ndarray) -> np.ndarray:
     """(T,) sums of the numbers (T, ...) of each node."""
     return np.ascontiguousarray(values).reshape(len(values), -1).sum(axis=1)
-
-
-def _applied(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """(..., 3) of matrices (..., 3, 3) and vectors (..., 3)."""
-    x, y, z = (matrices[..., k] * vectors[..., k, None] for k in range(3))
-    return x + y + z

@@ -71,6 +71,27 @@ def left_by(trajectory: "Trajectory") -> Since:
     )
 
 
+def packed(since: Since) -> np.ndarray:
+    """All its numbers in one row."""
+    return np.concatenate([np.ravel(array).astype(float) for array in _arrays(since)])
+
+
+def unpacked(numbers: np.ndarray, like: Since) -> Since:
+    """What was `packed`, of the run that left ``like``."""
+    arrays, begin = [], 0
+    for array in _arrays(like):
+        arrays.append(numbers[begin : begin + array.size].reshape(array.shape).astype(array.dtype))
+        begin += array.size
+    energy, potential, work, outside, turns, coordinates, order, *last = arrays
+    first = First(float(energy), potential, work)
+    return Since(first, float(outside), turns, coordinates, order, HeldNodes(zip(like.last, last, strict=True)))
+
+
+def _arrays(since: Since) -> list[np.ndarray]:
+    numbers = *since.first, since.outside, since.turns, since.coordinates, since.order
+    return [np.asarray(array) for array in (*numbers, *since.last.values())]
+
+
 def summed_work(trajectory: "Trajectory") -> np.ndarray:
     """(T,) J: the sums of `Trajectory._work_between` up to each node."""
     since, before = trajectory._since, 0.0

@@ -451,7 +451,7 @@ class Trajectory:
     def _work_between(self) -> np.ndarray:
         """(T - 1,) J, of `work_from_outside` from node to node, by the trapezoidal rule."""
         velocity = np.concatenate([self.velocity, self.angular_velocity], axis=2)
-        power = row_sums(self.load * velocity)
+        power = row_sums(self.load * velocity) if self.load.any() else np.zeros(len(velocity))
         return 0.5 * (power[1:] + power[:-1]) * np.diff(self.t)
 
     @cached_property
