@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
@@ -23,7 +24,17 @@ from varint.io.run_file import fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import RunWriter
 from varint.mechanism import Mechanism
-from varint.model.checks import call, flag, function_of, path_of, positive, suggestion, whole_number
+from varint.model.checks import (
+    array_of,
+    call,
+    flag,
+    function_of,
+    path_of,
+    positive,
+    shown,
+    suggestion,
+    whole_number,
+)
 from varint.model.state import State
 from varint.record import Counts, Record, joined
 
@@ -177,6 +188,24 @@ def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
     return duration, dt, steps
 
 
+def checked_output_times(
+    output_times: ArrayLike | None, end: float, every: int, diagnostics_every: int | None
+) -> np.ndarray | None:
+    """The times (K,) at which a run up to ``end`` is recorded, s; None where they are its nodes. ArgumentError."""
+    if output_times is None:
+        return None
+    if every != 1 or diagnostics_every is not None:
+        name = "every" if every != 1 else "diagnostics_every"
+        raise ArgumentError(f"output_times say what is recorded, and so does {name}: give one of them")
+    times = array_of(output_times, (None,), "output_times", ArgumentError)
+    last = end * (1 + ROUND_OFF)
+    if not times.size or times[0] < 0 or times[-1] > last or (np.diff(times) <= 0).any():
+        raise ArgumentError(
+            f"output_times must be times that rise, from 0 to the last step at {end:g} s, got {shown(output_times)}"
+        )
+    return times
+
+
 def carry_out(run: Run, job: Job) -> Record:
     """Run ``run`` to its end, or to where a step fails.
 
@@ -227,6 +256,8 @@ def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> Wanted | None
     """What is still to come, by the ``first`` node and ``more`` bytes; None where the integrator chooses its steps."""
     if job.settings["dt"] is None:
         return None
+    if times := job.settings["output_times"]:
+        return Wanted(times, 1, _width(first.nodes) + more, True)
     steps, finer = int(run.total - run.done), None
     if first.diagnostics:
         finer = job.settings["diagnostics_every"], _width(first.diagnostics)

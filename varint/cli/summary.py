@@ -136,9 +136,10 @@ def _of_recording(trajectory: Trajectory) -> list[Fact]:
     """What was asked for, and what has come of it."""
     settings = trajectory.settings
     steps = settings["steps"] if settings["dt"] else None
+    chosen = "at the times asked for" if settings.get("output_times") else f"every {settings['every']}"
     return [
         Fact("recorded_nodes", "recorded nodes", len(trajectory)),
-        Fact("every", "recorded nodes", settings["every"], text=f"every {settings['every']}"),
+        Fact("every", "recorded nodes", settings["every"], text=chosen),
         *_of_diagnostics(trajectory),
         Fact("duration", "asked for", settings["duration"], "s"),
         Fact("asked_steps", "asked for" if steps else "", steps, text=f"{steps} steps"),

@@ -423,6 +423,9 @@ def _settings(found: dict) -> dict:
     stride = found.get("diagnostics_every")
     if stride is not None and (type(stride) is not int or stride < 1 or found["every"] % stride):
         raise ValueError(f"its setting 'diagnostics_every' is {stride!r}")
+    times = found.get("output_times")
+    if times is not None and (type(times) is not int or times < 1):
+        raise ValueError(f"its setting 'output_times' is {times!r}")
     return found
 
 
