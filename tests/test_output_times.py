@@ -32,18 +32,18 @@ def apart(one, other):
 def test_they_have_the_order_of_the_scheme(name, order):
     """Against a run of far smaller steps, of which all times are nodes, the errors fall as the order says."""
     mechanism = MECHANISMS[name]()
-    times = np.array([0.0375, 0.1125, 0.2375, 0.3875])
-    exact = vi.simulate(mechanism, 0.4, 0.00125 / 4, order=6, every=10, tol=1e-13)
+    times = 0.003125 * np.array([13, 37, 77, 125])  # nodes of none of the steps below
+    exact = vi.simulate(mechanism, 0.4, 0.0003125, order=6, every=10, tol=1e-13)
     nodes = [int(np.argmin(np.abs(exact.t - t))) for t in times]
     assert np.abs(exact.t[nodes] - times).max() < 1e-12
     errors = []
-    steps = (0.02, 0.01) if order > 2 else (0.005, 0.0025)
-    for dt in steps:
-        run = vi.simulate(mechanism, 0.4, dt, order=order, tol=1e-13, output_times=times + 1e-4 * 0)
+    for dt in (0.02, 0.01) if order > 2 else (0.005, 0.0025):
+        run = vi.simulate(mechanism, 0.4, dt, order=order, tol=1e-13, output_times=times)
         assert run.t.tolist() == [0.0, *times, 0.4]
         assert run.drift.max() < 1e-11
         errors.append(np.abs(run.position[1:-1] - exact.position[nodes]).max())
-    assert errors[1] < errors[0] / 2 ** (order - 1) or errors[0] < 1e-11
+    assert errors[0] > 1e-12  # else this would test nothing
+    assert errors[1] < max(errors[0] / 2 ** (order - 0.7), 1e-12)
 
 
 def test_the_run_itself_is_not_changed(tmp_path):
@@ -59,7 +59,9 @@ def test_the_run_itself_is_not_changed(tmp_path):
     assert "9 nodes, at output_times" in run._repr_html_()
 
 
-@pytest.mark.parametrize("kind", ["maximal", "dop853", "radau", "radau with dt"])
+@pytest.mark.parametrize(
+    "kind", ["maximal", *(pytest.param(k, marks=pytest.mark.slow) for k in ("dop853", "radau", "radau with dt"))]
+)
 def test_files_and_going_on(tmp_path, kind, monkeypatch):
     def simulate(duration, **options):
         given = vi.mechanisms.double_pendulum(), duration
@@ -130,12 +132,14 @@ def test_inputs_loads_and_motions_are_those_that_act():
 
 
 def test_a_prescribed_motion_is_where_it_should_be():
-    mechanism = vi.mechanisms.four_bar()
-    driven = with_forces(mechanism, vi.PrescribedMotion("drive", joint=mechanism.joints[0].name, motion=lambda t: t * t))
-    run = vi.simulate(driven, 0.4, DT, state=driven.state(), output_times=TIMES)
-    turned = run.coordinates[mechanism.joints[0].name]
-    assert turned - turned[0] == pytest.approx(TIMES**2, abs=1e-9)
-    assert run.command[:, 0] == pytest.approx(TIMES**2, abs=1e-12)
+    pendulum = vi.mechanisms.double_pendulum()
+    start = pendulum.state()
+    first = float(vi.simulate(pendulum, DT, DT, state=start).coordinates["joint 1"][0])
+    for position in (lambda t: first + t * t, first + (DT * np.arange(41)) ** 2):
+        driven = with_forces(pendulum, vi.PrescribedMotion("drive", joint="joint 1", position=position))
+        run = vi.simulate(driven, 0.4, DT, state=start, output_times=TIMES)
+        assert run.coordinates["joint 1"] == pytest.approx(first + TIMES**2, abs=1e-7)
+        assert run.command[:, 0] == pytest.approx(run.coordinates["joint 1"], abs=1e-9)
 
 
 def test_a_run_that_fails_keeps_times_that_rise():
