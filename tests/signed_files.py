@@ -23,7 +23,11 @@ def signed(path, change):
                     if isinstance(item, h5py.Dataset)
                 }
                 group["checksum"][()] = checksum_of(arrays)
-        texts |= {name: bytes(file.attrs[name]) for name in ("settings", "layout", "nodes", "diagnostics") if name in file.attrs}
+        texts |= {
+            name: bytes(file.attrs[name])
+            for name in ("settings", "layout", "nodes", "diagnostics")
+            if name in file.attrs
+        }
         load = file["steady_load"][()] if "steady_load" in file else None
         file.attrs["digest"] = np.bytes_(digest_of(texts, bytes(file["mechanism"][()]), load))
         blocks, begin = file["blocks"][:1000], 0

@@ -1,6 +1,7 @@
 """Energy, momenta and drift at a stride of their own: the numbers of the nodes, to the bit, however a run is made."""
 
 import json
+from itertools import pairwise
 
 import h5py
 import numpy as np
@@ -179,7 +180,7 @@ def test_quantities_of_parts_are_those_of_the_whole(name, rng):
 
         class Cut(HeldNodes):
             def parts(self, cuts=cuts):
-                for begin, end in zip(cuts, cuts[1:], strict=False):
+                for begin, end in pairwise(cuts):
                     yield HeldNodes({name: array[begin:end] for name, array in self.items()})
 
         late = type(whole)(whole.record.part(Cut(whole.nodes)))
@@ -202,7 +203,9 @@ def test_saved_and_loaded(tmp_path):
 def test_wrong_strides_are_refused():
     mechanism = vi.mechanisms.double_pendulum()
     for simulate in (vi.simulate, vi.redmax.simulate):
-        with pytest.raises(vi.ArgumentError, match=r"every must be a multiple of diagnostics_every, got every = 10 and"):
+        with pytest.raises(
+            vi.ArgumentError, match=r"every must be a multiple of diagnostics_every, got every = 10 and"
+        ):
             simulate(mechanism, 1.0, DT, every=10, diagnostics_every=4)
         for wrong in (0, -1, 1.5, True, "2"):
             with pytest.raises(vi.ArgumentError, match="diagnostics_every"):
@@ -356,7 +359,7 @@ def test_file_changed_on_purpose_is_refused(tmp_path, name):
             vi.load(path)
     else:
         vi.load(path)
-    with pytest.raises(vi.FileError, match="damaged or no run of varint|holds another run"):
+    with pytest.raises(vi.FileError, match=r"damaged or no run of varint|holds another run"):
         vi.simulate(mechanism, 0.8, DT, every=4, diagnostics_every=2, output=path, resume=True)
 
 
@@ -365,7 +368,7 @@ def test_changed_numbers_are_noticed(tmp_path):
     vi.simulate(vi.mechanisms.double_pendulum(), 0.4, DT, every=4, diagnostics_every=2, output=path)
     with h5py.File(path, "r+") as file:
         file["diagnostics/energy"][3] += 1e-12
-    with pytest.raises(vi.FileError, match="of 'diagnostics/energy' are not those that were written"):
+    with pytest.raises(vi.FileError, match=r"of 'diagnostics/energy' are not those that were written"):
         vi.load(path)
 
 

@@ -50,16 +50,12 @@ class Diagnosed:
         self.stride = job.every // job.settings["diagnostics_every"]
         made_of = job.mechanism, job.settings, run.layout, HeldNodes(), job.load
         self.record = Record(*made_of, Counts(), -1, "", 0.0)
+        self.failure: Failure | None = None
         self.count = 0  # nodes of the run within
         self.told = -1  # body that was not resolved since the last recorded node
         self.since: Since | None = None
         self.saved: Arrays = {}
         self.none: Arrays = {}
-
-    @property
-    def failure(self) -> Failure | None:
-        """Of the run within."""
-        return self.run.failure
 
     @property
     def time(self) -> float:
@@ -111,7 +107,8 @@ class Diagnosed:
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
         block = self.run.advance(steps)
-        if self.run.failure is not None:
+        self.failure = self.run.failure
+        if self.failure is not None:
             nodes, diagnostics = self._taken(block.nodes)
             return Block(nodes, block.seconds, diagnostics)
         checkpoint = self.run.checkpoint()

@@ -90,8 +90,8 @@ def simulate(
     diagnostics_every : int, optional
         Record energy, momenta and drift of each so many-th node, see `Trajectory.diagnostics`; divides ``every``.
     output_times : (K,), optional
-        s, rising: record the start, these times and the last state, in place of the nodes. To a time between two nodes goes
-        a step of the scheme of its own, which leaves the run as it is.
+        s, rising: record the start, these times and the last state, in place of the nodes. To a time between two nodes
+        goes a step of the scheme of its own, which leaves the run as it is.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional

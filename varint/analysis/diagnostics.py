@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from varint.analysis.derived import QUANTITIES
 from varint.analysis.columns import listed_name
+from varint.analysis.derived import QUANTITIES
 from varint.display import Shown
 from varint.mechanism import Mechanism
 from varint.record import Nodes
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from varint.analysis.trajectory import Trajectory
 
-DIAGNOSTICS = {  # name to the shape of its values at a node
+DIAGNOSTICS: dict[str, tuple[int, ...]] = {  # name to the shape of its values at a node
     name: (3,) if name.endswith("momentum") else () for name, quantity in QUANTITIES.items() if quantity.diagnostic
 }
 
@@ -56,19 +56,19 @@ class Diagnostics(Shown):
         """Write a table of ``what``, "energy", "drift", ..., or of all, as `Trajectory.to_csv`."""
         from varint.io.tables import to_csv
 
-        to_csv(self, path, self._listed(what))
+        to_csv(cast(Any, self), path, self._listed(what))
 
     def to_dataframe(self, *what: str) -> "pandas.DataFrame":
         """A table of pandas, as `Trajectory.to_dataframe`."""
         from varint.io.tables import to_dataframe
 
-        return to_dataframe(self, self._listed(what))
+        return to_dataframe(cast(Any, self), self._listed(what))
 
     def to_xarray(self, *what: str) -> "xarray.Dataset":
         """A Dataset of xarray, as `Trajectory.to_xarray`."""
         from varint.io.tables import to_xarray
 
-        return to_xarray(self, self._listed(what))
+        return to_xarray(cast(Any, self), self._listed(what))
 
     def _listed(self, what: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(listed_name(name, DIAGNOSTICS, "there are no diagnostics") for name in what or DIAGNOSTICS)
@@ -86,8 +86,8 @@ for _name in ("t", *DIAGNOSTICS):
     setattr(Diagnostics, _name, _array(_name))
 
 
-def finest(trajectory: "Trajectory", name: str) -> "Trajectory | Diagnostics":
-    """What has the quantity called ``name`` at the most nodes, and the times of these."""
+def finest(trajectory: "Trajectory", name: str) -> Any:
+    """What has the quantity called ``name`` at the most nodes: the trajectory or its diagnostics."""
     if name in DIAGNOSTICS and trajectory.diagnostics is not None:
         return trajectory.diagnostics
     return trajectory

@@ -103,7 +103,7 @@ class Figures:
 
 
 def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
-    """Of a quantity over the nodes, the finest there are; of a vector its length, but for the change, which is a vector's."""
+    """Of a quantity over its nodes; of a vector its length, but for the change, which is a vector's."""
     values = getattr(finest(trajectory, quantity.name), quantity.name)
     sizes = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
     changes = np.abs(values - values[0]) if values.ndim == 1 else np.linalg.norm(values - values[0], axis=1)

@@ -188,7 +188,7 @@ class March:
     def aside(self, share: float) -> Block | None:
         """The instant a ``share`` of a step after the present node; the march itself stays where it is.
 
-        None, with ``failure`` set, where the step there could not be solved. Its bodies that were not resolved are told.
+        None, with ``failure`` set, where the step there could not be solved.
         """
         if share == 0.0:
             block = self.present()

@@ -1,7 +1,7 @@
 """What a run file holds, for the one who writes it and those who read it. One format for both formulations, in HDF5.
 
-    /            attributes: format; settings, layout, nodes and diagnostics, JSON; fingerprint of run and inputs; digest
-                 of them all
+    /            attributes: format; settings, layout, nodes, diagnostics, JSON; fingerprint of run and inputs; digest of
+                 them all
     /mechanism   JSON
     /steady_load (1, nb, 6) external loads, where they are constant
     /t, /position, /quat_wxyz, /velocity, ...       as the attribute ``nodes`` lists them, one row a recorded node
@@ -37,7 +37,14 @@ SUFFIXES = (".h5", ".hdf5")
 UNFINISHED = -1
 NOT_FINISHED = "the run was not finished"
 MAY_GROW = ("duration", "steps")  # settings that may differ when a run goes on
-TEXTS = ("format", "settings", "layout", "nodes", "diagnostics", "fingerprint")  # attributes, in the order of the digest
+TEXTS = (
+    "format",
+    "settings",
+    "layout",
+    "nodes",
+    "diagnostics",
+    "fingerprint",
+)  # attributes, in the order of the digest
 TURNS = ("0", "1")
 AT_DIAGNOSTICS = "diagnostics/"  # before the names of their datasets
 LONGEST_MESSAGE = 1000  # bytes

@@ -86,9 +86,9 @@ class RunReader:
         self.diagnostics: Table | None = None
         if columns := _object(self.texts["diagnostics"]):
             self.diagnostics = Table(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
-        asked = {"t": ()} | DIAGNOSTICS if self.settings.get("diagnostics_every") else {}
         found = self.diagnostics.shapes if self.diagnostics else {}
-        if found != {name: (item, "<f8") for name, item in asked.items()}:
+        asked = {"t": ((), "<f8")} | {name: (item, "<f8") for name, item in DIAGNOSTICS.items()}
+        if found != (asked if self.settings.get("diagnostics_every") else {}):
             raise ValueError("its diagnostics are not those that it was asked for")
 
     @property
@@ -317,7 +317,8 @@ def read(path: str | Path) -> Record:
     """
     with open_run(path) as run:
         progress = run.checkpoint.progress
-        nodes, diagnostics = _nodes(run.nodes), run.diagnostics and _nodes(run.diagnostics)
+        nodes = _nodes(run.nodes)
+        diagnostics = None if run.diagnostics is None else _nodes(run.diagnostics)
         _check_nodes(run)
         return Record(
             mechanism=run.mechanism,

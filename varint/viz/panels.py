@@ -50,7 +50,8 @@ TAKEN = {"times": (MECHANISM,), "trace": (MECHANISM, PATH), "plane": (MECHANISM,
 class Curves(NamedTuple):
     """A panel over time: columns of the same unit, of one quantity or of several of the whole mechanism.
 
-    ``t``: (T,) s. ``beyond``: those that are too many to be drawn; ``zero``: how many of the quantity are not drawn as they are zero.
+    ``t``: (T,) s. ``beyond``: those that are too many to be drawn; ``zero``: how many of the quantity are not drawn as
+    they are zero.
     """
 
     what: tuple[str, ...]
