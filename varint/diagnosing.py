@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from varint.analysis.derived import left_by
 from varint.analysis.diagnostics import DIAGNOSTICS
-from varint.analysis.since import Since, left_by, packed, unpacked
+from varint.analysis.since import Since, packed, unpacked
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
 from varint.model.checks import whole_number

@@ -12,7 +12,7 @@ import numpy as np
 
 from varint.analysis import quantities
 from varint.analysis.forces import forces_at
-from varint.analysis.since import first_of, turns_before
+from varint.analysis.since import First, Since, row_of, turns_before
 from varint.display import Shown
 from varint.model.body import WORLD
 
@@ -240,3 +240,34 @@ def drift(trajectory: "Trajectory") -> np.ndarray:
 def rank_margin(trajectory: "Trajectory") -> np.ndarray:
     """(T,) how far from a singular pose the loops are, from 1 to 0, see `quantities.rank_margin`."""
     return quantities.rank_margin(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)
+
+
+# ---------------------------------------------------------------------------------------- from part to part
+
+
+def first_of(trajectory: "Trajectory") -> First:
+    """Of the run whose part ``trajectory`` is, or of its own first node."""
+    if trajectory._since is not None:
+        return trajectory._since.first
+    node = type(trajectory)(trajectory.record.part(row_of(trajectory, slice(0, 1))))
+    return First(float(node.energy[0]), node.forces_along.potential[0], node.work[0])
+
+
+def left_by(trajectory: "Trajectory") -> Since:
+    """What nodes that follow those of ``trajectory`` go on from."""
+    plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
+    since, turns = trajectory._since, np.zeros(plan.measures.kind.size)
+    if plan.measures.period[plan.rows.role.size :].any():
+        turns = trajectory.forces_along.turns
+    elif since is not None:
+        turns = since.turns
+    if plan.products.start.size:
+        _ = trajectory.drift  # which follows their coordinates
+    return Since(
+        first_of(trajectory),
+        float(trajectory.work_from_outside[-1]),
+        turns,
+        products.q.copy(),
+        products.order.copy(),
+        row_of(trajectory, slice(-1, None)),
+    )

@@ -43,34 +43,6 @@ class Since(NamedTuple):
     last: HeldNodes
 
 
-def first_of(trajectory: "Trajectory") -> First:
-    """Of the run whose part ``trajectory`` is, or of its own first node."""
-    if trajectory._since is not None:
-        return trajectory._since.first
-    node = type(trajectory)(trajectory.record.part(_row(trajectory, slice(0, 1))))
-    return First(float(node.energy[0]), node.forces_along.potential[0], node.work[0])
-
-
-def left_by(trajectory: "Trajectory") -> Since:
-    """What nodes that follow those of ``trajectory`` go on from."""
-    plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
-    since, turns = trajectory._since, np.zeros(plan.measures.kind.size)
-    if plan.measures.period[plan.rows.role.size :].any():
-        turns = trajectory.forces_along.turns
-    elif since is not None:
-        turns = since.turns
-    if plan.products.start.size:
-        _ = trajectory.drift  # which follows their coordinates
-    return Since(
-        first_of(trajectory),
-        float(trajectory.work_from_outside[-1]),
-        turns,
-        products.q.copy(),
-        products.order.copy(),
-        _row(trajectory, slice(-1, None)),
-    )
-
-
 def packed(since: Since) -> np.ndarray:
     """All its numbers in one row."""
     return np.concatenate([np.ravel(array).astype(float) for array in _arrays(since)])
@@ -115,5 +87,6 @@ def followed(trajectory: "Trajectory") -> Workspace:
     return ws
 
 
-def _row(trajectory: "Trajectory", chosen: slice) -> HeldNodes:
+def row_of(trajectory: "Trajectory", chosen: slice) -> HeldNodes:
+    """The chosen nodes, copied."""
     return HeldNodes({name: trajectory.nodes[name][chosen].copy() for name in trajectory.nodes})

@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 
 from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
-from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy
+from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import Diagnostics
 from varint.analysis.forces import Forces, forces_at, states_of
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
-from varint.analysis.since import Since, followed, left_by, summed_work, turns_before
+from varint.analysis.since import Since, followed, summed_work, turns_before
 from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates

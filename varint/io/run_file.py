@@ -1,7 +1,7 @@
 """What a run file holds, for the one who writes it and those who read it. One format for both formulations, in HDF5.
 
-    /            attributes: format; settings, layout, nodes, diagnostics, JSON; fingerprint of run and inputs; digest of
-                 them all
+    /            attributes: format; settings, layout, nodes, diagnostics, JSON; fingerprint of run and inputs; a digest
+                 of all
     /mechanism   JSON
     /steady_load (1, nb, 6) external loads, where they are constant
     /t, /position, /quat_wxyz, /velocity, ...       as the attribute ``nodes`` lists them, one row a recorded node

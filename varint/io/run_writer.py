@@ -223,7 +223,7 @@ class RunWriter:
 
     @contextmanager
     def _writing(self, count: int, finer: int) -> Iterator[None]:
-        """Reserve what so many more nodes and diagnostics take; errors name the file, the free space and what is kept."""
+        """Reserve what so many more nodes and diagnostics take; errors name the file, the free space, what is kept."""
         try:
             if not self._is_in_place():
                 raise FileError(
