@@ -6,6 +6,7 @@ from itertools import pairwise
 import h5py
 import numpy as np
 import pytest
+from file_runs import in_process
 from force_samples import with_forces
 from signed_files import signed
 
@@ -374,3 +375,36 @@ def test_changed_numbers_are_noticed(tmp_path):
 
 def test_every_quantity_but_the_dear_one_is_a_diagnostic():
     assert set(QUANTITIES) - set(DIAGNOSTICS) == {"rank_margin"}
+
+
+LONG = "vi.simulate(vi.mechanisms.free_body(), 2e4, DT, every=1, diagnostics_every=1, output=sys.argv[1])\n"
+READ = """
+import numpy as np
+from varint.viz.plots import plot_run
+small = vi.simulate(vi.mechanisms.free_body(), 0.1, 0.01, diagnostics_every=1)
+plot_run(small, sys.argv[1] + ".png")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+run = vi.load(sys.argv[1])
+assert len(run) == len(run.diagnostics) == 2_000_001
+first, count = 0, 0
+for part in run.parts():
+    energy = part.energy
+    assert np.array_equal(energy, run.diagnostics.energy[first : first + len(part)])
+    first, count = first + len(part), count + 1
+assert first == 2_000_001 and count > 5
+plot_run(run, sys.argv[1] + ".png")
+run.plot("energy", "kinetic", path=sys.argv[1] + ".pdf")
+print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / len(run))
+"""
+
+
+@pytest.mark.slow
+def test_two_million_nodes_are_read_and_drawn_with_little_memory(tmp_path):
+    path = tmp_path / "run.h5"
+    made = in_process(LONG.replace("DT", "0.01"), path)
+    assert made.returncode == 0, made.stderr
+    with h5py.File(path) as file:
+        assert sum(file[name].nbytes for name in ("position", "quat_wxyz", "velocity", "angular_velocity")) > 2e8
+    read = in_process(READ, path)
+    assert read.returncode == 0, read.stderr
+    assert float(read.stdout) < 120  # bytes a node: times, energies and drift; a node and its diagnostics have 216
