@@ -254,7 +254,7 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
 
 def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> Wanted | None:
     """What is still to come, by the ``first`` node and ``more`` bytes; None where the integrator chooses its steps."""
-    if job.settings["dt"] is None:
+    if job.settings["dt"] is None or job.settings.get("turn"):
         return None
     if times := job.settings["output_times"]:
         return Wanted(times, 1, _width(first.nodes) + more, True)

@@ -17,6 +17,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
 from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
+from varint.integrators.adaptive import TURN, AdaptiveRun, check_adaptive
 from varint.integrators.march import March
 from varint.integrators.outputs import RunAtTimes
 from varint.integrators.run import LARGEST_GAP, MaximalRun
@@ -60,6 +61,7 @@ def simulate(
     every: int = 1,
     diagnostics_every: int | None = None,
     output_times: ArrayLike | None = None,
+    adaptive: bool | float = False,
     closures: str = "clusters",
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
@@ -92,6 +94,10 @@ def simulate(
     output_times : (K,), optional
         s, rising: record the start, these times and the last state, in place of the nodes. To a time between two nodes
         goes a step of the scheme of its own, which leaves the run as it is.
+    adaptive : bool or float
+        Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
+        0.1 rad in a step, or by so many rad as are given. They stay reversible (docs/runs.md). Loads and inputs of
+        forces must be constant, and there may be no hard stops.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional
@@ -122,7 +128,9 @@ def simulate(
     every = checked_recording(every, output, resume, progress, overwrite)
     stride = checked_stride(diagnostics_every, every)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
-    times = checked_output_times(output_times, steps * dt, every, diagnostics_every)
+    turn = _checked_turn(adaptive)
+    end = steps * dt if turn is None else duration
+    times = checked_output_times(output_times, end, every, diagnostics_every)
     tol = positive(tol, "tol", ArgumentError)
     method = find_scheme(order, scheme)
     _check_forces(mechanism, method)
@@ -131,13 +139,20 @@ def simulate(
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
     commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
-    march = March(compiled, method, dt, tol, stride if times is None else MOST_STEPS)
+    march = March(compiled, method, dt, tol, stride if times is None else MOST_STEPS, turn, end)
     given = mechanism, march, state, steps, loads, commands
-    run = MaximalRun(*given) if times is None else RunAtTimes(*given).at(times)
+    if turn is not None:
+        if times is not None:
+            raise ArgumentError("output_times of adaptive steps are not there yet: take trajectory.at(times)")
+        run: MaximalRun = AdaptiveRun(*given)
+        check_adaptive(run, bool(compiled.plan.limits.measure.size))
+    else:
+        run = MaximalRun(*given) if times is None else RunAtTimes(*given).at(times)
     settings = {
         "formulation": MAXIMAL,
         "duration": duration,
         "dt": dt,
+        "turn": turn,
         "scheme": method.name,
         "order": method.order,
         "tol": tol,
@@ -159,6 +174,13 @@ def simulate(
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=2)
     return trajectory
+
+
+def _checked_turn(adaptive: bool | float) -> float | None:
+    """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+    if isinstance(adaptive, bool):
+        return TURN if adaptive else None
+    return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)
 
 
 def load(path: str | Path) -> Trajectory:

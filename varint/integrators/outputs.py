@@ -35,14 +35,14 @@ class RunAtTimes(MaximalRun):
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
-        end = min(self.done + steps, self.total)
+        end = min(self.march.node + steps, self.steps)
         blocks: list[Block] = []
         while self.done < end and self.failure is None:
             while self.failure is None and self.taken < len(self.times) and self.nodes[self.taken] == self.done:
                 blocks.append(self._passed())
             if self.failure is None:
                 following = int(self.nodes[self.taken]) if self.taken < len(self.times) else end
-                blocks.append(super().advance(min(end, following) - self.done))
+                blocks.append(super().advance(min(end, following) - self.march.node))
         nodes = {name: np.concatenate([block.nodes[name] for block in blocks]) for name in blocks[0].nodes}
         return Block(nodes, sum(block.seconds for block in blocks))
 

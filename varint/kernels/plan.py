@@ -256,6 +256,17 @@ class Balance(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class Pace(Record, writable=True):
+    """The size of the steps of a run that chooses them (pace.py)."""
+
+    factor: Float1  # (1,) s, dt over the turn of a step; zero: steps of dt
+    density: Float1  # (1,) dt over the size of the next step
+    time: Float1  # (2,) s, at the node, and what rounding took off it
+    rows: Int1  # (nr,) numbers of all rows
+    bend: Float1  # (nh,) second time derivative of the targets of constraints
+
+
+@dataclass(frozen=True, eq=False)
 class Kept(Record, writable=True):
     """The state at the start of a step of several stages (restart.py), and the velocities of its stages."""
 
@@ -328,6 +339,7 @@ class Workspace(Record, writable=True):
     efforts: EffortWork
     search: LimitSearch
     balance: Balance
+    pace: Pace
     kept: Kept
     products: ProductWork
     ldu: Factors

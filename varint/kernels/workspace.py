@@ -7,7 +7,7 @@ from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, Kept, LimitSearch, Plan, Workspace
+from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, Kept, LimitSearch, Pace, Plan, Workspace
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
 from varint.products.records import product_work
@@ -53,6 +53,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         efforts=efforts,
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
         balance=_balance(),
+        pace=Pace(*np.zeros((2, 1)), np.zeros(2), np.arange(nr), np.zeros(plan.constraints.row.size)),
         kept=_kept(efforts, products, nb, stages),
         products=products,
         ldu=_factors(plan),
