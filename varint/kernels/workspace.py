@@ -1,8 +1,11 @@
 """Fresh scratch for a run."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from varint._numba import addresses_of
+from varint.kernels.balance import RECENT
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
@@ -47,7 +50,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         increment_row=np.zeros(nr),
         efforts=_effort_work(plan, functions),
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
-        balance=Balance(*np.zeros((3, 1), dtype=np.bool_), *np.zeros((7, 1)), np.full(1, -1)),
+        balance=_balance(),
         products=product_work(plan.products.start.size),
         ldu=_factors(plan),
     )
@@ -61,6 +64,15 @@ def joint_workspace(plan: Plan) -> Workspace:
 def coupled_workspace(plan: Plan) -> Workspace:
     """`workspace` in which joints and couplings take part, but no prescribed motion."""
     return workspace(plan, inactive=np.flatnonzero(plan.constraints.driven))
+
+
+def _balance():
+    sizes = {"kinetic": 2, "recent": (2, RECENT)}
+    types = {"at_node": np.bool_, "nodes": np.int64, "smooth": np.int64, "unresolved": np.int64}
+    names = [field.name for field in fields(Balance)]
+    balance = Balance(**{name: np.zeros(sizes.get(name, 1), types.get(name, float)) for name in names})
+    balance.unresolved[:] = -1
+    return balance
 
 
 def _prepare(plan):
