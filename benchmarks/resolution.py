@@ -190,5 +190,12 @@ def measure():
             rows.append((f"{name} > {bound:g}", figure, target, good))
     tried = [f.at_proposed for f in found if f.at_proposed is not None]
     share = float(np.mean(tried))
-    rows.append(("resolved at the step that is proposed", f"{share:.1%} of {len(tried)}", f">= {PROPOSED:.0%}", share >= PROPOSED))
+    rows.append(
+        (
+            "resolved at the step that is proposed",
+            f"{share:.1%} of {len(tried)}",
+            f">= {PROPOSED:.0%}",
+            share >= PROPOSED,
+        )
+    )
     return rows

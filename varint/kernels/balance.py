@@ -31,6 +31,19 @@ def start_balance(plan, ws, dt, before):
 
 
 @njit
+def copy_balance(balance, to):
+    """Copy all fields."""
+    to.at_node[0], to.nodes[0], to.smooth[0] = balance.at_node[0], balance.nodes[0], balance.smooth[0]
+    to.dt[0], to.size[0], to.due[0] = balance.dt[0], balance.size[0], balance.due[0]
+    to.kinetic[0], to.kinetic[1] = balance.kinetic[0], balance.kinetic[1]
+    to.load[0], to.works[0], to.error[0] = balance.load[0], balance.works[0], balance.error[0]
+    to.oscillation[0], to.bend[0], to.alike[0] = balance.oscillation[0], balance.bend[0], balance.alike[0]
+    for k in range(RECENT):
+        to.recent[0, k], to.recent[1, k] = balance.recent[0, k], balance.recent[1, k]
+    to.scale[0], to.unresolved[0] = balance.scale[0], balance.unresolved[0]
+
+
+@njit
 def add_impact(ws, work):
     """After an impact of that work, J, which left momenta that the rows do not forbid."""
     balance = ws.balance

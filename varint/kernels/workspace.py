@@ -10,7 +10,7 @@ from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, LimitSearch, Plan, Workspace
+from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, Kept, LimitSearch, Plan, Workspace
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
 from varint.products.records import product_work
@@ -30,6 +30,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
     compliance = (plan.rows.role == EFFORT).astype(float)
     for c in inactive:
         compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
+    efforts, products = _effort_work(plan, functions), product_work(plan.products.start.size)
     return Workspace(
         position=np.zeros((2, nb + 1, 3)),
         quat=quat,
@@ -48,10 +49,11 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         residual_row=np.zeros(nr),
         increment_body=np.zeros((nb, 6)),
         increment_row=np.zeros(nr),
-        efforts=_effort_work(plan, functions),
+        efforts=efforts,
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
         balance=_balance(),
-        products=product_work(plan.products.start.size),
+        kept=_kept(efforts, products, nb, stages),
+        products=products,
         ldu=_factors(plan),
     )
 
@@ -64,15 +66,6 @@ def joint_workspace(plan: Plan) -> Workspace:
 def coupled_workspace(plan: Plan) -> Workspace:
     """`workspace` in which joints and couplings take part, but no prescribed motion."""
     return workspace(plan, inactive=np.flatnonzero(plan.constraints.driven))
-
-
-def _balance():
-    sizes = {"kinetic": 2, "recent": (2, RECENT)}
-    types = {"at_node": np.bool_, "nodes": np.int64, "smooth": np.int64, "unresolved": np.int64}
-    names = [field.name for field in fields(Balance)]
-    balance = Balance(**{name: np.zeros(sizes.get(name, 1), types.get(name, float)) for name in names})
-    balance.unresolved[:] = -1
-    return balance
 
 
 def _prepare(plan):
@@ -109,6 +102,31 @@ def _effort_work(plan, functions):
     }  # fmt: skip
     arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
     return EffortWork(function=function, rotation=rotation, closed=np.zeros(limits, dtype=np.bool_), **arrays)
+
+
+def _balance():
+    sizes = {"kinetic": 2, "recent": (2, RECENT)}
+    types = {"at_node": np.bool_, "nodes": np.int64, "smooth": np.int64, "unresolved": np.int64}
+    names = [field.name for field in fields(Balance)]
+    balance = Balance(**{name: np.zeros(sizes.get(name, 1), types.get(name, float)) for name in names})
+    balance.unresolved[:] = -1
+    return balance
+
+
+def _kept(efforts, products, nb, stages):
+    of_efforts = {
+        name: getattr(efforts, name).copy() for name in ("value_near", "work", "state", "target", "target_rate")
+    }
+    return Kept(
+        position=np.zeros((nb, 3)),
+        quat=np.zeros((nb, 4)),
+        momentum=np.zeros((nb, 6)),
+        **of_efforts,
+        q=products.q.copy(),
+        order=products.order.copy(),
+        balance=_balance(),
+        velocity=np.zeros((stages, nb, 6)),
+    )
 
 
 def _factors(plan):
