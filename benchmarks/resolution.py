@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import varint as vi
-from varint.analysis.resolution import find_unresolved
+from varint.analysis.resolution import finer_step
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 from varint.loads import Commands
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import resolution_runs
 
 TOLERANCE, LONGEST = 1e-10, 10.0  # m/s, s
-SEEDS, OTHER_SEEDS = range(240), range(1000, 1240)
+SEEDS, OTHER_SEEDS = range(200), range(1000, 1200)
 MEASURES = {  # name: (bound, cost)
     "`Trajectory.unresolved`": (0.5, "1 to 2 %"),
     "sub-steps at all": (0.5, "none"),
@@ -58,9 +58,11 @@ class Found(NamedTuple):
 
 def whips():
     """Long chains that are let go level, and many rhombi."""
-    level = [vi.mechanisms.n_pendulum(n=n, angle=np.pi / 2) for n in (10, 50)]
-    for mechanism, duration in (*((m, d) for m, d in zip(level, (LONGEST, 5.0), strict=True)),
-                                (vi.mechanisms.rhombus_chain(m=16), 5.0)):  # fmt: skip
+    for mechanism, duration in (
+        (vi.mechanisms.n_pendulum(n=10, angle=np.pi / 2), LONGEST),
+        (vi.mechanisms.n_pendulum(n=50, angle=np.pi / 2), 5.0),
+        (vi.mechanisms.rhombus_chain(m=16), 5.0),
+    ):
         for dt in (0.01, 0.005, 0.002, 0.001):
             for order in (2, 4, 6):
                 yield Case(mechanism.name, mechanism, mechanism.state(), duration, dt, order)
@@ -84,8 +86,8 @@ def random_ones(seeds, stepwise):
             name, mechanism, state = resolution_runs.random_run(seed)
         except vi.VarintError:  # a mechanism that cannot move
             continue
-        for dt in (0.01, 0.005, 0.002):
-            yield Case(name, mechanism, state, 2.0, dt, 2, stepwise and dt > 0.002)
+        for dt in (0.01, 0.005):
+            yield Case(name, mechanism, state, 2.0, dt, 2, stepwise)
         if seed % 3 == 0:
             yield Case(name, mechanism, state, 2.0, 0.01, 4)
 
@@ -111,7 +113,7 @@ def examine(case):
     at_proposed = None
     if run.unresolved.size and case.stepwise:
         try:
-            at_proposed = not case.run(find_unresolved(run, case.dt).step).unresolved.size
+            at_proposed = not case.run(finer_step(run, case.dt)).unresolved.size
         except vi.ConvergenceError:
             at_proposed = False
     return Found(resolution_runs.verdict(run), dict(zip(MEASURES, values, strict=True)), at_proposed)
@@ -158,7 +160,7 @@ def kinetic_energy(plan, velocity):
 
 
 def scores(found, name, bound):
-    """Shares of the wrong, the quiet and the other runs where a measure is above ``bound``; at all hits the quiet ones."""
+    """Shares of wrong, quiet and other runs above ``bound``; of quiet ones where it is so low that none is missed."""
     by = {v: np.array([f.measures[name] for f in found if f.verdict == v]) for v in ("wrong", "quiet", "neither")}
     by = {v: values[~np.isnan(values)] for v, values in by.items()}
     shares = [float((values > bound).mean()) if values.size else np.nan for values in by.values()]

@@ -13,7 +13,7 @@ from varint.kernels.dense import add_scaled6
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import project
 
-LARGEST_CHANGE = 0.009  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
+LARGEST_CHANGE = 0.01  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
 RECENT = 5  # steps
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
