@@ -223,9 +223,9 @@ class Trajectory:
     def unresolved(self) -> np.ndarray:
         """(T_u,) s: recorded nodes before which a step did not resolve the motion, empty for reduced coordinates.
 
-        Energy came or went without work and did not come back: within five steps more than 1 % of the largest kinetic
+        Energy came or went without work and did not come back: within six steps more than 0.6 % of the largest kinetic
         energy or work so far, or more than 5 % in all since the start, or since the last such one (docs/theory.md
-        section 6). A step is judged two steps later, and the last two steps of a run are not.
+        section 6). A step is judged two or three steps later, so that the last ones of a run are not.
         """
         return self.t[self.unresolved_body >= 0]
 

@@ -13,9 +13,9 @@ from varint.kernels.dense import add_scaled6
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import project
 
-LARGEST_CHANGE = 0.01  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
+LARGEST_CHANGE = 0.006  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
-RECENT = 5  # steps
+RECENT = 6  # nodes
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
 
@@ -67,7 +67,7 @@ def weigh_node(plan, ws, start, h):
     balance.scale[0] = max(balance.scale[0], max(kinetic, exchanged))
     expected = kinetic if balance.nodes[0] == 0 else balance.kinetic[0] + balance.due[0] + driven
     error = balance.error[0] + kinetic - expected
-    if not _resolved(balance, error, _oscillation(balance, kinetic), DOUBT):
+    if not _resolved(balance, error, _oscillation(balance, kinetic), DOUBT, False):
         project(plan, ws, start)
         kinetic = _energy_of_projected(plan, ws)
         error = balance.error[0] + kinetic - expected
@@ -91,7 +91,7 @@ def _judge(plan, ws):
     error, oscillation = balance.error[0], balance.oscillation[0]
     if balance.nodes[0] == 2:  # the first oscillation that is known is taken for that at the start
         _start_anew(balance)
-    if _resolved(balance, error, oscillation, 1.0):
+    if _resolved(balance, error, oscillation, 1.0, True):
         for k in range(RECENT - 1, 0, -1):
             balance.recent[0, k], balance.recent[1, k] = balance.recent[0, k - 1], balance.recent[1, k - 1]
         balance.recent[0, 0], balance.recent[1, 0] = error, error - oscillation
@@ -110,14 +110,26 @@ def _start_anew(balance):
 
 
 @njit
-def _resolved(balance, error, oscillation, part):
-    """Whether an error, J, or what its oscillation leaves of it, is small; ``part`` of the bound of its change."""
-    change, lasting = 0.0, 0.0
+def _resolved(balance, error, oscillation, part, lasting):
+    """Whether an error, J, or what its oscillation leaves of it, is small; ``part`` of the bound of its change.
+
+    ``lasting``: whether a change counts only where the node before has changed by as much.
+    """
+    left, recent = error - oscillation, balance.recent
+    before, left_before = (recent[0, 0], recent[1, 0]) if lasting else (error, left)
+    change = min(_change(error, before, recent[0]), _change(left, left_before, recent[1]))
+    small = change <= part * LARGEST_CHANGE * balance.scale[0]
+    return small and min(abs(error), abs(left)) <= LARGEST_ERROR * balance.scale[0]
+
+
+@njit
+def _change(value, before, recent):
+    """The largest change, from one of the recent values, that ``value`` and the one before it share."""
+    largest = 0.0
     for k in range(RECENT):
-        change = max(change, abs(error - balance.recent[0, k]))
-        lasting = max(lasting, abs(error - oscillation - balance.recent[1, k]))
-    small = min(change, lasting) <= part * LARGEST_CHANGE * balance.scale[0]
-    return small and min(abs(error), abs(error - oscillation)) <= LARGEST_ERROR * balance.scale[0]
+        a, b = value - recent[k], before - recent[k]
+        largest = max(largest, max(min(a, b), -max(a, b)))
+    return largest
 
 
 @njit

@@ -255,7 +255,7 @@ class Balance(Record, writable=True):
     oscillation: Float1  # J, what comes back of it
     bend: Float1  # J, twice the kinetic energy of the change of velocity at the last node
     alike: Float1  # sizes of the pieces about the last node, multiplied, over dt^2; zero where steps are composed
-    recent: Float2  # (2, 5) J, error, and error less its oscillation, at the nodes that were judged last
+    recent: Float2  # (2, 6) J, error, and error less its oscillation, at the nodes that were judged last
     scale: Float1  # J, largest kinetic energy, or work of all that acts, so far
     unresolved: Int1  # slot of the body that a step since the last recorded node did not resolve, -1 for none
 
