@@ -18,13 +18,13 @@ import resolution_runs
 TOLERANCE, LONGEST = 1e-10, 10.0  # m/s, s
 SEEDS, OTHER_SEEDS = range(200), range(1000, 1200)
 MEASURES = {  # name: (bound, cost)
-    "`Trajectory.unresolved`": (0.5, "1 to 2 %"),
+    "`Trajectory.unresolved`": (0.5, "not a projection"),
     "sub-steps at all": (0.5, "none"),
-    "turn of a body in a step, rad": (0.25, "1 %"),
+    "turn of a body in a step, rad": (0.25, "little"),
     "change of energy in one step": (0.02, "a projection"),
     "the same, or sub-steps": (0.02, "a projection"),
     "change of energy in five steps": (0.01, "a projection"),
-    "Newton's start value": (0.3, "1 %"),
+    "Newton's start value": (0.3, "little"),
     "two half steps": (1e-4, "three times the steps"),
 }
 FALSE_ALARMS = 0.02  # of the quiet runs

@@ -12,7 +12,7 @@ from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.state import State
 
-FINER, FINER_LOOPS = 4, 8  # times smaller steps are proposed, these where loops may pass close to a singular pose
+FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loops may pass close to a singular pose
 LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
 SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
