@@ -58,7 +58,12 @@ def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
     """
     mechanism = trajectory.mechanism
     steep_ones = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.steepness()]
-    if not steep_ones or trajectory.steps != len(trajectory) - 1 or len(trajectory) < IN_A_ROW + 2:
+    if (
+        not steep_ones
+        or trajectory.settings.get("output_times")
+        or trajectory.steps != len(trajectory) - 1
+        or len(trajectory) < IN_A_ROW + 2
+    ):
         return None
     trajectory = trajectory[:LOOKED_AT]
     for force in steep_ones:

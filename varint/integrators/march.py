@@ -8,6 +8,7 @@ import numpy as np
 from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
+from varint.kernels.aside import step_aside
 from varint.kernels.balance import start_balance
 from varint.kernels.configuration import place, place_anew
 from varint.kernels.constraints import set_targets, start_constraints
@@ -35,7 +36,7 @@ RECORDED = (
 )
 NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
 CHECKPOINT = {  # fields of the workspace and of its parts
-    "": ("position", "quat", "momentum", "velocity", "history"),
+    "": ("position", "quat", "momentum", "position_rest", "quat_rest", "momentum_rest", "velocity", "history"),
     "efforts": ("value_near", "work", "state", "target", "target_rate", "closed", "rest_gap"),
     "products": ("q", "order"),
     "balance": tuple(field.name for field in fields(Balance)),
@@ -183,6 +184,30 @@ class March:
         record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
         arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
         return self._block(np.array([self.node]), arrays, 1)
+
+    def aside(self, share: float) -> Block | None:
+        """The instant a ``share`` of a step after the present node; the march itself stays where it is.
+
+        None, with ``failure`` set, where the step there could not be solved.
+        """
+        if share == 0.0:
+            block = self.present()
+        else:
+            kept, arrays, plan, scheme = self.checkpoint(), self._outputs(1), self.compiled.plan, self.scheme
+            out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
+            when = (self.node, share, self.dt)
+            status = step_aside(
+                plan, self.ws, self._inputs(), self.pose, when, scheme.stages, self.tol, scheme.staggered, out
+            )
+            if status != CONVERGED:
+                self.failure = (self.node, *worst_residual(plan, self.ws))
+            self.restore(kept)
+            if self.failure is not None:
+                return None
+            arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
+            block = self._block(np.array([self.node]), arrays, 1)
+        self.ws.balance.unresolved[0] = -1
+        return block
 
     def state(self) -> State:
         """The present node."""
