@@ -243,9 +243,9 @@ class Trajectory:
     def unresolved(self) -> np.ndarray:
         """(T_u,) s: recorded nodes before which a step did not resolve the motion, empty for reduced coordinates.
 
-        Energy came or went without work: in one step more than 2.5 % of the largest kinetic energy or work so far, or
-        in all steps since the start, or since the last such one, more than 5 % (docs/theory.md section 6). A step is
-        judged with the next one, so the node is one step later where each is recorded.
+        Energy came or went without work and did not come back: within six steps more than 0.6 % of the largest kinetic
+        energy or work so far, or more than 5 % in all since the start, or since the last such one (docs/theory.md
+        section 6). A step is judged two or three steps later, so that the last ones of a run are not.
         """
         return self.t[self.unresolved_body >= 0]
 

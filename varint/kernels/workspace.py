@@ -1,8 +1,11 @@
 """Fresh scratch for a run."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from varint._numba import addresses_of
+from varint.kernels.balance import RECENT
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
@@ -107,7 +110,12 @@ def _effort_work(plan, functions):
 
 
 def _balance():
-    return Balance(*np.zeros((3, 1), dtype=np.bool_), *np.zeros((7, 1)), np.full(1, -1))
+    sizes = {"kinetic": 2, "recent": (2, RECENT)}
+    types = {"at_node": np.bool_, "nodes": np.int64, "smooth": np.int64, "unresolved": np.int64}
+    names = [field.name for field in fields(Balance)]
+    balance = Balance(**{name: np.zeros(sizes.get(name, 1), types.get(name, float)) for name in names})
+    balance.unresolved[:] = -1
+    return balance
 
 
 def _kept(efforts, products, nb, stages):
