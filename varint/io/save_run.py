@@ -8,8 +8,8 @@ import numpy as np
 from varint.errors import ArgumentError
 from varint.io.lock import locked
 from varint.io.place import check_name, check_place
-from varint.io.run_file import fingerprint
-from varint.io.run_writer import RunWriter
+from varint.io.run_file import Checkpoint, Progress, fingerprint
+from varint.io.run_writer import RunWriter, write_at_once
 from varint.model.checks import flag, path_of
 from varint.record import Counts, HeldNodes, Record
 
@@ -33,6 +33,10 @@ def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
     first, *others = _parts(record)
     with locked(place):
         made_of = record.mechanism, record.settings, record.layout, mark, record.load
+        if not others:
+            progress = Progress(0, len(first["t"]), record.status, record.counts)
+            write_at_once(place, *made_of, first, Checkpoint(progress, record.wall_time, record.message, checkpoint))
+            return
         writer = RunWriter.create(place, *made_of, first, checkpoint)
         try:
             for nodes in others:
