@@ -26,6 +26,7 @@ LAYERS = [
     {"simulation"},
     {"viz"},
     {"comparison"},
+    {"ensembles"},
     {"cli"},
     {"__main__"},
 ]

@@ -10,6 +10,7 @@ VarintError
 `-- FileError            a file that cannot be read or written                    (OSError)
 
 UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
+FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 """
 
 from functools import partial
@@ -78,3 +79,7 @@ class UnresolvedWarning(UserWarning):
 
     A smaller dt is needed.
     """
+
+
+class FailedMembersWarning(UserWarning):
+    """Members of an ensemble failed; the table has their messages."""
