@@ -7,6 +7,7 @@ VarintError
 |-- ArgumentError        a bad argument of a run: dt, duration, order, loads ...  (ValueError)
 |-- ConvergenceError     a step that could not be solved; carries the trajectory  (RuntimeError)
 |   `-- UnresolvedError  steps that did not resolve the motion, where asked for
+|-- EnsembleError        members of an ensemble failed                            (RuntimeError)
 `-- FileError            a file that cannot be read or written                    (OSError)
 
 UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
@@ -72,6 +73,10 @@ class UnresolvedError(ConvergenceError):
 
     ``time``, s, is the first of `Trajectory.unresolved`, or of a motor's; the trajectory is that of the whole run.
     """
+
+
+class EnsembleError(VarintError, RuntimeError):
+    """Members of an ensemble failed; ``varint ensemble`` ends with it."""
 
 
 class UnresolvedWarning(UserWarning):

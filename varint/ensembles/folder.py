@@ -97,5 +97,5 @@ def check_same(folder: Path, described: Mapping[str, Any], members: Sequence[Map
             )
     if len(known) > len(members):
         raise FileError(
-            f"'{folder}' holds an ensemble of {len(known)} members, not {len(members)}: give all of them, more may follow"
+            f"'{folder}' holds an ensemble of {len(known)} members, not {len(members)}: give them all, more may follow"
         )

@@ -82,12 +82,13 @@ def plain(value: object, what: str) -> Any:
     if isinstance(value, list | tuple):
         return [plain(one, what) for one in value]
     raise ArgumentError(
-        f"{what} must be finite numbers, texts, truth values, or lists of these, which a file can hold, got {shown(value)}"
+        f"{what} must be finite numbers, texts, truth values, or lists of these, which a file can hold, got"
+        f" {shown(value)}"
     )
 
 
 def parts_of(parameters: Mapping[str, Any], formulation: str) -> Parts:
-    """To what each parameter belongs: ``coordinates.JOINT`` and its like to the start, names of `OF_RUNS` to the run."""
+    """To what each one belongs: ``coordinates.JOINT`` and its like to the start, those of `OF_RUNS` to the run."""
     parts = Parts({}, {}, {})
     for name, value in parameters.items():
         key, dot, of = name.partition(".")

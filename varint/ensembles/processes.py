@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from varint.ensembles.figures import ERROR, MESSAGE, STATUS
@@ -60,10 +61,8 @@ class Worker:
         """Wait for the end of a process that has nothing to do."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        try:
+        with suppress(BrokenPipeError):  # it was dead before
             self.process.stdin.close()
-        except BrokenPipeError:  # it was dead before
-            pass
         self.process.wait()
         self.process.stdout.close()
 

@@ -105,7 +105,7 @@ class Ensemble(Shown):
         """Column to its values, one a member: arrays of numbers, where all are, with NaN for none; else lists.
 
         "member", the parameters, "status", "t_end" (s), "energy_error" (J), "largest_kinetic" (J), "drift" (m),
-        "unresolved" (s), "steps", "substeps", "newton_iterations", "wall_time" (s), the names of ``measure``, "message".
+        "unresolved" (s), "steps", "substeps", "newton_iterations", "wall_time" (s), those of ``measure``, "message".
         """
         rows = [self._table.values(number) for number in self._numbers]
         return {column: _column(column, [row[column] for row in rows]) for column in self._table.columns}

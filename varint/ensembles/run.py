@@ -161,7 +161,7 @@ def _pickled(task: Task) -> bytes:
 
 @contextmanager
 def _table_of(task: Task, members: Sequence[Mapping[str, Any]], overwrite: bool) -> Iterator[Table]:
-    """The table, with the rows of members that are not to be run again; its folder is this process's alone meanwhile."""
+    """The table, with the rows of members that are not run again; meanwhile its folder is this process's alone."""
     if task.folder is None:
         yield Table(members)
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from varint import mechanisms
-from varint.errors import ArgumentError, FileError
+from varint.errors import ArgumentError, FileError, VarintError
 from varint.io.formats import FORMATS
 from varint.io.mechanism_file import load_mechanism
 from varint.mechanism import Mechanism
@@ -86,7 +86,7 @@ def built(build: Callable, arguments: Mapping[str, Any], start: Mapping[str, Map
     try:
         given = build(**arguments)
     except Exception as problem:
-        if not getattr(problem, "__notes__", None):
+        if not isinstance(problem, VarintError) and not getattr(problem, "__notes__", None):
             where = traceback.extract_tb(problem.__traceback__)[-1]
             problem.add_note(f"{OF_USERS}build, at line {where.lineno} of '{where.filename}'")
         raise

@@ -38,7 +38,7 @@ class Table:
 
     def values(self, number: int) -> dict[str, Any]:
         """Of a member, by column; None where it has none."""
-        row = {NUMBER: number} | self.members[number] | self.rows[number]
+        row: Row = {NUMBER: number, **self.members[number], **self.rows[number]}
         return {column: row.get(column) for column in self.columns}
 
     def add(self, number: int, row: Row) -> None:
