@@ -43,8 +43,10 @@ class Worker:
             self._send(json.dumps({"task": len(task)}).encode() + b"\n" + task)
             told = self._receive()
         except Died as problem:
+            self.close()
             raise ArgumentError(f"a worker process could not start, it {problem}") from None
         if "failed" in told:
+            self.close()
             raise ArgumentError(f"build or measure cannot be used in a worker process: {told['failed']}")
 
     def row(self, member: Member) -> Row:

@@ -73,7 +73,9 @@ class Table:
             raise FileError(f"cannot read '{self.path}': {getattr(problem, 'strerror', None) or problem}") from None
         whole = text[: text.rfind("\n") + 1]
         lines = csv.reader(io.StringIO(whole, newline=""))
-        columns = next(lines, [])
+        columns = next(lines, None)
+        if columns is None:
+            return
         if [column for column in columns if column in self.columns] != self.columns:
             raise FileError(f"'{self.path}' is no table of this ensemble: overwrite=True begins anew")
         for cells in lines:
