@@ -14,8 +14,9 @@ import pytest
 from scipy import stats
 
 import varint as vi
+from varint.ensembles.figures import RESERVED
 from varint.ensembles.folder import clear
-from varint.ensembles.parameters import members_of
+from varint.ensembles.parameters import OF_RUNS, members_of
 from varint.ensembles.source import opened, source_of
 from varint.ensembles.work import run_member
 
@@ -507,3 +508,23 @@ def test_parquet(tmp_path, here):
     assert read["top"].tolist() == found.table["top"].tolist()
     assert read["status"].tolist() == ["done", "done"]
     assert read.index.tolist() == [0, 1]
+
+
+def test_the_page(tmp_path, monkeypatch, here):
+    """Its examples run; its columns and its arguments of the run are those that there are."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "ensembles.md").read_text()
+    example, draws, cluster = re.findall(r"```python\n(.*?)```", page, re.S)
+    names = {}
+    exec(example, names)
+    result = names["result"]
+    assert (len(result), result.failures) == (12, [])
+    assert names["worst"].trajectory.success
+    exec(draws, names)
+    assert len(names["draws"]) == 1000
+    compile(cluster, "cluster", "exec")
+    table = page.split("## The table")[1].split("\n## ")[0]
+    documented = [name for line in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", line)]
+    assert [name for name in documented if name != "measure"] == list(RESERVED)
+    of_runs = page.split("* the **run**")[1].split("* **build**")[0]
+    assert {name for names in OF_RUNS.values() for name in names} | set(TIMES) <= set(re.findall(r"`(\w+)`", of_runs))

@@ -6,7 +6,7 @@ from typing import Any
 
 import cloudpickle
 
-from varint.ensembles.figures import ERROR, MESSAGE, STATUS
+from varint.ensembles.figures import ERROR, MESSAGE, STATUS, error_row
 from varint.ensembles.processes import Member, Row
 from varint.ensembles.source import opened
 from varint.ensembles.work import Task, run_member
@@ -18,40 +18,57 @@ PATIENCE = 30  # s, for the scheduler and for the first worker
 def rows(scheduler: str, task: bytes, members: Sequence[Member]) -> Iterator[tuple[int, Row]]:
     """Number and row of each member, as they end, by the workers of the cluster.
 
-    ``task``: a pickled `Task`. A member whose worker dies is tried on others, as often as the cluster allows. Raises
-    ArgumentError where the package is missing, or no worker answers.
+    ``task``: a pickled `Task`. A member whose worker dies is tried on others, as often as the cluster allows, and in
+    the end once more, with no other beside it. Raises ArgumentError where the package is missing, or no worker answers.
     """
     try:
-        from distributed import Client, as_completed
+        from distributed import Client
     except ImportError:
         raise ArgumentError("scheduler= needs the package distributed: pip install varint[dask]") from None
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as problem:
-        raise ArgumentError(
-            f"no Dask scheduler answers at {scheduler!r}: {problem or type(problem).__name__}"
-        ) from None
+        why = problem or type(problem).__name__
+        raise ArgumentError(f"no Dask scheduler answers at {scheduler!r}: {why}") from None
     with client:
         try:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
             raise ArgumentError(f"the Dask cluster at {scheduler!r} has no workers: start some") from None
-        numbers, parameters = zip(*members, strict=True)
-        futures = client.map(_row, [task] * len(members), numbers, parameters, pure=False)
-        number_of = {future.key: number for future, number in zip(futures, numbers, strict=True)}
-        try:
-            for future in as_completed(futures):
-                yield number_of[future.key], _answer(future)
-                future.release()
-        finally:
-            client.cancel(futures)
+        beside_a_death = []
+        for number, row in _rows(client, task, members):
+            if row is None:
+                beside_a_death.append(number)
+            else:
+                yield number, row
+        parameters_of = dict(members)
+        for number in beside_a_death:
+            for _, row in _rows(client, task, [(number, parameters_of[number])]):
+                yield number, row or {STATUS: ERROR, MESSAGE: "the workers of the cluster that had it died, each one"}
 
 
-def _answer(future: Any) -> Row:
+def _rows(client: Any, task: bytes, members: Sequence[Member]) -> Iterator[tuple[int, Row | None]]:
+    """Number and row of each member; None where too many workers died that had it, by its fault or by another's."""
+    from distributed import as_completed
+
+    numbers, parameters = zip(*members, strict=True)
+    futures = client.map(_row, [task] * len(members), numbers, parameters, pure=False)
+    left = dict(zip(futures, numbers, strict=True))
+    del futures  # each is let go when it has answered, so that the cluster keeps no row
+    try:
+        for future in as_completed(left, loop=client.loop):
+            yield left.pop(future), _answer(future)
+    finally:
+        client.cancel(list(left))
+
+
+def _answer(future: Any) -> Row | None:
+    from distributed import KilledWorker
+
     problem = future.exception() if future.status != "finished" else None
     if problem is None:
         return future.result()
-    return {STATUS: ERROR, MESSAGE: " ".join(f"on the cluster: {type(problem).__name__}: {problem}".split())}
+    return None if isinstance(problem, KilledWorker) else error_row(problem)
 
 
 def _row(task: bytes, number: int, parameters: Mapping[str, Any]) -> Row:

@@ -24,7 +24,7 @@ FIGURES = {  # column to its unit and what it is
 }
 COUNTS = ("steps", "substeps", "newton_iterations")
 NUMBER, STATUS, MESSAGE = "member", "status", "message"
-RESERVED = (NUMBER, STATUS, MESSAGE, *FIGURES)
+RESERVED = (NUMBER, STATUS, *FIGURES, MESSAGE)
 Measure = Callable[[Trajectory], Mapping[str, float]]
 
 
