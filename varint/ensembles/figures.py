@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from varint.analysis.derived import energy_gap
+from varint.analysis.quantities import joint_drift
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
@@ -34,18 +36,23 @@ def row_of(trajectory: Trajectory, measure: Measure | None, parameters: Collecti
     ``parameters``: names that ``measure`` cannot give. Raises ArgumentError.
     """
     found = find_unresolved(trajectory, trajectory.settings["dt"])
+    energy_error, largest_kinetic = energy_gap(trajectory, np.inf)
     row = {
         STATUS: DONE if trajectory.success else STOPPED,
         "t_end": float(trajectory.t[-1]),
-        "energy_error": float(np.abs(trajectory.energy_balance).max()),
-        "largest_kinetic": float(trajectory.kinetic.max()),
-        "drift": float(trajectory.drift.max()),
+        "energy_error": energy_error,
+        "largest_kinetic": largest_kinetic,
+        "drift": max(map(_largest_drift, trajectory.parts())),
         "unresolved": None if found is None else found.time,
         **{name: getattr(trajectory, name) for name in COUNTS},
         "wall_time": trajectory.wall_time,
     }
     message = trajectory.message if not trajectory.success else "" if found is None else found.message
     return row | measured(trajectory, measure, parameters) | {MESSAGE: message}
+
+
+def _largest_drift(trajectory: Trajectory) -> float:
+    return float(joint_drift(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz).max())
 
 
 def measured(trajectory: Trajectory, measure: Measure | None, parameters: Collection[str]) -> dict[str, float]:
