@@ -49,7 +49,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="for table and runs; none kept if not given"
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="processes, default as many as cores")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes, default as cores, or some more")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, in place of processes")
     existing = parser.add_mutually_exclusive_group()
     existing.add_argument("--resume", action="store_true", help="go on with the ensemble in the folder")

@@ -29,6 +29,7 @@ from varint.model.checks import call, check_name, choice, flag, function_of, pat
 from varint.simulation import ON_UNRESOLVED
 
 MOST_WORKERS = 4096
+WRITERS = 4  # cores for one process more
 Progress = Callable[[int, int, int], object]
 
 
@@ -75,7 +76,8 @@ def ensemble(
     measure : function, optional
         Of the trajectory of a member; gives a mapping of names to numbers, more columns of the table.
     workers : int, optional
-        Processes; as many as cores that this process may use, where not given.
+        Processes; where not given, as many as cores that this process may use, and with ``output`` a quarter more, for
+        while others wait for the disk.
     scheduler : str, optional
         Address of the scheduler of a Dask cluster, whose workers have varint and see ``output`` under the same path.
     progress : callable, optional
@@ -103,7 +105,7 @@ def ensemble(
         function_of(measure, "measure", ArgumentError)
     if progress is not None:
         function_of(progress, "progress", ArgumentError)
-    rows = _way(workers, scheduler)
+    rows = _way(workers, scheduler, output is not None)
     folder = _checked_output(output, resume, overwrite)
     task = Task(source, formulation, common, folder, measure, on_unresolved == "raise")
     pickled = _pickled(task)
@@ -129,10 +131,13 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _way(workers: int | None, scheduler: str | None) -> Callable[[bytes, Sequence[Work]], Iterator[tuple[int, Row]]]:
+def _way(
+    workers: int | None, scheduler: str | None, writing: bool
+) -> Callable[[bytes, Sequence[Work]], Iterator[tuple[int, Row]]]:
     """The function that gives the rows of members: by processes of this machine, or by a cluster."""
     if scheduler is None:
-        count = usable_cores() if workers is None else workers
+        cores = usable_cores()
+        count = (cores + writing * -(-cores // WRITERS)) if workers is None else workers
         return Processes(whole_number(count, "workers", 1, ArgumentError, MOST_WORKERS)).rows
     if workers is not None:
         raise ArgumentError(
