@@ -65,10 +65,12 @@ def _rows(client: Any, task: bytes, members: Sequence[Member]) -> Iterator[tuple
 def _answer(future: Any) -> Row | None:
     from distributed import KilledWorker
 
-    problem = future.exception() if future.status != "finished" else None
-    if problem is None:
+    try:
         return future.result()
-    return None if isinstance(problem, KilledWorker) else error_row(problem)
+    except KilledWorker:
+        return None
+    except Exception as problem:  # of a worker that cannot read the task, say
+        return error_row(problem)
 
 
 def _row(task: bytes, number: int, parameters: Mapping[str, Any]) -> Row:
