@@ -13,6 +13,7 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._numba import njit
+from varint.algebra.sums import two_sum
 from varint.kernels.balance import add_piece, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
@@ -22,6 +23,7 @@ from varint.kernels.inputs import set_inputs, set_load
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, has_efforts, solve_step
 from varint.kernels.projection import project
+from varint.kernels.restart import go_back, keep_start
 
 
 @njit
@@ -33,11 +35,10 @@ def _extrapolate(velocity, history):
 
 
 @njit
-def _recall(velocity, history):
-    """The velocity of this stage's last step."""
+def _keep_velocity(velocity, kept):
     for i in range(velocity.shape[0]):
         for k in range(6):
-            velocity[i, k] = history[0, i, k]
+            kept[i, k] = velocity[i, k]
 
 
 @njit
@@ -50,44 +51,46 @@ def _remember(velocity, history):
 
 
 @njit
-def _kick(target, momentum, load, half_step):
-    for i in range(target.shape[0]):
+def _kick(ws, half_step):
+    """The momenta that a piece starts from: half a kick of the loads beyond those at the node."""
+    for i in range(ws.goal.shape[0]):
         for k in range(6):
-            target[i, k] = momentum[i, k] + half_step * load[i, k]
+            kick = ws.momentum_rest[i, k] + half_step * ws.load[i, k]
+            ws.goal[i, k], ws.goal_rest[i, k] = two_sum(ws.momentum[i, k], kick)
 
 
 @njit(inline="always")
-def _finish(momentum, velocity, mass, inertia, residual, load, half_step, goal):
+def _finish(plan, ws, half_step):
     """Momenta at the end node, from the converged velocities and what is left of the residual.
 
-    Taking the residual off makes the momentum balance exact at any Newton tolerance. Returns the work of the load, J;
-    ``goal``: the momenta that the piece started from, the kick of the load included.
+    Taking the residual off makes the momentum balance exact at any Newton tolerance. Returns the work of the load, J.
     """
-    work = 0.0
+    work, mass = 0.0, plan.bodies.mass
     for i in range(mass.size):
-        v, p = velocity[i], momentum[i]
+        v, p, rest, start, load = ws.velocity[i], ws.momentum[i], ws.momentum_rest[i], ws.goal[i], ws.load[i]
         for k in range(6):
-            work += (goal[i, k] - p[k]) * v[k]
-        angular_momentum(inertia[i], v[3], v[4], v[5], -half_step, p)
+            work += (start[k] - p[k]) * v[k]
+        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], -half_step, p)
         for k in range(3):
             p[k] = mass[i] * v[k]
         for k in range(6):
-            kick = half_step * load[i, k]
+            kick = half_step * load[k]
             work += kick * v[k]
-            p[k] += kick - residual[i, k]
+            change = (p[k] - start[k]) + (kick - ws.residual_body[i, k])
+            p[k], rest[k] = two_sum(start[k], ws.goal_rest[i, k] + change)
     return work
 
 
 @njit
 def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
-    """Solve a piece of a stage, of size ``h``, from ``before`` to ``after`` of the step that starts at a node.
+    """Solve a stage of a (sub-)step, of size ``h``, from ``before`` to ``after`` of the step that starts at a node.
 
     ``when``: (node, before, after, dt), dt the spacing of the nodes. Returns (status, iterations).
     """
     node, before, after, dt = when
     half_step = 0.5 * h
     set_load(plan, ws, inputs, node, before)
-    _kick(ws.goal, ws.momentum, ws.load, half_step)
+    _kick(ws, half_step)
     set_inputs(ws, inputs, node, 0.5 * (before + after))
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
@@ -104,9 +107,7 @@ def _finish_part(plan, ws, inputs, pose, h, when):
     if ws.balance.at_node[0]:
         weigh_node(plan, ws, pose, h)
     set_load(plan, ws, inputs, node, after)
-    work = _finish(
-        ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
-    )
+    work = _finish(plan, ws, half_step)
     if has_efforts(plan):
         finish_efforts(plan, ws, half_step)
     if plan.constraints.row.size:
@@ -119,33 +120,49 @@ def _finish_part(plan, ws, inputs, pose, h, when):
 
 
 @njit
-def advance_stage(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
-    """One composition stage of size ``h``, in sub-steps where Newton does not converge, and up to impacts.
+def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
+    """A step of the scheme from a node, in sub-steps of the whole scheme where Newton does not converge; up to impacts.
 
-    ``when``: (node, share, width): from ``share`` to ``share + width`` of the step that starts at the node. Returns
-    (status, pose, iterations, sub-steps beyond the first).
+    ``stages``: their sizes over the step. ``when``: (node, width, dt): ``width`` of the spacing dt of the nodes.
+    Returns (status, pose, iterations, sub-steps beyond the first).
     """
-    node, share, width = when
+    node, width, dt = when
     done, size, part, iterations, pieces = 0.0, 1.0, 1.0, 0, 0
     restart_search(ws)
     while done < 1.0:
-        piece = (node, share + width * done, share + width * (done + part), h / width)
-        status, count = _try_part(plan, ws, inputs, pose, h * part, tol, stage, extrapolate and part == 1.0, piece)
-        iterations += count
+        if stages.size > 1:
+            keep_start(plan, ws, pose)
+        status, verdict, end, before, least = CONVERGED, ACCEPTED, pose, width * done, 0.0
+        for stage in range(stages.size):
+            share = width * part * stages[stage]
+            after = before + share
+            status, count = _try_part(
+                plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, (node, before, after, dt)
+            )
+            iterations += count
+            if status != CONVERGED:
+                break
+            if plan.limits.measure.size:  # of schemes of one stage only
+                verdict, least = meet_limits(plan, ws, pose, part, min(size, 1.0 - done))
+                if verdict != ACCEPTED:
+                    break
+            _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, after, dt))
+            end, before = 1 - end, after
+            _keep_velocity(ws.velocity, ws.kept.velocity[stage])
         if status != CONVERGED:
             size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # a trial may be as short as it likes
             if size < 1.0 / (1 << DEEPEST_SUBSTEP):
                 return status, pose, iterations, pieces
             part, ws.search.limit[0] = size, -1
-            _recall(ws.velocity, ws.history[stage])
+            if stages.size > 1:
+                go_back(plan, ws, pose)
+            _keep_velocity(ws.history[0, 0], ws.velocity)
             continue
-        if plan.limits.measure.size:
-            verdict, part = meet_limits(plan, ws, pose, part, min(size, 1.0 - done))
-            if verdict != ACCEPTED:
-                continue
+        if verdict != ACCEPTED:
+            part = least
+            continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
-        _finish_part(plan, ws, inputs, pose, h * part, (node, 0.0, share + width * done, h / width))
-        pose = 1 - pose
+        pose = end
         pieces += 1
         if ws.search.limit[0] >= 0:
             impact_at_end(plan, ws, pose)
@@ -153,7 +170,8 @@ def advance_stage(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0
         part = min(size, 1.0 - done)
-    _remember(ws.velocity, ws.history[stage])
+    for stage in range(stages.size):
+        _remember(ws.kept.velocity[stage], ws.history[stage])
     return CONVERGED, pose, iterations, pieces - 1
 
 
@@ -166,10 +184,8 @@ def start_momentum(plan, ws, half_step):
     """
     for i in range(plan.bodies.mass.size):
         for k in range(6):
-            ws.residual_body[i, k] = 0.0
-    _finish(
-        ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
-    )
+            ws.residual_body[i, k] = ws.goal[i, k] = ws.goal_rest[i, k] = 0.0
+    _finish(plan, ws, half_step)
 
 
 @njit(seconds=6, what="steps in maximal coordinates")
@@ -186,17 +202,13 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
     position, quat, velocity, work, state, unresolved, counts = out
     record = 0
     for step in range(steps):
-        share = 0.0
-        for stage in range(stages.size):
-            status, pose, iterations, pieces = advance_stage(
-                plan, ws, inputs, pose, dt * stages[stage], tol, stage, node + step >= 3,
-                (node + step, share, stages[stage]),
-            )  # fmt: skip
-            counts[0] += iterations
-            counts[1] += pieces
-            if status != CONVERGED:
-                return status, pose, step, record
-            share += stages[stage]
+        status, pose, iterations, pieces = advance_step(
+            plan, ws, inputs, pose, stages, tol, node + step >= 3, (node + step, 1.0, dt)
+        )
+        counts[0] += iterations
+        counts[1] += pieces
+        if status != CONVERGED:
+            return status, pose, step, record
         ws.balance.at_node[0] = True
         if (node + step + 1) % stride == 0:
             row = (position[record], quat[record], velocity[record], work[record], state[record])
