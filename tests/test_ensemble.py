@@ -9,17 +9,16 @@ import sys
 import warnings
 from pathlib import Path
 
-import cloudpickle
 import numpy as np
 import pytest
+from in_process import Here
 from scipy import stats
 
 import varint as vi
 from varint.ensembles.figures import RESERVED
 from varint.ensembles.folder import clear
 from varint.ensembles.parameters import OF_RUNS, members_of
-from varint.ensembles.source import opened, source_of
-from varint.ensembles.work import run_member
+from varint.ensembles.source import source_of
 
 ROOT = Path(__file__).parent.parent
 TIMES = {"duration": 0.1, "dt": 0.01}
@@ -51,19 +50,6 @@ def quiet(*arguments, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vi.FailedMembersWarning)
         return vi.ensemble(*arguments, **TIMES, **options)
-
-
-class Here:
-    """In place of worker processes: the same work in this process, which saves the start of others."""
-
-    def __init__(self, count):
-        self.count = count
-
-    def rows(self, task, members):
-        task = cloudpickle.loads(task)
-        with opened(task.source) as build:
-            for number, parameters in members:
-                yield number, json.loads(json.dumps(run_member(task, build, number, parameters)))
 
 
 @pytest.fixture
@@ -158,6 +144,7 @@ WRONG = [
     ({"measure": 3}, "measure must be a function"),
     ({"progress": 3}, "progress must be a function"),
     ({"workers": 0}, "workers must be a whole number from 1"),
+    ({"scheduler": "localhost:8786"}, "an address as 'tcp://host:8786', got 'localhost:8786'"),
     ({"workers": 2, "scheduler": "tcp://x:1"}, "leave out workers or scheduler"),
     ({"resume": True}, "resume needs output="),
     ({"output": "x", "resume": True, "overwrite": True}, "give one of them"),

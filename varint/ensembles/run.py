@@ -25,7 +25,7 @@ from varint.ensembles.table import Table
 from varint.ensembles.work import Task, run_path
 from varint.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
 from varint.io.lock import locked
-from varint.model.checks import call, check_name, choice, flag, function_of, path_of, whole_number
+from varint.model.checks import call, check_name, choice, flag, function_of, path_of, shown, whole_number
 from varint.simulation import ON_UNRESOLVED
 
 MOST_WORKERS = 4096
@@ -144,6 +144,8 @@ def _way(
             "workers are processes of this machine, a cluster has its own: leave out workers or scheduler"
         )
     address = check_name(scheduler, "scheduler", ArgumentError)
+    if "://" not in address:
+        raise ArgumentError(f"scheduler must be an address as 'tcp://host:8786', got {shown(scheduler)}")
     return lambda task, members: cluster_rows(address, task, members)
 
 
