@@ -112,6 +112,8 @@ def test_wrong_distributions(given, message):
         vi.random_draws(100, given)
 
 
+DEEP: list = []
+DEEP.append(DEEP)
 WRONG = [
     ({"parameters": {"angel": [1.0]}}, "no parameter 'angel', did you mean 'angle'"),
     ({"parameters": {"coordinates.joint 3": [1.0]}}, "no joint 'joint 3', did you mean 'joint"),
@@ -122,6 +124,7 @@ WRONG = [
     ({"parameters": {"status": [1.0]}}, "column of every table"),
     ({"parameters": {"angle": []}}, "give one at least"),
     ({"parameters": {"angle": [np.nan]}}, "finite numbers"),
+    ({"parameters": {"angle": [DEEP]}}, "which a file can hold"),
     ({"parameters": {"angle": [pendulum]}}, "which a file can hold"),
     ({"parameters": {"a": range(10_000), "b": range(10_000)}}, "more than 10000000 members"),
     ({"parameters": []}, "has no member"),

@@ -10,6 +10,7 @@ from varint.ensembles.parameters import MOST_MEMBERS, name_of
 from varint.errors import ArgumentError
 from varint.model.checks import choice, finite, positive, shown, whole_number
 
+LARGEST_SEED = 2**64 - 1
 KINDS = {"uniform": ("least", "largest"), "loguniform": ("least", "largest"), "normal": ("mean", "standard deviation")}
 
 
@@ -31,7 +32,7 @@ def random_draws(n: int, distributions: Mapping[str, Any], *, seed: int = 0) -> 
     Raises ArgumentError.
     """
     n = whole_number(n, "n", 1, ArgumentError, MOST_MEMBERS)
-    seed = whole_number(seed, "seed", 0, ArgumentError)
+    seed = whole_number(seed, "seed", 0, ArgumentError, LARGEST_SEED)
     if not isinstance(distributions, Mapping) or not distributions:
         raise ArgumentError(f"distributions must be a mapping of names to distributions, got {shown(distributions)}")
     drawn = {}

@@ -12,6 +12,7 @@ from varint.model.checks import is_alone, sequence_of, shown, suggestion
 from varint.model.start import MOTION_KEYS
 
 MOST_MEMBERS = 10_000_000
+DEEPEST = 10  # list in a list in a parameter
 TIMES = ("duration", "dt")
 OF_RUNS = {  # arguments that a member, or all of them, can give to the run, beside its times; by formulation
     "maximal": ("order", "scheme", "tol", "every", "closures", "force", "torque"),
@@ -69,7 +70,7 @@ def name_of(name: object) -> str:
     return name
 
 
-def plain(value: object, what: str) -> Any:
+def plain(value: object, what: str, depth: int = DEEPEST) -> Any:
     """``value`` as JSON holds it: numbers, texts, truth values, None, lists and mappings of these; or ArgumentError."""
     if isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "iufbU":
         value = value.tolist()
@@ -77,10 +78,10 @@ def plain(value: object, what: str) -> Any:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {key: plain(one, what) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one, what) for one in value]
+    if depth and isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: plain(one, what, depth - 1) for key, one in value.items()}
+    if depth and isinstance(value, list | tuple):
+        return [plain(one, what, depth - 1) for one in value]
     raise ArgumentError(
         f"{what} must be finite numbers, texts, truth values, or lists of these, which a file can hold, got"
         f" {shown(value)}"
