@@ -223,8 +223,8 @@ def _run_calls() -> dict[str, Call]:
         "order": 2, "integrators": lambda: ["dop853"], "rtol": 1e-10, "progress": lambda: lambda *_: None,
     }  # fmt: skip
     members = {
-        "build": lambda: vi.mechanisms.double_pendulum, "parameters": lambda: {"angle": [0.1, 0.2]}, "duration": 0.01, "dt": 0.005,
-        "formulation": "maximal", "output": "members", "resume": False, "overwrite": True,
+        "build": lambda: vi.mechanisms.double_pendulum, "parameters": lambda: {"angle": [0.1, 0.2]}, "duration": 0.01,
+        "dt": 0.005, "formulation": "maximal", "output": "members", "resume": False, "overwrite": True,
         "measure": lambda: lambda trajectory: {"first": 1.0}, "workers": 2, "scheduler": None,
         "progress": lambda: lambda *_: None, "on_unresolved": "warn",
     }  # fmt: skip
