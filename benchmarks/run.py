@@ -6,7 +6,9 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("newton", "scaling", "ldu", "loops", "forces", "hour", "redmax", "derivatives", "threads", "resolution")
+NAMES = (
+    "newton", "scaling", "ldu", "loops", "forces", "hour", "redmax", "derivatives", "threads", "resolution", "ensemble",
+)  # fmt: skip
 
 
 def main(names):

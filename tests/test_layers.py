@@ -27,6 +27,7 @@ LAYERS = [
     {"simulation"},
     {"viz"},
     {"comparison"},
+    {"ensembles"},
     {"cli"},
     {"__main__"},
 ]

@@ -13,6 +13,8 @@ from varint.errors import (
     ArgumentError,
     AssemblyError,
     ConvergenceError,
+    EnsembleError,
+    FailedMembersWarning,
     FileError,
     MechanismError,
     StateError,
@@ -37,6 +39,8 @@ __all__ = [
     "AssemblyError",
     "Body",
     "ConvergenceError",
+    "EnsembleError",
+    "FailedMembersWarning",
     "FileError",
     "Mechanism",
     "MechanismError",
@@ -50,9 +54,12 @@ __all__ = [
     "accelerations",
     "compare",  # noqa: F405  see __getattr__
     "deformable_spring",
+    "ensemble",  # noqa: F405
     "load",
+    "load_ensemble",  # noqa: F405
     "load_mechanism",
     "mechanisms",
+    "random_draws",  # noqa: F405
     "save_mechanism",
     "simulate",
     *(name for name in (*_forces, *_joints) if not name.isupper()),  # the registries are not for users
@@ -64,6 +71,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("varint.redmax")
     if name == "compare":
         return importlib.import_module("varint.comparison").compare
+    if name in ("ensemble", "load_ensemble", "random_draws"):
+        return getattr(importlib.import_module("varint.ensembles"), name)
     if name == "__version__":
         return _version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

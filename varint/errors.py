@@ -7,9 +7,11 @@ VarintError
 |-- ArgumentError        a bad argument of a run: dt, duration, order, loads ...  (ValueError)
 |-- ConvergenceError     a step that could not be solved; carries the trajectory  (RuntimeError)
 |   `-- UnresolvedError  steps that did not resolve the motion, where asked for
+|-- EnsembleError        members of an ensemble failed                            (RuntimeError)
 `-- FileError            a file that cannot be read or written                    (OSError)
 
 UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
+FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 """
 
 from functools import partial
@@ -73,8 +75,16 @@ class UnresolvedError(ConvergenceError):
     """
 
 
+class EnsembleError(VarintError, RuntimeError):
+    """Members of an ensemble failed; ``varint ensemble`` ends with it."""
+
+
 class UnresolvedWarning(UserWarning):
     """Steps did not resolve the motion, which may gain or lose energy without a reason, or the effort of a motor.
 
     A smaller dt is needed.
     """
+
+
+class FailedMembersWarning(UserWarning):
+    """Members of an ensemble failed; the table has their messages."""

@@ -12,11 +12,13 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from force_samples import sample_mechanism, samples
 from fuzz._wrong import NO_ARRAY, NO_NAME, NO_NUMBER, WRONG, a_driven_mechanism, a_mechanism, a_run
 from fuzz.kinds import Kind, register
+from in_process import Here
 from random_mechanisms import random_body, random_joint
 
 import varint as vi
@@ -60,6 +62,16 @@ def _reduced_run() -> vi.Trajectory:
 @cache
 def _comparison():
     return vi.compare(a_mechanism(), 0.02, (0.01, 0.005))
+
+
+def _ensemble(**arguments):
+    with mock.patch("varint.ensembles.run.Processes", Here):
+        return vi.ensemble(**arguments)
+
+
+def _kept_ensemble() -> str:
+    _ensemble(build="double_pendulum", parameters={}, duration=0.01, dt=0.005, output="kept", overwrite=True)
+    return "kept"
 
 
 def _always(value: Any) -> Callable[[], Any]:
@@ -210,6 +222,12 @@ def _run_calls() -> dict[str, Call]:
         "mechanism": a_mechanism(), "duration": 0.02, "dt": lambda: (0.01, 0.005), "state": a_mechanism().state(),
         "order": 2, "integrators": lambda: ["dop853"], "rtol": 1e-10, "progress": lambda: lambda *_: None,
     }  # fmt: skip
+    members = {
+        "build": lambda: vi.mechanisms.double_pendulum, "parameters": lambda: {"angle": [0.1, 0.2]}, "duration": 0.01,
+        "dt": 0.005, "formulation": "maximal", "output": "members", "resume": False, "overwrite": True,
+        "measure": lambda: lambda trajectory: {"first": 1.0}, "workers": 2, "scheduler": None,
+        "progress": lambda: lambda *_: None, "on_unresolved": "warn",
+    }  # fmt: skip
     looped = {"mechanism": _four_bar(), "duration": 0.01, "dt": 0.005, "integrator": "euler", "baumgarte": 5.0}
 
     def ask(run):
@@ -228,6 +246,11 @@ def _run_calls() -> dict[str, Call]:
         "simulate goes on": Call(going_on, _rights(duration=0.02, resume=True)),
         "redmax.simulate": Call(vi.redmax.simulate, _rights(**reduced), ask),
         "redmax.simulate of a loop": Call(vi.redmax.simulate, _rights(**looped), ask),
+        "ensemble": Call(_ensemble, _rights(**members), repr),
+        "load_ensemble": Call(vi.load_ensemble, _rights(path=_kept_ensemble), repr),
+        "random_draws": Call(
+            vi.random_draws, _rights(n=3, distributions=lambda: {"angle": ("uniform", 0.1, 0.2)}, seed=1), list
+        ),
         "compare": Call(vi.compare, _rights(**compared), str),
         "compare with one's own": Call(vi.compare, _rights(**compared | {"integrators": lambda: [_same_again]}), str),
         "accelerations": Call(vi.accelerations, _rights(mechanism=motor, state=motor.state(), t=0.5)),

@@ -11,11 +11,11 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from varint.cli import compare, info, plot, run
+from varint.cli import compare, ensemble, info, plot, run
 from varint.cli.common import stdout_console
 from varint.cli.facts import Report, json_line
 from varint.cli.parser import Parser, UsageError, parse
-from varint.errors import ConvergenceError, FileError, VarintError
+from varint.errors import ConvergenceError, EnsembleError, FileError, VarintError
 from varint.model.checks import OF_USERS
 
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
@@ -24,7 +24,8 @@ DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv``, that of the process where not given, and return its exit code.
 
-    2: a user's mistake, 3: a step could not be solved, 130: interrupted. Wrong usage raises SystemExit(2).
+    2: a user's mistake, 3: a step could not be solved, or members of an ensemble failed, 130: interrupted. Wrong usage
+    raises SystemExit(2).
     """
     try:
         return _main(sys.argv[1:] if argv is None else list(argv))
@@ -83,7 +84,7 @@ def _told(problem: BaseException | None) -> tuple[int, str]:
     if isinstance(problem, KeyboardInterrupt):
         return INTERRUPTED, f"interrupted: {problem}" if str(problem) else "interrupted"
     notes, text, code = getattr(problem, "__notes__", []), str(problem), FAILED
-    if isinstance(problem, ConvergenceError):
+    if isinstance(problem, ConvergenceError | EnsembleError):
         code = NOT_CONVERGED
     elif not isinstance(problem, VarintError):
         if not any(note.startswith(OF_USERS) for note in notes):
@@ -121,7 +122,7 @@ def _parser() -> tuple[Parser, dict[str, Parser]]:
     parser.add_argument("--traceback", action="store_true", help="show where in the code an error was raised")
     parser.set_defaults(quiet=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for command in (run, info, plot, compare):
+    for command in (run, info, plot, compare, ensemble):
         command.add_parser(commands)
     for name, own in commands.choices.items():
         # no default, which would undo what stands before the command

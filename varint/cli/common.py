@@ -1,6 +1,6 @@
 """What the subcommands share: the mechanism they are told of, paths to write to, where they print."""
 
-from argparse import ArgumentParser, _SubParsersAction
+from argparse import ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     from varint.io.formats import FORMATS
 
     if name in mechanisms.NAMES:
-        return getattr(mechanisms, name)(**_all_parsed(parameters))
+        return getattr(mechanisms, name)(**all_parsed(parameters))
     if Path(name).suffix in FORMATS:
         if parameters:
             raise ArgumentError(f"parameters are for mechanisms of the catalogue, '{name}' is a file: change it there")
@@ -90,22 +90,39 @@ def stdout_console() -> "Console":
     return StdoutConsole(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
 
 
-def _all_parsed(texts: list[str]) -> dict[str, object]:
+def all_parsed(texts: list[str]) -> dict[str, object]:
+    """Names to values, of texts ``KEY=VALUE``. Raises ArgumentError."""
     given: dict[str, object] = {}
-    for key, value in map(_parsed, texts):
+    for key, text in map(key_and_text, texts):
         if key in given:
             raise ArgumentError(f"parameter '{key}' is given twice: leave one out")
-        given[key] = value
+        given[key] = value_of(text)
     return given
 
 
-def _parsed(text: str) -> tuple[str, object]:
-    import ast
-
+def key_and_text(text: str) -> tuple[str, str]:
+    """The two sides of ``KEY=VALUE``. Raises ArgumentError."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise ArgumentError(f"a parameter is written KEY=VALUE, got '{text}'")
+    return key.strip(), value.strip()
+
+
+def value_of(text: str) -> object:
+    """The Python literal that ``text`` is, or the text itself."""
+    import ast
+
     try:
-        return key.strip(), ast.literal_eval(value.strip())
+        return ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return key.strip(), value.strip()
+        return text
+
+
+def how_to_resume(args: Namespace) -> str:
+    """The command that goes on with what has been written; empty where nothing has."""
+    import shlex
+
+    if args.output is None or not args.output.exists():
+        return ""
+    words = [word for word in args.command_line if word not in ("--resume", "--force")]
+    return f"go on with it by  varint {shlex.join([*words, '--resume'])}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.common import Commands, add_mechanism, numbers
+from varint.cli.common import Commands, add_mechanism, how_to_resume, numbers
 
 if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
@@ -72,7 +72,7 @@ def execute(args: Namespace) -> "Report":
         with _progress(args.dt, args.quiet) as progress:
             trajectory = _simulate(args, mechanism, progress)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_how_to_resume(args)) from None
+        raise KeyboardInterrupt(how_to_resume(args)) from None
     except ConvergenceError as problem:
         trajectory, failure = problem.trajectory, problem
 
@@ -190,12 +190,3 @@ def _progress(dt: float, quiet: bool) -> Iterator[Callable[[float, float], None]
                 bar.add_task("", total=steps, completed=int(done), simulated=simulated)
 
         yield progress
-
-
-def _how_to_resume(args: Namespace) -> str:
-    import shlex
-
-    if args.output is None or not args.output.exists():
-        return ""
-    words = [word for word in args.command_line if word not in ("--resume", "--force")]
-    return f"go on with it by  varint {shlex.join([*words, '--resume'])}"

@@ -209,9 +209,7 @@ class RunWriter:
     def _put(self) -> None:
         """Move the file to its place; from here on a kill leaves a readable one there."""
         os.fsync(self.handle)
-        if self.path.exists():
-            shutil.copymode(self.path, self.at)
-        os.replace(self.at, self.path)
+        _move(self.at, self.path)
         self.at = self.path
 
     def _commit(self, checkpoint: Checkpoint) -> None:
@@ -274,6 +272,35 @@ class RunWriter:
         return int.from_bytes(os.pread(self.handle, *END_OF_FILE), "little")
 
 
+def write_at_once(
+    path: Path,
+    mechanism: Mechanism,
+    settings: dict,
+    layout: dict,
+    mark: str,
+    load: np.ndarray | None,
+    nodes: Mapping[str, np.ndarray],
+    diagnostics: Mapping[str, np.ndarray],
+    last: Checkpoint,
+) -> None:
+    """A file with all ``nodes`` and ``diagnostics`` of a run that has come to ``last``, in place of one at ``path``.
+
+    Other arguments as of `RunWriter.create`.
+    """
+    with _fresh(path) as fresh:
+        _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, diagnostics, last)
+        with open(fresh, "rb") as file:
+            os.fsync(file.fileno())
+        _move(fresh, path)
+
+
+def _move(fresh: Path, path: Path) -> None:
+    """Put a file in the place of another, with its mode."""
+    if path.exists():
+        shutil.copymode(path, fresh)
+    os.replace(fresh, path)
+
+
 @contextmanager
 def _fresh(path: Path) -> Iterator[Path]:
     """A path beside ``path`` for its replacement; what a killed process left there is removed. Errors name ``path``."""
@@ -329,7 +356,7 @@ def _allocate(handle: int, begin: int, end: int) -> None:
 
 
 def _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, diagnostics, first) -> None:
-    """Write a run file with the nodes of the start to ``fresh``. Other arguments as of `RunWriter.create`."""
+    """Write a run file with ``nodes`` and the checkpoint ``first`` to ``fresh``, see `RunWriter.create`."""
     objects = {"settings": settings, "layout": layout, "nodes": _columns(nodes), "diagnostics": _columns(diagnostics)}
     texts = {"format": FORMAT.encode(), "fingerprint": mark.encode()}
     texts |= {name: json.dumps(value).encode() for name, value in objects.items()}

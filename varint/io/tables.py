@@ -48,7 +48,7 @@ def to_csv(trajectory: "Trajectory", path: str | Path, what: Sequence[str]) -> N
 
 def to_dataframe(trajectory: "Trajectory", what: Sequence[str]) -> "pandas.DataFrame":
     """See `Trajectory.to_dataframe`."""
-    pandas = _optional("pandas")
+    pandas = optional("pandas")
     time, *others = chosen_columns(trajectory, what)
     table = pandas.DataFrame(
         np.column_stack([column.values for column in others]) if others else None,
@@ -61,7 +61,7 @@ def to_dataframe(trajectory: "Trajectory", what: Sequence[str]) -> "pandas.DataF
 
 def to_xarray(trajectory: "Trajectory", what: Sequence[str]) -> "xarray.Dataset":
     """See `Trajectory.to_xarray`."""
-    xarray = _optional("xarray")
+    xarray = optional("xarray")
     found = {group: _variable(trajectory, group) for group in what or DEFAULT}
     labels = {"time": ("time", trajectory.t, {"units": "s"})}
     return xarray.Dataset(found, labels, {"mechanism": trajectory.mechanism.name}).assign_coords(
@@ -93,8 +93,9 @@ def _labels(trajectory: "Trajectory", name: str) -> dict[str, list[str]]:
     return {"axis": list(XYZ)} if len(listed) > 1 else {}
 
 
-def _optional(name: str) -> ModuleType:
+def optional(name: str, extra: str = "tables") -> ModuleType:
+    """A package that not everybody has; ArgumentError with the ``extra`` of varint that brings it."""
     try:
         return import_module(name)
     except ImportError:
-        raise ArgumentError(f"this needs the package {name}: pip install varint[tables]") from None
+        raise ArgumentError(f"this needs the package {name}: pip install varint[{extra}]") from None

@@ -1,8 +1,11 @@
 """Mechanisms as Python files with a function ``build() -> Mechanism``."""
 
+import functools
 import sys
 import traceback
 import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from varint.errors import FileError, VarintError
@@ -13,6 +16,16 @@ from varint.model.checks import OF_USERS
 
 def load(path: Path) -> Mechanism:
     """What ``build()`` of the file returns. The file can import others of its folder, as scripts can."""
+    with opened(path) as build:
+        mechanism = build()
+    if not isinstance(mechanism, Mechanism):
+        raise FileError(f"build() of '{path}' returned {type(mechanism).__name__}, not a Mechanism")
+    return mechanism
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Callable]:
+    """The function ``build`` of the file, which can import others of its folder while this is open."""
     if not path.is_file():
         raise FileError(f"cannot read '{path}': no such file")
     module = types.ModuleType(path.stem)
@@ -28,16 +41,23 @@ def load(path: Path) -> Mechanism:
             raise FileError(f"{_where(problem, str(path))}: {type(problem).__name__}: {problem}") from problem
         if not callable(getattr(module, "build", None)):
             raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
-        try:
-            mechanism = module.build()
-        except Exception as problem:
-            problem.add_note(f"{OF_USERS}{_where(problem, str(path))}, in build()")
-            raise
+        yield _told(module.build, str(path))
     finally:
         sys.path.remove(folder)
-    if not isinstance(mechanism, Mechanism):
-        raise FileError(f"build() of '{path}' returned {type(mechanism).__name__}, not a Mechanism")
-    return mechanism
+
+
+def _told(build: Callable, path: str) -> Callable:
+    """``build`` with a note at its errors that says whose it is."""
+
+    @functools.wraps(build)
+    def told(*arguments: object, **options: object) -> object:
+        try:
+            return build(*arguments, **options)
+        except Exception as problem:
+            problem.add_note(f"{OF_USERS}{_where(problem, path)}, in build()")
+            raise
+
+    return told
 
 
 def _where(problem: Exception, path: str) -> str:
@@ -48,4 +68,4 @@ def _where(problem: Exception, path: str) -> str:
     return f"'{path}'" + (f", line {lines[-1]}" if lines else "")
 
 
-register(Format(".py", "a script with `build() -> Mechanism`", load))
+register(Format(".py", "a script with `build() -> Mechanism`", load, opened=opened))

@@ -1,0 +1,122 @@
+"""The table of an ensemble: a row a member, in memory and as a CSV file that grows as members end."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from varint.ensembles.figures import COUNTS, FIGURES, MESSAGE, NUMBER, STATUS
+from varint.errors import FileError
+from varint.io.whole import written_whole
+
+Row = dict[str, Any]
+
+
+class Table:
+    """Rows of the members that ended so far, by their numbers.
+
+    members : list of dict
+        Parameters of all members.
+    rows : dict
+        Number of a member to its row, see `varint.ensembles.figures`, without its parameters.
+    path : Path or None
+        Of the file.
+    """
+
+    def __init__(self, members: Sequence[Mapping[str, Any]], path: Path | None = None) -> None:
+        self.members, self.path = members, path
+        self.rows: dict[int, Row] = {}
+        self.parameters = list(dict.fromkeys(name for member in members for name in member))
+        self._measured: dict[str, None] = {}
+
+    @property
+    def columns(self) -> list[str]:
+        """Number, parameters, status, figures, those of ``measure``, message."""
+        return [NUMBER, *self.parameters, STATUS, *FIGURES, *self._measured, MESSAGE]
+
+    def values(self, number: int) -> dict[str, Any]:
+        """Of a member, by column; None where it has none."""
+        row: Row = {NUMBER: number, **self.members[number], **self.rows[number]}
+        return {column: row.get(column) for column in self.columns}
+
+    def add(self, number: int, row: Row) -> None:
+        """A member that ended; its line is in the file when this returns. Raises FileError."""
+        known = len(self._measured)
+        self.put(number, row)
+        if self.path is None:
+            return
+        if len(self._measured) > known:
+            self.write()
+            return
+        try:
+            with open(self.path, "ab") as file:
+                file.write(self._lines([number]))
+        except OSError as problem:
+            raise FileError(f"cannot write '{self.path}': {problem.strerror or problem}") from None
+
+    def write(self) -> None:
+        """The file anew, in the order of the members."""
+        assert self.path is not None
+        with written_whole(self.path) as fresh:
+            fresh.write_bytes(_line(self.columns) + self._lines(sorted(self.rows)))
+
+    def read(self) -> None:
+        """Take the rows that are in the file; a line that a kill has cut short does not count. Raises FileError."""
+        assert self.path is not None
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as problem:
+            raise FileError(f"cannot read '{self.path}': {getattr(problem, 'strerror', None) or problem}") from None
+        whole = text[: text.rfind("\n") + 1]
+        lines = csv.reader(io.StringIO(whole, newline=""))
+        columns = next(lines, None)
+        if columns is None:
+            return
+        if [column for column in columns if column in self.columns] != self.columns:
+            raise FileError(f"'{self.path}' is no table of this ensemble: overwrite=True begins anew")
+        for cells in lines:
+            self._take(columns, cells)
+
+    def _take(self, columns: list[str], cells: list[str]) -> None:
+        try:
+            found = dict(zip(columns, cells, strict=True))
+            number = int(found[NUMBER])
+            own = [name for name in columns if name not in (NUMBER, *self.parameters)]
+            row = {name: _value(name, found[name]) for name in own if found[name] or name in (STATUS, MESSAGE)}
+            if not 0 <= number < len(self.members):
+                raise ValueError("no such member")
+        except (ValueError, KeyError):
+            raise FileError(f"'{self.path}' is damaged at the line {','.join(cells)[:80]!r}: overwrite=True") from None
+        self.put(number, row)
+
+    def put(self, number: int, row: Row) -> None:
+        """A member that ended, in memory alone."""
+        self.rows[number] = row
+        fixed = {STATUS, MESSAGE, *FIGURES}
+        self._measured |= {name: None for name in row if name not in fixed}
+
+    def _lines(self, numbers: Sequence[int]) -> bytes:
+        return b"".join(_line([_cell(value) for value in self.values(number).values()]) for number in numbers)
+
+
+def _line(cells: Sequence[str]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerow(cells)
+    return text.getvalue().encode("utf-8", errors="replace")
+
+
+def _cell(value: Any) -> str:
+    """Numbers in full, texts as they are, anything else as JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return repr(value) if isinstance(value, int | float) else json.dumps(value)
+
+
+def _value(name: str, cell: str) -> Any:
+    if name in (STATUS, MESSAGE):
+        return cell
+    return int(cell) if name in COUNTS else float(cell)

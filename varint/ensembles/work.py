@@ -1,0 +1,137 @@
+"""The work of one member: build it, run it or go on with it, keep its run, work out its row."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from varint.analysis.trajectory import Trajectory
+from varint.ensembles.figures import ERROR, MESSAGE, STATUS, STOPPED, Measure, error_row, row_of
+from varint.ensembles.parameters import parts_of
+from varint.ensembles.source import Source, built, label_of
+from varint.errors import ConvergenceError
+from varint.io.run_reader import open_run
+from varint.mechanism import Mechanism
+from varint.model.checks import is_whole
+from varint.running import checked_times
+from varint.simulation import load, simulate
+
+HELD = 1 << 26  # bytes of a run that may be in memory until it is written
+PATIENCE = 2.0  # s of a run that is in memory alone
+RUNS_IN_A_FOLDER = 1000
+NODE = 8 * 20  # bytes of a body at a node, about
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What all members have in common.
+
+    source : Source
+    formulation : str
+    common : dict
+        Arguments of the run.
+    folder : Path or None
+        Absolute; where the runs are kept.
+    measure : function or None
+    unresolved_fails : bool
+        Whether a member whose steps did not resolve its motion counts as stopped.
+    """
+
+    source: Source
+    formulation: str
+    common: Mapping[str, Any]
+    folder: Path | None
+    measure: Measure | None
+    unresolved_fails: bool
+
+    def described(self) -> dict[str, Any]:
+        """As ``ensemble.json`` tells it: all that makes one ensemble another, but for its members."""
+        measure = None if self.measure is None else label_of(self.measure)
+        return {"build": self.source.label, "formulation": self.formulation, **self.common, "measure": measure}
+
+
+class TooLong(Exception):
+    """A run in memory has gone on for so long that it is worth a file to go on from."""
+
+
+def run_path(folder: Path, number: int) -> Path:
+    """Of the run of a member."""
+    return folder / "runs" / f"{number // RUNS_IN_A_FOLDER:03d}" / f"{number:06d}.h5"
+
+
+def run_member(task: Task, build: Callable, number: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a member, see `varint.ensembles.figures`; every error of it is in the row."""
+    try:
+        row = row_of(_trajectory(task, build, number, parameters), task.measure, parameters)
+    except Exception as problem:  # the others shall run all the same
+        return error_row(problem)
+    if task.unresolved_fails and row["unresolved"] is not None and row[STATUS] != ERROR:
+        row[STATUS] = STOPPED
+    return row | {MESSAGE: " ".join(row[MESSAGE].split())}
+
+
+def _trajectory(task: Task, build: Callable, number: int, parameters: Mapping[str, Any]) -> Trajectory:
+    path = None if task.folder is None else run_path(task.folder, number)
+    started = path is not None and path.exists()
+    if path is not None and started and _has_ended(path):
+        return load(path)
+    parts = parts_of(parameters, task.formulation)
+    mechanism, state = built(build, parts.build, parts.start)
+    arguments = {**task.common, **parts.run}
+    run = partial(_simulate(task.formulation), mechanism, state=state, **arguments)
+    if path is None:
+        return _reached(run)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not started and _is_small(mechanism, arguments):
+        try:
+            trajectory = _reached(partial(run, progress=_patient()))
+        except TooLong:
+            pass  # and once more, into a file from its start
+        else:
+            trajectory.save(path)
+            return trajectory
+    return _reached(partial(run, output=path, resume=started))
+
+
+def _has_ended(path: Path) -> bool:
+    with open_run(path) as run:
+        return run.checkpoint.progress.status >= 0
+
+
+def _simulate(formulation: str) -> Callable:
+    if formulation == "maximal":
+        return partial(simulate, on_unresolved="ignore")
+    from varint.redmax import simulate as simulate_reduced  # slow to import, so only when needed
+
+    return simulate_reduced
+
+
+def _reached(run: Callable[[], Trajectory]) -> Trajectory:
+    """The trajectory of ``run``, up to where it could go."""
+    try:
+        return run()
+    except ConvergenceError as problem:
+        return problem.trajectory
+
+
+def _is_small(mechanism: Mechanism, arguments: Mapping[str, Any]) -> bool:
+    """Whether the run can be in memory until it is written; not where an integrator chooses the nodes."""
+    if arguments.get("dt") is None:
+        return False
+    _, _, steps = checked_times(arguments["duration"], arguments["dt"])
+    every = arguments.get("every", 1)
+    nodes = steps / every if is_whole(every) and every > 0 else steps
+    return nodes * NODE * len(mechanism.bodies) <= HELD
+
+
+def _patient() -> Callable[[float, float], None]:
+    """A function of the progress that raises TooLong after a while."""
+    end = time.monotonic() + PATIENCE
+
+    def look(done: float, total: float) -> None:
+        if done < total and time.monotonic() > end:
+            raise TooLong
+
+    return look
