@@ -190,9 +190,13 @@ def energy_balance(trajectory: "Trajectory") -> np.ndarray:
 
     The work of these is summed over the recorded nodes.
     """
-    potentials = trajectory.forces_along.potential
-    dissipated = (potentials[0] - potentials - (trajectory.work - trajectory.work[0])).sum(axis=1)
-    return trajectory.energy - trajectory.energy[0] + dissipated - trajectory.work_from_outside
+    dissipated, start = [], None
+    for part in trajectory.parts():
+        potential, work = part.forces_along.potential, part.work
+        start = start or (potential[0], work[0])
+        dissipated.append((start[0] - potential - (work - start[1])).sum(axis=1))
+    change = trajectory.energy - trajectory.energy[0]
+    return change + np.concatenate(dissipated) - trajectory.work_from_outside
 
 
 @quantity("N s", shown=conserves_momentum, rows=_momentum_rows("linear", "N s", lambda run: run.linear_momentum))

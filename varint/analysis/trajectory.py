@@ -25,7 +25,7 @@ from varint.model.checks import in_a_shape, is_whole, shown
 from varint.model.forces.base import Force
 from varint.model.joints.base import Joint
 from varint.model.state import State
-from varint.record import ChosenNodes, Nodes, Record
+from varint.record import ChosenNodes, HeldNodes, Nodes, Record
 
 if TYPE_CHECKING:
     import pandas
@@ -207,10 +207,17 @@ class Trajectory:
         """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
         return self.nodes["load"] if self.record.load is None else self.record.load
 
-    def parts(self) -> Iterator[Trajectory]:
-        """The same nodes in order, as trajectories that fit in memory."""
+    def parts(self, *, overlap: bool = False) -> Iterator[Trajectory]:
+        """The same nodes in order, as trajectories that fit in memory.
+
+        ``overlap``: the last node of each is the first of the next as well.
+        """
+        last: Mapping[str, np.ndarray] = {}
         for nodes in self.nodes.parts():
+            if last:
+                nodes = HeldNodes({name: np.concatenate([last[name], nodes[name]]) for name in nodes})
             yield type(self)(self.record.part(nodes))
+            last = {name: nodes[name][-1:] for name in nodes} if overlap else {}
 
     @cached_property
     def orientation(self) -> np.ndarray:
@@ -441,9 +448,15 @@ class Trajectory:
     @cached_property
     def work_from_outside(self) -> np.ndarray:
         """(T,) J, of the loads since the start, summed over the recorded nodes."""
+        between = [part._work_between for part in self.parts(overlap=True)]
+        return np.concatenate([[0.0], np.cumsum(np.concatenate(between))])
+
+    @property
+    def _work_between(self) -> np.ndarray:
+        """(T - 1,) J, of the loads from each node to the next."""
         velocity = np.concatenate([self.velocity, self.angular_velocity], axis=2)
         power = np.einsum("tni,tni->t", np.broadcast_to(self.load, velocity.shape), velocity)
-        return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
+        return 0.5 * (power[1:] + power[:-1]) * np.diff(self.t)
 
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

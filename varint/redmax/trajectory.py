@@ -105,16 +105,16 @@ class ReducedTrajectory(Trajectory):
         """Whether the motion of a joint is prescribed."""
         return bool(self.driving)
 
-    @cached_property
-    def work_from_outside(self) -> np.ndarray:
-        """(T,) J, of the loads and of prescribed joints since the start, summed over the recorded nodes."""
+    @property
+    def _work_between(self) -> np.ndarray:
+        """(T - 1,) J, of the loads and of prescribed joints from each node to the next."""
         impulsive = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
         work = np.zeros(len(self.t) - 1)
         for name, effort in self.driving.items():
             rates = self.qdot[:, self.columns[name]]
             mean = effort[1:] if impulsive else 0.5 * (effort[1:] + effort[:-1])
             work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
-        return super().work_from_outside + np.concatenate([[0.0], np.cumsum(work)])
+        return super()._work_between + work
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
