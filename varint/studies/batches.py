@@ -46,7 +46,7 @@ def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
     while True:
         fit, rest = _least_squares(found, mean, share, line)
         size = rest @ rest
-        if len(share) <= LEAST or rest[1:] @ rest[:-1] <= INDEPENDENT / np.sqrt(len(share)) * size:
+        if len(share) <= LEAST or abs(rest[1:] @ rest[:-1]) <= INDEPENDENT / np.sqrt(len(share)) * size:
             return fit
         found, mean = (_in_pairs(share * each) / _in_pairs(share) for each in (found, mean))
         share = _in_pairs(share)
