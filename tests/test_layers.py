@@ -26,6 +26,7 @@ LAYERS = [
     {"simulation"},
     {"viz"},
     {"comparison"},
+    {"studies"},
     {"cli"},
     {"__main__"},
 ]

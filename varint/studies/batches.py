@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-MOST, LEAST = 512, 8  # batches; powers of two
+MOST = 512  # batches; a power of two, as is
+LEAST = 8
 INDEPENDENT = 0.5  # over the root of the number of batches: correlation of neighbouring means that is none
 CONFIDENCE = 0.95
 

@@ -24,7 +24,8 @@ from varint.studies.study import Study
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INTERVALS, FEWEST = 400, 2 * LEAST  # of a run where none is given, and at least
+INTERVALS = 400  # of a run where none is given
+FEWEST = 2 * LEAST
 SETTLING = 0.1  # of the run: until the separation lies along the direction that grows fastest
 SEPARATION = 1e-6  # sizes of a part, rad
 LARGEST = 1e-2  # at the end of an interval: above, growth is not that of neighbours
@@ -152,7 +153,7 @@ def lyapunov_exponent(
         end = simulate(own, every * dt, dt, state=start, on_unresolved="ignore", **options)[-1]
         before, away = (neighbours.apart(base[i], near) for i, near in ((k, start), (k + 1, end)))
         rates[k] = np.log(np.linalg.norm(away) / np.linalg.norm(before)) / (every * dt)
-        _check_growth(np.linalg.norm(away), base, k, every * dt)
+        _check_growth(float(np.linalg.norm(away)), base, k, every * dt)
     settled = int(SETTLING * count)
     fit = fitted(base.t[settled + 1 : count + 1], rates[settled:], line=False)
     return LyapunovExponent(

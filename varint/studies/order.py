@@ -152,7 +152,7 @@ def _with_straight_lines(series: Series, floor: Quantities) -> Series:
 
 
 def straight(dt: np.ndarray, error: np.ndarray, clear: np.ndarray) -> np.ndarray:
-    """(K,) the longest row of neighbours that are ``clear`` with slopes alike, the finest of several; none or two up."""
+    """(K,) the longest row of neighbours, two or more, ``clear`` and with slopes alike; the finest of several."""
     slopes, best = _slopes(dt, error), (0, 0)
     for first in range(len(dt) - 1):
         for last in range(first + 2, len(dt) + 1):

@@ -57,7 +57,8 @@ class PhasePortrait(Study):
     def _draw(self, axes: "Axes") -> None:
         from varint.viz.style import COLOURS
 
-        jumps = np.flatnonzero(np.abs(np.diff(self.coordinate)) > np.pi) + 1 if self.wrapped else []
+        far = np.abs(np.diff(self.coordinate)) > np.pi
+        jumps = np.flatnonzero(far & self.wrapped) + 1
         broken = (np.insert(each, jumps, np.nan) for each in (self.coordinate, self.rate))
         axes.plot(*broken, color=COLOURS[0], linewidth=0.8)
         axes.plot(self.coordinate[0], self.rate[0], "o", color=COLOURS[1], markersize=4)
@@ -76,9 +77,7 @@ class PhasePortrait(Study):
         axes.set_ylabel(f"{axes.get_ylabel()} ({self.unit or 1}/s)")
 
 
-def phase_portrait(
-    trajectory: Trajectory, joint: str | tuple[str, int], wrapped: bool | None = False
-) -> PhasePortrait:
+def phase_portrait(trajectory: Trajectory, joint: str | tuple[str, int], wrapped: bool | None = False) -> PhasePortrait:
     """A coordinate of a joint against its rate.
 
     Parameters

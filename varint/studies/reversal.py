@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -93,7 +93,8 @@ def time_reversal(
 
     A symmetric scheme returns to round-off where forces depend on the pose alone; dampers, friction and stops that take
     energy make the difference that they make in nature. Inputs that are functions of time, and prescribed motions,
-    are run backward.
+    are run backward. Inputs by functions are held over a step, which is not symmetric, those of prescribed motions are
+    not.
 
     Parameters
     ----------
@@ -113,10 +114,10 @@ def time_reversal(
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     clock = Clock(direction=-1.0)
     backward = _backward(by_clock(mechanism, clock))
-    forward = simulate(mechanism, duration, dt, state=state, order=order, scheme=scheme, tol=tol)
+    options: dict[str, Any] = {"order": order, "scheme": scheme, "tol": tol}
+    forward = simulate(mechanism, duration, dt, state=state, **options)
     clock.start, end = float(forward.t[-1]), forward[-1]
     turned = State(end.position, end.quat_wxyz, -end.velocity, -end.angular_velocity)
-    options = {"order": order, "scheme": scheme, "tol": tol}
     back = simulate(backward, duration, dt, state=turned, on_unresolved="ignore", **options)
     return TimeReversal(
         mechanism=mechanism.name,
@@ -131,8 +132,10 @@ def _backward(mechanism: Mechanism) -> Mechanism:
     """The mechanism with motions at constant rates the other way round."""
 
     def turned(force: Force) -> Force:
-        rate = force.constant_rate if isinstance(force, Commanded) else None
-        return force if rate is None else replace(force, rate=-rate)
+        if not isinstance(force, Commanded) or force.constant_rate is None:
+            return force
+        other: dict[str, Any] = {"rate": -force.constant_rate}
+        return replace(force, **other)
 
     forces = [turned(force) for force in mechanism.forces]
     return mechanism if forces == list(mechanism.forces) else replace(mechanism, forces=forces)

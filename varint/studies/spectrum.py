@@ -105,7 +105,8 @@ class PowerSpectrum(Study):
 
         handles = []
         for power, colour in zip(self.power.T[:MOST_DRAWN], COLOURS, strict=False):
-            handles += axes.plot(self.frequency[1:], np.where(power > 0, power, np.nan)[1:], color=colour, linewidth=0.9)
+            seen = np.where(power > 0, power, np.nan)
+            handles += axes.plot(self.frequency[1:], seen[1:], color=colour, linewidth=0.9)
         unit = self.units[0] if len(set(self.units)) == 1 else "unit"
         axes.set(xlabel="Frequency (Hz)", ylabel=f"Power ({unit or 1}²/Hz)", yscale="log")
         legend(axes, handles, self.columns)
@@ -125,8 +126,8 @@ def power_spectrum(
     trajectory : Trajectory
         Where its nodes are not equally spaced, values between them are taken by `Trajectory.at`, as many as nodes.
     what : str or (body, point)
-        "coordinates", "rates", "velocity", "energy", ..., all in docs/pictures.md; or the position of a point of a body,
-        (3,), m, world, reference configuration.
+        "coordinates", "rates", "velocity", "energy", ..., all in docs/pictures.md; or the position of a point of a
+        body, (3,), m, world, reference configuration.
     of : str or sequence of str, optional
         Names of bodies, joints or forces; all where not given.
     segments : int
