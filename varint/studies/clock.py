@@ -39,4 +39,5 @@ def _by_clock(force: Force, clock: Clock) -> Force:
     def at_clock(t: float, *others: Any) -> float:
         return function(clock(t), *others)
 
-    return replace(force, **{force.command_name: at_clock})
+    other: dict[str, Any] = {force.command_name: at_clock}
+    return replace(force, **other)

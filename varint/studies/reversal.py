@@ -93,8 +93,7 @@ def time_reversal(
 
     A symmetric scheme returns to round-off where forces depend on the pose alone; dampers, friction and stops that take
     energy make the difference that they make in nature. Inputs that are functions of time, and prescribed motions,
-    are run backward. Inputs by functions are held over a step, which is not symmetric, those of prescribed motions are
-    not.
+    are run backward. Inputs of other forces that are functions are held over a step, which is not symmetric.
 
     Parameters
     ----------
