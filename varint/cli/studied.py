@@ -67,7 +67,7 @@ def _(spectrum: PowerSpectrum) -> list[Part]:
         Fact("mechanism", "", spectrum.mechanism),
         Fact("resolution", "resolution", spectrum.resolution, "Hz"),
         Fact("highest", "highest frequency", spectrum.frequency[-1], "Hz"),
-        Fact("resampled", "resampled", spectrum.resampled),
+        Fact("resampled", "resampled" if spectrum.resampled else "", spectrum.resampled),
     ]
     units = dict(zip(spectrum.columns, spectrum.units, strict=True))
     columns = [

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 REDUCED, FINEST = REFERENCES = ("reduced", "finest")
 RTOL = 1e-12  # of the reference in reduced coordinates
-CLEAR = 30.0  # times the error of the reference: below, an error is not known well enough for a slope
+CLEAR = 5.0  # times the error of the reference, which is told too large: below, an error gives no slope
 ALIKE = 0.3  # slopes between neighbouring steps that differ by no more belong to one straight line
 
 
@@ -45,7 +45,7 @@ class OrderStudy(Study):
         there is none.
 
     The straight line is the longest row of neighbouring steps between which the slopes differ by less than 0.3, of
-    those whose errors are 30 times that of the reference, and whose motion stays near it. So neither round-off nor
+    those whose errors are 5 times that of the reference, and whose motion stays near it. So neither round-off nor
     steps that are too coarse have a part in the order.
     """
 
