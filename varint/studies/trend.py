@@ -84,11 +84,11 @@ class Trend(Study):
         from varint.viz.style import COLOURS, MEAN
 
         unit, symbol = time_unit(self.t)
-        line = self.level + self.slope * (self.t - self.t.mean())
-        axes.plot(self.t / unit, self.mean, ".-", color=COLOURS[0], linewidth=0.7, markersize=4, label="batch means")
+        line = self.slope * (self.t - self.t.mean())
+        axes.plot(self.t / unit, self.mean - self.level, ".-", color=COLOURS[0], linewidth=0.7, markersize=4, label="batch means")
         axes.plot(self.t / unit, line, color=MEAN, linewidth=1.4, label="line")
         axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-        axes.set_ylabel(f"{self.quantity.capitalize()} ({self.unit})")
+        axes.set_ylabel(f"{self.quantity.capitalize()} - its mean ({self.unit})")
         axes.legend(frameon=False, fontsize=9)
         over_time(axes, self.t, unit, symbol)
 
