@@ -155,6 +155,12 @@ def test_a_value_at_a_node_is_found_once(swing):
         assert np.diff(times).min() > 1e-3
 
 
+def test_a_value_that_is_touched_at_a_node_is_found_once(swing):
+    x = swing.position[40, 0, 0]
+    times = vi.crossings(swing, lambda state: -((state.position[0, 0] - x) ** 2))
+    assert times.tolist() == pytest.approx([swing.t[40]], abs=1e-12)
+
+
 def test_an_angle_takes_a_value_in_every_turn():
     spinning = pendulum().state(rates={"joint 1": 9.0})
     run = vi.simulate(pendulum(), 5.0, 0.005, state=spinning, order=4)

@@ -1,7 +1,8 @@
 """Means and slopes of numbers that depend on those before them, with their standard errors: the method of batches.
 
 Neighbouring values are taken together into batches, until the means of neighbouring batches are independent as far as
-can be told. A standard error from the scatter of these means holds whatever the dependence within a batch is.
+can be told (Flyvbjerg and Petersen). A standard error from the scatter of these means holds whatever the dependence
+within a batch is.
 """
 
 from typing import NamedTuple

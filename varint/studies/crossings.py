@@ -59,7 +59,7 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
     found = find_root(off, (t[before], t[before + 1]), args=(goal,))
     (left, right), size = found.bracket, np.abs(found.f_bracket)
     at_node = np.where(size[0] < size[1], left, right)  # where round-off has put it beyond the node
-    return np.where(found.success, found.x, at_node)
+    return np.unique(np.where(found.success, found.x, at_node))
 
 
 def observed(trajectory: Trajectory, of: Crossed) -> np.ndarray:

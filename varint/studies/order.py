@@ -1,12 +1,11 @@
 """The order of accuracy of schemes on a mechanism: errors over steps."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import UNITS, Quantities, differences, largest
 from varint.comparison.run import CHECK, dividing, known_orders, reduced, stopped_or_done, variational
 from varint.comparison.series import Series, fitted_order, make_series
@@ -90,7 +89,6 @@ def order_study(
     order: int | Sequence[int] = 2,
     state: State | None = None,
     reference: str = REDUCED,
-    progress: Callable[[str], object] | None = None,
 ) -> OrderStudy:
     """Run a mechanism by several steps, and fit the order of the errors.
 
@@ -108,8 +106,6 @@ def order_study(
     reference : {"reduced", "finest"}
         "reduced": the same motion in reduced coordinates with error control at 1e-12, which shares no equation with the
         schemes. "finest": the scheme of the highest order at a quarter of the smallest step.
-    progress : callable, optional
-        Called before each run with what it is.
 
     Raises ArgumentError, StateError; ConvergenceError where the reference could not be computed.
     """
@@ -118,8 +114,6 @@ def order_study(
     choice(reference, REFERENCES, "reference", ArgumentError)
     steps = dividing(dt, duration)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
-    tell = progress or (lambda what: None)
-    tell("the reference")
     if reference == REDUCED:
         exact, values = reduced(mechanism, state, steps, DEFAULT), (RTOL, CHECK * RTOL)
         words = f"{exact.name}, rtol {RTOL:g}"
@@ -131,10 +125,7 @@ def order_study(
     found = []
     for number in orders:
         task = variational(mechanism, state, steps, number)
-        runs: list[Trajectory] = []
-        for value in steps:
-            tell(f"{task.name}, dt = {value:g} s")
-            runs.append(stopped_or_done(task.run, value, duration))
+        runs = [stopped_or_done(task.run, value, duration) for value in steps]
         times = [run.wall_time for run in runs]
         series = make_series(task.name, task.parameter, steps, runs, times, best, floor)
         found.append(_with_straight_lines(series, floor))

@@ -85,7 +85,8 @@ class Trend(Study):
 
         unit, symbol = time_unit(self.t)
         line = self.slope * (self.t - self.t.mean())
-        axes.plot(self.t / unit, self.mean - self.level, ".-", color=COLOURS[0], linewidth=0.7, markersize=4, label="batch means")
+        away = self.mean - self.level
+        axes.plot(self.t / unit, away, ".-", color=COLOURS[0], linewidth=0.7, markersize=4, label="batch means")
         axes.plot(self.t / unit, line, color=MEAN, linewidth=1.4, label="line")
         axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
         axes.set_ylabel(f"{self.quantity.capitalize()} - its mean ({self.unit})")
