@@ -1,4 +1,4 @@
-"""Runs the examples of pictures.md, which write the pictures that it shows: ``make docs``."""
+"""Runs the examples of pictures.md and analysis.md, which write the pictures that these show: ``make docs``."""
 
 import contextlib
 import re
@@ -7,21 +7,22 @@ from pathlib import Path
 
 from PIL import Image
 
-PAGE = Path(__file__).with_name("pictures.md")
-IMAGES = PAGE.with_name("images")
+PAGES = [Path(__file__).with_name(name) for name in ("pictures.md", "analysis.md")]
+IMAGES = Path(__file__).with_name("images")
 COLOURS = 96  # of a picture, so that it is small
 
 
 def write(folder: Path) -> None:
     """Run all examples in ``folder``."""
     with contextlib.chdir(folder):
-        for example in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S):
-            exec(example, {})
+        for page in PAGES:
+            for example in re.findall(r"```python\n(.*?)```", page.read_text(), re.S):
+                exec(example, {})
 
 
 def shown() -> list[str]:
-    """The names of the pictures in the page."""
-    return re.findall(r"\]\(images/(.+?)\)", PAGE.read_text())
+    """The names of the pictures in the pages."""
+    return [name for page in PAGES for name in re.findall(r"\]\(images/(.+?)\)", page.read_text())]
 
 
 if __name__ == "__main__":

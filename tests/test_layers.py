@@ -28,6 +28,7 @@ LAYERS = [
     {"viz"},
     {"comparison"},
     {"ensembles"},
+    {"studies"},
     {"cli"},
     {"__main__"},
 ]

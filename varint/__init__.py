@@ -53,17 +53,36 @@ __all__ = [
     "VarintError",
     "accelerations",
     "compare",  # noqa: F405  see __getattr__
+    "crossings",  # noqa: F405
     "deformable_spring",
     "ensemble",  # noqa: F405
+    "energy_trend",  # noqa: F405
     "load",
     "load_ensemble",  # noqa: F405
     "load_mechanism",
+    "lyapunov_exponent",  # noqa: F405
     "mechanisms",
     "random_draws",  # noqa: F405
+    "order_study",  # noqa: F405
+    "phase_portrait",  # noqa: F405
+    "poincare_section",  # noqa: F405
+    "power_spectrum",  # noqa: F405
     "save_mechanism",
     "simulate",
+    "time_reversal",  # noqa: F405
     *(name for name in (*_forces, *_joints) if not name.isupper()),  # the registries are not for users
 ]
+
+STUDIES = {  # function to its module: imported when asked for
+    "crossings": "crossings",
+    "energy_trend": "trend",
+    "lyapunov_exponent": "lyapunov",
+    "order_study": "order",
+    "phase_portrait": "phase",
+    "poincare_section": "poincare",
+    "power_spectrum": "spectrum",
+    "time_reversal": "reversal",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -73,6 +92,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("varint.comparison").compare
     if name in ("ensemble", "load_ensemble", "random_draws"):
         return getattr(importlib.import_module("varint.ensembles"), name)
+    if name in STUDIES:
+        return getattr(importlib.import_module(f"varint.studies.{STUDIES[name]}"), name)
     if name == "__version__":
         return _version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -96,8 +96,8 @@ def compare(
     told = _told if progress is None else function_of(progress, "progress", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
-    steps = _dividing(dt, duration)
-    orders, (names, own) = _known_orders(order), _known_integrators(integrators)
+    steps = dividing(dt, duration)
+    orders, (names, own) = known_orders(order), _known_integrators(integrators)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     compiling = _enough_to_compile(mechanism, steps, duration)
     tasks = _tasks(mechanism, state, steps, (orders, names, own))
@@ -108,7 +108,7 @@ def compare(
         call(told, "progress, a function that is called as progress(done, total, name)", done, total, name)
         done += 1
 
-    exact = _reduced(mechanism, state, steps, DEFAULT)
+    exact = reduced(mechanism, state, steps, DEFAULT)
     tell("reference")
     reference = exact.run(rtol, duration)
     assert isinstance(reference, ReducedTrajectory)
@@ -116,7 +116,7 @@ def compare(
     between = differences(exact.run(CHECK * rtol, duration), reference)
     series = []
     for task in tasks:
-        _stopped_or_done(task.run, task.values[0], compiling)  # which is no stepping time
+        stopped_or_done(task.run, task.values[0], compiling)  # which is no stepping time
         runs, wall_time = _timed_runs(task, duration, tell)
         series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
     asked = orders, names, tuple(map(name_of, own))
@@ -149,7 +149,7 @@ def _several(value: object, what: str, of: str) -> tuple[Any, ...]:
     return (value,) if is_alone(value) else sequence_of(value, what, of, ArgumentError)
 
 
-def _dividing(dt: float | Sequence[float], duration: float) -> np.ndarray:
+def dividing(dt: float | Sequence[float], duration: float) -> np.ndarray:
     """(K,) s; the ``dt`` given but for round-off."""
     dt = [positive(value, "dt", ArgumentError) for value in _several(dt, "dt", "steps")]
     if not dt:
@@ -169,7 +169,7 @@ def _dividing(dt: float | Sequence[float], duration: float) -> np.ndarray:
     return duration / np.array(steps)
 
 
-def _known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
+def known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
     orders = tuple(scheme(number).order for number in _several(order, "order", "whole numbers"))
     if not orders:
         raise ArgumentError(f"order is empty: give one or more of {', '.join(map(str, ORDERS))}")
@@ -212,15 +212,15 @@ def _tasks(
 ) -> list[Task]:
     """Of VI by its orders, REDMAX by its integrators, integrators of one's own, and the unstabilised one."""
     orders, names, own = asked
-    tasks = [_variational(mechanism, state, dt, number) for number in orders]
-    tasks += [_reduced(mechanism, state, dt, name) for name in names]
+    tasks = [variational(mechanism, state, dt, number) for number in orders]
+    tasks += [reduced(mechanism, state, dt, name) for name in names]
     tasks += [_own(mechanism, state, dt, step) for step in own]
     if mechanism.compiled.topology.cluster_of:
-        tasks.append(_reduced(mechanism, state, dt, DEFAULT, baumgarte=0.0))
+        tasks.append(reduced(mechanism, state, dt, DEFAULT, baumgarte=0.0))
     return tasks
 
 
-def _variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> Task:
+def variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> Task:
     def run(value: float, duration: float) -> Trajectory:
         every = round(dt[0] / value)
         common: dict[str, Any] = {"state": state, "order": order, "tol": TOL, "every": every}
@@ -229,7 +229,7 @@ def _variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int)
     return Task(f"VI order {order}", "dt", dt, run)
 
 
-def _reduced(mechanism: Mechanism, state: State, dt: np.ndarray, integrator: str, baumgarte: float = BAUMGARTE) -> Task:
+def reduced(mechanism: Mechanism, state: State, dt: np.ndarray, integrator: str, baumgarte: float = BAUMGARTE) -> Task:
     common: dict[str, Any] = {"state": state, "integrator": integrator, "baumgarte": baumgarte}
 
     def by_step(value: float, duration: float) -> Trajectory:
@@ -244,7 +244,7 @@ def _reduced(mechanism: Mechanism, state: State, dt: np.ndarray, integrator: str
     return Task(name, "rtol", TOLERANCES, by_tolerance)
 
 
-def _stopped_or_done(run: Callable[[float, float], Trajectory], value: float, duration: float) -> Trajectory:
+def stopped_or_done(run: Callable[[float, float], Trajectory], value: float, duration: float) -> Trajectory:
     """The trajectory of ``run``, up to where it could go."""
     try:
         return run(value, duration)
@@ -265,7 +265,7 @@ def _timed_runs(task: Task, duration: float, tell: Callable[[str], None]) -> tup
 
 def _timed(run: Callable[[float, float], Trajectory], value: float, duration: float) -> tuple[Trajectory, float]:
     """The trajectory of ``run`` and the least wall time of some repetitions, s."""
-    trajectory = _stopped_or_done(run, value, duration)
+    trajectory = stopped_or_done(run, value, duration)
     times = [trajectory.wall_time]
     while trajectory.success and len(times) < REPETITIONS and sum(times) < ENOUGH:
         times.append(run(value, duration).wall_time)

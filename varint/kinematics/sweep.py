@@ -148,7 +148,7 @@ def sweep(
     structure: Structure, compiled: Compiled, joint: str | tuple[str, int], values: ArrayLike, state: State
 ) -> Sweep:
     """See ``Mechanism.sweep``."""
-    driven, number = _coordinate(structure, joint)
+    driven, number = named_coordinate(structure, joint, "sweep")
     goals = _checked(values, driven)
     checked_state(structure, state, "state of the sweep")
     state = assemble(structure, compiled, state, (), None, None)
@@ -341,22 +341,25 @@ def _distance(pose: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.n
     return max(np.abs(pose[0] - other[0]).max() / length, turn)
 
 
-def _coordinate(structure: Structure, joint: str | tuple[str, int]) -> tuple[Joint, int]:
-    """The joint and the number of its coordinate."""
+def named_coordinate(structure: Structure, joint: object, asked: str) -> tuple[Joint, int]:
+    """The joint and the number of its coordinate, by a name or (name, number); ``asked``: for what, in an error.
+
+    Raises ArgumentError.
+    """
     name, number = joint if isinstance(joint, (tuple, list)) and len(joint) == 2 else (joint, None)
     if not isinstance(name, str):
-        raise ArgumentError(f"sweep: name a joint, or write (joint, number of its coordinate), got {shown(joint)}")
-    found = structure.joint(known_name(name, structure.joint_index, "sweep: no joint", ArgumentError))
+        raise ArgumentError(f"{asked}: name a joint, or write (joint, number of its coordinate), got {shown(joint)}")
+    found = structure.joint(known_name(name, structure.joint_index, f"{asked}: no joint", ArgumentError))
     if number is None and found.dof != 1:
         raise ArgumentError(
-            f"sweep: {found.label} has {found.dof} coordinates"
-            + (f": write ('{name}', k), k from 0 to {found.dof - 1}" if found.dof else ", it cannot be driven")
+            f"{asked}: {found.label} has {found.dof} coordinates"
+            + (f": write ('{name}', k), k from 0 to {found.dof - 1}" if found.dof else ", none of which is one number")
         )
     number = whole_number(
-        0 if number is None else number, f"sweep: the coordinate of {found.label}", error=ArgumentError
+        0 if number is None else number, f"{asked}: the coordinate of {found.label}", error=ArgumentError
     )
     if number not in range(found.dof):
-        raise ArgumentError(f"sweep: {found.label} has no coordinate {number}, only 0 to {found.dof - 1}")
+        raise ArgumentError(f"{asked}: {found.label} has no coordinate {number}, only 0 to {found.dof - 1}")
     return found, number
 
 

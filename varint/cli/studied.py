@@ -1,0 +1,160 @@
+"""What studies have found, as facts."""
+
+from functools import singledispatch
+
+import numpy as np
+
+from varint.cli.facts import Column, Data, Fact, Facts, Listing, Part
+from varint.comparison.differences import UNITS
+from varint.studies.lyapunov import LyapunovExponent
+from varint.studies.order import OrderStudy
+from varint.studies.phase import PhasePortrait
+from varint.studies.poincare import PoincareSection
+from varint.studies.reversal import TimeReversal
+from varint.studies.spectrum import PowerSpectrum
+from varint.studies.study import Study
+from varint.studies.trend import Trend
+
+KINDS = [Column(kind, kind.replace("_", " "), unit, True) for kind, unit in UNITS._asdict().items()]
+
+
+@singledispatch
+def parts(result: Study) -> list[Part]:
+    """Of the report on a study."""
+    raise NotImplementedError(type(result).__name__)
+
+
+@parts.register
+def _(trend: Trend) -> list[Part]:
+    unit = f"{trend.unit}/s"
+    verdict = "the slope is not zero" if trend.significant else "no slope that can be told from zero"
+    facts = [
+        Fact("mechanism", "", trend.mechanism),
+        Fact("quantity", "quantity", trend.quantity),
+        Fact("unit", "", trend.unit),
+        Fact("slope", "slope", trend.slope, text=f"{trend.slope:.4g} {unit}"),
+        Fact("error", "slope", trend.error, text=f"standard error {trend.error:.2g} {unit}"),
+        Fact("interval", "95 %", trend.interval, text=" to ".join(f"{end:.4g}" for end in trend.interval) + f" {unit}"),
+        Fact("significant", "95 %", trend.significant, text=verdict),
+        Fact("change", "over the run", trend.change, text=f"{trend.change:.4g} {trend.unit}"),
+        Fact("scale", "over the run", trend.scale, text=f"the largest is {trend.scale:.4g} {trend.unit}"),
+        Fact("nodes", "nodes", trend.nodes),
+        Fact("batches", "nodes", len(trend.t), text=f"in {len(trend.t)} batches"),
+    ]
+    return [Facts(facts, trend.mechanism)]
+
+
+@parts.register
+def _(section: PoincareSection) -> list[Part]:
+    shown = section.shown
+    facts = [
+        Fact("mechanism", "", section.states.mechanism.name),
+        Fact("of", "surface", section.of),
+        Fact("value", "surface", section.value, text=f"at {section.value:g}"),
+        Fact("direction", "", section.direction),
+        Fact("shown", "shown", shown.name),
+        Fact("crossings", "crossings", len(section.t)),
+    ]
+    columns = [Column("t", "time", "s", True), Column("coordinate", shown.name, shown.unit, True)]
+    columns.append(Column("rate", f"{shown.name} rate", f"{shown.unit or 1}/s", True))
+    rows = np.column_stack([section.t, shown.coordinate, shown.rate]).tolist()
+    return [Facts(facts, section.states.mechanism.name), Listing("states", columns, rows)]
+
+
+@parts.register
+def _(spectrum: PowerSpectrum) -> list[Part]:
+    facts = [
+        Fact("mechanism", "", spectrum.mechanism),
+        Fact("resolution", "resolution", spectrum.resolution, "Hz"),
+        Fact("highest", "highest frequency", spectrum.frequency[-1], "Hz"),
+        Fact("resampled", "resampled" if spectrum.resampled else "", spectrum.resampled),
+    ]
+    units = dict(zip(spectrum.columns, spectrum.units, strict=True))
+    columns = [
+        Column("column", "column"),
+        Column("frequency", "frequency", "Hz", True),
+        Column("amplitude", "amplitude", "", True),
+        Column("unit", "unit"),
+        Column("power", "power (unit^2/Hz)", "", True),
+    ]
+    rows = [(p.column, p.frequency, p.amplitude, units[p.column], p.power) for p in spectrum.peaks()]
+    return [Facts(facts, spectrum.mechanism), Listing("peaks", columns, rows, "Lines")]
+
+
+@parts.register
+def _(phase: PhasePortrait) -> list[Part]:
+    ranges = []
+    for key, values, unit in (("", phase.coordinate, phase.unit), ("rate", phase.rate, f"{phase.unit or 1}/s")):
+        least, largest = float(values.min()), float(values.max())
+        label = "rate" if key else "coordinate"
+        ranges.append(Fact(f"{label}_range", label, [least, largest], text=f"{least:.6g} to {largest:.6g} {unit}"))
+    facts = [
+        Fact("mechanism", "", phase.mechanism),
+        Fact("of", "coordinate", phase.name),
+        Fact("unit", "", phase.unit),
+        *ranges,
+        Fact("wrapped", "", phase.wrapped),
+        Fact("nodes", "nodes", len(phase.t)),
+    ]
+    return [Facts(facts, phase.mechanism)]
+
+
+@parts.register
+def _(found: LyapunovExponent) -> list[Part]:
+    ends = " to ".join(f"{end:.4g}" for end in found.interval)
+    facts = [
+        Fact("mechanism", "", found.mechanism),
+        Fact("exponent", "largest exponent", found.exponent, "1/s"),
+        Fact("error", "largest exponent", found.error, text=f"standard error {found.error:.2g} 1/s"),
+        Fact("interval", "95 %", found.interval, text=f"{ends} 1/s"),
+        Fact("intervals", "intervals", len(found.rates)),
+        Fact("spacing", "intervals", found.spacing, text=f"of {found.spacing:g} s"),
+    ]
+    return [Facts(facts, found.mechanism), Data({"t": found.t, "convergence": found.convergence})]
+
+
+@parts.register
+def _(study: OrderStudy) -> list[Part]:
+    facts = [
+        Fact("mechanism", "", study.mechanism),
+        Fact("reference", "reference", study.reference),
+        Fact("floor", "its error", dict(study.floor._asdict()), text=_with_units(study.floor)),
+    ]
+    method = Column("method", "method")
+    orders = [(series.name, *map(_rounded, series.order)) for series in study.series]
+    steps = []
+    for series in study.series:
+        slopes = study.local_order(series)
+        for k, dt in enumerate(series.values.tolist()):
+            errors = [float(error[k]) for error in series.error]
+            steps.append((series.name, dt, *errors, _rounded(slopes[k]), bool(series.fitted.position[k])))
+    columns = [method, Column("dt", "dt", "s", True), *KINDS]
+    columns += [Column("local_order", "order of position", "", True), Column("fitted", "fitted")]
+    return [
+        Facts(facts, study.mechanism),
+        Listing("errors", columns, steps, "Largest errors"),
+        Listing("orders", [method, *(kind._replace(unit="") for kind in KINDS)], orders, "Fitted orders"),
+    ]
+
+
+@parts.register
+def _(reversal: TimeReversal) -> list[Part]:
+    facts = [
+        Fact("mechanism", "", reversal.mechanism),
+        Fact("scheme", "scheme", reversal.scheme),
+        Fact("duration", "forward and back", float(reversal.t[-1]), "s"),
+    ]
+    columns = [Column("kind", "of"), Column("off", "off", "", True), Column("way", "of", "", True)]
+    columns.append(Column("unit", "unit"))
+    kinds = zip(KINDS, reversal.distance, reversal.way, strict=True)
+    rows = [(kind.label, off, float(way), kind.unit) for kind, off, way in kinds]
+    return [Facts(facts, reversal.mechanism), Listing("distance", columns, rows, "From the start")]
+
+
+def _with_units(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:.1e} {unit}" for value, unit in zip(values, UNITS, strict=True))
+
+
+def _rounded(order: float) -> float | None:
+    """To two places, as it can be told; None where there is none."""
+    return None if np.isnan(order) else round(float(order), 2)

@@ -1,0 +1,43 @@
+"""Mechanisms whose inputs go by a clock that is set anew for each of several runs."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from varint.loads import check_no_history
+from varint.mechanism import Mechanism
+from varint.model.forces.base import Force
+from varint.model.forces.commanded import Commanded
+
+
+@dataclass
+class Clock:
+    """Shows ``start + direction * t`` at the time ``t`` of a run, s."""
+
+    start: float = 0.0
+    direction: float = 1.0
+
+    def __call__(self, t: float) -> float:
+        return self.start + self.direction * t
+
+
+def by_clock(mechanism: Mechanism, clock: Clock) -> Mechanism:
+    """The mechanism, its inputs that are functions of time asked for the time of the ``clock``.
+
+    Raises ArgumentError for forces that depend on more than time and state, so that no run can begin within another.
+    """
+    check_no_history(mechanism, mechanism.compiled)
+    if not any(isinstance(force, Commanded) and callable(force.input) for force in mechanism.forces):
+        return mechanism
+    return replace(mechanism, forces=[_by_clock(force, clock) for force in mechanism.forces])
+
+
+def _by_clock(force: Force, clock: Clock) -> Force:
+    if not isinstance(force, Commanded) or not callable(force.input):
+        return force
+    function = force.input
+
+    def at_clock(t: float, *others: Any) -> float:
+        return function(clock(t), *others)
+
+    other: dict[str, Any] = {force.command_name: at_clock}
+    return replace(force, **other)

@@ -1,0 +1,82 @@
+"""When a coordinate, or a number that a state has, takes a value."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize.elementwise import find_root
+
+from varint.analysis.trajectory import Trajectory
+from varint.errors import ArgumentError
+from varint.kinematics.sweep import named_coordinate
+from varint.model.checks import call, choice, finite, of_type
+from varint.model.joints.base import Joint
+from varint.model.product_table import joint_table
+from varint.model.state import State
+from varint.products.stages import BALL, FIRST, NEXT, PERIOD
+
+FALLING, EITHER, RISING = DIRECTIONS = (-1, 0, 1)
+Crossed = str | tuple[str, int] | Callable[[State], float]
+
+
+def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction: int = 0) -> np.ndarray:
+    """Times (K,), s, at which ``of`` takes ``value``, found between the nodes.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    of : str, (str, int) or function
+        A joint with one coordinate; a joint and the number of its coordinate; or a function of a `State` that gives a
+        number without jumps, which is called at each node.
+    value : float
+        m or rad. An angle takes it whenever the pose is that of ``value``, whatever turns it has made.
+    direction : {0, 1, -1}
+        Either; from below to above; from above to below.
+
+    The motion between nodes is that of `Trajectory.at`: the times are as exact as it is. Two crossings between
+    neighbouring nodes are not seen.
+
+    Raises ArgumentError for an unknown joint, and for fewer than two nodes.
+    """
+    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    value = finite(value, "value", ArgumentError)
+    direction = choice(direction, DIRECTIONS, "direction", ArgumentError)
+    if len(trajectory) < 2:
+        raise ArgumentError("crossings lie between nodes, the trajectory has one")
+    period = 0.0 if callable(of) else period_of(*named_coordinate(trajectory.mechanism, of, "crossings"))
+    above = observed(trajectory, of) - value
+    level = np.floor(above / period) if period else (above >= 0).astype(float) - 1.0
+    change = np.diff(level)
+    before = np.flatnonzero(change * direction > 0 if direction else change != 0)
+    if not before.size:
+        return np.zeros(0)
+    goal = value + period * np.maximum(level[before], level[before + 1])
+
+    def off(times: np.ndarray, goal: np.ndarray) -> np.ndarray:
+        chosen, where = np.unique(times, return_inverse=True)
+        return observed(trajectory.at(chosen), of)[where.reshape(times.shape)] - goal
+
+    t = trajectory.t
+    found = find_root(off, (t[before], t[before + 1]), args=(goal,))
+    (left, right), size = found.bracket, np.abs(found.f_bracket)
+    at_node = np.where(size[0] < size[1], left, right)  # where round-off has put it beyond the node
+    return np.unique(np.where(found.success, found.x, at_node))
+
+
+def observed(trajectory: Trajectory, of: Crossed) -> np.ndarray:
+    """(T,) a coordinate, with its turns, or what a function of a state gives, at each node."""
+    if not callable(of):
+        joint, number = named_coordinate(trajectory.mechanism, of, "crossings")
+        return trajectory.coordinates[joint.name].reshape(len(trajectory), -1)[:, number]
+    whose = "of, a function that is called as of(state)"
+    return np.array([finite(call(of, whose, state), f"what {whose}, gives", ArgumentError) for state in trajectory])
+
+
+def period_of(joint: Joint, number: int) -> float:
+    """After which a coordinate has the same pose again: 2 pi of a turn about an axis; 0 where it never has."""
+    table, stage = joint_table(joint), 0
+    while stage >= 0:
+        row = table[stage]
+        if int(row[FIRST]) == number and not row[BALL]:
+            return float(row[PERIOD])
+        stage = int(row[NEXT])
+    return 0.0

@@ -1,0 +1,111 @@
+"""Phase portraits: a coordinate and its rate."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.analysis.trajectory import Trajectory
+from varint.display import count_text
+from varint.errors import ArgumentError
+from varint.kinematics.sweep import named_coordinate
+from varint.model.checks import flag, of_type
+from varint.model.motion import coordinate_units
+from varint.studies.crossings import period_of
+from varint.studies.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class PhasePortrait(Study):
+    """A coordinate and its rate at T nodes.
+
+    Attributes
+    ----------
+    mechanism : str
+    name : str
+        Of the coordinate.
+    unit : str
+        U: "m", "rad", or empty for a number.
+    t : (T,) s
+    coordinate : (T,) U
+    rate : (T,) U/s
+    wrapped : bool
+        Whether whole turns are left out of the coordinate, which then lies in [-pi, pi).
+    """
+
+    mechanism: str
+    name: str
+    unit: str
+    t: np.ndarray
+    coordinate: np.ndarray
+    rate: np.ndarray
+    wrapped: bool
+
+    @property
+    def _title(self) -> str:
+        return self.mechanism
+
+    def _facts(self) -> Iterable[str]:
+        yield count_text(len(self.t), "node")
+        for what, values, unit in (("", self.coordinate, self.unit), ("rate ", self.rate, f"{self.unit or 1}/s")):
+            yield f"{what}{values.min():.4g} to {values.max():.4g} {unit}".rstrip()
+
+    def _draw(self, axes: "Axes") -> None:
+        from varint.viz.style import COLOURS
+
+        far = np.abs(np.diff(self.coordinate)) > np.pi
+        jumps = np.flatnonzero(far & self.wrapped) + 1
+        broken = (np.insert(each, jumps, np.nan) for each in (self.coordinate, self.rate))
+        axes.plot(*broken, color=COLOURS[0], linewidth=0.8)
+        axes.plot(self.coordinate[0], self.rate[0], "o", color=COLOURS[1], markersize=4)
+        self._label(axes)
+
+    def _draw_points(self, axes: "Axes") -> None:
+        from varint.viz.style import COLOURS
+
+        axes.plot(self.coordinate, self.rate, ".", color=COLOURS[0], markersize=3)
+        self._label(axes)
+
+    def _label(self, axes: "Axes") -> None:
+        unit = f" ({self.unit})" if self.unit else ""
+        for label, text in ((axes.set_xlabel, f"{self.name}{unit}"), (axes.set_ylabel, f"{self.name} rate")):
+            label(text).set_parse_math(False)
+        axes.set_ylabel(f"{axes.get_ylabel()} ({self.unit or 1}/s)")
+
+
+def phase_portrait(trajectory: Trajectory, joint: str | tuple[str, int], wrapped: bool | None = False) -> PhasePortrait:
+    """A coordinate of a joint against its rate.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    joint : str or (str, int)
+        A joint with one coordinate, or a joint and the number of its coordinate.
+    wrapped : bool or None
+        Whether whole turns of an angle are left out, so that it lies in [-pi, pi); None: of every angle.
+
+    Raises ArgumentError for an unknown joint, and for ``wrapped=True`` of a coordinate that is no angle.
+    """
+    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    found, number = named_coordinate(trajectory.mechanism, joint, "phase portrait")
+    turns = period_of(found, number) == 2 * np.pi
+    if wrapped is not None and flag(wrapped, "wrapped", ArgumentError) and not turns:
+        raise ArgumentError(f"the coordinate of {found.label} has no turns to leave out: give wrapped=False")
+    wrapped = turns if wrapped is None else bool(wrapped)
+    coordinate, rate = (
+        getattr(trajectory, what)[found.name].reshape(len(trajectory), -1)[:, number]
+        for what in ("coordinates", "rates")
+    )
+    return PhasePortrait(
+        mechanism=trajectory.mechanism.name,
+        name=found.name + (f" {number}" if found.dof > 1 else ""),
+        unit=coordinate_units(found)[number],
+        t=trajectory.t,
+        coordinate=(coordinate + np.pi) % (2 * np.pi) - np.pi if wrapped else coordinate,
+        rate=rate,
+        wrapped=wrapped,
+    )

@@ -1,0 +1,112 @@
+"""Poincare sections: the states at which a motion goes through a surface."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.analysis.trajectory import Trajectory
+from varint.display import count_text, value_text
+from varint.errors import ArgumentError
+from varint.kinematics.sweep import named_coordinate
+from varint.studies.crossings import RISING, Crossed, crossings, observed
+from varint.studies.phase import PhasePortrait, phase_portrait
+from varint.studies.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class PoincareSection(Study):
+    """The K states of a motion at which it goes through a surface.
+
+    Attributes
+    ----------
+    states : Trajectory
+        Of K nodes, those on the surface: with ``t``, ``position``, ``coordinates``, ``energy`` and all else.
+    of : str
+        What makes the surface: a coordinate or the name of a function.
+    value : float
+        m or rad
+    direction : {-1, 0, 1}
+    shown : PhasePortrait
+        A coordinate and its rate at the K states, which the picture shows.
+    """
+
+    states: Trajectory
+    of: str
+    value: float
+    direction: int
+    shown: PhasePortrait
+
+    @property
+    def t(self) -> np.ndarray:
+        """(K,) s"""
+        return self.states.t
+
+    @property
+    def coordinates(self) -> Mapping[str, np.ndarray]:
+        """Joint name to its coordinates at the K states, see `Trajectory.coordinates`."""
+        return self.states.coordinates
+
+    @property
+    def rates(self) -> Mapping[str, np.ndarray]:
+        """Joint name to the rates of its coordinates at the K states."""
+        return self.states.rates
+
+    @property
+    def _title(self) -> str:
+        return f"{self.states.mechanism.name}: {self.of} = {self.value:g}"
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{self.of} = {self.value:g}"
+        yield f"{count_text(len(self.t), 'state')} from t = {self.t[0]:g} to {self.t[-1]:g} s"
+
+    def _draw(self, axes: "Axes") -> None:
+        self.shown._draw_points(axes)
+
+
+def poincare_section(
+    trajectory: Trajectory,
+    of: Crossed,
+    value: float = 0.0,
+    direction: int = RISING,
+    *,
+    show: str | tuple[str, int] | None = None,
+) -> PoincareSection:
+    """The states at which a coordinate, or a function of the state, takes a value.
+
+    Parameters
+    ----------
+    trajectory, of, value
+        As of `crossings`.
+    direction : {1, -1, 0}
+        From below to above, from above to below, or either.
+    show : str or (str, int), optional
+        Joint, or joint and number, of the coordinate that the picture shows with its rate. Where not given, the first
+        one that is not ``of``.
+
+    Raises ArgumentError for an unknown joint, and where the value is never taken.
+    """
+    times = crossings(trajectory, of, value, direction)
+    name = getattr(of, "__name__", "of") if callable(of) else value_text(of)
+    if not times.size:
+        seen = observed(trajectory, of)
+        way = {1: ", rising", -1: ", falling"}.get(direction, "")
+        raise ArgumentError(f"{name} never takes {value:g}{way}: it goes from {seen.min():g} to {seen.max():g}")
+    states = trajectory.at(times)
+    shown = phase_portrait(states, _first_other(trajectory, of) if show is None else show, wrapped=None)
+    return PoincareSection(states, name.strip("'"), float(value), direction, shown)
+
+
+def _first_other(trajectory: Trajectory, of: Crossed) -> tuple[str, int]:
+    """The first coordinate of a joint that is not ``of``; that itself where there is no other."""
+    mechanism = trajectory.mechanism
+    every = [(joint.name, k) for joint in mechanism.joints for k in range(joint.dof)]
+    if not every:
+        raise ArgumentError(f"mechanism '{mechanism.name}' has no joint with a coordinate")
+    own = None if callable(of) else named_coordinate(mechanism, of, "crossings")
+    others = [each for each in every if own is None or each != (own[0].name, own[1])]
+    return (others or every)[0]

@@ -1,0 +1,154 @@
+"""The time-reversal test: a motion run forward and back again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from varint.analysis.trajectory import Trajectory
+from varint.comparison.differences import UNITS, Quantities, differences, largest, turn
+from varint.errors import ArgumentError
+from varint.mechanism import Mechanism
+from varint.model.checks import of_type
+from varint.model.forces.base import Force
+from varint.model.forces.commanded import Commanded
+from varint.model.state import State
+from varint.record import HeldNodes
+from varint.simulation import simulate
+from varint.studies.clock import Clock, by_clock
+from varint.studies.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TOL = 1e-12  # of a step, m/s
+LEAST_DRAWN = 1e-18  # a logarithmic axis has no zero
+
+
+@dataclass(frozen=True, eq=False)
+class TimeReversal(Study):
+    """How far a motion that is run forward and back again ends from its start.
+
+    Attributes
+    ----------
+    mechanism : str
+    scheme : str
+    t : (T,) s
+        Nodes of the motion forward.
+    difference : Quantities of (T,)
+        The largest over bodies between the motion forward and that back, at each node: m, rad, m/s, rad/s.
+    way : Quantities of float
+        How far the motion forward goes from its start, and its largest velocities.
+    """
+
+    mechanism: str
+    scheme: str
+    t: np.ndarray
+    difference: Quantities
+    way: Quantities
+
+    @property
+    def distance(self) -> Quantities:
+        """Quantities of float: from the start, where the motion back ends."""
+        return Quantities(*(float(each[0]) for each in self.difference))
+
+    @property
+    def _title(self) -> str:
+        return f"{self.mechanism}: back at the start but for {self.distance.position:.2g} m"
+
+    def _facts(self) -> Iterable[str]:
+        yield self.scheme
+        yield f"{self.t[-1]:g} s forward and back"
+        for kind, unit in UNITS._asdict().items():
+            off, way = getattr(self.distance, kind), getattr(self.way, kind)
+            yield f"{kind.replace('_', ' ')} off by {off:.2g} of {way:.3g} {unit}"
+
+    def _draw(self, axes: "Axes") -> None:
+        from varint.viz.plots import over_time, time_unit
+        from varint.viz.style import COLOURS
+
+        unit, symbol = time_unit(self.t)
+        for kind, symbols, colour in zip(UNITS._fields, UNITS, COLOURS, strict=False):
+            values = np.maximum(getattr(self.difference, kind), LEAST_DRAWN)
+            axes.semilogy(
+                self.t / unit, values, color=colour, linewidth=1.0, label=f"{kind.replace('_', ' ')} ({symbols})"
+            )
+        axes.set_ylabel("Forward and back apart")
+        axes.legend(frameon=False, fontsize=9)
+        over_time(axes, self.t, unit, symbol)
+
+
+def time_reversal(
+    mechanism: Mechanism,
+    duration: float,
+    dt: float,
+    *,
+    state: State | None = None,
+    order: int | None = None,
+    scheme: str | None = None,
+    tol: float = TOL,
+) -> TimeReversal:
+    """Run a mechanism, turn all velocities round, run it back: how far from the start it ends.
+
+    A symmetric scheme returns to round-off where forces depend on the pose alone; dampers, friction and stops that take
+    energy make the difference that they make in nature. Inputs that are functions of time, and prescribed motions,
+    are run backward. Inputs of other forces that are functions are held over a step, which is not symmetric.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    duration, dt : float
+        s
+    state, order, scheme, tol
+        As of `simulate`.
+
+    Raises
+    ------
+    ArgumentError
+        Forces that depend on more than time and state: laws with a state of their own, inputs with one value a node.
+    StateError, ConvergenceError
+        As of `simulate`.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    clock = Clock(direction=-1.0)
+    backward = _backward(by_clock(mechanism, clock))
+    options: dict[str, Any] = {"order": order, "scheme": scheme, "tol": tol}
+    forward = simulate(mechanism, duration, dt, state=state, **options)
+    clock.start, end = float(forward.t[-1]), forward[-1]
+    turned = State(end.position, end.quat_wxyz, -end.velocity, -end.angular_velocity)
+    back = simulate(backward, duration, dt, state=turned, on_unresolved="ignore", **options)
+    return TimeReversal(
+        mechanism=mechanism.name,
+        scheme=forward.settings["scheme"],
+        t=forward.t,
+        difference=differences(_reversed(back, forward), forward),
+        way=_way(forward),
+    )
+
+
+def _backward(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with motions at constant rates the other way round."""
+
+    def turned(force: Force) -> Force:
+        if not isinstance(force, Commanded) or force.constant_rate is None:
+            return force
+        other: dict[str, Any] = {"rate": -force.constant_rate}
+        return replace(force, **other)
+
+    forces = [turned(force) for force in mechanism.forces]
+    return mechanism if forces == list(mechanism.forces) else replace(mechanism, forces=forces)
+
+
+def _reversed(back: Trajectory, forward: Trajectory) -> Trajectory:
+    """The motion back as one forward: nodes in the other order, velocities the other way."""
+    nodes = {name: back.nodes[name][::-1] for name in back.nodes}
+    nodes |= {name: -nodes[name] for name in ("velocity", "angular_velocity")}
+    return Trajectory(back.record.part(HeldNodes(nodes | {"t": forward.t})))
+
+
+def _way(run: Trajectory) -> Quantities:
+    x, q = run.position, run.quat_wxyz
+    speeds = (np.linalg.norm(getattr(run, name), axis=2) for name in ("velocity", "angular_velocity"))
+    ways = np.linalg.norm(x - x[0], axis=2), turn(q, q[0]), *speeds
+    return largest(Quantities(*(each.max(axis=1) for each in ways)))

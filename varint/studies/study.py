@@ -1,0 +1,42 @@
+"""What all studies share: the picture of a result."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from varint.display import Shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SIZE = (7.0, 4.4)  # in
+
+
+class Study(Shown):
+    """Base of the results: each draws itself into axes."""
+
+    @property
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def _draw(self, axes: "Axes") -> None:
+        raise NotImplementedError
+
+    def plot(self, path: str | Path | None = None) -> "Figure":
+        """The picture, a matplotlib Figure; written where ``path`` is given, .png, .pdf or .svg.
+
+        Raises ArgumentError for another suffix, FileError if it cannot be written.
+        """
+        from varint.viz.figure import SUFFIXES, Picture, check_suffix, plain, write
+        from varint.viz.plots import plain_axes
+        from varint.viz.style import INK
+
+        file = None if path is None else check_suffix(path, SUFFIXES)
+        figure = Picture(figsize=SIZE, layout="constrained")
+        axes = figure.subplots()
+        self._draw(axes)
+        plain_axes(axes)
+        plain(figure.suptitle(self._title, fontsize=12, fontweight="bold", color=INK))
+        if file is not None:
+            write(figure, file)
+        return figure

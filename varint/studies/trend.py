@@ -1,0 +1,143 @@
+"""The trend of a quantity over a run."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.analysis.columns import XYZ, listed_name
+from varint.analysis.derived import QUANTITIES
+from varint.analysis.trajectory import Trajectory
+from varint.errors import ArgumentError
+from varint.model.checks import of_type, shown, whole_number
+from varint.studies.batches import LEAST, Fit, fitted
+from varint.studies.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINETIC = "kinetic"  # the quantity that energies are measured by
+
+
+@dataclass(frozen=True, eq=False)
+class Trend(Study):
+    """The straight line through a quantity over time.
+
+    Attributes
+    ----------
+    mechanism : str
+    quantity : str
+    unit : str
+        Of the quantity, U.
+    slope : float
+        U/s
+    error : float
+        Standard error of the slope, U/s.
+    interval : (2,) U/s
+        Where the true slope lies with a probability of 95 %.
+    change : float
+        U: slope times duration.
+    scale : float
+        U: largest value of the kinetic energy for energies, else of the quantity.
+    nodes : int
+        How many nodes the line is of.
+    t, mean : (B,) s, U
+        Means over the batches from which the error comes, B from 8 to 512.
+    level : float
+        U: of the line at the mean of the times.
+
+    The deviations of neighbouring nodes from the line are not independent: an energy swings with the motion. So the
+    nodes are taken together into batches, whose number is halved until the means of neighbouring batches are
+    uncorrelated; the error is that of a line through these means (batch means, Student's distribution).
+    """
+
+    mechanism: str
+    quantity: str
+    unit: str
+    slope: float
+    error: float
+    interval: np.ndarray
+    change: float
+    scale: float
+    nodes: int
+    t: np.ndarray
+    mean: np.ndarray
+    level: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the interval of the slope leaves out zero."""
+        return bool(self.interval[0] > 0 or self.interval[1] < 0)
+
+    @property
+    def _title(self) -> str:
+        return f"{self.mechanism}: {self.slope:.3g} ± {self.error:.2g} {self.unit}/s"
+
+    def _facts(self) -> Iterable[str]:
+        yield f"{self.quantity} {self.slope:.4g} +- {self.error:.2g} {self.unit}/s"
+        yield "a trend" if self.significant else "no trend that can be told from zero"
+        yield f"{len(self.t)} batches of {self.nodes} nodes"
+
+    def _draw(self, axes: "Axes") -> None:
+        from varint.viz.plots import over_time, time_unit
+        from varint.viz.style import COLOURS, MEAN
+
+        unit, symbol = time_unit(self.t)
+        line = self.slope * (self.t - self.t.mean())
+        away = self.mean - self.level
+        axes.plot(self.t / unit, away, ".-", color=COLOURS[0], linewidth=0.7, markersize=4, label="batch means")
+        axes.plot(self.t / unit, line, color=MEAN, linewidth=1.4, label="line")
+        axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
+        axes.set_ylabel(f"{self.quantity.capitalize()} - its mean ({self.unit})")
+        axes.legend(frameon=False, fontsize=9)
+        over_time(axes, self.t, unit, symbol)
+
+
+def energy_trend(trajectory: Trajectory, quantity: str | tuple[str, int] = "energy") -> Trend:
+    """The slope of the energy over a run, or that of another quantity, with its standard error.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        Of any length; large runs in files are read part by part.
+    quantity : str or (str, int)
+        "energy", "energy_balance", "drift", ..., see `varint.analysis.derived`; of a vector with the number of its
+        part, ("linear_momentum", 2).
+
+    Raises ArgumentError for an unknown quantity, and for fewer than 8 nodes.
+    """
+    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    name, part = quantity if isinstance(quantity, tuple | list) and len(quantity) == 2 else (quantity, None)
+    unit = QUANTITIES[listed_name(name, QUANTITIES, "no quantity is called")].unit
+    if len(trajectory) < LEAST:
+        raise ArgumentError(f"a trend needs {LEAST} nodes or more, the trajectory has {len(trajectory)}")
+    values, words = getattr(trajectory, str(name)), str(name).replace("_", " ")
+    if values.ndim > 1:
+        values, words = _part_of(values, words, name, part)
+    elif part is not None:
+        raise ArgumentError(f"{name!r} is one number at each node: leave out its part {shown(part)}")
+    fit: Fit = fitted(trajectory.t, values, line=True)
+    scale = values if unit != "J" else getattr(trajectory, KINETIC)
+    return Trend(
+        mechanism=trajectory.mechanism.name,
+        quantity=words,
+        unit=unit,
+        slope=fit.value,
+        error=fit.error,
+        interval=fit.interval,
+        change=fit.value * float(trajectory.t[-1] - trajectory.t[0]),
+        scale=float(np.abs(scale).max()),
+        nodes=len(trajectory),
+        t=fit.t,
+        mean=fit.mean,
+        level=fit.level,
+    )
+
+
+def _part_of(values: np.ndarray, words: str, name: object, part: object) -> tuple[np.ndarray, str]:
+    """A column of a vector (T, n), and what it is called."""
+    if part is None:
+        raise ArgumentError(f"{name!r} is a vector: choose a part of it, ({name!r}, 0) to ({name!r}, 2)")
+    number = whole_number(part, f"the part of {name!r}", 0, ArgumentError, values.shape[1] - 1)
+    return values[:, number], f"{words} {XYZ[number]}"
