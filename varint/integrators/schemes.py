@@ -46,21 +46,15 @@ class Scheme(Shown):
         return self.stages.size == 1
 
 
-def _suzuki() -> list[float]:
-    a = 1 / (4 - 4 ** (1 / 3))
-    return [a, a, 1 - 4 * a, a, a]
+SUZUKI = 1 / (4 - 4 ** (1 / 3))
 
 
-def _kahan_li() -> list[float]:
-    half = [
-        0.39216144400731413927925056,
-        0.33259913678935943859974864,
-        -0.70624617255763935980996482,
-        0.08221359629355080023149045,
-    ]
-    return [*half, 1 - 2 * sum(half), *half[::-1]]
+def _whole(*half: float) -> np.ndarray:
+    """All stages of a symmetric composition, by those of its first half."""
+    return np.array([*half, 1 - 2 * sum(half), *half[::-1]])
 
 
+# fmt: off
 # the first of an order is the one that `order=` takes
 SCHEMES = {
     scheme.name: scheme
@@ -70,11 +64,29 @@ SCHEMES = {
         # the same recursion from node momenta, velocities projected at the nodes: RATTLE
         Scheme("rattle", 2, "node-momentum form, velocities at the nodes", np.array([1.0])),
         # Suzuki, Phys. Lett. A 146 (1990) 319
-        Scheme("suzuki", 4, "composition of 5 stages", np.array(_suzuki())),
+        Scheme("suzuki", 4, "composition of 5 stages", _whole(SUZUKI, SUZUKI)),
+        # Sofroniou & Spaletta, Optim. Methods Softw. 20 (2005) 597
+        Scheme("sofroniou-spaletta-11", 6, "composition of 11 stages", _whole(
+            0.21375583945878254277, 0.18329381407425712758, 0.17692819473098944649, -0.44329082681170217661,
+            0.11728560432865935137,
+        )),
+        Scheme("sofroniou-spaletta-13", 6, "composition of 13 stages", _whole(
+            0.13861930854051696116, 0.13346562851074761369, 0.13070531011449224024, 0.12961893756907033604,
+            -0.3500032489392089774, 0.11805530653002387076,
+        )),
         # Kahan & Li, Math. Comp. 66 (1997) 1089
-        Scheme("kahan-li", 6, "composition of 9 stages", np.array(_kahan_li())),
+        Scheme("kahan-li", 6, "composition of 9 stages", _whole(
+            0.39216144400731413927925056, 0.33259913678935943859974864, -0.70624617255763935980996482,
+            0.08221359629355080023149045,
+        )),
+        Scheme("sofroniou-spaletta-21", 8, "composition of 21 stages", _whole(
+            0.10647728984550031139, 0.10837408645835726329, 0.35337821052654344589, -0.23341414023165082958,
+            -0.24445266791528841299, 0.11317848435755632763, 0.11892905625000349534, 0.1260391232182598853,
+            0.12581718736176042417, 0.11699135019217642151,
+        )),
     )
 }
+# fmt: on
 DEFAULT_ORDER = 2
 ORDERS = tuple(dict.fromkeys(scheme.order for scheme in SCHEMES.values()))
 

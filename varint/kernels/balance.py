@@ -30,6 +30,15 @@ def start_balance(plan, ws, dt, before):
 
 
 @njit
+def copy_balance(balance, to):
+    """Copy all fields."""
+    to.at_node[0], to.started[0], to.exact[0] = balance.at_node[0], balance.started[0], balance.exact[0]
+    to.size[0], to.kinetic[0], to.due[0] = balance.size[0], balance.kinetic[0], balance.due[0]
+    to.load[0], to.works[0], to.error[0] = balance.load[0], balance.works[0], balance.error[0]
+    to.scale[0], to.unresolved[0] = balance.scale[0], balance.unresolved[0]
+
+
+@njit
 def add_impact(ws, work):
     """After an impact of that work, J, which left momenta that the rows do not forbid."""
     balance = ws.balance

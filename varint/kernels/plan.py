@@ -256,6 +256,24 @@ class Balance(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class Kept(Record, writable=True):
+    """The state at the start of a step of several stages (restart.py), and the velocities of its stages."""
+
+    position: Float2  # (nb, 3)
+    quat: Float2  # (nb, 4)
+    momentum: Float2  # (nb, 6)
+    value_near: Float1  # (nm,) as of `EffortWork`, up to target_rate
+    work: Float1  # (ne,)
+    state: Float1  # (ns,)
+    target: Float1  # (nr,)
+    target_rate: Float1  # (nr,)
+    q: Float2  # (n, 6) as of `ProductWork`
+    order: Int2  # (n, 6)
+    balance: Balance
+    velocity: Float3  # (stages, nb, 6)
+
+
+@dataclass(frozen=True, eq=False)
 class Factors(Record, writable=True):
     """The factors of the LDU (ldu.py)."""
 
@@ -303,5 +321,6 @@ class Workspace(Record, writable=True):
     efforts: EffortWork
     search: LimitSearch
     balance: Balance
+    kept: Kept
     products: ProductWork
     ldu: Factors

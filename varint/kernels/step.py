@@ -22,6 +22,7 @@ from varint.kernels.inputs import set_inputs, set_load
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, has_efforts, solve_step
 from varint.kernels.projection import project
+from varint.kernels.restart import go_back, keep_start
 
 
 @njit
@@ -33,11 +34,10 @@ def _extrapolate(velocity, history):
 
 
 @njit
-def _recall(velocity, history):
-    """The velocity of this stage's last step."""
+def _keep_velocity(velocity, kept):
     for i in range(velocity.shape[0]):
         for k in range(6):
-            velocity[i, k] = history[0, i, k]
+            kept[i, k] = velocity[i, k]
 
 
 @njit
@@ -80,7 +80,7 @@ def _finish(momentum, velocity, mass, inertia, residual, load, half_step, goal):
 
 @njit
 def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
-    """Solve a piece of a stage, of size ``h``, from ``before`` to ``after`` of the step that starts at a node.
+    """Solve a stage of a (sub-)step, of size ``h``, from ``before`` to ``after`` of the step that starts at a node.
 
     ``when``: (node, before, after, dt), dt the spacing of the nodes. Returns (status, iterations).
     """
@@ -119,33 +119,49 @@ def _finish_part(plan, ws, inputs, pose, h, when):
 
 
 @njit
-def advance_stage(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
-    """One composition stage of size ``h``, in sub-steps where Newton does not converge, and up to impacts.
+def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
+    """A step of the scheme from a node, in sub-steps of the whole scheme where Newton does not converge; up to impacts.
 
-    ``when``: (node, share, width): from ``share`` to ``share + width`` of the step that starts at the node. Returns
-    (status, pose, iterations, sub-steps beyond the first).
+    ``stages``: their sizes over the step. ``when``: (node, width, dt): ``width`` of the spacing dt of the nodes.
+    Returns (status, pose, iterations, sub-steps beyond the first).
     """
-    node, share, width = when
+    node, width, dt = when
     done, size, part, iterations, pieces = 0.0, 1.0, 1.0, 0, 0
     restart_search(ws)
     while done < 1.0:
-        piece = (node, share + width * done, share + width * (done + part), h / width)
-        status, count = _try_part(plan, ws, inputs, pose, h * part, tol, stage, extrapolate and part == 1.0, piece)
-        iterations += count
+        if stages.size > 1:
+            keep_start(plan, ws, pose)
+        status, verdict, end, before, least = CONVERGED, ACCEPTED, pose, width * done, 0.0
+        for stage in range(stages.size):
+            share = width * part * stages[stage]
+            after = before + share
+            status, count = _try_part(
+                plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, (node, before, after, dt)
+            )
+            iterations += count
+            if status != CONVERGED:
+                break
+            if plan.limits.measure.size:  # of schemes of one stage only
+                verdict, least = meet_limits(plan, ws, pose, part, min(size, 1.0 - done))
+                if verdict != ACCEPTED:
+                    break
+            _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, after, dt))
+            end, before = 1 - end, after
+            _keep_velocity(ws.velocity, ws.kept.velocity[stage])
         if status != CONVERGED:
             size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # a trial may be as short as it likes
             if size < 1.0 / (1 << DEEPEST_SUBSTEP):
                 return status, pose, iterations, pieces
             part, ws.search.limit[0] = size, -1
-            _recall(ws.velocity, ws.history[stage])
+            if stages.size > 1:
+                go_back(plan, ws, pose)
+            _keep_velocity(ws.history[0, 0], ws.velocity)
             continue
-        if plan.limits.measure.size:
-            verdict, part = meet_limits(plan, ws, pose, part, min(size, 1.0 - done))
-            if verdict != ACCEPTED:
-                continue
+        if verdict != ACCEPTED:
+            part = least
+            continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
-        _finish_part(plan, ws, inputs, pose, h * part, (node, 0.0, share + width * done, h / width))
-        pose = 1 - pose
+        pose = end
         pieces += 1
         if ws.search.limit[0] >= 0:
             impact_at_end(plan, ws, pose)
@@ -153,7 +169,8 @@ def advance_stage(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0
         part = min(size, 1.0 - done)
-    _remember(ws.velocity, ws.history[stage])
+    for stage in range(stages.size):
+        _remember(ws.kept.velocity[stage], ws.history[stage])
     return CONVERGED, pose, iterations, pieces - 1
 
 
@@ -186,17 +203,13 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
     position, quat, velocity, work, state, unresolved, counts = out
     record = 0
     for step in range(steps):
-        share = 0.0
-        for stage in range(stages.size):
-            status, pose, iterations, pieces = advance_stage(
-                plan, ws, inputs, pose, dt * stages[stage], tol, stage, node + step >= 3,
-                (node + step, share, stages[stage]),
-            )  # fmt: skip
-            counts[0] += iterations
-            counts[1] += pieces
-            if status != CONVERGED:
-                return status, pose, step, record
-            share += stages[stage]
+        status, pose, iterations, pieces = advance_step(
+            plan, ws, inputs, pose, stages, tol, node + step >= 3, (node + step, 1.0, dt)
+        )
+        counts[0] += iterations
+        counts[1] += pieces
+        if status != CONVERGED:
+            return status, pose, step, record
         ws.balance.at_node[0] = True
         if (node + step + 1) % stride == 0:
             row = (position[record], quat[record], velocity[record], work[record], state[record])

@@ -7,7 +7,7 @@ from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, LimitSearch, Plan, Workspace
+from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, Kept, LimitSearch, Plan, Workspace
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
 from varint.products.records import product_work
@@ -27,6 +27,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
     compliance = (plan.rows.role == EFFORT).astype(float)
     for c in inactive:
         compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
+    efforts, products = _effort_work(plan, functions), product_work(plan.products.start.size)
     return Workspace(
         position=np.zeros((2, nb + 1, 3)),
         quat=quat,
@@ -45,10 +46,11 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         residual_row=np.zeros(nr),
         increment_body=np.zeros((nb, 6)),
         increment_row=np.zeros(nr),
-        efforts=_effort_work(plan, functions),
+        efforts=efforts,
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
-        balance=Balance(*np.zeros((3, 1), dtype=np.bool_), *np.zeros((7, 1)), np.full(1, -1)),
-        products=product_work(plan.products.start.size),
+        balance=_balance(),
+        kept=_kept(efforts, products, nb, stages),
+        products=products,
         ldu=_factors(plan),
     )
 
@@ -97,6 +99,26 @@ def _effort_work(plan, functions):
     }  # fmt: skip
     arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
     return EffortWork(function=function, rotation=rotation, closed=np.zeros(limits, dtype=np.bool_), **arrays)
+
+
+def _balance():
+    return Balance(*np.zeros((3, 1), dtype=np.bool_), *np.zeros((7, 1)), np.full(1, -1))
+
+
+def _kept(efforts, products, nb, stages):
+    of_efforts = {
+        name: getattr(efforts, name).copy() for name in ("value_near", "work", "state", "target", "target_rate")
+    }
+    return Kept(
+        position=np.zeros((nb, 3)),
+        quat=np.zeros((nb, 4)),
+        momentum=np.zeros((nb, 6)),
+        **of_efforts,
+        q=products.q.copy(),
+        order=products.order.copy(),
+        balance=_balance(),
+        velocity=np.zeros((stages, nb, 6)),
+    )
 
 
 def _factors(plan):
