@@ -17,7 +17,7 @@ from common import chain
 import varint as vi
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.integrators.march import March
-from varint.integrators.schemes import SCHEMES
+from varint.integrators.schemes import SCHEMES as ALL_SCHEMES
 
 DURATION, BEFORE_CHAOS, GRID = 10.0, 2.0, 0.1  # s: of a run, of the error of places, spacing of the places compared
 LENGTHS = (2, 10, 50)
@@ -30,7 +30,8 @@ REPEATS, ENOUGH = 7, 1.0  # timings of a method and step: so many, or until they
 BLOCK = 2000  # steps whose energies are worked out together
 TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)  # of integrators with error control
 REDUCED = ("dop853",)
-STEPS_A_GRID = {"RK4": (2, 8000), "rattle": (8, 400), "suzuki": (2, 4000), "kahan-li": (2, 2000)}  # fewest, most
+FEWEST, MOST = 2, {2: 400}  # steps between two places that are compared; most, by the order
+SCHEMES = {name: scheme for name, scheme in ALL_SCHEMES.items() if not scheme.staggered}
 
 
 class Point(NamedTuple):
@@ -245,11 +246,10 @@ def check_same(case):
 
 def methods_of(case):
     """All runs of a case."""
-    runs = []
-    for name, (first, last) in STEPS_A_GRID.items():
-        counts = np.unique(np.round(first * FACTOR ** np.arange(0, 40)).astype(int))
-        counts = counts[counts <= last]
-        runs.append([Rk4(case, int(c)) if name == "RK4" else Ours(case, name, int(c)) for c in counts])
+    counts = np.unique(np.round(FEWEST * FACTOR ** np.arange(0, 30)).astype(int)).tolist()
+    runs: list = [[Rk4(case, count) for count in counts]]
+    for name, scheme in SCHEMES.items():
+        runs.append([Ours(case, name, count) for count in counts if count <= MOST.get(scheme.order, np.inf)])
     runs += [[Reduced(case, integrator, rtol) for rtol in TOLERANCES] for integrator in REDUCED]
     return runs
 

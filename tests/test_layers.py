@@ -24,6 +24,7 @@ LAYERS = [
     {"running"},
     {"integrators", "redmax"},
     {"simulation"},
+    {"step_choice"},
     {"viz"},
     {"comparison"},
     {"cli"},
@@ -47,6 +48,7 @@ ONLY = {("kernels", "model"): {"varint.model.forces.LAWS"}, ("topology", "errors
 UPWARD = {
     "analysis/trajectory.py": {"varint.io.tables", "varint.io.save_run", "varint.viz"},
     "mechanism.py": {"varint.viz"},
+    "simulation.py": {"varint.step_choice"},
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 

@@ -29,7 +29,7 @@ from varint.redmax.states import ReducedState
 from varint.redmax.trajectory import ReducedTrajectory
 from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
 
-OF_MAXIMAL = ("order", "scheme", "tol", "closures")  # arguments of the other simulate
+OF_MAXIMAL = ("order", "scheme", "tol", "closures", "energy_error")  # arguments of the other simulate
 
 
 def simulate(
