@@ -35,7 +35,7 @@ FIRST_STEPS, MOST_STEPS, PEAKS = 64, 4096, 4  # of the run that finds the span; 
 FASTER = 1.02  # times the largest kinetic energy before, from which on the span was too short
 MOST_HALVINGS, MOST_TRIALS = 40, 12
 LARGEST_CHANGE, LEAST_CHANGE = 8.0, 1.15  # of the step, from a trial to the next
-COARSER = 8.0  # times the step that found the span is the first one
+COARSER = 4.0  # times the step that found the span is the first one
 SLOWEST = 1e-5  # of the size of the parts in the first step: slower motions have no energy error
 BODY_STAGES = 1_000_000  # of a trial run, at most: smaller steps are extrapolated to
 MEMORY = 64e6  # bytes of the nodes of a trial run
@@ -44,7 +44,7 @@ STUCK = 0.5  # observed order below which smaller steps lead nowhere
 
 
 class Trial(NamedTuple):
-    """A trial run: its scheme, step, s, largest energy error, relative, and Newton iterations a simulated second."""
+    """A trial run: its scheme, step, s, largest energy error, relative, and cost, see `StepChoice`."""
 
     scheme: str
     dt: float
@@ -68,7 +68,7 @@ class StepChoice(Shown):
     expected_error : float
         The largest in the trial run, of the largest kinetic energy there.
     cost : float
-        Newton iterations a simulated second.
+        Evaluations of the equations of a stage in a simulated second: one at its start, and one a Newton iteration.
     span : float
         s, of the trial runs, from the start on.
     reason : str
@@ -97,7 +97,7 @@ def choose_step(
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
 ) -> StepChoice:
-    """The scheme and the step of `simulate` that keep the energy to ``energy_error`` at the fewest Newton iterations.
+    """The scheme and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
 
     Trial runs go over the first part of the motion, until its fastest part was seen. The error of a scheme falls with
     a power of its step, which the trials of a few steps show. The same arguments give the same choice to the bit.
@@ -124,19 +124,13 @@ def choose_step(
     wanted = positive(energy_error, "energy_error", ArgumentError)
     trials = _Trials(mechanism, duration, {"state": state, "tol": tol, "force": force, "torque": torque})
     schemes = _schemes(mechanism, order, scheme)
-    first = trials.find_span(schemes[-1])
-    found: list[Trial] = []
-    for method in schemes:
-        dearest = min((trial.cost for trial in found), default=math.inf)
-        best = trials.largest_step(method, first, wanted / MARGIN, dearest)
-        found += [] if best is None else [best]
-    if not found:
+    cheapest = trials.cheapest(schemes, trials.find_span(schemes[-1]), wanted / MARGIN)
+    if cheapest is None:
         raise ArgumentError(
             f"no step keeps the energy of '{mechanism.name}' to {wanted:g}: in trial runs over {trials.span:g} s the"
             f" least error was {min(trial.error for trial in trials.done):.2g}. Give a larger energy_error, or a"
             f" smaller tol than {tol:g} m/s"
         )
-    cheapest = min(found, key=lambda trial: trial.cost)
     dt = duration / math.ceil(duration / cheapest.dt * (1 - 1e-12))
     reason = trials.table(wanted, cheapest, dt)
     method = SCHEMES[cheapest.scheme]
@@ -249,26 +243,29 @@ class _Trials:
             trial = Trial(scheme.name, dt, math.inf, math.inf)
         else:
             error = np.abs(run.energy_balance).max() / max(run.kinetic.max(), self.least_energy)
-            trial = Trial(scheme.name, dt, float(error), run.newton_iterations / (steps * dt))
+            evaluations = run.newton_iterations + scheme.stages.size * (steps + run.substeps)
+            trial = Trial(scheme.name, dt, float(error), evaluations / (steps * dt))
         self.done.append(trial)
         return run, trial
 
-    def largest_step(self, scheme: Scheme, dt: float, allowed: float, dearest: float) -> Trial | None:
-        """The trial with the largest step whose error is allowed; None where it costs more, or there is none."""
-        tried: list[Trial] = []
-        stages = scheme.stages.size
-        for _ in range(MOST_TRIALS):
-            if stages / dt > dearest:
-                return None
-            trial = self._trial(scheme, dt, tried)
-            tried.append(trial)
-            if trial.error <= allowed:
-                return self._coarser(scheme, tried, allowed)
-            if _is_stuck(tried):
-                return None
-            share = AIM * allowed / trial.error
-            change = share ** (1 / _observed_order(tried, scheme.order)) if trial.error < RESOLVED else 0.5
-            dt *= min(max(change, 1 / LARGEST_CHANGE), 1 / LEAST_CHANGE)
+    def cheapest(self, schemes: list[Scheme], dt: float, allowed: float) -> Trial | None:
+        """The cheapest trial with an allowed error; ``dt``: the first step of each scheme, s. None where there is none.
+
+        At any time the scheme goes on that would cost least if its error fell with its full order.
+        """
+        tried: dict[str, list[Trial]] = {scheme.name: [self._trial(scheme, dt, [])] for scheme in schemes}
+        left = list(schemes)
+        while left:
+            scheme = min(left, key=lambda scheme: _hoped_cost(tried[scheme.name][-1], scheme, allowed))
+            known = tried[scheme.name]
+            if known[-1].error <= allowed:
+                return self._coarser(scheme, known, allowed)
+            if len(known) == MOST_TRIALS or _is_stuck(known):
+                left.remove(scheme)
+                continue
+            change = _change(known[-1], _observed_order(known, scheme.order), allowed)
+            step = known[-1].dt * min(max(change, 1 / LARGEST_CHANGE), 1 / LEAST_CHANGE)
+            known.append(self._trial(scheme, step, known))
         return None
 
     def _trial(self, scheme: Scheme, dt: float, tried: list[Trial]) -> Trial:
@@ -289,8 +286,7 @@ class _Trials:
         last = tried[-1]
         if len(tried) < 2 or last.error > 0.25 * allowed:
             return last
-        change = (AIM * allowed / max(last.error, 1e-300)) ** (1 / scheme.order)
-        dt = min(last.dt * change, tried[-2].dt / LEAST_CHANGE)
+        dt = min(last.dt * _change(last, scheme.order, allowed), tried[-2].dt / LEAST_CHANGE)
         if dt < LEAST_CHANGE * last.dt:
             return last
         trial = self._trial(scheme, dt, tried)
@@ -302,7 +298,7 @@ class _Trials:
         lines = [
             f"Trial runs of '{self.mechanism.name}' over the first {self.span:.4g} s; wanted: an energy error of"
             f" {wanted:g} of the largest kinetic energy, allowed in the trials: a third of it.",
-            f"{'scheme':{width}}  {'dt (s)':>10}  {'energy error':>12}  Newton iterations a second",
+            f"{'scheme':{width}}  {'dt (s)':>10}  {'energy error':>12}  evaluations a second",
         ]
         for trial in self.done:
             error = f"{trial.error:.2e}" if math.isfinite(trial.error) else "not resolved"
@@ -319,6 +315,18 @@ def _is_representative(kinetic: np.ndarray) -> bool:
     risen = np.diff(kinetic) > 0
     peaks = np.count_nonzero(risen[:-1] & ~risen[1:])
     return peaks >= PEAKS and kinetic[half:].max() <= FASTER * kinetic[:half].max()
+
+
+def _change(trial: Trial, order: float, allowed: float) -> float:
+    """By which factor the step has to change from a trial so that its error, of that order, is allowed."""
+    return (AIM * allowed / trial.error) ** (1 / order) if 0.0 < trial.error < RESOLVED else 0.5
+
+
+def _hoped_cost(trial: Trial, scheme: Scheme, allowed: float) -> float:
+    """What an allowed error costs at best, with one Newton iteration a stage."""
+    if trial.error <= allowed:
+        return trial.cost
+    return 2 * scheme.stages.size / trial.dt / _change(trial, scheme.order, allowed)
 
 
 def _observed_order(tried: list[Trial], order: int) -> float:
