@@ -35,16 +35,18 @@ class PartLibrary(JITCodeLibrary):
         self._finalized = True
 
     def closure(self):
-        """This library, then those that it needs, each once."""
+        """This library and those that it needs, each once and after all that call it: LLVM drops a function that
+        nothing calls by the time it is linked."""
         found: dict[Any, None] = {}
-        left = [self]
-        while left:
-            library = left.pop()
+
+        def visit(library):
             if library not in found:
+                for needed in library._linking_libraries if isinstance(library, PartLibrary) else ():
+                    visit(needed)
                 found[library] = None
-                if isinstance(library, PartLibrary):
-                    left.extend(library._linking_libraries)
-        return list(found)
+
+        visit(self)
+        return list(reversed(found))
 
 
 class EntryLibrary(JITCodeLibrary):

@@ -17,7 +17,7 @@ def _copy(values, to):
 
 @njit
 def _copy_rows(values, to):
-    for i in range(to.shape[0]):
+    for i in range(min(values.shape[0], to.shape[0])):  # poses have a row more, the world's
         for k in range(to.shape[1]):
             to[i, k] = values[i, k]
 
