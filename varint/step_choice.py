@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.analysis.derived import energies
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.display import Shown
@@ -23,21 +24,26 @@ from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, positive, shown
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.simulation import simulate
+from varint.simulation import checked_start, simulate
 
 AUTO = "auto"
 ENERGY_ERROR = 1e-4  # where none is given
+ROUND_OFF = 1e-13  # the least that can be asked for
 MARGIN = 3.0  # times below the wanted error that the trial runs stay
 AIM = 0.7  # of what is allowed, for the next trial
 RESOLVED = 0.02  # energy error from which on a run shows how the mechanism moves
 TURN = 0.5  # rad, that a body turns in a step at most
-FIRST_STEPS, MOST_STEPS, PEAKS = 64, 4096, 4  # of the run that finds the span; maxima of the kinetic energy in it
+FIRST_STEPS = 64  # of the run that finds the span
+MOST_STEPS = 4096
+PEAKS = 4  # maxima of the kinetic energy in it
 FASTER = 1.02  # times the largest kinetic energy before, from which on the span was too short
-MOST_HALVINGS, MOST_TRIALS = 40, 12
-LARGEST_CHANGE, LEAST_CHANGE = 8.0, 1.15  # of the step, from a trial to the next
+MOST_HALVINGS = 40
+MOST_TRIALS = 12  # of a scheme
+LARGEST_CHANGE = 8.0  # of the step, from a trial to the next
+LEAST_CHANGE = 1.15
 COARSER = 4.0  # times the step that found the span is the first one
 SLOWEST = 1e-5  # of the size of the parts in the first step: slower motions have no energy error
-BODY_STAGES = 1_000_000  # of a trial run, at most: smaller steps are extrapolated to
+BODY_STAGES = 400_000  # of a trial run, at most: smaller steps are extrapolated to
 MEMORY = 64e6  # bytes of the nodes of a trial run
 NODE = 8 * 13  # bytes a body
 STUCK = 0.5  # observed order below which smaller steps lead nowhere
@@ -121,8 +127,9 @@ def choose_step(
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
-    wanted = positive(energy_error, "energy_error", ArgumentError)
-    trials = _Trials(mechanism, duration, {"state": state, "tol": tol, "force": force, "torque": torque})
+    wanted = _checked_error(energy_error)
+    start = checked_start(mechanism, mechanism.state() if state is None else state)
+    trials = _Trials(mechanism, duration, {"state": start, "tol": tol, "force": force, "torque": torque})
     schemes = _schemes(mechanism, order, scheme)
     cheapest = trials.cheapest(schemes, trials.find_span(schemes[-1]), wanted / MARGIN)
     if cheapest is None:
@@ -147,12 +154,12 @@ def step_for(dt: object, energy_error: float | None, output: str | Path | None, 
             raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave out one of them")
         return dt, task["scheme"], {}
     choice(dt, (AUTO,), "dt, where it is no number,", ArgumentError)
-    wanted = positive(ENERGY_ERROR if energy_error is None else energy_error, "energy_error", ArgumentError)
+    wanted = _checked_error(ENERGY_ERROR if energy_error is None else energy_error)
     if resume and output is not None and Path(output).is_file():
         settings = load_settings(output)
         if "chosen" not in settings:
             raise ArgumentError(f"the step of the run in '{output}' was given: go on with it by dt={settings['dt']}")
-        return settings["dt"], settings["scheme"], {"chosen": settings["chosen"] | {"energy_error": wanted}}
+        return settings["dt"], task["scheme"] or settings["scheme"], {"chosen": settings["chosen"] | {"energy_error": wanted}}
     found = choose_step(**task, energy_error=wanted)
     if sys.stderr is not None:
         print(f"varint: {told(found)}", file=sys.stderr, flush=True)
@@ -166,6 +173,13 @@ def told(found: StepChoice) -> str:
         f"dt = {found.dt:.4g} s and order {found.order} ({found.scheme}) were chosen for an energy error of"
         f" {found.energy_error:g}: {found.expected_error:.1e} in a trial run over {found.span:.3g} s"
     )
+
+
+def _checked_error(value: float) -> float:
+    wanted = positive(value, "energy_error", ArgumentError)
+    if not ROUND_OFF <= wanted < 1.0:
+        raise ArgumentError(f"energy_error must be from {ROUND_OFF:g}, near round-off, to below 1, got {wanted:g}")
+    return wanted
 
 
 def _schemes(mechanism: Mechanism, order: int | None, scheme: str | None) -> list[Scheme]:
@@ -217,7 +231,7 @@ class _Trials:
                 continue
             self.span = steps * dt
             self.fastest = float(np.linalg.norm(run.angular_velocity, axis=2).max())
-            if steps == most or self.span >= self.duration or _is_representative(run.kinetic):
+            if steps == most or self.span >= self.duration or _is_representative(energies(run)[1]):
                 self.done.clear()
                 return min(COARSER * dt, self.span / PEAKS, TURN / self.fastest if self.fastest else math.inf)
             steps *= 2
@@ -227,7 +241,7 @@ class _Trials:
 
     def _guess(self) -> float:
         """A step, s, from the size of the parts, the velocities at the start, and gravity."""
-        state, length = self.options["state"] or self.mechanism.state(), self.mechanism.compiled.length
+        state, length = self.options["state"], self.mechanism.compiled.length
         speed = max(np.abs(state.velocity).max() / length, np.abs(state.angular_velocity).max())
         rate = max(speed, math.sqrt(np.linalg.norm(self.mechanism.gravity) / length))
         return min(self.duration / 8, 0.25 / rate if rate > 0 else math.inf)
@@ -242,7 +256,8 @@ class _Trials:
         if run is None or find_unresolved(run, dt):
             trial = Trial(scheme.name, dt, math.inf, math.inf)
         else:
-            error = np.abs(run.energy_balance).max() / max(run.kinetic.max(), self.least_energy)
+            gap, kinetic = energies(run)
+            error = np.abs(gap).max() / max(kinetic.max(), self.least_energy)
             evaluations = run.newton_iterations + scheme.stages.size * (steps + run.substeps)
             trial = Trial(scheme.name, dt, float(error), evaluations / (steps * dt))
         self.done.append(trial)

@@ -381,6 +381,9 @@ def _settings(found: dict) -> dict:
     for name, kind in (wanted | by_formulation[found["formulation"]]).items():
         if not isinstance(found[name], kind) or isinstance(found[name], bool):
             raise ValueError(f"its setting '{name}' is {found[name]!r}")
+    chosen = found.get("chosen", {"energy_error": 0.0})
+    if not isinstance(chosen, dict) or not isinstance(chosen["energy_error"], number):
+        raise ValueError(f"its setting 'chosen' is {chosen!r}")
     return found
 
 
