@@ -86,8 +86,7 @@ def test_the_cheapest_is_taken_and_the_reason_shows_the_trials():
 def test_a_run_with_dt_auto_says_what_was_chosen(capsys):
     run = vi.simulate(pendulum(), 5.0, dt="auto", energy_error=1e-6)
     told, chosen = capsys.readouterr().err, run.settings["chosen"]
-    assert told.startswith("varint: dt = ") and told.count("\n") == 1
-    assert f"({run.settings['scheme']})" in told and "1e-06" in told
+    assert re.fullmatch(rf"varint: dt = .*\({run.settings['scheme']}\) .* energy error of 1e-06: .*\n", told)
     assert chosen["energy_error"] == 1e-6
     assert "Trial runs of 'pendulum'" in chosen["reason"]
     assert error_of(run) <= 1e-6
@@ -111,7 +110,7 @@ def test_a_run_goes_on_with_the_step_chosen_for_it(tmp_path, capsys):
         with pytest.raises(vi.FileError, match="another run"):
             vi.simulate(pendulum(), 3.0, dt="auto", output=path, resume=True, **other)
     vi.simulate(pendulum(), 1.0, 0.01, output=path, overwrite=True)
-    with pytest.raises(vi.ArgumentError, match="go on with it by dt=0.01"):
+    with pytest.raises(vi.ArgumentError, match=r"go on with it by dt=0\.01"):
         vi.simulate(pendulum(), 2.0, dt="auto", output=path, resume=True)
 
 
@@ -178,7 +177,7 @@ def test_refused(arguments, said):
 
 def test_what_no_trial_reaches_is_refused(monkeypatch):
     monkeypatch.setattr("varint.step_choice.MOST_TRIALS", 1)
-    with pytest.raises(vi.ArgumentError, match=r"no step keeps the energy of 'pendulum' to 1e-09: .* the least error was"):
+    with pytest.raises(vi.ArgumentError, match=r"no step keeps the energy .* to 1e-09: .* the least error was"):
         vi.choose_step(pendulum(), 1.0, energy_error=1e-9)
 
 

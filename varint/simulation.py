@@ -112,7 +112,8 @@ def simulate(
         "mechanism": mechanism, "duration": duration, "state": state, "order": order, "scheme": scheme, "tol": tol,
         "force": force, "torque": torque,
     })  # fmt: skip
-    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+    dt = positive(dt, "dt", ArgumentError)
+    duration, _, steps = checked_times(duration, dt)
     tol = positive(tol, "tol", ArgumentError)
     method = find_scheme(order, scheme)
     _check_forces(mechanism, method)

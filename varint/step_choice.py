@@ -144,14 +144,16 @@ def choose_step(
     return StepChoice(dt, method.order, method.name, wanted, cheapest.error, cheapest.cost, trials.span, reason)
 
 
-def step_for(dt: object, energy_error: float | None, output: str | Path | None, resume: bool, task: dict) -> tuple:
+def step_for(
+    dt: float | str, energy_error: float | None, output: str | Path | None, resume: bool, task: dict
+) -> tuple[float, str | None, dict]:
     """(dt, scheme, what of it is recorded as a setting) of a run with ``dt`` or ``energy_error`` given.
 
     ``task``: the arguments of `choose_step`. A run that goes on keeps what was chosen for it.
     """
     if not isinstance(dt, str):
         if energy_error is not None:
-            raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave out one of them")
+            raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave one out")
         return dt, task["scheme"], {}
     choice(dt, (AUTO,), "dt, where it is no number,", ArgumentError)
     wanted = _checked_error(ENERGY_ERROR if energy_error is None else energy_error)
@@ -159,7 +161,11 @@ def step_for(dt: object, energy_error: float | None, output: str | Path | None, 
         settings = load_settings(output)
         if "chosen" not in settings:
             raise ArgumentError(f"the step of the run in '{output}' was given: go on with it by dt={settings['dt']}")
-        return settings["dt"], task["scheme"] or settings["scheme"], {"chosen": settings["chosen"] | {"energy_error": wanted}}
+        return (
+            settings["dt"],
+            task["scheme"] or settings["scheme"],
+            {"chosen": settings["chosen"] | {"energy_error": wanted}},
+        )
     found = choose_step(**task, energy_error=wanted)
     if sys.stderr is not None:
         print(f"varint: {told(found)}", file=sys.stderr, flush=True)
@@ -200,7 +206,7 @@ def _check_inputs(mechanism: Mechanism, loads: dict) -> None:
             if np.ndim(value) > 1:
                 raise ArgumentError(f"{what} on body {shown(body)} has one value a node: that needs a number for dt")
     for force in mechanism.forces:
-        if isinstance(force, Commanded) and force.constant_rate is None and np.ndim(force.input) > 0:
+        if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
             raise ArgumentError(
                 f"{force.command_name} of {force.label} has one value a node: that needs a number for dt, or a function"
             )
@@ -329,7 +335,7 @@ def _is_representative(kinetic: np.ndarray) -> bool:
     half = len(kinetic) // 2
     risen = np.diff(kinetic) > 0
     peaks = np.count_nonzero(risen[:-1] & ~risen[1:])
-    return peaks >= PEAKS and kinetic[half:].max() <= FASTER * kinetic[:half].max()
+    return bool(peaks >= PEAKS and kinetic[half:].max() <= FASTER * kinetic[:half].max())
 
 
 def _change(trial: Trial, order: float, allowed: float) -> float:
