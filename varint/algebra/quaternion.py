@@ -3,21 +3,27 @@
 import math
 
 from varint._numba import njit
+from varint.algebra.sums import two_sum
 
 
 @njit
 def rotation_matrix(q, R):
-    """Write the rotation matrix of ``q`` (4,) into ``R`` (3, 3) (VI eq. 15)."""
+    """Write the rotation matrix of ``q`` (4,), unit to round-off, into ``R`` (3, 3) (VI eq. 15).
+
+    What round-off left of the norm is divided out to first order: without it the rotation is not one, and the
+    reactions do a little work.
+    """
     w, x, y, z = q[0], q[1], q[2], q[3]
-    R[0, 0] = 1.0 - 2.0 * (y * y + z * z)
-    R[0, 1] = 2.0 * (x * y - w * z)
-    R[0, 2] = 2.0 * (x * z + w * y)
-    R[1, 0] = 2.0 * (x * y + w * z)
-    R[1, 1] = 1.0 - 2.0 * (x * x + z * z)
-    R[1, 2] = 2.0 * (y * z - w * x)
-    R[2, 0] = 2.0 * (x * z - w * y)
-    R[2, 1] = 2.0 * (y * z + w * x)
-    R[2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    s = 4.0 - 2.0 * (w * w + x * x + y * y + z * z)
+    R[0, 0] = 1.0 - s * (y * y + z * z)
+    R[0, 1] = s * (x * y - w * z)
+    R[0, 2] = s * (x * z + w * y)
+    R[1, 0] = s * (x * y + w * z)
+    R[1, 1] = 1.0 - s * (x * x + z * z)
+    R[1, 2] = s * (y * z - w * x)
+    R[2, 0] = s * (x * z - w * y)
+    R[2, 1] = s * (y * z + w * x)
+    R[2, 2] = 1.0 - s * (x * x + y * y)
 
 
 @njit
@@ -32,21 +38,19 @@ def multiply(q, p):
 
 
 @njit
-def advance(q, w0, w1, w2, half_step, out):
+def advance(q, rest, w0, w1, w2, half_step, out, out_rest):
     """Write ``q (c, half_step w)`` with ``c = sqrt(1 - |half_step w|^2)`` into ``out`` (VI eq. 32).
 
     The scalar part is positive for either sign of the step, as a composition with negative
-    sub-steps needs. Returned unit to round-off: the product is renormalised, so that the norm
-    does not wander over millions of steps. ``out`` must not be ``q``.
+    sub-steps needs. The sum of ``q`` and its change is compensated: ``rest`` (4,) is what rounding took off ``q``,
+    ``out_rest`` what it takes off ``out``. The change returns the norm to one, so that it does not wander over millions
+    of steps. ``out`` must not be ``q``.
     """
     x, y, z = half_step * w0, half_step * w1, half_step * w2
-    c = math.sqrt(1.0 - (x * x + y * y + z * z))
-    a = q[0] * c - q[1] * x - q[2] * y - q[3] * z
-    i = q[0] * x + q[1] * c + q[2] * z - q[3] * y
-    j = q[0] * y - q[1] * z + q[2] * c + q[3] * x
-    k = q[0] * z + q[1] * y - q[2] * x + q[3] * c
-    scale = 1.0 / math.sqrt(a * a + i * i + j * j + k * k)
-    out[0] = scale * a
-    out[1] = scale * i
-    out[2] = scale * j
-    out[3] = scale * k
+    square = x * x + y * y + z * z
+    c = -square / (1.0 + math.sqrt(1.0 - square))  # of the scalar part, less one
+    c += 0.5 * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))
+    out[0], out_rest[0] = two_sum(q[0], rest[0] + q[0] * c - q[1] * x - q[2] * y - q[3] * z)
+    out[1], out_rest[1] = two_sum(q[1], rest[1] + q[0] * x + q[1] * c + q[2] * z - q[3] * y)
+    out[2], out_rest[2] = two_sum(q[2], rest[2] + q[0] * y - q[1] * z + q[2] * c + q[3] * x)
+    out[3], out_rest[3] = two_sum(q[3], rest[3] + q[0] * z + q[1] * y - q[2] * x + q[3] * c)

@@ -35,7 +35,7 @@ RECORDED = (
 )
 NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
 CHECKPOINT = {  # fields of the workspace and of its parts
-    "": ("position", "quat", "momentum", "velocity", "history"),
+    "": ("position", "quat", "momentum", "position_rest", "quat_rest", "momentum_rest", "velocity", "history"),
     "efforts": ("value_near", "work", "state", "target", "target_rate", "closed", "rest_gap"),
     "products": ("q", "order"),
     "balance": tuple(field.name for field in fields(Balance)),

@@ -29,6 +29,7 @@ import math
 
 from varint._numba import indirect, njit
 from varint.algebra.quaternion import multiply
+from varint.algebra.sums import two_sum
 from varint.algebra.vectors import add, cross, dot, scale, sub, vector
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws
@@ -250,22 +251,21 @@ def finish_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
             for side in range(2):
                 i = plan.measures.body[m, side]
                 if i < plan.bodies.mass.size:
-                    _finish_push(
-                        ws.momentum[i], half_step * work.sum_effort[s], work.gradient[m, side], work.tangent[i]
-                    )
+                    _finish_push(ws, i, half_step * work.sum_effort[s], work.gradient[m, side])
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         work.work[plan.loads.element[n]] += 2.0 * half_step * load_power(plan, work, n, ws.velocity)
-        _finish_push(ws.momentum[i], half_step, work.wrench[n], work.tangent[i])
+        _finish_push(ws, i, half_step, work.wrench[n])
 
 
 @njit
-def _finish_push(p, share, g, T):
-    """Momentum (6,) += share (g_x, (I - [T]) g_theta)."""
-    tilt = sub(vector(g[3:]), cross(vector(T), vector(g[3:])))
+def _finish_push(ws, i, share, g):
+    """Momentum of body i += share (g_x, (I - [T]) g_theta)."""
+    tilt = sub(vector(g[3:]), cross(vector(ws.efforts.tangent[i]), vector(g[3:])))
+    p, rest = ws.momentum[i], ws.momentum_rest[i]
     for k in range(3):
-        p[k] += share * g[k]
-        p[3 + k] += share * tilt[k]
+        p[k], rest[k] = two_sum(p[k], rest[k] + share * g[k])
+        p[3 + k], rest[3 + k] = two_sum(p[3 + k], rest[3 + k] + share * tilt[k])
 
 
 @njit

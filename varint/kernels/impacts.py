@@ -154,5 +154,5 @@ def impact(plan, ws, pose, n, restitution):
             for a in range(3):
                 ws.momentum[i, 3 + k] += plan.bodies.inertia[i, k, a] * body[i, 3 + a]
         for k in range(6):
-            ws.velocity[i, k] = body[i, k]
+            ws.velocity[i, k], ws.momentum_rest[i, k] = body[i, k], 0.0
     set_closed(plan, ws, n, restitution == 0.0)

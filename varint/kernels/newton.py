@@ -14,6 +14,7 @@ import math
 
 from varint._numba import njit
 from varint.algebra.quaternion import advance, rotation_matrix
+from varint.algebra.sums import two_sum
 from varint.algebra.vectors import dot, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.efforts import apply_efforts, stiffen
@@ -97,15 +98,17 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         turn = half_step * half_step * (v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
         if not turn <= ROTATION_BOUND * ROTATION_BOUND:
             return math.nan, math.nan, math.nan
-        advance(ws.quat[start, i], v[3], v[4], v[5], half_step, ws.quat[end, i])
+        q, q_rest = ws.quat, ws.quat_rest
+        advance(q[start, i], q_rest[start, i], v[3], v[4], v[5], half_step, q[end, i], q_rest[end, i])
         rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
-        x = ws.position[end, i]
+        x, x_rest = ws.position[end, i], ws.position_rest[end, i]
         for k in range(3):
-            x[k] = ws.position[start, i, k] + h * v[k]
+            x[k], x_rest[k] = two_sum(ws.position[start, i, k], ws.position_rest[start, i, k] + h * v[k])
         if increment > ATTACH_ABOVE:
             _attach(plan, i, ws.position[end], ws.rotation[end])
             for k in range(3):
-                v[k] = (x[k] - ws.position[start, i, k]) / h
+                x_rest[k] = 0.0
+                v[k] = (x[k] - ws.position[start, i, k] - ws.position_rest[start, i, k]) / h
         for k in range(3):
             farthest = max(farthest, abs(x[k]))
             fastest = max(fastest, abs(v[k]))

@@ -262,6 +262,9 @@ class Kept(Record, writable=True):
     position: Float2  # (nb, 3)
     quat: Float2  # (nb, 4)
     momentum: Float2  # (nb, 6)
+    position_rest: Float2  # (nb, 3)
+    quat_rest: Float2  # (nb, 4)
+    momentum_rest: Float2  # (nb, 6)
     value_near: Float1  # (nm,) as of `EffortWork`, up to target_rate
     work: Float1  # (ne,)
     state: Float1  # (ns,)
@@ -302,6 +305,9 @@ class Workspace(Record, writable=True):
     quat: Float3  # (2, nb + 1, 4)
     rotation: Float4  # (2, nb + 1, 3, 3)
     momentum: Float2  # (nb, 6) linear (N s, world) and angular (N m s, body)
+    position_rest: Float3  # (2, nb, 3) what rounding took off the positions, see `sums`
+    quat_rest: Float3  # (2, nb, 4)
+    momentum_rest: Float2  # (nb, 6)
     jacobian: Float4  # (2, nr, 2, 6) of the rows, by pose and side: m, world and rad, body
     load: Float2  # (nb, 6) external force (N, world) and torque (N m, body), gravity included
     # step
@@ -313,6 +319,7 @@ class Workspace(Record, writable=True):
     derivative: Float3  # (nb, 6, 6) of the momenta, for the exact operator
     base: Float2  # (nb, 6) velocity before an increment
     goal: Float2  # (nb, 6) momentum that the step starts from, half kick included
+    goal_rest: Float2  # (nb, 6)
     residual_body: Float2  # (nb, 6)
     residual_row: Float1  # (nr,)
     increment_body: Float2  # (nb, 6)

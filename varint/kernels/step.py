@@ -13,6 +13,7 @@ absorbs it. `project` removes it where velocities are reported.
 import math
 
 from varint._numba import njit
+from varint.algebra.sums import two_sum
 from varint.kernels.balance import add_piece, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
@@ -50,31 +51,33 @@ def _remember(velocity, history):
 
 
 @njit
-def _kick(target, momentum, load, half_step):
-    for i in range(target.shape[0]):
+def _kick(ws, half_step):
+    """The momenta that a piece starts from: half a kick of the loads beyond those at the node."""
+    for i in range(ws.goal.shape[0]):
         for k in range(6):
-            target[i, k] = momentum[i, k] + half_step * load[i, k]
+            kick = ws.momentum_rest[i, k] + half_step * ws.load[i, k]
+            ws.goal[i, k], ws.goal_rest[i, k] = two_sum(ws.momentum[i, k], kick)
 
 
 @njit(inline="always")
-def _finish(momentum, velocity, mass, inertia, residual, load, half_step, goal):
+def _finish(plan, ws, half_step):
     """Momenta at the end node, from the converged velocities and what is left of the residual.
 
-    Taking the residual off makes the momentum balance exact at any Newton tolerance. Returns the work of the load, J;
-    ``goal``: the momenta that the piece started from, the kick of the load included.
+    Taking the residual off makes the momentum balance exact at any Newton tolerance. Returns the work of the load, J.
     """
-    work = 0.0
+    work, mass = 0.0, plan.bodies.mass
     for i in range(mass.size):
-        v, p = velocity[i], momentum[i]
+        v, p, rest, start, load = ws.velocity[i], ws.momentum[i], ws.momentum_rest[i], ws.goal[i], ws.load[i]
         for k in range(6):
-            work += (goal[i, k] - p[k]) * v[k]
-        angular_momentum(inertia[i], v[3], v[4], v[5], -half_step, p)
+            work += (start[k] - p[k]) * v[k]
+        angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], -half_step, p)
         for k in range(3):
             p[k] = mass[i] * v[k]
         for k in range(6):
-            kick = half_step * load[i, k]
+            kick = half_step * load[k]
             work += kick * v[k]
-            p[k] += kick - residual[i, k]
+            change = (p[k] - start[k]) + (kick - ws.residual_body[i, k])
+            p[k], rest[k] = two_sum(start[k], ws.goal_rest[i, k] + change)
     return work
 
 
@@ -87,7 +90,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     node, before, after, dt = when
     half_step = 0.5 * h
     set_load(plan, ws, inputs, node, before)
-    _kick(ws.goal, ws.momentum, ws.load, half_step)
+    _kick(ws, half_step)
     set_inputs(ws, inputs, node, 0.5 * (before + after))
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
@@ -104,9 +107,7 @@ def _finish_part(plan, ws, inputs, pose, h, when):
     if ws.balance.at_node[0]:
         weigh_node(plan, ws, pose, h)
     set_load(plan, ws, inputs, node, after)
-    work = _finish(
-        ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
-    )
+    work = _finish(plan, ws, half_step)
     if has_efforts(plan):
         finish_efforts(plan, ws, half_step)
     if plan.constraints.row.size:
@@ -183,10 +184,8 @@ def start_momentum(plan, ws, half_step):
     """
     for i in range(plan.bodies.mass.size):
         for k in range(6):
-            ws.residual_body[i, k] = 0.0
-    _finish(
-        ws.momentum, ws.velocity, plan.bodies.mass, plan.bodies.inertia, ws.residual_body, ws.load, half_step, ws.goal
-    )
+            ws.residual_body[i, k] = ws.goal[i, k] = ws.goal_rest[i, k] = 0.0
+    _finish(plan, ws, half_step)
 
 
 @njit(seconds=6, what="steps in maximal coordinates")
