@@ -166,7 +166,12 @@ def test_a_fast_spring_is_seen():
         ({"dt": "auto", "order": 3}, "order must be"),
         ({"dt": "auto", "energy_error": 1e-17}, "energy_error must be from 1e-13"),
         ({"dt": "auto", "energy_error": 2.0}, "to below 1, got 2"),
-        ({"dt": "auto", "force": {"bob": np.zeros((11, 3))}}, "force on body 'bob' has one value a node"),
+        (
+            {"dt": "auto", "force": {"bob": np.zeros((11, 3))}},
+            "force on body 'bob' must be of shape .3,., as one value",
+        ),
+        ({"dt": "auto", "force": {"bob": [[1.0], [2.0, 3.0]]}}, "force on body 'bob' must be"),
+        ({"dt": "auto", "torque": 3}, "torque must be"),
         ({"dt": "auto", "state": 3}, "state must be"),
     ],
 )

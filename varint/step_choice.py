@@ -21,7 +21,7 @@ from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
 from varint.mechanism import Mechanism
-from varint.model.checks import choice, of_type, positive, shown
+from varint.model.checks import choice, in_a_shape, of_type, positive, shown
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.simulation import checked_start, simulate
@@ -161,11 +161,8 @@ def step_for(
         settings = load_settings(output)
         if "chosen" not in settings:
             raise ArgumentError(f"the step of the run in '{output}' was given: go on with it by dt={settings['dt']}")
-        return (
-            settings["dt"],
-            task["scheme"] or settings["scheme"],
-            {"chosen": settings["chosen"] | {"energy_error": wanted}},
-        )
+        chosen = settings["chosen"] | {"energy_error": wanted}
+        return settings["dt"], task["scheme"] or settings["scheme"], {"chosen": chosen}
     found = choose_step(**task, energy_error=wanted)
     if sys.stderr is not None:
         print(f"varint: {told(found)}", file=sys.stderr, flush=True)
@@ -203,8 +200,8 @@ def _check_inputs(mechanism: Mechanism, loads: dict) -> None:
     for what in ("force", "torque"):
         given = loads[what]
         for body, value in given.items() if isinstance(given, Mapping) else ():
-            if np.ndim(value) > 1:
-                raise ArgumentError(f"{what} on body {shown(body)} has one value a node: that needs a number for dt")
+            constant = "of shape (3,), as one value a node needs a number for dt"
+            in_a_shape(value, ((3,),), f"{what} on body {shown(body)}", ArgumentError, constant)
     for force in mechanism.forces:
         if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
             raise ArgumentError(
@@ -265,7 +262,8 @@ class _Trials:
             gap, kinetic = energies(run)
             error = np.abs(gap).max() / max(kinetic.max(), self.least_energy)
             evaluations = run.newton_iterations + scheme.stages.size * (steps + run.substeps)
-            trial = Trial(scheme.name, dt, float(error), evaluations / (steps * dt))
+            error = float(error) if np.isfinite(error) else math.inf
+            trial = Trial(scheme.name, dt, error, evaluations / (steps * dt))
         self.done.append(trial)
         return run, trial
 
@@ -318,7 +316,7 @@ class _Trials:
         width = max(len(trial.scheme) for trial in self.done)
         lines = [
             f"Trial runs of '{self.mechanism.name}' over the first {self.span:.4g} s; wanted: an energy error of"
-            f" {wanted:g} of the largest kinetic energy, allowed in the trials: a third of it.",
+            f" {wanted:g} of the largest kinetic energy, allowed in the trials: {wanted / MARGIN:.3g}.",
             f"{'scheme':{width}}  {'dt (s)':>10}  {'energy error':>12}  evaluations a second",
         ]
         for trial in self.done:
