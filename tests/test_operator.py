@@ -63,7 +63,7 @@ class Step:
     def residual(self, velocity, multiplier):
         ws = self.ws
         ws.velocity[:], ws.multiplier[:] = velocity, multiplier
-        merit, _, _ = evaluate_step(self.plan, ws, self.start, self.end, self.h, self.upper, 0.0)
+        merit, _, _, _ = evaluate_step(self.plan, ws, self.start, self.end, self.h, self.upper, 0.0)
         assert np.isfinite(merit)
         rows = np.where(self.active, ws.residual_row, 0.0)
         for first, size in self.constraints():

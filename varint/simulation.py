@@ -46,7 +46,7 @@ def simulate(
     state: State | None = None,
     order: int | None = None,
     scheme: str | None = None,
-    tol: float = 1e-10,
+    tol: float = 1e-13,
     every: int = 1,
     closures: str = "clusters",
     force: Mapping[str, ArrayLike] | None = None,

@@ -23,6 +23,7 @@ from varint.kernels.limits import close_limits
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import JOINT
+from varint.kernels.refine import solve_again
 from varint.kernels.rows import evaluate_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
@@ -32,6 +33,7 @@ ATTACH_ABOVE = 1e-3  # m/s; smaller increments leave joints closed enough, and t
 ROTATION_BOUND = 0.25  # of |h w / 2|: a body turns at most 29 degrees in a step, beyond that it is cut in two
 DIRECTION_BOUND = 0.15  # rad: a rod or a taut tether turns no further, beyond that the step is cut in two as well
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
+SHRUNK = 0.01  # of a residual: then the next increment takes the same factors
 ROUND_OFF = 1e4  # times the floor of a residual
 EPSILON = 2.220446049250313e-16
 
@@ -84,9 +86,9 @@ def _directions_kept(plan, ws, start, end):
 
 @njit
 def evaluate_step(plan, ws, start, end, h, upper, increment):
-    """Move to the end pose, fill the residuals, and return (merit, largest residual, size of the terms).
+    """Move to the end pose, fill the residuals, return (merit, largest residual, that of a body, size of the terms).
 
-    The largest residual is in m/s. The size is what its round-off is relative to: velocities, and
+    The largest residuals are in m/s. The size is what their round-off is relative to: velocities, and
     positions over the step. Returns NaN where a body or a rod turns further than a step can. ``increment``: the
     largest of a velocity (m/s) that led here.
     """
@@ -97,7 +99,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         v = ws.velocity[i]
         turn = half_step * half_step * (v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
         if not turn <= ROTATION_BOUND * ROTATION_BOUND:
-            return math.nan, math.nan, math.nan
+            return math.nan, math.nan, math.nan, math.nan
         q, q_rest = ws.quat, ws.quat_rest
         advance(q[start, i], q_rest[start, i], v[3], v[4], v[5], half_step, q[end, i], q_rest[end, i])
         rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
@@ -123,8 +125,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         apply_efforts(plan, ws, start, half_step)
         close_limits(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
-        return math.nan, math.nan, math.nan
-    merit = worst = 0.0
+        return math.nan, math.nan, math.nan, math.nan
+    merit = worst = unbalanced = 0.0
     for j in range(plan.joints.side.shape[0]):
         near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
         for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
@@ -144,26 +146,33 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         for k in range(3):
             a, b = linear * abs(r[k]), angular * abs(r[3 + k])
             merit += a * a + b * b
-            worst = max(worst, max(a, b))
+            unbalanced = max(unbalanced, max(a, b))
     if not math.isfinite(merit):
-        return math.nan, math.nan, math.nan
-    return merit, worst, fastest + farthest / abs(h)
+        return math.nan, math.nan, math.nan, math.nan
+    return merit, max(worst, unbalanced), unbalanced, fastest + farthest / abs(h)
 
 
-@njit(inline="always")
-def _newton_increment(plan, ws, end, h, upper):
-    """Fill the increments with the solution of Newton's system (VI eq. 39); return the largest of a velocity."""
+@njit
+def _newton_increment(plan, ws, end, h, upper, factored):
+    """Fill the increments with the solution of Newton's system (VI eq. 39); return the largest of a velocity.
+
+    ``factored``: by the factors of the increment before, of nearly the same system.
+    """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
-        w = ws.velocity[i]
-        momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
         for k in range(6):
             ws.increment_body[i, k] = -ws.residual_body[i, k]
     for r in range(plan.rows.role.size):
         ws.increment_row[r] = -ws.residual_row[r]
-    if has_efforts(plan):
-        stiffen(plan, ws, upper, end, half_step)
-    solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
+    if factored:
+        solve_again(plan, ws, (upper, end, h), ws.increment_body, ws.increment_row)
+    else:
+        for i in range(plan.bodies.mass.size):
+            w = ws.velocity[i]
+            momentum_derivative(plan.bodies.mass[i], plan.bodies.inertia[i], w[3], w[4], w[5], half_step, ws.ldu.D[i])
+        if has_efforts(plan):
+            stiffen(plan, ws, upper, end, half_step)
+        solve_newton(plan, ws, ws.increment_body, ws.increment_row, upper, end)
     largest = 0.0
     for i in range(plan.bodies.mass.size):
         w, d = ws.velocity[i], ws.increment_body[i]
@@ -202,7 +211,8 @@ def _add(multiplier, share, increment_row):
 def solve_step(plan, ws, start, end, h, tol):
     """Solve one step of size ``h`` from ``ws.goal`` and the velocities given as start values.
 
-    Converged when no residual exceeds ``tol`` (m/s), or when the increment is at round-off.
+    Converged when no residual exceeds ``tol`` (m/s), or when the increment is at round-off. Where rows are at round-off
+    before the momenta are within ``tol``, one more increment follows.
     Returns (status, iterations); the pose and Jacobian ``end`` are then filled.
 
     From a singular pose some rows have no impulse of their own. Where one then stays open, the impulses
@@ -210,19 +220,19 @@ def solve_step(plan, ws, start, end, h, tol):
     """
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
-    upper, increment = start, math.inf
-    merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
+    upper, increment, factored, last = start, math.inf, False, False
+    merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0
     for iteration in range(1, ITERATIONS + 1):
-        increment = _newton_increment(plan, ws, end, h, upper)
+        increment = _newton_increment(plan, ws, end, h, upper, factored)
         if not math.isfinite(increment):
             return NOT_CONVERGED, iteration
         previous, share = merit, 1.0
         _keep(ws.velocity, ws.base)
         _move(ws.base, ws.velocity, share, ws.increment_body)
         _add(ws.multiplier, share, ws.increment_row)
-        merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
+        merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         floor = 8.0 * EPSILON * size
         halvings = 0
         while not (merit < previous or worst <= floor):
@@ -234,7 +244,7 @@ def solve_step(plan, ws, start, end, h, tol):
                 upper = end
                 for r in range(ws.multiplier.size):
                     ws.multiplier[r] = 0.0
-                merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
+                merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
                 break
             halvings += 1
             if halvings > HALVINGS:
@@ -242,7 +252,10 @@ def solve_step(plan, ws, start, end, h, tol):
             share *= 0.5
             _move(ws.base, ws.velocity, share, ws.increment_body)
             _add(ws.multiplier, -share, ws.increment_row)
-            merit, worst, size = evaluate_step(plan, ws, start, end, h, upper, increment)
+            merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
         if share == 1.0 and (worst <= tol or worst <= floor):
-            return CONVERGED, iteration
+            if last or unbalanced <= tol:
+                return CONVERGED, iteration
+            last = True  # the rows are at round-off, which for short steps is far above that of the momenta
+        factored = share == 1.0 and upper == start and merit < SHRUNK * SHRUNK * previous
     return NOT_CONVERGED, ITERATIONS
