@@ -6,7 +6,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("newton", "scaling", "ldu", "loops", "forces", "hour", "redmax", "derivatives", "threads")
+NAMES = ("newton", "scaling", "ldu", "loops", "forces", "hour", "redmax", "derivatives", "threads", "resolution")
 
 
 def main(names):

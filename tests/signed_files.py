@@ -10,7 +10,7 @@ from varint.io.run_reader import open_run
 def signed(path, change):
     """Change a run file by ``change(file)`` and make its checksums right again, as somebody could on purpose."""
     with open_run(path) as old:
-        texts, stored = dict(old.texts), old.stored
+        texts, stored = dict(old.texts), old.nodes.stored
     with h5py.File(path, "r+") as file:
         change(file)
         for turn in "01":
@@ -23,7 +23,11 @@ def signed(path, change):
                     if isinstance(item, h5py.Dataset)
                 }
                 group["checksum"][()] = checksum_of(arrays)
-        texts |= {name: bytes(file.attrs[name]) for name in ("settings", "layout", "nodes") if name in file.attrs}
+        texts |= {
+            name: bytes(file.attrs[name])
+            for name in ("settings", "layout", "nodes", "diagnostics")
+            if name in file.attrs
+        }
         load = file["steady_load"][()] if "steady_load" in file else None
         file.attrs["digest"] = np.bytes_(digest_of(texts, bytes(file["mechanism"][()]), load))
         blocks, begin = file["blocks"][:1000], 0

@@ -22,6 +22,7 @@ LAYERS = [
     {"analysis"},
     {"io"},
     {"running"},
+    {"diagnosing"},
     {"integrators", "redmax"},
     {"simulation"},
     {"step_choice"},
@@ -47,6 +48,7 @@ ONLY = {("kernels", "model"): {"varint.model.forces.LAWS"}, ("topology", "errors
 # methods that call what stands above them, imported when they are called
 UPWARD = {
     "analysis/trajectory.py": {"varint.io.tables", "varint.io.save_run", "varint.viz"},
+    "analysis/diagnostics.py": {"varint.io.tables"},
     "mechanism.py": {"varint.viz"},
     "simulation.py": {"varint.step_choice"},
 }

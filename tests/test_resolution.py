@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from force_samples import coupled_everywhere
 from random_mechanisms import random_closed, random_tree, random_velocity_state
+from resolution_runs import random_run, verdict
 from rich.console import Console
 
 import varint as vi
@@ -68,7 +69,7 @@ def on_links():
 def test_a_rod_that_whips_keeps_its_energy(seed, dt):
     mechanism, state = random_case(seed)
     assert has_rod(mechanism)
-    run = vi.simulate(mechanism, 2.0, dt, state=state)
+    run = vi.simulate(mechanism, 2.0, dt, state=state, on_unresolved="ignore")
     assert energy_error(run) < 0.03
     assert run.substeps > 0 or dt < 0.01  # else this would test nothing
 
@@ -171,13 +172,35 @@ def test_the_kernels_balance_is_that_of_the_trajectory(name, order):
     assert np.abs(np.array(found) - expected).max() < 2e-3 * march.ws.balance.scale[0]
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2, 9, 10])
+def test_the_oscillation_is_what_comes_back(seed):
+    """It takes the error from the second order of the step to the fourth, with joints and turning bodies."""
+    left = []
+    for dt in (0.004, 0.002):
+        mechanism, state = random_run(seed)[1:]
+        march = March(mechanism.compiled, scheme(2), dt, 1e-13, 1)
+        march.start(state)
+        errors, oscillations = [], []
+        for _ in range(round(0.6 / dt)):
+            march.advance(1)
+            balance = march.ws.balance
+            errors.append(float(balance.error[0]))  # at the node before the present one
+            oscillations.append(float(balance.oscillation[0]))  # at the one before that
+        kept = np.array(errors)[1:-1] - np.array(oscillations)[2:]
+        left.append((np.ptp(errors), np.ptp(kept)))
+        assert march.ws.balance.unresolved[0] < 0
+    assert left[0][1] < 0.3 * left[0][0]
+    assert left[0][0] / left[1][0] == pytest.approx(4.0, rel=0.2)
+    assert left[0][1] / left[1][1] > 10.0
+
+
 # ---------------------------------------------------------------------------------------- what is said
 
 
 def test_a_chain_that_whips_is_told():
     """Ten links from level, at 10 ms and order 4: in a minute it gains several times its energy scale."""
     chain = ten_links()
-    with pytest.warns(vi.UnresolvedWarning, match=r"body 'link \d+' .* at \d+ .* Try dt = 0.0025 s") as caught:
+    with pytest.warns(vi.UnresolvedWarning, match=r"body 'link \d+' .* at \d+ .* Try dt = \d") as caught:
         run = vi.simulate(chain, 60.0, 0.01, order=4)
     assert energy_error(run) > 1.0
     assert len(caught) == 1
@@ -186,7 +209,7 @@ def test_a_chain_that_whips_is_told():
     assert 0 < times.size == np.count_nonzero(run.unresolved_body >= 0)
     assert f"t = {times[0]:g} s" in str(caught[0].message)
     jumps = np.abs(np.diff(run.energy)) > WRONG * np.ptp(run.potential)
-    assert np.abs(run.t[1:][jumps][0] - times).min() < 0.015
+    assert np.abs(run.t[1:][jumps][0] - times).min() < 0.035
 
 
 def test_a_closed_mechanism_that_whips_is_told():
@@ -244,6 +267,41 @@ def test_the_summary_of_a_run_says_so():
 
 def test_reduced_runs_have_none():
     assert vi.redmax.simulate(ten_links(), 0.1, dt=0.01).unresolved.size == 0
+
+
+def judged(seeds, *steps):
+    """Of runs of 2 s with these steps: (verdict, whether told, name) of each that does not end with an exception."""
+    found = []
+    for seed in seeds:
+        try:
+            name, mechanism, state = random_run(seed)
+        except vi.VarintError:  # a mechanism that cannot move
+            continue
+        for dt in steps:
+            try:
+                run = vi.simulate(mechanism, 2.0, dt, state=state, on_unresolved="ignore")
+            except vi.ConvergenceError:
+                continue
+            found.append((verdict(run), bool(run.unresolved.size), f"{name} at {dt} s"))
+    return found
+
+
+def test_jumps_of_the_energy_are_told_and_quiet_runs_are_not():
+    found = judged(range(24), 0.01)
+    assert sum(truth == "wrong" for truth, _, _ in found) >= 3
+    assert sum(truth == "quiet" for truth, _, _ in found) >= 10
+    assert [name for truth, told, name in found if truth == "wrong" and not told] == []
+    assert [name for truth, told, name in found if truth == "quiet" and told] == []
+
+
+@pytest.mark.slow
+def test_every_jump_of_a_large_set_is_told():
+    """The set of benchmarks/resolution.py: no wrong run without a word, below 2 % of the quiet ones with one."""
+    found = judged(range(200), 0.01, 0.005)
+    assert [name for truth, told, name in found if truth == "wrong" and not told] == []
+    quiet = [told for truth, told, _ in found if truth == "quiet"]
+    assert len(quiet) > 150
+    assert np.mean(quiet) < 0.02
 
 
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)

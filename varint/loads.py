@@ -77,6 +77,11 @@ class Loads:
         """(T, nb, 6) in all at nodes (T,), in the order of the description; T = 1 where nothing varies."""
         return (self.constant + self.at(nodes) if self.varies else self.constant[None])[:, self.slot]
 
+    def between(self, left: int, share: float) -> np.ndarray:
+        """(nb, 6) in all at ``left + share``, a node and a share of the step from there, in the description's order."""
+        before, after = self.recorded(np.array([left, left + 1]))
+        return (1.0 - share) * before + share * after
+
     def arrays(self) -> list[np.ndarray]:
         """All that acts: by these a run that goes on is known to be the same."""
         series = [(np.array([slot, columns.start]), values) for slot, columns, values in self._series]

@@ -86,6 +86,8 @@ class Record(Shown):
     nodes : Nodes
         "t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state" as of `Trajectory`;
         "load" where it varies; "unresolved_body" in maximal, "q" and others in reduced coordinates.
+    diagnostics : Nodes or None
+        The arrays of `Diagnostics` by name; None where there are none.
     load : (1, nb, 6) or None
         External force, N, world, and torque, N m, body, without gravity, where they are constant.
     counts : Counts
@@ -114,7 +116,8 @@ class Record(Shown):
     checkpoint: Mapping[str, np.ndarray] | None = None
     inputs: tuple[np.ndarray, ...] | None = None
     fingerprint: str = ""
+    diagnostics: Nodes | None = None
 
     def part(self, nodes: Nodes) -> "Record":
-        """The same run with other nodes, from which it cannot go on."""
-        return replace(self, nodes=nodes, checkpoint=None, inputs=None, fingerprint="")
+        """The same run with other nodes, from which it cannot go on, and without diagnostics."""
+        return replace(self, nodes=nodes, checkpoint=None, inputs=None, fingerprint="", diagnostics=None)

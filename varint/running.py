@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
@@ -23,7 +24,17 @@ from varint.io.run_file import fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import RunWriter
 from varint.mechanism import Mechanism
-from varint.model.checks import call, flag, function_of, path_of, positive, suggestion, whole_number
+from varint.model.checks import (
+    array_of,
+    call,
+    flag,
+    function_of,
+    path_of,
+    positive,
+    shown,
+    suggestion,
+    whole_number,
+)
 from varint.model.state import State
 from varint.record import Counts, Record, joined
 
@@ -37,10 +48,14 @@ KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
 
 
 class Block(NamedTuple):
-    """Recorded nodes, one row each, by the names of their arrays, and the seconds of stepping that they took."""
+    """Recorded nodes, one row each, by the names of their arrays, and the seconds of stepping that they took.
+
+    ``diagnostics``: rows of the diagnostics of a run that has them.
+    """
 
     nodes: dict[str, np.ndarray]
     seconds: float = 0.0
+    diagnostics: dict[str, np.ndarray] | None = None
 
 
 class Failure(NamedTuple):
@@ -173,6 +188,24 @@ def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
     return duration, dt, steps
 
 
+def checked_output_times(
+    output_times: ArrayLike | None, end: float, every: int, diagnostics_every: int | None
+) -> np.ndarray | None:
+    """The times (K,) at which a run up to ``end`` is recorded, s; None where they are its nodes. ArgumentError."""
+    if output_times is None:
+        return None
+    if every != 1 or diagnostics_every is not None:
+        name = "every" if every != 1 else "diagnostics_every"
+        raise ArgumentError(f"output_times say what is recorded, and so does {name}: give one of them")
+    times = array_of(output_times, (None,), "output_times", ArgumentError)
+    last = end * (1 + ROUND_OFF)
+    if not times.size or times[0] < 0 or times[-1] > last or (np.diff(times) <= 0).any():
+        raise ArgumentError(
+            f"output_times must be times that rise, from 0 to the last step at {end:g} s, got {shown(output_times)}"
+        )
+    return times
+
+
 def carry_out(run: Run, job: Job) -> Record:
     """Run ``run`` to its end, or to where a step fails.
 
@@ -184,14 +217,17 @@ def carry_out(run: Run, job: Job) -> Record:
 
 
 def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
-    sizes = [array.nbytes for array in first.nodes.values()]
-    if wanted := _to_record(run, job, sum(sizes) + max(sizes)):  # one array is there twice when blocks are joined
+    largest = max(array.nbytes for array in first.nodes.values())
+    if wanted := _to_record(run, job, first, largest):  # one array is there twice when blocks are joined
         check_memory(wanted)
-    blocks: list[dict[str, np.ndarray]] = [first.nodes]
-    spent = _march(run, job, lambda block, spent: blocks.append(block.nodes), 0.0, pause)
+    blocks = [first]
+    spent = _march(run, job, lambda block, spent: blocks.append(block), 0.0, pause)
     made_of = job.mechanism, job.settings, run.layout
+    diagnostics = [block.diagnostics for block in blocks if block.diagnostics]
+    tables = joined([block.nodes for block in blocks]), job.load, run.counts
     end = run.checkpoint()
-    return Record(*made_of, joined(blocks), job.load, run.counts, *_ended(run), spent, end, job.inputs)
+    record = Record(*made_of, *tables, *_ended(run), spent, end, job.inputs)
+    return replace(record, diagnostics=joined(diagnostics)) if diagnostics else record
 
 
 def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
@@ -206,7 +242,8 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
         try:
 
             def keep(block: Block, spent: float) -> None:
-                writer.append(block.nodes, run.checkpoint() if run.failure is None else None, run.counts, spent)
+                state = run.checkpoint() if run.failure is None else None
+                writer.append(block.nodes, state, run.counts, spent, block.diagnostics)
 
             _march(run, job, keep, spent, pause)
             writer.finish(*_ended(run))
@@ -215,11 +252,16 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
         return read(path)
 
 
-def _to_record(run: Run, job: Job, width: int) -> Wanted | None:
-    """What is still to come, ``width`` bytes a node; None where the integrator chooses its steps."""
-    if job.settings["dt"] is None:
+def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> Wanted | None:
+    """What is still to come, by the ``first`` node and ``more`` bytes; None where the integrator chooses its steps."""
+    if job.settings["dt"] is None or job.settings.get("turn"):
         return None
-    return Wanted(int(run.total - run.done), job.every, width, job.resume)
+    if times := job.settings["output_times"]:
+        return Wanted(times, 1, _width(first.nodes) + more, True)
+    steps, finer = int(run.total - run.done), None
+    if first.diagnostics:
+        finer = job.settings["diagnostics_every"], _width(first.diagnostics)
+    return Wanted(steps, job.every, _width(first.nodes) + more, job.resume, finer)
 
 
 def _ended(run: Run) -> tuple[int, str]:
@@ -237,16 +279,16 @@ def answer(trajectory: KindOfTrajectory, failure: Failure | None) -> KindOfTraje
 
 def _opened(run: Run, job: Job, path: Path, first: Block) -> RunWriter:
     mark = fingerprint(job.mechanism, job.settings, job.inputs)
-    if wanted := _to_record(run, job, _width(first)):
+    if wanted := _to_record(run, job, first):
         check_disk(path, wanted, path.stat().st_size if path.exists() else 0)
         tell_size(path, wanted)
     saved = job.mechanism, job.settings, run.layout, mark, job.load, first.nodes
-    return RunWriter.create(path, *saved, run.checkpoint())
+    return RunWriter.create(path, *saved, run.checkpoint(), first.diagnostics)
 
 
-def _width(block: Block) -> int:
-    """Bytes of a node."""
-    return sum(array[0].nbytes for array in block.nodes.values())
+def _width(rows: Mapping[str, np.ndarray]) -> int:
+    """Bytes of a row."""
+    return sum(array[0].nbytes for array in rows.values())
 
 
 def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, float]:
@@ -261,15 +303,17 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
         if checkpoint.progress.status > 0:
             raise FileError(f"the run in '{job.output}' cannot go on: {checkpoint.message}")
         recorded = int(checkpoint.state["recorded"][0])
-        if not 0 < recorded <= checkpoint.progress.records:
+        if not 0 < recorded <= found.nodes.records:
             raise ValueError("its checkpoint does not belong to its nodes")
-        at_checkpoint, reached = found.time_of(recorded), found.time_of(checkpoint.progress.records)
+        if found.diagnostics and not 0 < int(checkpoint.state["diagnosed"][0]) <= found.diagnostics.records:
+            raise ValueError("its checkpoint does not belong to its diagnostics")
+        at_checkpoint, reached = found.nodes.time_of(recorded), found.nodes.time_of(found.nodes.records)
     _restore(run, checkpoint.state, at_checkpoint, path)
     reached = max(reached, run.time)
     if reached > run.end:
         past = f"{job.settings['duration']:g} s already, at {reached:g} s"
         raise ArgumentError(f"the run in '{job.output}' is past {past}")
-    if wanted := _to_record(run, job, _width(first)):
+    if wanted := _to_record(run, job, first):
         check_disk(path, wanted)
         tell_size(path, wanted)
     return RunWriter.reopen(path, job.settings), checkpoint.wall_time
@@ -306,7 +350,8 @@ def _march(
 ) -> float:
     """March to the end, giving each block and the seconds of stepping so far to ``keep``; those seconds in all."""
     row = 8 * 13 * len(job.mechanism.bodies)
-    largest = max(1, LARGEST_BLOCK * job.every // row)
+    stride = job.settings["diagnostics_every"] or job.every
+    largest = max(1, LARGEST_BLOCK * stride // row)
     size = 1
     pause()
     while not run.finished and run.failure is None:

@@ -15,8 +15,11 @@ from varint.analysis.quantities import joint_drift
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
+from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
+from varint.integrators.adaptive import TURN, AdaptiveRun, check_adaptive
 from varint.integrators.march import March
+from varint.integrators.outputs import RunAtTimes
 from varint.integrators.run import LARGEST_GAP, MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
@@ -28,7 +31,16 @@ from varint.mechanism import Mechanism
 from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State
 from varint.record import Record
-from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
+from varint.running import (
+    MOST_STEPS,
+    Job,
+    answer,
+    carry_out,
+    checked_output_times,
+    checked_recording,
+    checked_times,
+    refuse_unknown,
+)
 
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 ON_UNRESOLVED = ("warn", "raise", "ignore")
@@ -48,6 +60,9 @@ def simulate(
     scheme: str | None = None,
     tol: float = 1e-13,
     every: int = 1,
+    diagnostics_every: int | None = None,
+    output_times: ArrayLike | None = None,
+    adaptive: bool | float = False,
     closures: str = "clusters",
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
@@ -78,6 +93,15 @@ def simulate(
         Largest residual of a step, m/s; a joint may be off by ``tol * dt`` metres.
     every : int
         Record each ``every``-th node, and the last one.
+    diagnostics_every : int, optional
+        Record energy, momenta and drift of each so many-th node, see `Trajectory.diagnostics`; divides ``every``.
+    output_times : (K,), optional
+        s, rising: record the start, these times and the last state, in place of the nodes. To a time between two nodes
+        goes a step of the scheme of its own, which leaves the run as it is.
+    adaptive : bool or float
+        Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
+        0.1 rad in a step, or by so many rad as are given. They stay reversible (docs/runs.md). Loads and inputs of
+        forces must be constant, and there may be no hard stops.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional
@@ -113,7 +137,11 @@ def simulate(
         "force": force, "torque": torque,
     })  # fmt: skip
     dt = positive(dt, "dt", ArgumentError)
+    stride = checked_stride(diagnostics_every, every)
     duration, _, steps = checked_times(duration, dt)
+    turn = _checked_turn(adaptive)
+    end = steps * dt if turn is None else duration
+    times = checked_output_times(output_times, end, every, diagnostics_every)
     tol = positive(tol, "tol", ArgumentError)
     method = find_scheme(order, scheme)
     _check_forces(mechanism, method)
@@ -122,23 +150,35 @@ def simulate(
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
     commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
-    run = MaximalRun(mechanism, March(compiled, method, dt, tol, every), state, steps, loads, commands)
+    march = March(compiled, method, dt, tol, stride if times is None else MOST_STEPS, turn, end)
+    given = mechanism, march, state, steps, loads, commands
+    if turn is not None:
+        if times is not None:
+            raise ArgumentError("output_times of adaptive steps are not there yet: take trajectory.at(times)")
+        run: MaximalRun = AdaptiveRun(*given)
+        check_adaptive(run, bool(compiled.plan.limits.measure.size))
+    else:
+        run = MaximalRun(*given) if times is None else RunAtTimes(*given).at(times)
     settings = {
         "formulation": MAXIMAL,
         "duration": duration,
         "dt": dt,
+        "turn": turn,
         "scheme": method.name,
         "order": method.order,
         "tol": tol,
         "every": every,
+        "diagnostics_every": diagnostics_every and stride,
+        "output_times": None if times is None else len(times),
         "steps": steps,
         "closures": closures,
         **chosen,
     }
     start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
-    inputs = (*start, *loads.arrays(), *commands.arrays())
+    inputs = (*start, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
     steady = None if loads.varies else loads.recorded(np.zeros(1))
-    record = carry_out(run, Job(mechanism, settings, inputs, steady, every, output, resume, progress, overwrite))
+    job = Job(mechanism, settings, inputs, steady, every, output, resume, progress, overwrite)
+    record = carry_out(diagnosed(run, job, Trajectory), job)
     trajectory = answer(_trajectory(record), run.failure)
     if on_unresolved != "ignore" and (unresolved := find_unresolved(trajectory, dt)):
         if on_unresolved == "raise":
@@ -146,6 +186,13 @@ def simulate(
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=2)
     return trajectory
+
+
+def _checked_turn(adaptive: bool | float) -> float | None:
+    """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+    if isinstance(adaptive, bool):
+        return TURN if adaptive else None
+    return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)
 
 
 def load(path: str | Path) -> Trajectory:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varint.analysis import quantities
+from varint.analysis.forces import forces_at
+from varint.analysis.since import First, Since, row_of, turns_before
 from varint.display import Shown
 from varint.model.body import WORLD
 
@@ -42,8 +44,8 @@ class Quantity(Shown):
         Gives what is drawn, (T,), where it is not the quantity itself.
     logarithmic : bool
         Whether the curve has a logarithmic axis; else it has a mean as well.
-    pointwise : bool
-        Whether its value at a node follows from that node, so that it can be worked out part by part.
+    diagnostic : bool
+        Whether it is one of the `Diagnostics` of a run.
     """
 
     name: str
@@ -54,7 +56,7 @@ class Quantity(Shown):
     label: str = ""
     curve: Evaluate | None = None
     logarithmic: bool = False
-    pointwise: bool = True
+    diagnostic: bool = True
 
     def drawn(self, trajectory: "Trajectory") -> np.ndarray:
         """(T,) what the picture shows."""
@@ -75,12 +77,12 @@ def quantity(unit: str, **shown: Any) -> Callable[[Evaluate], Evaluate]:
 
 
 def evaluated(quantity: Quantity) -> Evaluate:
-    """Function of the trajectory that works a quantity out, part by part where nodes do not depend on each other."""
+    """Function of the trajectory that works a quantity out, part by part."""
+    name, at_once = quantity.name, quantity.evaluate
 
     def evaluate(trajectory: "Trajectory") -> np.ndarray:
-        if not quantity.pointwise:
-            return quantity.evaluate(trajectory)
-        return np.concatenate([quantity.evaluate(part) for part in trajectory.parts()])
+        parts = trajectory.parts()
+        return np.concatenate([at_once(part) if part is trajectory else getattr(part, name) for part in parts])
 
     evaluate.__doc__ = quantity.evaluate.__doc__
     return evaluate
@@ -95,6 +97,25 @@ def conserves_momentum(trajectory: "Trajectory") -> bool:
     tied = any(joint.forbidden and WORLD in (joint.body_a, joint.body_b) for joint in mechanism.joints)
     pushed = any(WORLD in force.acts_on(mechanism) for force in mechanism.forces)
     return not (tied or pushed or mechanism.gravity.any() or trajectory.load.any())
+
+
+def keeps_energy(trajectory: "Trajectory") -> bool:
+    """See `Trajectory.is_conservative`."""
+    mechanism = trajectory.mechanism
+    for force in mechanism.forces:
+        if force.reduced_only or any(getattr(element, "limits", ()) for element in force.elements(mechanism)):
+            return False
+    if trajectory.is_driven or any(part.load.any() for part in trajectory.parts()):
+        return False
+    return all(_forces_keep_energy(part) for part in trajectory.parts()) if mechanism.forces else True
+
+
+def _forces_keep_energy(trajectory: "Trajectory") -> bool:
+    still, found = np.zeros_like(trajectory.velocity), trajectory.forces_along
+    arrays = trajectory.position, trajectory.quat_wxyz, still, still, trajectory.command, trajectory.law_states
+    at_rest = forces_at(trajectory.mechanism, *arrays, turns_before(trajectory))
+    without_potential = found.effort[:, ~found.potential.any(axis=0)]
+    return not without_potential.any() and np.array_equal(found.effort, at_rest.effort)
 
 
 def has_loops(trajectory: "Trajectory") -> bool:
@@ -146,7 +167,8 @@ def _energy_change(trajectory: "Trajectory") -> np.ndarray:
 
 def energy_gap(trajectory: "Trajectory", before: float) -> tuple[float, float]:
     """The largest energy that came or went without work, and the largest kinetic one ``before`` a time, s; J."""
-    balance, kinetic_before = trajectory.energy_balance, trajectory.kinetic[trajectory.t < before]
+    run = trajectory if trajectory.diagnostics is None else trajectory.diagnostics
+    balance, kinetic_before = run.energy_balance, run.kinetic[run.t < before]
     return float(np.abs(balance).max()), float(kinetic_before.max())
 
 
@@ -167,7 +189,7 @@ def kinetic(trajectory: "Trajectory") -> np.ndarray:
 @quantity("J")
 def potential(trajectory: "Trajectory") -> np.ndarray:
     """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
-    of_forces = trajectory.forces_along.potential.sum(axis=1)
+    of_forces = quantities.row_sums(trajectory.forces_along.potential)
     return quantities.potential_energy(trajectory.mechanism, trajectory.position) + of_forces
 
 
@@ -188,16 +210,15 @@ def energy(trajectory: "Trajectory") -> np.ndarray:
     shown=lambda run: not run.is_conservative,
     rows=_energy_rows(ENERGY_BALANCE, lambda trajectory: trajectory.energy_balance),
     label=ENERGY_BALANCE,
-    pointwise=False,
 )
 def energy_balance(trajectory: "Trajectory") -> np.ndarray:
     """(T,) energy - that at the start + dissipated - work of loads and prescribed joints, J: zero but for the step.
 
     The work of these is summed over the recorded nodes.
     """
-    potentials = trajectory.forces_along.potential
-    dissipated = (potentials[0] - potentials - (trajectory.work - trajectory.work[0])).sum(axis=1)
-    return trajectory.energy - trajectory.energy[0] + dissipated - trajectory.work_from_outside
+    first = first_of(trajectory)
+    dissipated = first.potential - trajectory.forces_along.potential - (trajectory.work - first.work)
+    return trajectory.energy - first.energy + quantities.row_sums(dissipated) - trajectory.work_from_outside
 
 
 @quantity("N s", shown=conserves_momentum, rows=_momentum_rows("linear", "N s", lambda run: run.linear_momentum))
@@ -216,10 +237,42 @@ def angular_momentum(trajectory: "Trajectory") -> np.ndarray:
 @quantity("m", rows=_drift_rows, label="joint drift", logarithmic=True)
 def drift(trajectory: "Trajectory") -> np.ndarray:
     """(T,) largest violation of a joint at each node, m; an angle counts times the mechanism's part size."""
-    return quantities.joint_drift(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)
+    poses = trajectory.position, trajectory.quat_wxyz
+    return quantities.joint_drift(trajectory.mechanism.compiled, *poses, trajectory._joints)
 
 
-@quantity("", shown=has_loops, rows=_rank_rows)
+@quantity("", shown=has_loops, rows=_rank_rows, diagnostic=False)
 def rank_margin(trajectory: "Trajectory") -> np.ndarray:
     """(T,) how far from a singular pose the loops are, from 1 to 0, see `quantities.rank_margin`."""
     return quantities.rank_margin(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)
+
+
+# ---------------------------------------------------------------------------------------- from part to part
+
+
+def first_of(trajectory: "Trajectory") -> First:
+    """Of the run whose part ``trajectory`` is, or of its own first node."""
+    if trajectory._since is not None:
+        return trajectory._since.first
+    node = type(trajectory)(trajectory.record.part(row_of(trajectory, slice(0, 1))))
+    return First(float(node.energy[0]), node.forces_along.potential[0], node.work[0])
+
+
+def left_by(trajectory: "Trajectory") -> Since:
+    """What nodes that follow those of ``trajectory`` go on from."""
+    plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
+    since, turns = trajectory._since, np.zeros(plan.measures.kind.size)
+    if plan.measures.period[plan.rows.role.size :].any():
+        turns = trajectory.forces_along.turns
+    elif since is not None:
+        turns = since.turns
+    if plan.products.start.size:
+        _ = trajectory.drift  # which follows their coordinates
+    return Since(
+        first_of(trajectory),
+        float(trajectory.work_from_outside[-1]),
+        turns,
+        products.q.copy(),
+        products.order.copy(),
+        row_of(trajectory, slice(-1, None)),
+    )

@@ -11,6 +11,7 @@ from varint.kernels.plan import Plan
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.model.checks import call, finite
+from varint.model.forces.base import Force
 from varint.model.state import State
 
 
@@ -19,12 +20,14 @@ class Forces(NamedTuple):
 
     effort, power, potential : (T, forces) N or N m, W, J
     load : (T, nb, 6) of all together: force, N, world, and torque, N m, body axes
+    turns : (n,) values of the measures at the last node, whose turns the nodes that follow go on counting
     """
 
     effort: np.ndarray
     power: np.ndarray
     potential: np.ndarray
     load: np.ndarray
+    turns: np.ndarray
 
     def __repr__(self) -> str:
         return described(self, field_facts(self))
@@ -39,6 +42,7 @@ class _AtNodes(NamedTuple):
     load: np.ndarray
     value: np.ndarray
     rate: np.ndarray
+    turns: np.ndarray
 
 
 def forces_at(
@@ -49,13 +53,19 @@ def forces_at(
     angular_velocity: np.ndarray,
     command: np.ndarray,
     law_state: np.ndarray | None = None,
+    turns: np.ndarray | None = None,
 ) -> Forces:
-    """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces) and states of laws (T, n)."""
+    """The forces at poses (T, nb, ...), velocities (T, nb, 3), inputs (T, forces) and states of laws (T, n).
+
+    ``turns``: of the `Forces` at the nodes before, where angles go on counting theirs.
+    """
+    compiled = mechanism.compiled
     if not mechanism.forces:
         none = np.zeros((len(position), 0))
-        return Forces(none, none, none, np.zeros((*position.shape[:2], 6)))
+        turns = np.zeros(compiled.plan.measures.kind.size)
+        return Forces(none, none, none, np.zeros((*position.shape[:2], 6)), turns)
     motion = position, quat_wxyz, velocity, angular_velocity
-    compiled, found = mechanism.compiled, _at_nodes(mechanism, motion, command, law_state)
+    found = _at_nodes(mechanism, motion, command, law_state, turns)
     potential = found.potential
     for f, e in enumerate(compiled.plan.laws.element):
         own = getattr(mechanism.forces[compiled.force[e]], "potential", None)
@@ -64,7 +74,16 @@ def forces_at(
             whose, values = f"{what}, a function that is called as f(value)", found.value[:, _sum_of(compiled.plan, f)]
             potential[:, e] = [finite(call(own, whose, x), f"{what} at {x:g}") for x in values.tolist()]
     by_force = compiled.by_force
-    return Forces(by_force(found.effort), by_force(found.power), by_force(potential), found.load[:, compiled.slot])
+    by_name = by_force(found.effort), by_force(found.power), by_force(potential)
+    return Forces(*by_name, found.load[:, compiled.slot], found.turns)
+
+
+def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.ndarray:
+    """The states (T,) of the law of ``force``, (T, n) where there are none or several, out of all (T, n)."""
+    plan, compiled = mechanism.compiled.plan, mechanism.compiled
+    owners = compiled.force[plan.laws.element[plan.laws.state >= 0]]
+    own = law_states[:, owners == mechanism.force_index[force.name]]
+    return own[:, 0] if own.shape[1] == 1 else own
 
 
 def check_laws(mechanism: Mechanism, state: State) -> None:
@@ -86,7 +105,11 @@ def _sum_of(plan: Plan, f: int) -> int:
 
 
 def _at_nodes(
-    mechanism: Mechanism, motion: Sequence[np.ndarray], command: np.ndarray, law_state: np.ndarray | None
+    mechanism: Mechanism,
+    motion: Sequence[np.ndarray],
+    command: np.ndarray,
+    law_state: np.ndarray | None,
+    turns: np.ndarray | None = None,
 ) -> _AtNodes:
     compiled = mechanism.compiled
     plan, order = compiled.plan, compiled.order
@@ -98,7 +121,10 @@ def _at_nodes(
     ws = workspace(plan, functions=compiled.functions)
     T, elements, sums = len(position), plan.elements.force.size, plan.laws.sum_law.size - 1
     effort, power, potential = np.zeros((3, T, elements))
-    out = _AtNodes(effort, power, potential, np.zeros((T, plan.bodies.mass.size, 6)), *np.zeros((2, T, sums)))
+    load, (value, rate) = np.zeros((T, plan.bodies.mass.size, 6)), np.zeros((2, T, sums))
+    if turns is not None:
+        ws.efforts.value_near[:] = turns
     states = np.zeros((T, ws.efforts.state.size)) if law_state is None else np.ascontiguousarray(law_state)
-    efforts_at_nodes(plan, ws, tuple(nodes), np.ascontiguousarray(command[:, compiled.force]), states, tuple(out))
-    return out
+    out = effort, power, potential, load, value, rate
+    efforts_at_nodes(plan, ws, tuple(nodes), np.ascontiguousarray(command[:, compiled.force]), states, out)
+    return _AtNodes(*out, ws.efforts.value_near.copy())

@@ -1,4 +1,7 @@
-"""Energy, momentum and drift of bodies at nodes. T nodes, nb bodies in the order of the description."""
+"""Energy, momentum and drift of bodies at nodes. T nodes, nb bodies in the order of the description.
+
+A node has the same bits whatever other nodes are beside it: sums go over contiguous rows, and no BLAS is called.
+"""
 
 from collections.abc import Iterator
 
@@ -6,27 +9,27 @@ import numpy as np
 
 from varint.compile import Compiled
 from varint.kernels.configuration import drift, margins
+from varint.kernels.energy import angular_momenta, kinetic_energies
+from varint.kernels.plan import Workspace
 from varint.kernels.workspace import joint_workspace
-from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
 
 
 def kinetic_energy(structure: Structure, velocity: np.ndarray, angular_velocity: np.ndarray) -> np.ndarray:
     """(T,) J: sum of m v.v / 2 + w.J w / 2 (VI eqs. 19, 21); velocities (T, nb, 3) in the world and in the body."""
-    mass, inertia = _masses(structure)
-    linear = np.einsum("n,tni,tni->t", mass, velocity, velocity)
-    angular = np.einsum("tni,nij,tnj->t", angular_velocity, inertia, angular_velocity, optimize=True)
-    return 0.5 * (linear + angular)
+    out = np.empty(len(velocity))
+    kinetic_energies(*_masses(structure), *map(np.ascontiguousarray, (velocity, angular_velocity)), out)
+    return out
 
 
 def potential_energy(structure: Structure, position: np.ndarray) -> np.ndarray:
     """(T,) J of gravity, zero at the origin: sum of -m g.x (VI eq. 20)."""
-    return -np.einsum("n,i,tni->t", _masses(structure)[0], structure.gravity, position, optimize=True)
+    return -row_sums(_masses(structure)[0][:, None] * structure.gravity * position)
 
 
 def linear_momentum(structure: Structure, velocity: np.ndarray) -> np.ndarray:
     """(T, 3) N s, world."""
-    return np.einsum("n,tni->ti", _masses(structure)[0], velocity)
+    return np.sum(_masses(structure)[0][:, None] * velocity, axis=1)
 
 
 def angular_momentum(
@@ -37,16 +40,22 @@ def angular_momentum(
     angular_velocity: np.ndarray,
 ) -> np.ndarray:
     """(T, 3) N m s about the world's origin, world: sum of m x times v + R J w."""
-    mass, inertia = _masses(structure)
-    orbital = np.einsum("n,tni->ti", mass, np.cross(position, velocity))
-    own = np.einsum("nij,tnj->tni", inertia, angular_velocity)
-    return orbital + np.einsum("tnij,tnj->ti", rotation_matrix(quat_wxyz), own)
+    out = np.empty((len(position), 3))
+    nodes = tuple(map(np.ascontiguousarray, (position, quat_wxyz, velocity, angular_velocity)))
+    angular_momenta(*_masses(structure), nodes, np.empty((3, 3)), out)
+    return out
 
 
-def joint_drift(compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray) -> np.ndarray:
-    """(T,) m: largest violation of a constraint row at each node; angles count times the mechanism's part size."""
+def joint_drift(
+    compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray, ws: Workspace | None = None
+) -> np.ndarray:
+    """(T,) m: largest violation of a constraint row at each node; angles count times the mechanism's part size.
+
+    ``ws``: `joint_workspace`, in which the coordinates of products of exponentials are followed; else a fresh one.
+    """
     out = np.empty(len(position))
-    drift(compiled.plan, joint_workspace(compiled.plan), *_poses(compiled, position, quat_wxyz), out)
+    ws = joint_workspace(compiled.plan) if ws is None else ws
+    drift(compiled.plan, ws, *_poses(compiled, position, quat_wxyz), out)
     return out
 
 
@@ -69,3 +78,8 @@ def _poses(compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray) -> I
 
 def _masses(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     return np.array([body.mass for body in structure.bodies]), np.array([body.inertia for body in structure.bodies])
+
+
+def row_sums(values: np.ndarray) -> np.ndarray:
+    """(T,) sums of the numbers (T, ...) of each node."""
+    return np.ascontiguousarray(values).reshape(len(values), -1).sum(axis=1)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.analysis.derived import energy_gap
+from varint.analysis.derived import energy_gap, has_loops
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import JointFrames, with_world
@@ -12,7 +12,7 @@ from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.state import State
 
-FINER = 4  # times smaller steps are proposed
+FINER, FINER_LOOPS = 4, 16  # times smaller steps are proposed, these where loops may pass close to a singular pose
 LOOKED_AT = 10_000  # nodes, for steep forces
 IN_A_ROW = 3  # steps that are told of a steep force
 SWING = 0.5  # of its law's width: smaller swings leave its effort as it is
@@ -40,9 +40,14 @@ def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
         f"the steps of '{trajectory.mechanism.name}' did not resolve its motion, first at t = {first:g} s, where the"
         f" velocity of body '{body}' changed most, {often}: energy came or went without work, {gap:.3g} J at most,"
         f" where {kinetic:.3g} J of kinetic energy were there before. The motion is right up to there at best."
-        f" Try dt = {dt / FINER:g} s"
+        f" Try dt = {finer_step(trajectory, dt):g} s"
     )
     return Unresolved(message, first, body)
+
+
+def finer_step(trajectory: Trajectory, dt: float) -> float:
+    """s: the step that resolves nine of ten motions which steps of ``dt``, s, did not (benchmarks/resolution.py)."""
+    return dt / (FINER_LOOPS if has_loops(trajectory) else FINER)
 
 
 def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
@@ -53,7 +58,12 @@ def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
     """
     mechanism = trajectory.mechanism
     steep_ones = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.steepness()]
-    if not steep_ones or trajectory.steps != len(trajectory) - 1 or len(trajectory) < IN_A_ROW + 2:
+    if (
+        not steep_ones
+        or trajectory.settings.get("output_times")
+        or trajectory.steps != len(trajectory) - 1
+        or len(trajectory) < IN_A_ROW + 2
+    ):
         return None
     trajectory = trajectory[:LOOKED_AT]
     for force in steep_ones:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -13,16 +13,19 @@ from numpy.typing import ArrayLike
 
 from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
-from varint.analysis.derived import QUANTITIES, evaluated
-from varint.analysis.forces import Forces, forces_at
+from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
+from varint.analysis.diagnostics import Diagnostics
+from varint.analysis.forces import Forces, forces_at, states_of
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
+from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
+from varint.analysis.since import Since, followed, summed_work, turns_before
 from varint.errors import ArgumentError
+from varint.kernels.plan import Workspace
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
 from varint.mechanism import Mechanism
 from varint.model.checks import in_a_shape, is_whole, shown
-from varint.model.forces.base import Force
 from varint.model.joints.base import Joint
 from varint.model.state import State
 from varint.record import ChosenNodes, Nodes, Record
@@ -87,12 +90,18 @@ class Trajectory:
     if TYPE_CHECKING:
         record: Record
         _counted: Mapping[str, np.ndarray] | None
+        _since: Since | None
 
         def __getattr__(self, name: str) -> np.ndarray: ...  # the quantities
 
-    def __init__(self, record: Record, counted: Mapping[str, np.ndarray] | None = None) -> None:
-        """``counted``: joint name to coordinates near those of the nodes, whose turns these go on counting."""
-        self.__dict__.update(record=record, _counted=counted)
+    def __init__(
+        self, record: Record, counted: Mapping[str, np.ndarray] | None = None, since: Since | None = None
+    ) -> None:
+        """``counted``: joint name to coordinates near those of the nodes, whose turns these go on counting.
+
+        ``since``: what the nodes before these left.
+        """
+        self.__dict__.update(record=record, _counted=counted, _since=since)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name!r} of a trajectory cannot be set: what it tells follows from its record")
@@ -104,7 +113,7 @@ class Trajectory:
         return trajectory_display.in_html(self)
 
     def __getstate__(self) -> dict[str, object]:
-        return {"record": self.record, "_counted": self._counted}
+        return {"record": self.record, "_counted": self._counted, "_since": self._since}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -126,6 +135,12 @@ class Trajectory:
     work = _recorded("work")
     command = _recorded("command")
     law_states = _recorded("law_state")
+
+    @cached_property
+    def diagnostics(self) -> Diagnostics | None:
+        """Energy, momenta and drift at a stride of their own, where ``diagnostics_every`` asked for them."""
+        recorded = self.record.diagnostics
+        return None if recorded is None else Diagnostics(self.mechanism, recorded)
 
     @property
     def success(self) -> bool:
@@ -208,9 +223,14 @@ class Trajectory:
         return self.nodes["load"] if self.record.load is None else self.record.load
 
     def parts(self) -> Iterator[Trajectory]:
-        """The same nodes in order, as trajectories that fit in memory."""
+        """The same nodes in order, as trajectories that fit in memory; their quantities are those of the whole."""
+        part = None
         for nodes in self.nodes.parts():
-            yield type(self)(self.record.part(nodes))
+            if nodes is self.nodes:
+                yield self
+                return
+            part = type(self)(self.record.part(nodes), since=self._since if part is None else left_by(part))
+            yield part
 
     @cached_property
     def orientation(self) -> np.ndarray:
@@ -223,9 +243,9 @@ class Trajectory:
     def unresolved(self) -> np.ndarray:
         """(T_u,) s: recorded nodes before which a step did not resolve the motion, empty for reduced coordinates.
 
-        Energy came or went without work: in one step more than 2.5 % of the largest kinetic energy or work so far, or
-        in all steps since the start, or since the last such one, more than 5 % (docs/theory.md section 6). A step is
-        judged with the next one, so the node is one step later where each is recorded.
+        Energy came or went without work and did not come back: within six steps more than 0.6 % of the largest kinetic
+        energy or work so far, or more than 5 % in all since the start, or since the last such one (docs/theory.md
+        section 6). A step is judged two or three steps later, so that the last ones of a run are not.
         """
         return self.t[self.unresolved_body >= 0]
 
@@ -340,14 +360,8 @@ class Trajectory:
     @cached_property
     def law_state(self) -> Mapping[str, np.ndarray]:
         """Force name to the state (T,) of its law: an integral of a deviation, an activation; (T, 0) without one."""
-        plan, index = self.mechanism.compiled.plan, self.mechanism.force_index
-        owners = self.mechanism.compiled.force[plan.laws.element[plan.laws.state >= 0]]
-
-        def states(force: Force) -> np.ndarray:
-            own = self.law_states[:, owners == index[force.name]]
-            return own[:, 0] if own.shape[1] == 1 else own
-
-        return ByName(index, self.mechanism.force, states, "force")
+        states = partial(states_of, self.mechanism, self.law_states)
+        return ByName(self.mechanism.force_index, self.mechanism.force, states, "force")
 
     @cached_property
     def force_potential(self) -> Mapping[str, np.ndarray]:
@@ -423,27 +437,27 @@ class Trajectory:
     @cached_property
     def is_conservative(self) -> bool:
         """Whether the energy stays but for the step: no load, and no force without a potential does work."""
-        mechanism = self.mechanism
-        for force in mechanism.forces:
-            if force.reduced_only or any(getattr(element, "limits", ()) for element in force.elements(mechanism)):
-                return False
-        if self.is_driven or any(part.load.any() for part in self.parts()):
-            return False
-        return all(part._forces_keep_energy for part in self.parts()) if mechanism.forces else True
-
-    @property
-    def _forces_keep_energy(self) -> bool:
-        still, found = np.zeros_like(self.velocity), self.forces_along
-        arrays = self.position, self.quat_wxyz, still, still, self.command, self.law_states
-        without_potential = found.effort[:, ~found.potential.any(axis=0)]
-        return not without_potential.any() and np.array_equal(found.effort, forces_at(self.mechanism, *arrays).effort)
+        return keeps_energy(self)
 
     @cached_property
     def work_from_outside(self) -> np.ndarray:
-        """(T,) J, of the loads since the start, summed over the recorded nodes."""
+        """(T,) J, of the loads and of prescribed joints since the start, summed over the recorded nodes.
+
+        Of prescribed joints in reduced coordinates; in maximal ones ``work`` has theirs.
+        """
+        return summed_work(self)
+
+    @property
+    def _work_between(self) -> np.ndarray:
+        """(T - 1,) J, of `work_from_outside` from node to node, by the trapezoidal rule."""
         velocity = np.concatenate([self.velocity, self.angular_velocity], axis=2)
-        power = np.einsum("tni,tni->t", np.broadcast_to(self.load, velocity.shape), velocity)
-        return np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(self.t))])
+        power = row_sums(self.load * velocity) if self.load.any() else np.zeros(len(velocity))
+        return 0.5 * (power[1:] + power[:-1]) * np.diff(self.t)
+
+    @cached_property
+    def _joints(self) -> Workspace:
+        """In which the drift follows the coordinates of products of exponentials."""
+        return followed(self)
 
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -455,7 +469,7 @@ class Trajectory:
     def forces_along(self) -> Forces:
         """Efforts, powers and potentials of all forces, see `Forces`."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return forces_at(self.mechanism, *arrays, self.command, self.law_states)
+        return forces_at(self.mechanism, *arrays, self.command, self.law_states, turns_before(self))
 
     @property
     def _efforts(self) -> np.ndarray:

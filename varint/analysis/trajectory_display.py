@@ -52,6 +52,8 @@ def in_html(trajectory: "Trajectory") -> str:
 
 def _recorded(trajectory: "Trajectory") -> str:
     every = trajectory.settings["every"]
+    if trajectory.settings.get("output_times"):
+        return f"{len(trajectory)} nodes, at output_times"
     return f"{len(trajectory)} nodes, " + ("each step" if every == 1 else f"every {every} steps")
 
 

@@ -52,6 +52,14 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     )
 
 
+def numbers(text: str, how: str) -> list[float]:
+    """The numbers between the commas; raises ArgumentError, which says ``how`` they are written."""
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise ArgumentError(f"{how}, got '{text}'") from None
+
+
 def check_picture(path: Path, source: Path | None, suffixes: tuple[str, ...] = (".png",)) -> Path:
     """Refuse a picture that cannot be written, or only over its ``source``: before the run, not after it."""
     if path.suffix.lower() not in suffixes:

@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.common import Commands
+from varint.cli.common import Commands, numbers
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -87,7 +87,7 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
     if args.plane is not None:
         choice(args.plane, PLANES, "--plane", ArgumentError)
     given = {
-        "times": None if args.times is None else _numbers(args.times, "--times takes numbers, s, as in 0,0.1,0.2"),
+        "times": None if args.times is None else numbers(args.times, "--times takes numbers, s, as in 0,0.1,0.2"),
         "trace": None if args.trace is None else list(map(_point, args.trace)),
         "plane": args.plane,
     }
@@ -102,14 +102,4 @@ def _point(text: str) -> "str | tuple[str, list[float]]":
     name, _, point = text.rpartition(":")
     if not name or "," not in point:
         return text
-    return name, _numbers(point, "a point of --trace is written BODY:x,y,z, in m")
-
-
-def _numbers(text: str, how: str) -> list[float]:
-    """The numbers between the commas; raises ArgumentError, which says ``how`` they are written."""
-    from varint.errors import ArgumentError
-
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError:
-        raise ArgumentError(f"{how}, got '{text}'") from None
+    return name, numbers(point, "a point of --trace is written BODY:x,y,z, in m")

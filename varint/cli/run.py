@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.common import Commands, add_mechanism
+from varint.cli.common import Commands, add_mechanism, numbers
 
 if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
@@ -37,6 +37,10 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
     parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-13")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
+    diagnostics = "record energy, momenta and drift of each N-th node; divides --every"
+    parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics)
+    outputs = "record the start, these times, s, and the last state, in place of the nodes"
+    parser.add_argument("--output-times", metavar="T1,T2,...", help=outputs)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")
     picture = "picture; default: next to the output, none without one"
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help=picture)
@@ -95,7 +99,9 @@ def _simulate(
     import varint
 
     common = {"every": args.every, "output": args.output, "resume": args.resume, "progress": progress}
-    common["overwrite"] = args.force
+    common |= {"overwrite": args.force, "diagnostics_every": args.diagnostics_every}
+    if args.output_times is not None:
+        common["output_times"] = numbers(args.output_times, "--output-times takes numbers, s, as in 0.5,1,1.5")
     if args.integrator is None:
         scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol, energy_error=args.energy_error)
         return varint.simulate(mechanism, args.duration, args.dt, on_unresolved="ignore", **scheme, **common)

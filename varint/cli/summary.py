@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varint.analysis.derived import QUANTITIES, Quantity
+from varint.analysis.diagnostics import finest
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.analysis.trajectory_display import method
@@ -84,7 +85,7 @@ def _of_tolerances(settings: dict) -> list[Fact]:
 def _of_quantities(trajectory: Trajectory) -> list[Fact]:
     """Rows of the table, as the quantities word them."""
     shown = [quantity for quantity in QUANTITIES.values() if quantity.rows and quantity.shown(trajectory)]
-    return [Fact("", *row) for quantity in shown if quantity.rows for row in quantity.rows(trajectory)]
+    return [Fact("", *row) for q in shown if q.rows for row in q.rows(finest(trajectory, q.name))]
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,8 @@ class Figures:
 
 
 def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
-    """Of a quantity over the recorded nodes; of a vector its length, but for the change, which is a vector's."""
-    values = getattr(trajectory, quantity.name)
+    """Of a quantity over its nodes; of a vector its length, but for the change, which is a vector's."""
+    values = getattr(finest(trajectory, quantity.name), quantity.name)
     sizes = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
     changes = np.abs(values - values[0]) if values.ndim == 1 else np.linalg.norm(values - values[0], axis=1)
     return {
@@ -126,13 +127,22 @@ def _of_cost(trajectory: Trajectory) -> list[Fact]:
     return [*facts, Fact("real_time_factor", label, factor, text=f"{factor or 0:.3g} times real time")]
 
 
+def _of_diagnostics(trajectory: Trajectory) -> list[Fact]:
+    found, stride = trajectory.diagnostics, trajectory.settings.get("diagnostics_every")
+    label, count = ("diagnostics", len(found)) if found else ("", None)
+    facts = [Fact("diagnostic_nodes", label, count, text=f"at {count} nodes")]
+    return [*facts, Fact("diagnostics_every", label, stride, text=f"every {stride}")]
+
+
 def _of_recording(trajectory: Trajectory) -> list[Fact]:
     """What was asked for, and what has come of it."""
     settings = trajectory.settings
     steps = settings["steps"] if settings["dt"] else None
+    chosen = "at the times asked for" if settings.get("output_times") else f"every {settings['every']}"
     return [
         Fact("recorded_nodes", "recorded nodes", len(trajectory)),
-        Fact("every", "recorded nodes", settings["every"], text=f"every {settings['every']}"),
+        Fact("every", "recorded nodes", settings["every"], text=chosen),
+        *_of_diagnostics(trajectory),
         Fact("duration", "asked for", settings["duration"], "s"),
         Fact("asked_steps", "asked for" if steps else "", steps, text=f"{steps} steps"),
         Fact("success", "", trajectory.success),

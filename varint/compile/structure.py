@@ -70,7 +70,7 @@ class Compiled(Shown):
         """Sums (T, forces) of values (T, ne) over the elements of each force."""
         total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
         np.add.at(total, self.force, values.T)
-        return total.T
+        return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
 
 
 def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:

@@ -8,6 +8,7 @@ import numpy as np
 from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
+from varint.kernels.aside import step_aside
 from varint.kernels.balance import start_balance
 from varint.kernels.configuration import place, place_anew
 from varint.kernels.constraints import set_targets, start_constraints
@@ -16,6 +17,7 @@ from varint.kernels.laws import evaluate_laws
 from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.newton import CONVERGED
 from varint.kernels.nodes import keep_turns
+from varint.kernels.pace import keep_pace, start_pace
 from varint.kernels.plan import Balance
 from varint.kernels.step import record_node, run, start_momentum, worst_residual
 from varint.kernels.workspace import workspace
@@ -24,6 +26,7 @@ from varint.products.records import check_order
 
 RECORDED = (
     "node",
+    "t",
     "position",
     "quat_wxyz",
     "velocity",
@@ -34,10 +37,12 @@ RECORDED = (
     "unresolved_body",
 )
 NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
+TIMES = 6  # which of them are the times
 CHECKPOINT = {  # fields of the workspace and of its parts
     "": ("position", "quat", "momentum", "position_rest", "quat_rest", "momentum_rest", "velocity", "history"),
     "efforts": ("value_near", "work", "state", "target", "target_rate", "closed", "rest_gap"),
     "products": ("q", "order"),
+    "pace": ("density", "time"),
     "balance": tuple(field.name for field in fields(Balance)),
 }
 
@@ -47,6 +52,7 @@ class Block:
     """Recorded nodes in the order of the description; T nodes, nb bodies."""
 
     node: np.ndarray  # (T,) number of the node
+    t: np.ndarray  # (T,) s
     position: np.ndarray  # (T, nb, 3)
     quat_wxyz: np.ndarray  # (T, nb, 4)
     velocity: np.ndarray  # (T, nb, 3)
@@ -79,6 +85,10 @@ class March:
     dt, tol : float
     every : int
         Record each ``every``-th node.
+    turn : float, optional
+        rad, of the fastest body in a step: the steps follow the motion, and ``dt`` is the longest. Else all are of dt.
+    end : float
+        s, up to which such steps go.
     """
 
     def __init__(
@@ -88,11 +98,18 @@ class March:
         dt: float,
         tol: float,
         every: int,
+        turn: float | None = None,
+        end: float = np.inf,
     ) -> None:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         self.inputs = np.zeros(0)  # of functions, at the present node
         self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions)
         self.node = self.pose = 0
+        self.adaptive, self.end = turn is not None, end
+        if turn is not None:
+            self.ws.pace.factor[0] = dt / turn
+            start_pace.prepare()
+            keep_pace.prepare()
         self.failure: tuple | None = None
         nb, ne = compiled.plan.bodies.mass.size, compiled.force.size
         self.give(np.zeros((nb, 6)), np.zeros((0, nb, 6)), *np.zeros((2, 1, ne)))
@@ -125,6 +142,8 @@ class March:
             raise ArgumentError(f"order 1 needs dt below 2 / |w| = {2 / fastest:.3g} s at the start, got {self.dt:g} s")
         start_momentum(plan, ws, 0.5 * self.dt if self.scheme.staggered else 0.0)
         start_balance(plan, ws, self.dt, self.dt if self.scheme.staggered else 0.0)
+        if self.adaptive:
+            start_pace(plan, ws, 0, self.dt)
         arrays = self._outputs(1)
         record_node(plan, ws, 0, self.scheme.staggered, tuple(array[0] for array in arrays[:NODE_ARRAYS]))
         return self._block(np.array([0]), arrays, 1)
@@ -170,7 +189,7 @@ class March:
         nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
         arrays = self._outputs(len(nodes))
         status, self.pose, done, records = run(
-            self.compiled.plan, self.ws, self._inputs(), self.pose, (self.node, steps, self.every, self.dt),
+            self.compiled.plan, self.ws, self._inputs(), self.pose, (self.node, steps, self.every, self.dt, self.end),
             self.scheme.stages, self.tol, self.scheme.staggered, arrays,
         )  # fmt: skip
         self.node += done
@@ -182,7 +201,43 @@ class March:
         out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
         record_node(self.compiled.plan, self.ws, self.pose, self.scheme.staggered, out)
         arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
+        arrays[TIMES][:] = self.time
         return self._block(np.array([self.node]), arrays, 1)
+
+    @property
+    def time(self) -> float:
+        """s, of the present node."""
+        return float(self.ws.pace.time[0])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the next of the steps that follow the motion would pass the end."""
+        return self.adaptive and self.time + self.dt / float(self.ws.pace.density[0]) > self.end
+
+    def aside(self, share: float) -> Block | None:
+        """The instant a ``share`` of a step after the present node; the march itself stays where it is.
+
+        None, with ``failure`` set, where the step there could not be solved.
+        """
+        if share == 0.0:
+            block = self.present()
+        else:
+            kept, arrays, plan, scheme = self.checkpoint(), self._outputs(1), self.compiled.plan, self.scheme
+            out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
+            when = (self.node, share, self.dt)
+            status = step_aside(
+                plan, self.ws, self._inputs(), self.pose, when, scheme.stages, self.tol, scheme.staggered, out
+            )
+            if status != CONVERGED:
+                self.failure = (self.node, *worst_residual(plan, self.ws))
+            self.restore(kept)
+            if self.failure is not None:
+                return None
+            arrays[NODE_ARRAYS][:] = self.ws.balance.unresolved
+            arrays[TIMES][:] = self.time + share * self.dt
+            block = self._block(np.array([self.node]), arrays, 1)
+        self.ws.balance.unresolved[0] = -1
+        return block
 
     def state(self) -> State:
         """The present node."""
@@ -224,11 +279,12 @@ class March:
             np.empty((records, ne)),
             np.empty((records, states)),
             np.full(records, -1),
+            np.zeros(records),
             np.zeros(2, dtype=np.int64),
         )
 
     def _block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> Block:
-        position, quat, velocity, work, state, unresolved, counts = arrays
+        position, quat, velocity, work, state, unresolved, times, counts = arrays
         slot = self.compiled.slot
         rows = nodes - self.first if len(self.commands) > 1 else np.zeros_like(nodes)
 
@@ -238,6 +294,7 @@ class March:
 
         return Block(
             node=nodes,
+            t=times[:records],
             position=of_bodies(position),
             quat_wxyz=of_bodies(quat),
             velocity=of_bodies(velocity[..., :3]),

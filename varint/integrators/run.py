@@ -37,7 +37,7 @@ class MaximalRun:
         self, mechanism: Mechanism, march: March, state: State, steps: int, loads: Loads, commands: Commands
     ) -> None:
         self.loads, self.commands = loads, commands
-        self.mechanism, self.march, self.total, self.start_state = mechanism, march, steps, state
+        self.mechanism, self.march, self.steps, self.start_state = mechanism, march, steps, state
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
         self.end = steps * march.dt
@@ -46,14 +46,19 @@ class MaximalRun:
         self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
 
     @property
-    def done(self) -> int:
+    def done(self) -> float:
         """Steps."""
         return self.march.node
 
     @property
+    def total(self) -> float:
+        """Steps."""
+        return self.steps
+
+    @property
     def time(self) -> float:
         """s"""
-        return self.march.node * self.march.dt
+        return self.march.time
 
     @property
     def finished(self) -> bool:
@@ -78,8 +83,11 @@ class MaximalRun:
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
-        steps = min(steps, self.total - self.done)
+        steps = min(steps, self.steps - self.march.node)
         self._give(steps)
+        return self._marched(steps)
+
+    def _marched(self, steps: int) -> Block:
         began = time.perf_counter()
         block = self._controlled(steps) if self.controllers else self.march.advance(steps)
         seconds = time.perf_counter() - began
@@ -116,8 +124,7 @@ class MaximalRun:
             self._call()
 
     def _block(self, block: MarchBlock, seconds: float) -> Block:
-        nodes = {"t": self.march.dt * block.node}
-        nodes |= {name: getattr(block, name) for name in RECORDED if name != "node"}
+        nodes = {name: getattr(block, name) for name in RECORDED if name != "node"}
         if self.loads.varies:
             nodes["load"] = self.loads.recorded(block.node)
         return Block(nodes, seconds)
@@ -161,7 +168,7 @@ class MaximalRun:
 
     def _named(self, node: int, body: int, joint: int) -> Failure:
         """The failure at ``node``, with names in place of the kernel's numbers."""
-        compiled, when = self.march.compiled, node * self.march.dt
+        compiled, when = self.march.compiled, self.march.time
         name = self.mechanism.bodies[compiled.order[body]].name if body >= 0 else None
         number = compiled.joints[joint] if joint >= 0 else -1
         held = self.mechanism.joints[number].name if number >= 0 else None

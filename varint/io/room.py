@@ -22,24 +22,35 @@ MEMORY_FILES = (  # of the two versions: limit, use, and in memory.stat what of 
 class Wanted(NamedTuple):
     """``steps`` still to come, of which each ``every``-th and the last are recorded, in ``width`` bytes each.
 
-    ``fixed``: whether ``every`` has to stay, as where a run goes on.
+    ``fixed``: whether ``every`` has to stay, as where a run goes on. ``finer``: the same of the diagnostics, their
+    stride, which divides ``every``, and bytes each.
     """
 
     steps: int
     every: int
     width: int
     fixed: bool = False
+    finer: tuple[int, int] | None = None
 
     @property
     def size(self) -> int:
         """Bytes."""
-        return -(-self.steps // self.every) * self.width
+        return -(-self.steps // self.every) * self.width + self._of_diagnostics
+
+    @property
+    def _of_diagnostics(self) -> int:
+        return -(-self.steps // self.finer[0]) * self.finer[1] if self.finer else 0
 
     def remedy(self, room: float) -> str:
         """What makes it fit into ``room`` bytes."""
-        nodes = int(room // self.width) if room > 0 else 0
-        every = _sensible(-(-self.steps // nodes)) if nodes and not self.fixed else self.steps
-        return f"every={every} fits, or a shorter duration" if every < self.steps else "give a shorter duration"
+        if self.fixed:
+            return "give a shorter duration"
+        stride = self.finer[0] if self.finer else 1
+        nodes = int(max(0.0, room - self._of_diagnostics) // self.width)
+        every = stride * _sensible(-(-self.steps // (nodes * stride))) if nodes else self.steps
+        if every < self.steps:
+            return f"every={every} fits, or a shorter duration"
+        return f"give a {'larger diagnostics_every, or a ' if self.finer else ''}shorter duration"
 
 
 def check_disk(path: Path, wanted: Wanted, replaced: int = 0) -> None:

@@ -1,14 +1,18 @@
 """What a run file holds, for the one who writes it and those who read it. One format for both formulations, in HDF5.
 
-    /            attributes: format; settings, layout and nodes, JSON; fingerprint of run and inputs; digest of them all
+    /            attributes: format; settings, layout, nodes, diagnostics, JSON; fingerprint of run and inputs; a digest
+                 of all
     /mechanism   JSON
     /steady_load (1, nb, 6) external loads, where they are constant
     /t, /position, /quat_wxyz, /velocity, ...       as the attribute ``nodes`` lists them, one row a recorded node
     /blocks      one row a block of nodes: the number of nodes up to its end, and a CRC-32 of its part of each array
+    /diagnostics/t, /diagnostics/blocks, ...        the same of the diagnostics, where there are any
     /checkpoint/0, /1                               written in turns: how far the run is, and where to go on from
-        progress    turns so far, nodes recorded, status (-1: unfinished), then the counts of `Counts`
+        progress    turns so far, nodes recorded, status (-1: unfinished), then the counts of `Counts`, and the number
+                    of diagnostics
         wall_time, message
-        state/...   what the steps to come depend on; ``recorded`` nodes came before it: a run goes on behind those
+        state/...   what the steps to come depend on; ``recorded`` nodes came before it, and ``diagnosed`` diagnostics:
+                    a run goes on behind those
         checksum    CRC-32 of the others
 
 A block reaches the disk before the checkpoint that counts it, and of the two checkpoints the last whole one counts:
@@ -28,23 +32,32 @@ from varint.io.mechanism_data import to_data
 from varint.mechanism import Mechanism
 from varint.record import Counts
 
-FORMAT = "varint run 5"
+FORMAT = "varint run 6"
 SUFFIXES = (".h5", ".hdf5")
 UNFINISHED = -1
 NOT_FINISHED = "the run was not finished"
 MAY_GROW = ("duration", "steps")  # settings that may differ when a run goes on
-TEXTS = ("format", "settings", "layout", "nodes", "fingerprint")  # attributes, in the order of the digest
+TEXTS = (
+    "format",
+    "settings",
+    "layout",
+    "nodes",
+    "diagnostics",
+    "fingerprint",
+)  # attributes, in the order of the digest
 TURNS = ("0", "1")
+AT_DIAGNOSTICS = "diagnostics/"  # before the names of their datasets
 LONGEST_MESSAGE = 1000  # bytes
 
 
 class Progress(NamedTuple):
-    """Turns of the checkpoints, recorded nodes, status, and counts so far."""
+    """Turns of the checkpoints, recorded nodes, status, and counts so far; diagnostics recorded."""
 
     turn: int
     records: int
     status: int
     counts: Counts
+    diagnosed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +74,10 @@ class Checkpoint:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What is stored, by the name of its dataset."""
-        turn, records, status, counts = self.progress
+        turn, records, status, counts, diagnosed = self.progress
         text = self.message.encode()[:LONGEST_MESSAGE].decode(errors="ignore").encode()
         kept = {
-            "progress": np.array([turn, records, status, *counts], dtype=np.int64),
+            "progress": np.array([turn, records, status, *counts, diagnosed], dtype=np.int64),
             "wall_time": np.array(self.wall_time, dtype=np.float64),
             "message": np.array(text, dtype=f"S{LONGEST_MESSAGE}"),
         } | {f"state/{name}": np.asarray(array) for name, array in self.state.items()}

@@ -17,10 +17,12 @@ from typing import Any
 import h5py
 import numpy as np
 
+from varint.analysis.diagnostics import DIAGNOSTICS
 from varint.display import described, names_text
 from varint.errors import FileError, MechanismError
 from varint.io.mechanism_data import from_data
 from varint.io.run_file import (
+    AT_DIAGNOSTICS,
     FORMAT,
     LONGEST_MESSAGE,
     TEXTS,
@@ -42,7 +44,7 @@ READ_ATTEMPTS = 22  # the waits between them double, from 1 ns
 HELD = 1 << 26  # bytes of nodes that are read at once; larger ones when asked for
 PART = 1 << 24  # bytes, at least, in a part of the nodes
 OF_CHECKPOINTS = {  # shape and type
-    "progress": ((3 + len(Counts._fields),), "<i8"),
+    "progress": ((4 + len(Counts._fields),), "<i8"),
     "wall_time": ((), "<f8"),
     "message": ((), f"|S{LONGEST_MESSAGE}"),
     "checksum": ((), "<i8"),
@@ -61,8 +63,10 @@ class RunReader:
         Of the mechanism, JSON.
     settings, layout, load
         As in `Record`.
-    shapes : dict of name to (shape of a row, type)
-        Of the nodes; ``stored`` names those that have a dataset.
+    checkpoint : Checkpoint
+        The one that counts.
+    nodes, diagnostics : Table
+        None where there are no diagnostics.
     """
 
     def __init__(self, path: Path, file: h5py.File) -> None:
@@ -76,10 +80,16 @@ class RunReader:
             raise ValueError("its settings, mechanism or loads are not those that were written")
         self.settings = _settings(_object(self.texts["settings"]))
         self.layout = _object(self.texts["layout"])
-        self.shapes = {str(name): _row_of(name, row) for name, row in _object(self.texts["nodes"]).items()}
-        self.stored = [name for name, (item, _) in self.shapes.items() if 0 not in item]
         self.checkpoint = self._newest()
-        self._sums = self._blocks()
+        progress = self.checkpoint.progress
+        self.nodes = Table(self, "", _object(self.texts["nodes"]), progress.records)
+        self.diagnostics: Table | None = None
+        if columns := _object(self.texts["diagnostics"]):
+            self.diagnostics = Table(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
+        found = self.diagnostics.shapes if self.diagnostics else {}
+        asked = {"t": ((), "<f8")} | {name: (item, "<f8") for name, item in DIAGNOSTICS.items()}
+        if found != (asked if self.settings.get("diagnostics_every") else {}):
+            raise ValueError("its diagnostics are not those that it was asked for")
 
     @property
     def left_open(self) -> bool:
@@ -99,38 +109,6 @@ class RunReader:
         except MechanismError as problem:
             raise ValueError(str(problem)) from None
 
-    def time_of(self, records: int) -> float:
-        """Of the last of the first ``records`` nodes, s."""
-        block = int(np.searchsorted(self._sums[:, 0], records))
-        begin = int(self._sums[block - 1, 0]) if block else 0
-        return float(self.rows("t", block, block + 1)[records - 1 - begin])
-
-    def rows(self, name: str, first: int = 0, last: int | None = None) -> np.ndarray:
-        """Rows of the array ``name`` in the blocks from ``first`` to before ``last``, checked."""
-        last = len(self._sums) if last is None else last
-        ends = self._sums[:, 0]
-        begin, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
-        item, kind = self.shapes[name]
-        if name not in self.stored:
-            return np.zeros((end - begin, *item), kind)
-        array = self._dataset(name, kind, (None, *item))[begin:end]
-        column = 1 + self.stored.index(name)
-        start = begin
-        for stop, wanted in self._sums[first:last, [0, column]]:
-            if block_checksum(array[start - begin : stop - begin]) != wanted:
-                raise ValueError(f"nodes {start} to {stop - 1} of '{name}' are not those that were written")
-            start = stop
-        return array
-
-    def parts(self, records: int) -> Iterator[HeldNodes]:
-        """The first ``records`` nodes, some blocks at a time."""
-        width = sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in self.shapes.values())
-        ends, first, begin = self._sums[:, 0], 0, 0
-        while begin < records:
-            last = 1 + min(int(np.searchsorted(ends, begin + max(1, PART // width))), len(ends) - 1)
-            yield HeldNodes({name: self.rows(name, first, last)[: records - begin] for name in self.shapes})
-            first, begin = last, int(ends[last - 1])
-
     def _text(self, name: str) -> bytes:
         attribute = h5py.h5a.open(self.file.id, name.encode())
         kind, space = attribute.get_type(), attribute.get_space()
@@ -144,7 +122,7 @@ class RunReader:
         found = self._linked(name)
         if found.dtype.str not in KINDS and found.dtype.kind != "S":
             raise ValueError(f"'{name}' holds neither numbers nor a text")
-        dataset = self._dataset(name, found.dtype.str, found.shape)
+        dataset = self.dataset(name, found.dtype.str, found.shape)
         if dataset.id.get_storage_size() < dataset.nbytes:
             raise ValueError(f"'{name}' is not wholly in the file")
         return np.asarray(dataset[()], dtype=found.dtype)
@@ -163,7 +141,7 @@ class RunReader:
             raise ValueError(f"'{name}' is not stored as runs are")
         return parent
 
-    def _dataset(self, name: str, kind: str, shape: tuple) -> h5py.Dataset:
+    def dataset(self, name: str, kind: str, shape: tuple) -> h5py.Dataset:
         """The dataset ``name`` of that type and shape, None where any length will do, wholly on the disk."""
         dataset = self._linked(name)
         fits = len(dataset.shape) == len(shape) and all(
@@ -200,18 +178,72 @@ class RunReader:
                 raise ValueError(f"'{group}/{name}' is not what was written")
         if arrays["checksum"] != checksum_of(arrays):
             return None
-        turn_, records, status, *counts = (int(number) for number in arrays["progress"])
+        turn_, records, status, *counts, diagnosed = (int(number) for number in arrays["progress"])
         return Checkpoint(
-            Progress(turn_, records, status, Counts(*counts)),
+            Progress(turn_, records, status, Counts(*counts), diagnosed),
             float(arrays["wall_time"]),
             arrays["message"].item().decode(),
             {name.removeprefix("state/"): array for name, array in arrays.items() if name.startswith("state/")},
         )
 
+
+class Table:
+    """Arrays of a run file that have the same rows: its nodes, or its diagnostics.
+
+    run : RunReader
+    at : str
+        Before the names of the datasets.
+    shapes : dict of name to (shape of a row, type); ``stored`` names those that have a dataset
+    records : int
+        Rows that count.
+    """
+
+    def __init__(self, run: RunReader, at: str, columns: dict, records: int) -> None:
+        self.run, self.at, self.records = run, at, records
+        self.shapes = {str(name): _row_of(name, row) for name, row in columns.items()}
+        self.stored = [name for name, (item, _) in self.shapes.items() if 0 not in item]
+        self._sums = self._blocks()
+
+    @property
+    def width(self) -> int:
+        """Bytes of a row."""
+        return sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in self.shapes.values())
+
+    def time_of(self, records: int) -> float:
+        """Of the last of the first ``records`` rows, s."""
+        block = int(np.searchsorted(self._sums[:, 0], records))
+        begin = int(self._sums[block - 1, 0]) if block else 0
+        return float(self.rows("t", block, block + 1)[records - 1 - begin])
+
+    def rows(self, name: str, first: int = 0, last: int | None = None) -> np.ndarray:
+        """Rows of the array ``name`` in the blocks from ``first`` to before ``last``, checked."""
+        last = len(self._sums) if last is None else last
+        ends = self._sums[:, 0]
+        begin, end = int(ends[first - 1]) if first else 0, int(ends[last - 1])
+        item, kind = self.shapes[name]
+        if name not in self.stored:
+            return np.zeros((end - begin, *item), kind)
+        array = self.run.dataset(self.at + name, kind, (None, *item))[begin:end]
+        column = 1 + self.stored.index(name)
+        start = begin
+        for stop, wanted in self._sums[first:last, [0, column]]:
+            if block_checksum(array[start - begin : stop - begin]) != wanted:
+                raise ValueError(f"nodes {start} to {stop - 1} of '{self.at}{name}' are not those that were written")
+            start = stop
+        return array
+
+    def parts(self, records: int) -> Iterator[HeldNodes]:
+        """The first ``records`` rows, some blocks at a time."""
+        ends, first, begin = self._sums[:, 0], 0, 0
+        while begin < records:
+            last = 1 + min(int(np.searchsorted(ends, begin + max(1, PART // self.width))), len(ends) - 1)
+            yield HeldNodes({name: self.rows(name, first, last)[: records - begin] for name in self.shapes})
+            first, begin = last, int(ends[last - 1])
+
     def _blocks(self) -> np.ndarray:
         """The dataset ``blocks`` as far as it counts."""
-        records = self.checkpoint.progress.records
-        blocks = self._dataset("blocks", "<i8", (None, 1 + len(self.stored)))
+        records = self.records
+        blocks = self.run.dataset(f"{self.at}blocks", "<i8", (None, 1 + len(self.stored)))
         sums = blocks[: blocks.id.get_storage_size() // (8 * blocks.shape[1])]
         count = int(np.searchsorted(sums[:, 0], records)) + 1
         sums = sums[:count]
@@ -219,32 +251,32 @@ class RunReader:
             raise ValueError("its blocks are not those that were written")
         for name in self.stored:
             item, kind = self.shapes[name]
-            dataset = self._dataset(name, kind, (None, *item))
+            dataset = self.run.dataset(self.at + name, kind, (None, *item))
             row = int(np.prod(item)) * dataset.dtype.itemsize
             if len(dataset) < records or dataset.id.get_storage_size() < records * row:
-                raise ValueError(f"nodes of '{name}' are missing")
+                raise ValueError(f"nodes of '{self.at}{name}' are missing")
         return sums
 
 
 class StoredNodes(Mapping[str, np.ndarray]):
-    """The first nodes of a run file, read array by array when asked for.
+    """The first rows of a table of a run file, read array by array when asked for.
 
     A run that goes on keeps them, but for a last state between two of its nodes. Raises FileError where the file is
     gone, holds another run, or does not have that state any more. Pickled and copied they are in memory.
     """
 
-    def __init__(self, run: RunReader) -> None:
-        self._path, self._shapes = run.path.absolute(), run.shapes
-        self._records, self._fingerprint = run.checkpoint.progress.records, run.texts["fingerprint"]
-        self._end = run.time_of(self._records)
+    def __init__(self, table: Table) -> None:
+        self._path, self._shapes, self._at = table.run.path.absolute(), table.shapes, table.at
+        self._records, self._fingerprint = table.records, table.run.texts["fingerprint"]
+        self._end = table.time_of(self._records)
         self._known: dict[str, np.ndarray] = {}
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._shapes:
             raise KeyError(name)
         if name not in self._known:
-            with self._opened() as run:
-                self._known[name] = run.rows(name)[: self._records]
+            with self._opened() as table:
+                self._known[name] = table.rows(name)[: self._records]
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -261,19 +293,21 @@ class StoredNodes(Mapping[str, np.ndarray]):
 
     def parts(self) -> Iterator[HeldNodes]:
         """The same nodes in order, in parts that fit in memory."""
-        with self._opened() as run:
-            yield from run.parts(self._records)
+        with self._opened() as table:
+            yield from table.parts(self._records)
 
     @contextmanager
-    def _opened(self) -> Iterator[RunReader]:
+    def _opened(self) -> Iterator[Table]:
         with open_run(self._path) as run:
-            if run.texts["fingerprint"] != self._fingerprint or run.checkpoint.progress.records < self._records:
+            table = run.diagnostics if self._at else run.nodes
+            same = table is not None and run.texts["fingerprint"] == self._fingerprint
+            if table is None or not same or table.records < self._records:
                 raise FileError(f"'{self._path}' holds another run by now: its nodes cannot be read any more")
-            if run.time_of(self._records) != self._end:
+            if table.time_of(self._records) != self._end:
                 raise FileError(
                     f"the run in '{self._path}' went on, and has no node at t = {self._end:g} s any more: load it again"
                 )
-            yield run
+            yield table
 
 
 def read(path: str | Path) -> Record:
@@ -283,16 +317,15 @@ def read(path: str | Path) -> Record:
     """
     with open_run(path) as run:
         progress = run.checkpoint.progress
-        width = sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in run.shapes.values())
-        nodes: Nodes = StoredNodes(run)
-        if progress.records * width <= HELD:
-            nodes = HeldNodes({name: run.rows(name) for name in run.shapes})
+        nodes = _nodes(run.nodes)
+        diagnostics = None if run.diagnostics is None else _nodes(run.diagnostics)
         _check_nodes(run)
         return Record(
             mechanism=run.mechanism,
             settings=run.settings,
             layout=run.layout,
             nodes=nodes,
+            diagnostics=diagnostics,
             load=run.load,
             counts=progress.counts,
             status=progress.status,
@@ -301,6 +334,13 @@ def read(path: str | Path) -> Record:
             fingerprint=run.texts["fingerprint"].decode(),
             checkpoint=run.checkpoint.state,
         )
+
+
+def _nodes(table: Table) -> Nodes:
+    """Those of a table, in memory where they are few."""
+    if table.records * table.width > HELD:
+        return StoredNodes(table)
+    return HeldNodes({name: table.rows(name) for name in table.shapes})
 
 
 def load_settings(path: str | Path) -> dict:
@@ -384,6 +424,12 @@ def _settings(found: dict) -> dict:
     chosen = found.get("chosen", {"energy_error": 0.0})
     if not isinstance(chosen, dict) or not isinstance(chosen["energy_error"], number):
         raise ValueError(f"its setting 'chosen' is {chosen!r}")
+    stride = found.get("diagnostics_every")
+    if stride is not None and (type(stride) is not int or stride < 1 or found["every"] % stride):
+        raise ValueError(f"its setting 'diagnostics_every' is {stride!r}")
+    times = found.get("output_times")
+    if times is not None and (type(times) is not int or times < 1):
+        raise ValueError(f"its setting 'output_times' is {times!r}")
     return found
 
 
@@ -398,9 +444,10 @@ def _check_nodes(run: RunReader) -> None:
     elif run.load.shape != (1, nb, 6) or run.load.dtype.kind != "f" or not np.isfinite(run.load).all():
         raise ValueError("its loads are not those of its mechanism")
     if run.settings["formulation"] == "maximal":
-        told = run.rows("unresolved_body") if run.shapes.get("unresolved_body") == ((), "<i8") else np.full(1, nb)
+        shape = run.nodes.shapes.get("unresolved_body")
+        told = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
         if told.min() < -1 or told.max() >= nb:
             raise ValueError("'unresolved_body' does not belong to its mechanism")
     for name, item in wanted.items():
-        if run.shapes.get(name) != (item, "<f8"):
+        if run.nodes.shapes.get(name) != (item, "<f8"):
             raise ValueError(f"'{name}' does not belong to its mechanism")

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO
 
@@ -22,6 +23,7 @@ import numpy as np
 from varint.errors import FileError, VarintError
 from varint.io.mechanism_data import to_data
 from varint.io.run_file import (
+    AT_DIAGNOSTICS,
     FORMAT,
     NOT_FINISHED,
     TURNS,
@@ -34,12 +36,40 @@ from varint.io.run_file import (
 )
 from varint.io.run_reader import END_OF_FILE, open_run
 from varint.mechanism import Mechanism
-from varint.record import Counts
+from varint.record import Counts, HeldNodes
 
 LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many readers; fixes the format of files
 MARGIN = 1 << 20  # bytes of HDF5's own tables that a block may add
 ROWS_OF_BLOCKS = 128  # in a chunk
 FAILED_WRITES = (OSError, RuntimeError, ValueError)  # h5py raises all three where one fails
+
+
+class GrowingTable:
+    """The datasets of a table of a file, below ``at``; attribute ``columns`` of the file lists them."""
+
+    def __init__(self, file: h5py.File, at: str, columns: str) -> None:
+        names = [name for name, (item, _) in json.loads(file.attrs[columns]).items() if 0 not in item]
+        self.datasets = {name: file[at + name] for name in names}
+        self.blocks = file[f"{at}blocks"]
+
+    def extend(self, rows: Mapping[str, np.ndarray]) -> None:
+        """Add a block of rows."""
+        before = len(self.datasets["t"])
+        records = before + len(rows["t"])
+        for name, dataset in self.datasets.items():
+            dataset.resize(records, axis=0)
+            dataset[before:] = rows[name]
+        self.blocks.resize(len(self.blocks) + 1, axis=0)
+        self.blocks[-1] = [records, *(block_checksum(rows[name]) for name in self.datasets)]
+
+    def growth(self, count: int) -> int:
+        """Bytes that ``count`` more rows take."""
+        grown = 0
+        for dataset in self.datasets.values():
+            rows, records = dataset.chunks[0], len(dataset)
+            chunks = -(-(records + count) // rows) - -(-records // rows)
+            grown += chunks * int(np.prod(dataset.chunks)) * dataset.dtype.itemsize
+        return grown
 
 
 class RunWriter:
@@ -55,14 +85,13 @@ class RunWriter:
         self.handle = os.open(fresh, os.O_RDWR | os.O_CLOEXEC)
         os.fsync(self.handle)
         self.file = h5py.File(fresh, "r+", libver=LIBRARY)
-        names = [name for name, (item, _) in json.loads(self.file.attrs["nodes"]).items() if 0 not in item]
         # held open: HDF5 may write what is left of a dataset when its handle goes, where no error can be raised
-        self.nodes = {name: self.file[name] for name in names}
-        self.blocks = self.file["blocks"]
+        self.nodes = GrowingTable(self.file, "", "nodes")
+        self.diagnostics = GrowingTable(self.file, AT_DIAGNOSTICS, "diagnostics") if last.progress.diagnosed else None
         self.checkpoints = [{name: self.file[f"checkpoint/{turn}/{name}"] for name in last.arrays()} for turn in TURNS]
         self.file.swmr_mode = True
         self.reserved = self.file.id.get_filesize()
-        self.time = float(self.nodes["t"][last.progress.records - 1])
+        self.time = float(self.nodes.datasets["t"][last.progress.records - 1])
 
     @classmethod
     def create(
@@ -75,6 +104,7 @@ class RunWriter:
         load: np.ndarray | None,
         nodes: Mapping[str, np.ndarray],
         state: Mapping[str, np.ndarray],
+        diagnostics: Mapping[str, np.ndarray] | None = None,
     ) -> "RunWriter":
         """A new file at ``path``, in place of one that is there.
 
@@ -88,10 +118,13 @@ class RunWriter:
             Those of the start.
         state : dict
             To go on from; fixes names and shapes.
+        diagnostics : dict of name to (D, ...)
+            Those of the start, where there are any.
         """
-        first = Checkpoint(Progress(0, len(nodes["t"]), UNFINISHED, Counts()), 0.0, NOT_FINISHED, state)
+        progress = Progress(0, len(nodes["t"]), UNFINISHED, Counts(), len(diagnostics["t"]) if diagnostics else 0)
+        first = Checkpoint(progress, 0.0, NOT_FINISHED, state)
         with _fresh(path) as fresh:
-            _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, first)
+            _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, diagnostics or {}, first)
             writer = cls(path, fresh, first)
             try:
                 writer._put()
@@ -105,20 +138,19 @@ class RunWriter:
         """Go on writing the run at ``path``, with its new ``settings``; what counts of it is copied to a fresh file."""
         with _fresh(path) as fresh, open_run(path) as old:
             found, made_of = old.checkpoint, (old.mechanism, settings, old.layout, old.texts["fingerprint"].decode())
-            parts = (dict(part) for part in old.parts(int(found.state["recorded"][0])))
-            nodes = next(parts)
-            first = Checkpoint(
-                Progress(0, len(nodes["t"]), UNFINISHED, found.progress.counts),
-                found.wall_time,
-                NOT_FINISHED,
-                found.state,
-            )
-            _write_first(path, fresh, *made_of, old.load, nodes, first)
+            recorded = int(found.state["recorded"][0])
+            diagnosed = int(found.state["diagnosed"][0]) if old.diagnostics else 0
+            parts = old.nodes.parts(recorded)
+            finer = old.diagnostics.parts(diagnosed) if old.diagnostics else iter(())
+            nodes, diagnostics = next(parts), next(finer, HeldNodes())
+            counts = Progress(0, len(nodes["t"]), UNFINISHED, found.progress.counts, len(diagnostics.get("t", ())))
+            first = Checkpoint(counts, found.wall_time, NOT_FINISHED, found.state)
+            _write_first(path, fresh, *made_of, old.load, nodes, diagnostics, first)
             writer = cls(path, fresh, first)
-            writer.time = old.time_of(int(found.state["recorded"][0]))
+            writer.time = old.nodes.time_of(recorded)
             try:
-                for nodes in parts:
-                    writer.append(nodes, found.state, found.progress.counts, found.wall_time)
+                for pair in zip_longest(parts, finer, fillvalue=HeldNodes()):
+                    writer.append(pair[0], found.state, found.progress.counts, found.wall_time, pair[1])
                 writer._put()
             except BaseException:
                 writer.close()
@@ -131,31 +163,35 @@ class RunWriter:
         state: Mapping[str, np.ndarray] | None,
         counts: Counts,
         wall_time: float,
+        diagnostics: Mapping[str, np.ndarray] | None = None,
     ) -> None:
-        """Add recorded ``nodes`` and the ``state`` behind them; None keeps the one before."""
-        progress, count = self.last.progress, len(nodes["t"])
-        records = progress.records + count
+        """Add recorded ``nodes`` and ``diagnostics``, and the ``state`` behind them; None keeps the one before.
+
+        Either may be empty.
+        """
+        progress, count = self.last.progress, len(nodes.get("t", ()))
+        finer = len(diagnostics.get("t", ())) if diagnostics else 0
         state = self.last.state if state is None else state
-        with self._writing(count):
+        with self._writing(count, finer):
             if count:
-                sums = [records, *(block_checksum(nodes[name]) for name in self.nodes)]
-                for name, dataset in self.nodes.items():
-                    dataset.resize(records, axis=0)
-                    dataset[progress.records :] = nodes[name]
-                self.blocks.resize(len(self.blocks) + 1, axis=0)
-                self.blocks[-1] = sums
+                self.nodes.extend(nodes)
+            if self.diagnostics and diagnostics and finer:
+                self.diagnostics.extend(diagnostics)
+            if count or finer:
                 self.file.flush()
                 os.fsync(self.handle)
-            following = Progress(progress.turn + 1, records, UNFINISHED, counts)
+            following = Progress(
+                progress.turn + 1, progress.records + count, UNFINISHED, counts, progress.diagnosed + finer
+            )
             self._commit(Checkpoint(following, wall_time, NOT_FINISHED, state))
         if count and self.at == self.path:
             self.time = float(nodes["t"][-1])
 
     def finish(self, status: int, message: str) -> None:
         """Mark the run as ended, 0 for success."""
-        turn, records, _, counts = self.last.progress
-        with self._writing(0):
-            following = Progress(turn + 1, records, status, counts)
+        progress = self.last.progress
+        with self._writing(0, 0):
+            following = progress._replace(turn=progress.turn + 1, status=status)
             self._commit(Checkpoint(following, self.last.wall_time, message, self.last.state))
 
     def close(self) -> None:
@@ -186,15 +222,17 @@ class RunWriter:
         self.last = checkpoint
 
     @contextmanager
-    def _writing(self, count: int) -> Iterator[None]:
-        """Reserve what ``count`` more nodes will take; errors name the file, the free space and what is kept."""
+    def _writing(self, count: int, finer: int) -> Iterator[None]:
+        """Reserve what so many more nodes and diagnostics take; errors name the file, the free space, what is kept."""
         try:
             if not self._is_in_place():
                 raise FileError(
                     f"'{self.path}' was deleted or replaced while the run wrote it, so that nothing more can be kept"
                     " there: run again, with another output"
                 )
-            _reserve(self.handle, self.reserved, self.file.id.get_filesize() + self._growth(count))
+            grown = MARGIN if count or finer else 0
+            grown += self.nodes.growth(count) + (self.diagnostics.growth(finer) if self.diagnostics else 0)
+            _reserve(self.handle, self.reserved, self.file.id.get_filesize() + grown)
         except OSError as problem:
             raise problem if isinstance(problem, FileError) else self._lack(problem) from None
         try:
@@ -206,14 +244,6 @@ class RunWriter:
         except BaseException:  # an interrupt, say: the checkpoint may be half written, as after a kill
             self._abandon()
             raise
-
-    def _growth(self, count: int) -> int:
-        records, grown = self.last.progress.records, MARGIN if count else 0
-        for dataset in self.nodes.values():
-            rows = dataset.chunks[0]
-            chunks = -(-(records + count) // rows) - -(-records // rows)
-            grown += chunks * int(np.prod(dataset.chunks)) * dataset.dtype.itemsize
-        return grown
 
     def _is_in_place(self) -> bool:
         try:
@@ -298,11 +328,9 @@ def _allocate(handle: int, begin: int, end: int) -> None:
         os.pwrite(handle, bytes(min(MARGIN, end - at)), at)
 
 
-def _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, first) -> None:
+def _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, diagnostics, first) -> None:
     """Write a run file with the nodes of the start to ``fresh``. Other arguments as of `RunWriter.create`."""
-    rows = rows_in_chunk(len(mechanism.bodies))
-    shapes = {name: [array.shape[1:], array.dtype.str] for name, array in nodes.items()}
-    objects = {"settings": settings, "layout": layout, "nodes": shapes}
+    objects = {"settings": settings, "layout": layout, "nodes": _columns(nodes), "diagnostics": _columns(diagnostics)}
     texts = {"format": FORMAT.encode(), "fingerprint": mark.encode()}
     texts |= {name: json.dumps(value).encode() for name, value in objects.items()}
     description = json.dumps(to_data(mechanism)).encode()
@@ -312,14 +340,9 @@ def _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, fi
         file["mechanism"] = np.bytes_(description)
         if load is not None:
             file["steady_load"] = load
-        sums = [first.progress.records]
-        for name, array in nodes.items():
-            if array[0].size:  # HDF5 has no dataset without columns
-                item = array.shape[1:]
-                file.create_dataset(name, data=array, chunks=(rows, *item), maxshape=(None, *item))
-                sums.append(block_checksum(array))
-        chunks, shape = (ROWS_OF_BLOCKS, len(sums)), (None, len(sums))
-        file.create_dataset("blocks", data=np.array([sums], dtype=np.int64), chunks=chunks, maxshape=shape)
+        _write_table(file, "", nodes, rows_in_chunk(len(mechanism.bodies)))
+        if diagnostics:
+            _write_table(file, AT_DIAGNOSTICS, diagnostics, rows_in_chunk(1))
         for turn in TURNS:
             for name, array in first.arrays().items():
                 file[f"checkpoint/{turn}/{name}"] = array
@@ -329,3 +352,20 @@ def _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, fi
         fresh.write_bytes(image)  # where a lack of space is an error, not the end of the process
     except OSError as problem:
         raise FileError(f"cannot write '{path}': {_reason(problem)}") from None
+
+
+def _columns(rows: Mapping[str, np.ndarray]) -> dict[str, list]:
+    """Shapes of a row and types, by name."""
+    return {name: [array.shape[1:], array.dtype.str] for name, array in rows.items()}
+
+
+def _write_table(file: h5py.File, at: str, rows: Mapping[str, np.ndarray], in_chunk: int) -> None:
+    """Make the datasets of a table below ``at``, with its first ``rows``."""
+    sums = [len(rows["t"])]
+    for name, array in rows.items():
+        if array[0].size:  # HDF5 has no dataset without columns
+            item = array.shape[1:]
+            file.create_dataset(at + name, data=array, chunks=(in_chunk, *item), maxshape=(None, *item))
+            sums.append(block_checksum(array))
+    chunks, shape = (ROWS_OF_BLOCKS, len(sums)), (None, len(sums))
+    file.create_dataset(f"{at}blocks", data=np.array([sums], dtype=np.int64), chunks=chunks, maxshape=shape)

@@ -1,6 +1,7 @@
 """Saves a run that is in memory to a file."""
 
 import os
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from varint.io.place import check_name, check_place
 from varint.io.run_file import fingerprint
 from varint.io.run_writer import RunWriter
 from varint.model.checks import flag, path_of
-from varint.record import Counts, HeldNodes, Record
+from varint.record import Counts, HeldNodes, Nodes, Record
 
 PART = 1 << 24  # bytes of nodes that are written at once
 
@@ -30,25 +31,26 @@ def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
         mark = fingerprint(record.mechanism, record.settings, record.inputs)
     if checkpoint is None:
         checkpoint = {"recorded": np.array([0])}  # no run can go on from there
-    first, *others = _parts(record)
+    first, *others = _parts(record.nodes)
+    finest, *finer = _parts(record.diagnostics) if record.diagnostics else [HeldNodes()]
     with locked(place):
         made_of = record.mechanism, record.settings, record.layout, mark, record.load
-        writer = RunWriter.create(place, *made_of, first, checkpoint)
+        writer = RunWriter.create(place, *made_of, first, checkpoint, finest)
         try:
-            for nodes in others:
-                writer.append(nodes, None, Counts(), 0.0)
-            writer.append({"t": np.zeros(0)}, None, record.counts, record.wall_time)
+            for nodes, diagnostics in zip_longest(others, finer, fillvalue=HeldNodes()):
+                writer.append(nodes, None, Counts(), 0.0, diagnostics)
+            writer.append({}, None, record.counts, record.wall_time)
             writer.finish(record.status, record.message)
         finally:
             writer.close()
 
 
-def _parts(record: Record) -> list[HeldNodes]:
-    """The nodes, some at a time."""
-    nodes = {name: record.nodes[name] for name in record.nodes}
+def _parts(rows: Nodes) -> list[HeldNodes]:
+    """The same rows, some at a time."""
+    nodes = {name: rows[name] for name in rows}
     width = sum(array[:1].nbytes for array in nodes.values())
-    rows, total = max(1, PART // width), len(nodes["t"])
+    many, total = max(1, PART // width), len(nodes["t"])
     return [
-        HeldNodes({name: array[first : first + rows] for name, array in nodes.items()})
-        for first in range(0, total, rows)
+        HeldNodes({name: array[first : first + many] for name, array in nodes.items()})
+        for first in range(0, total, many)
     ]

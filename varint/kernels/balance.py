@@ -3,18 +3,19 @@
 The momenta on both sides of a node differ by the impulse of the rows there, which is as large on either side as its
 piece of a step. Without it they are those of the velocity at the node, as far as rows and forces change little from
 one piece to the next: an estimate of the kinetic energy that needs no projection. Where it leaves a doubt the momenta
-are projected. What the energy gained from node to node beyond the work of loads, forces, impacts and constraints of
-forces came from nowhere.
+are projected. What the energy gained since the start beyond the work of loads, forces, impacts and constraints of
+forces is its error. The part of it that comes back, the oscillation of steps of one size, is taken off.
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import dot, rotate, sub, vector
+from varint.algebra.vectors import add, cross, dot, rotate, scale, sub, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import project
 
-LARGEST_JUMP = 0.025  # of the scale, the largest kinetic energy or work so far: in one step ...
+LARGEST_CHANGE = 0.006  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
 LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
+RECENT = 6  # nodes
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
 
@@ -26,15 +27,19 @@ def start_balance(plan, ws, dt, before):
     for i in range(plan.bodies.mass.size):
         mass += plan.bodies.mass[i]
     balance.scale[0] = 0.5 * mass * (SLOWEST * plan.bodies.length[0] / dt) ** 2
-    balance.size[0], balance.at_node[0], balance.started[0] = before, True, False
+    balance.dt[0], balance.size[0], balance.at_node[0] = dt, before, True
 
 
 @njit
 def copy_balance(balance, to):
     """Copy all fields."""
-    to.at_node[0], to.started[0], to.exact[0] = balance.at_node[0], balance.started[0], balance.exact[0]
-    to.size[0], to.kinetic[0], to.due[0] = balance.size[0], balance.kinetic[0], balance.due[0]
+    to.at_node[0], to.nodes[0], to.smooth[0] = balance.at_node[0], balance.nodes[0], balance.smooth[0]
+    to.dt[0], to.size[0], to.due[0] = balance.dt[0], balance.size[0], balance.due[0]
+    to.kinetic[0], to.kinetic[1] = balance.kinetic[0], balance.kinetic[1]
     to.load[0], to.works[0], to.error[0] = balance.load[0], balance.works[0], balance.error[0]
+    to.oscillation[0], to.bend[0], to.alike[0] = balance.oscillation[0], balance.bend[0], balance.alike[0]
+    for k in range(RECENT):
+        to.recent[0, k], to.recent[1, k] = balance.recent[0, k], balance.recent[1, k]
     to.scale[0], to.unresolved[0] = balance.scale[0], balance.unresolved[0]
 
 
@@ -44,44 +49,112 @@ def add_impact(ws, work):
     balance = ws.balance
     balance.due[0] += work
     balance.works[0] += work
-    balance.size[0] = 0.0
+    balance.size[0], balance.smooth[0] = 0.0, 0
 
 
 @njit
 def weigh_node(plan, ws, start, h):
-    """Judge the step that ended at the node, with the pose ``start``, where a solved piece of ``h`` seconds begins.
-
-    The energy that came from nowhere in that step is its jump.
-    """
-    balance = ws.balance
-    share = balance.size[0] / (h + balance.size[0])  # of the piece before the node in the impulses of the rows there
-    kinetic, driven, exact = _estimate(plan, ws, start, h, share), 0.0, share == 0.0
+    """Weigh the node with the pose ``start``, where a solved piece of ``h`` seconds begins, and judge the last one."""
+    balance, before = ws.balance, ws.balance.size[0]
+    share = before / (h + before)  # of the piece before the node in the impulses of the rows there
+    kinetic, driven = _estimate(plan, ws, start, h, share), 0.0
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         driven += share * ws.multiplier[r] * ws.efforts.target_rate[r]
     exchanged = abs(balance.load[0])
     for e in range(ws.efforts.work.size):
         exchanged += abs(ws.efforts.work[e])
-    scale = balance.scale[0] = max(balance.scale[0], max(kinetic, exchanged))
-    before = balance.kinetic[0] + balance.due[0] + driven if balance.started[0] else kinetic
-    jump = kinetic - before
-    if not _small(jump, balance.error[0] + jump, DOUBT * scale):
+    balance.scale[0] = max(balance.scale[0], max(kinetic, exchanged))
+    expected = kinetic if balance.nodes[0] == 0 else balance.kinetic[0] + balance.due[0] + driven
+    error = balance.error[0] + kinetic - expected
+    if not _resolved(balance, error, _oscillation(balance, kinetic), DOUBT, False):
         project(plan, ws, start)
-        kinetic, exact = _energy_of_projected(plan, ws), True
-        jump = kinetic - before
-    balance.error[0] += jump
-    if exact and not _small(jump if balance.exact[0] else 0.0, balance.error[0], scale):
-        balance.error[0] = 0.0
-        if balance.unresolved[0] < 0:
-            balance.unresolved[0] = _most_changed(plan, ws.history[-1, 0], ws.velocity)
-    balance.kinetic[0], balance.due[0], balance.exact[0] = kinetic, -driven, exact
-    balance.at_node[0], balance.started[0] = False, True
+        kinetic = _energy_of_projected(plan, ws)
+        error = balance.error[0] + kinetic - expected
+    balance.oscillation[0] = _oscillation(balance, kinetic)
+    if balance.nodes[0] > 1:
+        error += _judge(plan, ws)
+    balance.bend[0], balance.alike[0] = 0.0, 0.0
+    if ws.history.shape[0] == 1:  # steps that are composed have little to come back
+        balance.bend[0] = _bend(plan, ws.history[0, 0], ws.velocity, h)
+        balance.alike[0] = h * before / balance.dt[0] ** 2
+    balance.kinetic[1], balance.kinetic[0], balance.due[0] = balance.kinetic[0], kinetic, -driven
+    balance.error[0], balance.at_node[0] = error, False
+    balance.nodes[0] += 1
+    balance.smooth[0] += 1
 
 
 @njit
-def _small(jump, error, scale):
-    """Whether a step with that jump and all of them together, J, are resolved."""
-    return abs(jump) <= LARGEST_JUMP * scale and abs(error) <= LARGEST_ERROR * scale
+def _judge(plan, ws):
+    """Judge the error at the last node; returns what is added to errors from now on, J."""
+    balance = ws.balance
+    error, oscillation = balance.error[0], balance.oscillation[0]
+    if balance.nodes[0] == 2:  # the first oscillation that is known is taken for that at the start
+        _start_anew(balance)
+    if _resolved(balance, error, oscillation, 1.0, True):
+        for k in range(RECENT - 1, 0, -1):
+            balance.recent[0, k], balance.recent[1, k] = balance.recent[0, k - 1], balance.recent[1, k - 1]
+        balance.recent[0, 0], balance.recent[1, 0] = error, error - oscillation
+        return 0.0
+    if balance.unresolved[0] < 0:
+        balance.unresolved[0] = _most_changed(plan, ws.history[-1, 1], ws.history[-1, 0])
+    _start_anew(balance)
+    return -error
+
+
+@njit
+def _start_anew(balance):
+    """As if there had been no error at the recent nodes, but the present oscillation."""
+    for k in range(RECENT):
+        balance.recent[0, k], balance.recent[1, k] = 0.0, -balance.oscillation[0]
+
+
+@njit
+def _resolved(balance, error, oscillation, part, lasting):
+    """Whether an error, J, or what its oscillation leaves of it, is small; ``part`` of the bound of its change.
+
+    ``lasting``: whether a change counts only where the node before has changed by as much.
+    """
+    left, recent = error - oscillation, balance.recent
+    before, left_before = (recent[0, 0], recent[1, 0]) if lasting else (error, left)
+    change = min(_change(error, before, recent[0]), _change(left, left_before, recent[1]))
+    small = change <= part * LARGEST_CHANGE * balance.scale[0]
+    return small and min(abs(error), abs(left)) <= LARGEST_ERROR * balance.scale[0]
+
+
+@njit
+def _change(value, before, recent):
+    """The largest change, from one of the recent values, that ``value`` and the one before it share."""
+    largest = 0.0
+    for k in range(RECENT):
+        a, b = value - recent[k], before - recent[k]
+        largest = max(largest, max(min(a, b), -max(a, b)))
+    return largest
+
+
+@njit
+def _oscillation(balance, kinetic):
+    """What comes back of the error at the last node, J, given the kinetic energy at the present one.
+
+    About an impact it is the last that was known.
+    """
+    if balance.smooth[0] < 2:
+        return balance.oscillation[0]
+    bend = kinetic - 2.0 * balance.kinetic[0] + balance.kinetic[1]
+    return balance.alike[0] * bend / 12.0 - balance.bend[0] / 24.0
+
+
+@njit
+def _bend(plan, before, after, h):
+    """Twice the kinetic energy, J, of the change of all points' velocities, (nb, 6) before and after a node."""
+    bend = 0.0
+    for i in range(plan.bodies.mass.size):
+        line, turn = sub(vector(after[i]), vector(before[i])), sub(vector(after[i, 3:]), vector(before[i, 3:]))
+        w, J = scale(0.5, add(vector(after[i, 3:]), vector(before[i, 3:]))), plan.bodies.inertia[i]
+        spin = rotate(J, w)
+        bend += plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(J, turn))
+        bend += h * (2.0 * dot(turn, cross(w, spin)) + h * dot(w, w) * dot(w, spin))
+    return bend
 
 
 @njit

@@ -8,12 +8,10 @@ from varint.kernels.loads import evaluate_loads
 
 
 @njit
-def sum_efforts(plan, work, velocity, load, power):
-    """Add the loads of all efforts to ``load`` (nb, 6); ``power`` (ne,), W. After `evaluate_laws`, `evaluate_loads`."""
+def add_efforts(plan, work, load):
+    """Add the loads of all efforts to ``load`` (nb, 6). After `evaluate_laws`, `evaluate_loads`."""
     laws = plan.laws
     for s in range(laws.sum_law.size - 1):
-        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
-            power[laws.element[f]] = work.effort[laws.element[f]] * work.sum_rate[s]
         for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
             for side in range(2):
                 i = plan.measures.body[m, side]
@@ -22,7 +20,18 @@ def sum_efforts(plan, work, velocity, load, power):
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         add_scaled6(load[i], 1.0, work.wrench[n])
-        power[plan.loads.element[n]] = dot6(work.wrench[n], velocity[i])
+
+
+@njit
+def sum_efforts(plan, work, velocity, load, power):
+    """Add the loads of all efforts to ``load`` (nb, 6); ``power`` (ne,), W. After `evaluate_laws`, `evaluate_loads`."""
+    laws = plan.laws
+    add_efforts(plan, work, load)
+    for s in range(laws.sum_law.size - 1):
+        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            power[laws.element[f]] = work.effort[laws.element[f]] * work.sum_rate[s]
+    for n in range(plan.loads.kind.size):
+        power[plan.loads.element[n]] = dot6(work.wrench[n], velocity[plan.loads.body[n]])
 
 
 @njit

@@ -240,19 +240,35 @@ class LimitSearch(Record, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class Balance(Record, writable=True):
-    """The balance of energy from node to node (balance.py); each field one number."""
+    """The balance of energy from node to node (balance.py)."""
 
     at_node: Bool1  # whether the next piece is the first of a step
-    started: Bool1  # whether the energy at the last node is known
-    exact: Bool1  # ... and by a projection
+    nodes: Int1  # that were weighed
+    smooth: Int1  # ... since the last impact
+    dt: Float1  # s
     size: Float1  # of the last piece, s; zero after an impact, and at the start
-    kinetic: Float1  # J, at the last node
+    kinetic: Float1  # J, at the last node and the one before
     due: Float1  # J, work since then
     load: Float1  # J, work of gravity and loads since the start
     works: Float1  # J, of all elements since the start
     error: Float1  # J, energy that came from nowhere
+    oscillation: Float1  # J, what comes back of it
+    bend: Float1  # J, twice the kinetic energy of the change of velocity at the last node
+    alike: Float1  # sizes of the pieces about the last node, multiplied, over dt^2; zero where steps are composed
+    recent: Float2  # (2, 6) J, error, and error less its oscillation, at the nodes that were judged last
     scale: Float1  # J, largest kinetic energy, or work of all that acts, so far
     unresolved: Int1  # slot of the body that a step since the last recorded node did not resolve, -1 for none
+
+
+@dataclass(frozen=True, eq=False)
+class Pace(Record, writable=True):
+    """The size of the steps of a run that chooses them (pace.py)."""
+
+    factor: Float1  # (1,) s, dt over the turn of a step; zero: steps of dt
+    density: Float1  # (1,) dt over the size of the next step
+    time: Float1  # (2,) s, at the node, and what rounding took off it
+    rows: Int1  # (nr,) numbers of all rows
+    bend: Float1  # (nh,) second time derivative of the targets of constraints
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,6 +344,7 @@ class Workspace(Record, writable=True):
     efforts: EffortWork
     search: LimitSearch
     balance: Balance
+    pace: Pace
     kept: Kept
     products: ProductWork
     ldu: Factors

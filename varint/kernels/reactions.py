@@ -140,6 +140,33 @@ def _wrench(plan, ws, j, anchor, row, out):
         out[3 + k] = about_centre[k] - lever[k]
 
 
+@njit
+def accelerate(plan, ws, pose, rows, velocity, bend, change):
+    """Turn the loads (nb, 6) in ``ws.increment_body`` into accelerations, at a pose without rows of efforts.
+
+    ``rows``: numbers of all rows. ``velocity`` (nb, 6). ``bend`` (nh,): second time derivative of the targets of
+    constraints. ``change`` (nr, 2, 6): scratch. The multipliers go to ``ws.increment_row``.
+    """
+    body, row = ws.increment_body, ws.increment_row
+    for i in range(plan.bodies.mass.size):
+        w = vector(velocity[i, 3:])
+        gyroscopic = cross(w, rotate(plan.bodies.inertia[i], w))
+        for k in range(3):
+            body[i, 3 + k] -= gyroscopic[k]
+    quadratic_terms(plan, ws, rows, ws.position[pose], ws.rotation[pose], velocity, change, row)
+    for c in range(plan.constraints.row.size):
+        first = plan.constraints.row[c]
+        for part in range(first + 1, first + plan.constraints.size[c]):
+            row[first] += row[part]
+            row[part] = 0.0
+    for r in range(row.size):
+        row[r] = -row[r]
+    for c in range(plan.constraints.row.size):
+        row[plan.constraints.row[c]] += bend[c]
+    mass_pivots(plan, ws.ldu.D)
+    solve_newton(plan, ws, body, row, pose, pose)
+
+
 @njit(seconds=4, what="reactions")
 def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reaction, effort_of_constraint):
     """Accelerations and reactions at T nodes; everything in kernel order.
@@ -160,25 +187,12 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
                 ws.position[0, i, k] = position[node, i, k]
             for k in range(4):
                 ws.quat[0, i, k] = quat[node, i, k]
-            J, w = plan.bodies.inertia[i], velocity[node, i, 3:]
-            gyroscopic = cross(vector(w), rotate(J, vector(w)))
             for k in range(3):
                 body[i, k] = plan.bodies.mass[i] * plan.bodies.gravity[k] + external[i, k]
-                body[i, 3 + k] = external[i, 3 + k] - gyroscopic[k]
+                body[i, 3 + k] = external[i, 3 + k]
         place_anew(plan, ws, 0)
         clear_rows(plan, ws.compliance, ws.jacobian[0])
-        quadratic_terms(plan, ws, every_row, ws.position[0], ws.rotation[0], velocity[node], ws.jacobian[1], row)
-        for c in range(plan.constraints.row.size):
-            first = plan.constraints.row[c]
-            for part in range(first + 1, first + plan.constraints.size[c]):
-                row[first] += row[part]
-                row[part] = 0.0
-        for r in range(row.size):
-            row[r] = -row[r]
-        for c in range(plan.constraints.row.size):
-            row[plan.constraints.row[c]] += bend[node, c]
-        mass_pivots(plan, ws.ldu.D)
-        solve_newton(plan, ws, body, row, 0, 0)
+        accelerate(plan, ws, 0, every_row, velocity[node], bend[node], ws.jacobian[1])
         take_smallest(plan, ws, row_cluster, basis, sums, row)
         for i in range(plan.bodies.mass.size):
             for k in range(6):

@@ -22,6 +22,7 @@ from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, impact_at_end, mee
 from varint.kernels.inputs import set_inputs, set_load
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, has_efforts, solve_step
+from varint.kernels.pace import keep_pace
 from varint.kernels.projection import project
 from varint.kernels.restart import go_back, keep_start
 
@@ -190,27 +191,39 @@ def start_momentum(plan, ws, half_step):
 
 @njit(seconds=6, what="steps in maximal coordinates")
 def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
-    """Advance from a node and record.
+    """Advance from a node and record, up to the last node before the end where steps are adaptive.
 
-    ``grid``: (node, steps, stride, dt): every node that ``stride`` divides is recorded. ``stages``: sizes of the
-    composition stages over dt. ``interval_velocity``: report the velocity of the last interval (order 1) instead of
-    the projected one at the node. ``out``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6), work (T, ne) in
-    kernel order, states of laws (T, n), slot of a body that was not resolved since the last record (T,), -1 for none;
-    Newton iterations and sub-steps (2,), added to. Returns (status, pose, steps done, records written).
+    ``grid``: (node, steps, stride, dt, end), end in s: every node that ``stride`` divides is recorded. ``stages``:
+    sizes of the composition stages over the step. ``interval_velocity``: report the velocity of the last interval
+    (order 1) instead of the projected one at the node. ``out``: position (T, nb, 3), quat (T, nb, 4),
+    velocity (T, nb, 6), work (T, ne) in kernel order, states of laws (T, n), slot of a body that was not resolved since
+    the last record (T,), -1 for none; time (T,), s; Newton iterations and sub-steps (2,), added to. Returns (status,
+    pose, steps done, records written).
     """
-    node, steps, stride, dt = grid
-    position, quat, velocity, work, state, unresolved, counts = out
-    record = 0
+    node, steps, stride, dt, end = grid
+    position, quat, velocity, work, state, unresolved, time, counts = out
+    record, pace, width = 0, ws.pace, 1.0
+    adaptive = pace.factor[0] > 0.0
     for step in range(steps):
+        if adaptive:
+            width = 1.0 / pace.density[0]
+            if pace.time[0] + dt * width > end:
+                return CONVERGED, pose, step, record
         status, pose, iterations, pieces = advance_step(
-            plan, ws, inputs, pose, stages, tol, node + step >= 3, (node + step, 1.0, dt)
+            plan, ws, inputs, pose, stages, tol, node + step >= 3, (node + step, width, dt)
         )
         counts[0] += iterations
         counts[1] += pieces
         if status != CONVERGED:
             return status, pose, step, record
         ws.balance.at_node[0] = True
+        if adaptive:
+            pace.time[0], pace.time[1] = two_sum(pace.time[0], pace.time[1] + dt * width)
+            keep_pace(plan, ws, pose, dt)
+        else:
+            pace.time[0] = dt * (node + step + 1)
         if (node + step + 1) % stride == 0:
+            time[record] = pace.time[0]
             row = (position[record], quat[record], velocity[record], work[record], state[record])
             record_node(plan, ws, pose, interval_velocity, row)
             unresolved[record], ws.balance.unresolved[0] = ws.balance.unresolved[0], -1

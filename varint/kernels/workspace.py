@@ -1,13 +1,16 @@
 """Fresh scratch for a run."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from varint._numba import addresses_of
+from varint.kernels.balance import RECENT
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, Kept, LimitSearch, Plan, Workspace
+from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, Kept, LimitSearch, Pace, Plan, Workspace
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
 from varint.products.records import product_work
@@ -53,6 +56,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         efforts=efforts,
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
         balance=_balance(),
+        pace=Pace(*np.zeros((2, 1)), np.zeros(2), np.arange(nr), np.zeros(plan.constraints.row.size)),
         kept=_kept(efforts, products, nb, stages),
         products=products,
         ldu=_factors(plan),
@@ -106,7 +110,12 @@ def _effort_work(plan, functions):
 
 
 def _balance():
-    return Balance(*np.zeros((3, 1), dtype=np.bool_), *np.zeros((7, 1)), np.full(1, -1))
+    sizes = {"kinetic": 2, "recent": (2, RECENT)}
+    types = {"at_node": np.bool_, "nodes": np.int64, "smooth": np.int64, "unresolved": np.int64}
+    names = [field.name for field in fields(Balance)]
+    balance = Balance(**{name: np.zeros(sizes.get(name, 1), types.get(name, float)) for name in names})
+    balance.unresolved[:] = -1
+    return balance
 
 
 def _kept(efforts, products, nb, stages):

@@ -34,15 +34,26 @@ class ReducedRun:
         Nodes after the start, where ``dt`` is given.
     every : int
         Record each ``every``-th node.
+    times : (K,), optional
+        s: what is recorded between the start and the end in place of the nodes.
     """
 
-    def __init__(self, equations: Equations, integrator: Integrator, dt: float | None, steps: int, every: int) -> None:
+    def __init__(
+        self,
+        equations: Equations,
+        integrator: Integrator,
+        dt: float | None,
+        steps: int,
+        every: int,
+        times: np.ndarray | None = None,
+    ) -> None:
         self.equations, self.integrator, self.dt, self.steps, self.every = equations, integrator, dt, steps, every
         self.end = integrator.task.end
+        self.times = None if times is None else times[(times > 0) & (times < self.end)]
         self.contacts: Contacts | None = getattr(integrator, "touching", None)
         self.layout = layout_of(equations, self.contacts)
         self.failure: Failure | None = None
-        self.node = self.recorded = 0
+        self.node = self.recorded = self.passed = 0  # the last: of the times
         self.quat: np.ndarray | None = None  # of the last recorded node
         self.inverse = InverseDynamics(equations) if equations.drives and self.contacts is None else None
         self._tree: Tree | None = None
@@ -105,7 +116,7 @@ class ReducedRun:
             if self.integrator.failure:
                 self.failure = self._failure(self.integrator.failure)
                 break
-            if self.dt is None and (self.integrator.steps % self.every == 0 or self.finished):
+            if self.dt is None and self.times is None and (self.integrator.steps % self.every == 0 or self.finished):
                 rows.append(self._node(self.integrator.t, self.integrator.y))
         blocks.append(self._recorded(rows))
         return Block({name: np.concatenate([block[name] for block in blocks]) for name in self._none}, seconds)
@@ -113,7 +124,9 @@ class ReducedRun:
     def tail(self) -> Block:
         """The last state, where it is no recorded node: at the end, or where the step that failed began."""
         i = self.integrator
-        if self.dt is None:
+        if self.times is not None:
+            recorded = (self.times[self.passed - 1] if self.passed else 0.0) >= i.t
+        elif self.dt is None:
             recorded = i.steps % self.every == 0 or self.finished
         else:
             recorded = self.dt * (self.node // self.every * self.every) >= i.t
@@ -155,6 +168,7 @@ class ReducedRun:
         self._check_drives(saved["driven"])
         self.quat = saved["quat"].copy()
         self.node, self.recorded = int(saved["node"][0]), int(saved["recorded"][0])
+        self.passed = self.recorded - 1
         self._kept = None
 
     def _present(self) -> dict[str, np.ndarray]:
@@ -197,8 +211,11 @@ class ReducedRun:
         times: list[float] = []
         while self.dt is not None and self.node < self.steps and self.dt * (self.node + 1) <= self.integrator.t:
             self.node += 1
-            if self.node % self.every == 0:
+            if self.node % self.every == 0 and self.times is None:
                 times.append(self.dt * self.node)
+        if self.times is not None:
+            times = self.times[self.passed : np.searchsorted(self.times, self.integrator.t, side="right")].tolist()
+            self.passed += len(times)
         if not times:
             return []
         states = self.integrator.states(np.array(times))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, StateError
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
@@ -19,7 +20,7 @@ from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.inputs import Inputs
-from varint.redmax.integrators import DEFAULT, Task, integrator_named, with_contacts
+from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named, with_contacts
 from varint.redmax.integrators.base import Integrator
 from varint.redmax.program import load_solver
 from varint.redmax.record import trajectory
@@ -27,7 +28,15 @@ from varint.redmax.run import ReducedRun
 from varint.redmax.start import start_of
 from varint.redmax.states import ReducedState
 from varint.redmax.trajectory import ReducedTrajectory
-from varint.running import Job, answer, carry_out, checked_recording, checked_times, refuse_unknown
+from varint.running import (
+    Job,
+    answer,
+    carry_out,
+    checked_output_times,
+    checked_recording,
+    checked_times,
+    refuse_unknown,
+)
 
 OF_MAXIMAL = ("order", "scheme", "tol", "closures", "energy_error")  # arguments of the other simulate
 
@@ -43,6 +52,8 @@ def simulate(
     atol: float | None = None,
     baumgarte: float = 5.0,
     every: int = 1,
+    diagnostics_every: int | None = None,
+    output_times: ArrayLike | None = None,
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
     prescribed: Mapping[str, Callable] | None = None,
@@ -76,6 +87,11 @@ def simulate(
         no longer than a few 1 / b, and g' + b g = 0 in steps of ``dt``; with "euler" b dt has to be below 2.
     every : int
         Record each ``every``-th node, and the last state.
+    diagnostics_every : int, optional
+        Record energy, momenta and drift of each so many-th node, see `Trajectory.diagnostics`; divides ``every``.
+    output_times : (K,), optional
+        s, rising: record the start, these times and the last state, in place of the nodes. Of integrators with
+        error control, which have the motion between their steps to their order.
     force, torque : dict, optional
         As in `varint.simulate`; one value a node needs ``dt``.
     prescribed : dict, optional
@@ -98,6 +114,7 @@ def simulate(
     refuse_unknown(others, simulate, dict.fromkeys(OF_MAXIMAL, "varint.simulate, the maximal coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     every = checked_recording(every, output, resume, progress, overwrite)
+    stride = checked_stride(diagnostics_every, every)
     duration, dt, steps = checked_times(duration, dt)
     rtol = positive(rtol, "rtol", ArgumentError)
     baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
@@ -105,10 +122,15 @@ def simulate(
     atol = 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError)
     kind = integrator_named(integrator)
     choice(chart, (EXPONENTIAL, *ORDERS), "chart", ArgumentError)
+    end = duration if dt is None else steps * dt
+    times = checked_output_times(output_times, end, every, diagnostics_every)
+    if times is not None and kind.fixed:
+        free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
+        raise ArgumentError(f"output_times need an integrator with error control, {free}, got {integrator!r}")
     if kind.fixed and dt is None:
         raise ArgumentError(f"integrator {integrator!r} needs dt=, the size of its steps")
     given = by_name(prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
-    motions = prescribed_motions(mechanism, steps, dt, duration if dt is None else steps * dt)
+    motions = prescribed_motions(mechanism, steps, dt, end)
     _check_contacts(mechanism, kind)
     acting = steps, dt or duration, force, torque, motions
     drives = motions | given
@@ -117,7 +139,7 @@ def simulate(
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = start_of(equations, mechanism.state() if state is None else state, motions)
     equations.targets[:] = equations.couplings @ q
-    task = Task(duration if dt is None else steps * dt, dt, rtol, atol)
+    task = Task(end, dt, rtol, atol)
     kind.check(equations, task)
     try:
         start = kind(equations, q, qdot, task)
@@ -126,7 +148,7 @@ def simulate(
         raise StateError(
             f"accelerations at the start are not finite, first of body '{body}': check its mass, velocity and forces"
         ) from None
-    run = ReducedRun(equations, start, dt, steps, every)
+    run = ReducedRun(equations, start, dt, steps, stride, times)
     settings = {
         "formulation": "reduced",
         "integrator": integrator,
@@ -137,6 +159,8 @@ def simulate(
         "atol": atol,
         "baumgarte": baumgarte,
         "every": every,
+        "diagnostics_every": diagnostics_every and stride,
+        "output_times": None if times is None else len(times),
         "steps": steps,
         "chart": chart,
         "prescribed": [drive.name for drive in equations.drives],
@@ -144,8 +168,9 @@ def simulate(
     inputs = equations.inputs
     assert inputs is not None
     load = None if inputs.loads.varies else inputs.loads.recorded(np.zeros(1))
-    job = Job(mechanism, settings, (q, qdot, *inputs.arrays()), load, every, output, resume, progress, overwrite)
-    return answer(trajectory(carry_out(run, job)), run.failure)
+    given_arrays = (q, qdot, *inputs.arrays(), *([] if times is None else [times]))
+    job = Job(mechanism, settings, given_arrays, load, every, output, resume, progress, overwrite)
+    return answer(trajectory(carry_out(diagnosed(run, job, ReducedTrajectory), job)), run.failure)
 
 
 def _check_contacts(mechanism: Mechanism, kind: type[Integrator]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from varint.analysis.by_name import ByName
 from varint.analysis.forces import Forces, forces_at
 from varint.analysis.reactions import accelerations_and_reactions
+from varint.analysis.since import turns_before
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
 from varint.model.forces.along import AlongCoordinate
@@ -105,16 +106,16 @@ class ReducedTrajectory(Trajectory):
         """Whether the motion of a joint is prescribed."""
         return bool(self.driving)
 
-    @cached_property
-    def work_from_outside(self) -> np.ndarray:
-        """(T,) J, of the loads and of prescribed joints since the start, summed over the recorded nodes."""
+    @property
+    def _work_between(self) -> np.ndarray:
+        """(T - 1,) J, of loads and prescribed joints."""
         impulsive = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
         work = np.zeros(len(self.t) - 1)
         for name, effort in self.driving.items():
             rates = self.qdot[:, self.columns[name]]
             mean = effort[1:] if impulsive else 0.5 * (effort[1:] + effort[:-1])
             work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
-        return super().work_from_outside + np.concatenate([[0.0], np.cumsum(work)])
+        return super()._work_between + work
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
@@ -129,7 +130,8 @@ class ReducedTrajectory(Trajectory):
     def forces_along(self) -> Forces:
         """Efforts, powers and potentials of all forces, see `Forces`."""
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return forces_at(self.mechanism, *arrays, self.command + self.stopping, self.law_states)  # a stop's input
+        given = self.command + self.stopping, self.law_states, turns_before(self)  # a stop's input
+        return forces_at(self.mechanism, *arrays, *given)
 
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.columns import GROUPS, Column, columns, listed_name
 from varint.analysis.derived import QUANTITIES
+from varint.analysis.diagnostics import finest
 from varint.analysis.trajectory import Trajectory
 from varint.display import count_text, names_text, shortened
 from varint.errors import ArgumentError
@@ -49,10 +50,12 @@ TAKEN = {"times": (MECHANISM,), "trace": (MECHANISM, PATH), "plane": (MECHANISM,
 class Curves(NamedTuple):
     """A panel over time: columns of the same unit, of one quantity or of several of the whole mechanism.
 
-    ``beyond``: those that are too many to be drawn; ``zero``: how many of the quantity are not drawn as they are zero.
+    ``t``: (T,) s. ``beyond``: those that are too many to be drawn; ``zero``: how many of the quantity are not drawn as
+    they are zero.
     """
 
     what: tuple[str, ...]
+    t: np.ndarray
     unit: str
     columns: list[Column]
     beyond: list[Column]
@@ -66,7 +69,8 @@ class Curves(NamedTuple):
     def joins(self, other: "Curves") -> bool:
         """Whether ``other`` can be drawn in the same panel: both are of the whole mechanism, on the same axis."""
         whole = not any(GROUPS[name].of for name in (*self.what, *other.what))
-        return whole and self.unit == other.unit and self.logarithmic == other.logarithmic
+        same = self.unit == other.unit and len(self.t) == len(other.t)
+        return whole and same and self.logarithmic == other.logarithmic
 
 
 class Drawing(NamedTuple):
@@ -149,13 +153,14 @@ def _panels(trajectory: Trajectory, what: str, given: Given) -> list[Curves | Dr
         return [_mechanism(trajectory, given)]
     if what == PATH:
         return [_path(trajectory, given)]
-    found = columns(trajectory, what, given.of.get(GROUPS[what].of))
+    source = finest(trajectory, what)
+    found = columns(source, what, given.of.get(GROUPS[what].of))
     if not found:
         raise ArgumentError(f"'{trajectory.mechanism.name}' has no {GROUPS[what].of}: there is no {what!r} to draw")
     least = VANISHING * max(np.abs(column.values).max() for column in found)
     kept = [column for column in found if len(found) <= MOST or np.abs(column.values).max() >= least]
     by_unit = {column.unit: [each for each in kept if each.unit == column.unit] for column in kept}
-    first, *others = (Curves((what,), unit, own[:MOST], own[MOST:], 0) for unit, own in by_unit.items())
+    first, *others = (Curves((what,), source.t, unit, own[:MOST], own[MOST:], 0) for unit, own in by_unit.items())
     return [first._replace(zero=len(found) - len(kept)), *others]
 
 
@@ -165,7 +170,7 @@ def _joined(panels: Iterable[Curves | Drawing]) -> list[Curves | Drawing]:
     for panel in panels:
         last = found[-1] if found else None
         if isinstance(panel, Curves) and isinstance(last, Curves) and last.joins(panel):
-            found[-1] = Curves((*last.what, *panel.what), last.unit, [*last.columns, *panel.columns], [], 0)
+            found[-1] = Curves((*last.what, *panel.what), last.t, last.unit, [*last.columns, *panel.columns], [], 0)
         else:
             found.append(panel)
     return found
@@ -206,7 +211,7 @@ def _figure(trajectory: Trajectory, panels: Sequence[Curves | Drawing]) -> Figur
     unit, symbol = time_unit(trajectory.t)
     for axes, panel in zip(all_axes, panels, strict=True):
         if isinstance(panel, Curves):
-            _draw_curves(axes, panel, trajectory.t / unit)
+            _draw_curves(axes, panel, panel.t / unit)
         else:
             _draw_metres(axes, panel)
     for k in timed:

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from varint.analysis.derived import QUANTITIES, Quantity
+from varint.analysis.diagnostics import finest
 from varint.analysis.trajectory import Trajectory
 from varint.analysis.trajectory_display import method as method_of
 from varint.errors import ArgumentError, FileError
@@ -108,7 +109,8 @@ def wrapped(label: str) -> str:
 
 def _panel(axes: Axes, quantity: Quantity, trajectory: Trajectory, unit: float, colour: str) -> None:
     """One quantity over time; on a linear axis with its mean."""
-    t, values = trajectory.t, quantity.drawn(trajectory)
+    found = finest(trajectory, quantity.name)
+    t, values = found.t, quantity.drawn(found)
     if quantity.logarithmic:
         curve(axes, t / unit, np.maximum(values, FLOOR), colour, quantity.label)
         axes.set_yscale("log")
