@@ -25,6 +25,7 @@ LAYERS = [
     {"diagnosing"},
     {"integrators", "redmax"},
     {"simulation"},
+    {"step_choice"},
     {"viz"},
     {"comparison"},
     {"ensembles"},
@@ -51,6 +52,7 @@ UPWARD = {
     "analysis/trajectory.py": {"varint.io.tables", "varint.io.save_run", "varint.viz"},
     "analysis/diagnostics.py": {"varint.io.tables"},
     "mechanism.py": {"varint.viz"},
+    "simulation.py": {"varint.step_choice"},
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 

@@ -33,6 +33,7 @@ from varint.model.joints import *  # noqa: F403  every joint in the registry, se
 from varint.model.joints import __all__ as _joints
 from varint.model.state import State
 from varint.simulation import load, simulate
+from varint.step_choice import StepChoice, choose_step
 
 __all__ = [
     "ArgumentError",
@@ -46,12 +47,14 @@ __all__ = [
     "MechanismError",
     "State",
     "StateError",
+    "StepChoice",
     "Sweep",
     "Trajectory",
     "UnresolvedError",
     "UnresolvedWarning",
     "VarintError",
     "accelerations",
+    "choose_step",
     "compare",  # noqa: F405  see __getattr__
     "crossings",  # noqa: F405
     "deformable_spring",

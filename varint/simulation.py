@@ -52,8 +52,9 @@ MAXIMAL, REDUCED = "maximal", "reduced"
 def simulate(
     mechanism: Mechanism,
     duration: float,
-    dt: float,
+    dt: float | str,
     *,
+    energy_error: float | None = None,
     state: State | None = None,
     order: int | None = None,
     scheme: str | None = None,
@@ -78,7 +79,10 @@ def simulate(
     ----------
     mechanism : Mechanism
     duration, dt : float
-        s; the run ends at the last whole step within the duration.
+        s; the run ends at the last whole step within the duration. ``dt="auto"``: `choose_step` chooses the step, and
+        the scheme where none is given; ``settings["chosen"]`` says what and why.
+    energy_error : float, optional
+        With ``dt="auto"``, the largest wanted, of the largest kinetic energy; 1e-4 where not given.
     state : State, optional
         From ``mechanism.state(...)``; ``mechanism.state()`` where not given.
     order : int, optional
@@ -122,12 +126,19 @@ def simulate(
     ConvergenceError
         A step could not be solved; carries the trajectory up to there. UnresolvedError, which is one: see above.
     """
+    from varint.step_choice import step_for  # which simulates
+
     refuse_unknown(others, simulate, dict.fromkeys(OF_REDUCED, "varint.redmax.simulate, the reduced coordinates"))
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
     every = checked_recording(every, output, resume, progress, overwrite)
+    dt, scheme, chosen = step_for(dt, energy_error, output, resume, {
+        "mechanism": mechanism, "duration": duration, "state": state, "order": order, "scheme": scheme, "tol": tol,
+        "force": force, "torque": torque,
+    })  # fmt: skip
+    dt = positive(dt, "dt", ArgumentError)
     stride = checked_stride(diagnostics_every, every)
-    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+    duration, _, steps = checked_times(duration, dt)
     turn = _checked_turn(adaptive)
     end = steps * dt if turn is None else duration
     times = checked_output_times(output_times, end, every, diagnostics_every)
@@ -161,6 +172,7 @@ def simulate(
         "output_times": None if times is None else len(times),
         "steps": steps,
         "closures": closures,
+        **chosen,
     }
     start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
     inputs = (*start, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))

@@ -213,6 +213,11 @@ def _run_calls() -> dict[str, Call]:
     }  # fmt: skip
     maximal = common | {
         "dt": 0.005, "order": 2, "scheme": None, "tol": 1e-10, "closures": "clusters", "on_unresolved": "warn",
+        "energy_error": None,
+    }  # fmt: skip
+    choosing = {
+        "mechanism": motor, "duration": 0.01, "state": motor.state(), "energy_error": 1e-3, "order": 2, "scheme": None,
+        "tol": 1e-10, "force": lambda: {"cart": (1.0, 0.0, 0.0)}, "torque": lambda: {"pole": (0.0, 0.1, 0.0)},
     }  # fmt: skip
     reduced = common | {
         "dt": 0.005, "integrator": "dop853", "rtol": 1e-8, "atol": 1e-10, "baumgarte": 5.0, "chart": "exponential",
@@ -242,6 +247,7 @@ def _run_calls() -> dict[str, Call]:
 
     return {
         "simulate": Call(vi.simulate, _rights(**maximal), ask),
+        "choose_step": Call(vi.choose_step, _rights(**choosing), repr),
         "simulate to a file": Call(to_file, _rights(duration=0.01, output="run.h5", overwrite=True)),
         "simulate goes on": Call(going_on, _rights(duration=0.02, resume=True)),
         "redmax.simulate": Call(vi.redmax.simulate, _rights(**reduced), ask),

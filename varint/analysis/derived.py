@@ -172,6 +172,11 @@ def energy_gap(trajectory: "Trajectory", before: float) -> tuple[float, float]:
     return float(np.abs(balance).max()), float(kinetic_before.max())
 
 
+def energies(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray]:
+    """(T,) energy that came or went without work, and (T,) kinetic energy, J."""
+    return trajectory.energy_balance, trajectory.kinetic
+
+
 # ---------------------------------------------------------------------------------------- the quantities
 
 

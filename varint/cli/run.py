@@ -26,7 +26,10 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("run", help="simulate a mechanism", description=ABOUT)
     add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     parser.add_argument("--duration", type=float, default=10.0, metavar="S", help="s, default %(default)g")
-    parser.add_argument("--dt", type=float, default=0.01, metavar="S", help="step, s, default %(default)g")
+    step = "step, s, default %(default)g; auto: chosen, as the scheme is where none is given, by --energy-error"
+    parser.add_argument("--dt", type=_step, default=0.01, metavar="S", help=step)
+    wanted = "with --dt auto, the largest wanted, of the largest kinetic energy, default 1e-4"
+    parser.add_argument("--energy-error", type=float, metavar="SHARE", help=wanted)
     parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
@@ -69,7 +72,7 @@ def execute(args: Namespace) -> "Report":
     mechanism = find_mechanism(args.mechanism, args.param)
     failure = None
     try:
-        with _progress(args.dt, args.quiet) as progress:
+        with _progress(args.duration, args.quiet) as progress:
             trajectory = _simulate(args, mechanism, progress)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(how_to_resume(args)) from None
@@ -100,10 +103,14 @@ def _simulate(
     if args.output_times is not None:
         common["output_times"] = numbers(args.output_times, "--output-times takes numbers, s, as in 0.5,1,1.5")
     if args.integrator is None:
-        scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol)
+        scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol, energy_error=args.energy_error)
         return varint.simulate(mechanism, args.duration, args.dt, on_unresolved="ignore", **scheme, **common)
     chosen = _given(integrator=args.integrator, rtol=args.rtol, dt=args.dt)
     return varint.redmax.simulate(mechanism, args.duration, **chosen, **common)
+
+
+def _step(text: str) -> float | str:
+    return text if text == "auto" else float(text)
 
 
 def _given(**options: object) -> dict[str, Any]:
@@ -120,11 +127,13 @@ def _check_options(args: Namespace) -> None:
         raise ArgumentError("--rtol belongs to --integrator: give both, or --tol for a scheme")
     if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
         raise ArgumentError(f"--rtol is of integrators with error control, '{args.integrator}' is none: leave it out")
-    for name in ("order", "tol"):
-        if args.integrator is not None and getattr(args, name) is not None:
-            raise ArgumentError(
-                f"--{name} is of the schemes in maximal coordinates: leave out either it or --integrator"
-            )
+    of_schemes = {"--dt auto": args.dt if args.dt == "auto" else None, "--energy-error": args.energy_error}
+    of_schemes |= {f"--{name}": getattr(args, name) for name in ("order", "tol")}
+    for name, value in of_schemes.items():
+        if args.integrator is not None and value is not None:
+            raise ArgumentError(f"{name} is of the schemes in maximal coordinates: leave out either it or --integrator")
+    if args.energy_error is not None and args.dt != "auto":
+        raise ArgumentError("--energy-error belongs to --dt auto, which chooses the step by it: give both or neither")
     if args.scheme is not None and args.order is not None:
         raise ArgumentError("--scheme has an order of its own: leave out --order")
     if args.columns is not None and args.csv is None:
@@ -171,7 +180,7 @@ def _check_paths(args: Namespace) -> Path | None:
 
 
 @contextlib.contextmanager
-def _progress(dt: float, quiet: bool) -> Iterator[Callable[[float, float], None] | None]:
+def _progress(duration: float, quiet: bool) -> Iterator[Callable[[float, float], None] | None]:
     """A callback that draws a bar on a terminal, None elsewhere and where it shall be ``quiet``."""
     if quiet or not sys.stderr.isatty():
         yield None
@@ -183,7 +192,7 @@ def _progress(dt: float, quiet: bool) -> Iterator[Callable[[float, float], None]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
 
         def progress(done: float, steps: float) -> None:
-            simulated = f"{done * dt:.1f} of {steps * dt:.1f} s"
+            simulated = f"{done / steps * duration:.1f} of {duration:.1f} s"
             if bar.tasks:
                 bar.update(bar.task_ids[0], completed=done, simulated=simulated)
             else:  # only now, so that what a resumed run had done before does not count as speed

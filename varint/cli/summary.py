@@ -54,12 +54,14 @@ def _of_mechanism(trajectory: Trajectory) -> list[Fact]:
 
 def _of_stepping(trajectory: Trajectory) -> list[Fact]:
     steps, settings = trajectory.steps, trajectory.settings
+    wanted = settings.get("chosen", {}).get("energy_error")
     facts = [
         Fact("simulated", "simulated", _simulated(trajectory), "s"),
         Fact("method", "method", method(settings)),
         *(Fact(name, "", settings.get(name)) for name in OF_METHODS),
         *_of_tolerances(settings),
         Fact("dt", "step" if settings["dt"] else "", settings["dt"], "s"),
+        Fact("wanted_energy_error", "chosen for an energy error of" if wanted else "", wanted),
         Fact("steps", "steps, sub-steps", steps),
         Fact("substeps", "steps, sub-steps", trajectory.substeps),
     ]

@@ -421,6 +421,9 @@ def _settings(found: dict) -> dict:
     for name, kind in (wanted | by_formulation[found["formulation"]]).items():
         if not isinstance(found[name], kind) or isinstance(found[name], bool):
             raise ValueError(f"its setting '{name}' is {found[name]!r}")
+    chosen = found.get("chosen", {"energy_error": 0.0})
+    if not isinstance(chosen, dict) or not isinstance(chosen["energy_error"], number):
+        raise ValueError(f"its setting 'chosen' is {chosen!r}")
     stride = found.get("diagnostics_every")
     if stride is not None and (type(stride) is not int or stride < 1 or found["every"] % stride):
         raise ValueError(f"its setting 'diagnostics_every' is {stride!r}")

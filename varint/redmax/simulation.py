@@ -38,7 +38,7 @@ from varint.running import (
     refuse_unknown,
 )
 
-OF_MAXIMAL = ("order", "scheme", "tol", "closures")  # arguments of the other simulate
+OF_MAXIMAL = ("order", "scheme", "tol", "closures", "energy_error")  # arguments of the other simulate
 
 
 def simulate(

@@ -1,0 +1,366 @@
+"""`choose_step`: the scheme and the step that keep the energy as well as wanted at the least cost, by trial runs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.analysis.derived import energies
+from varint.analysis.resolution import find_unresolved
+from varint.analysis.trajectory import Trajectory
+from varint.display import Shown
+from varint.errors import ArgumentError, ConvergenceError
+from varint.integrators.schemes import SCHEMES, Scheme
+from varint.integrators.schemes import scheme as find_scheme
+from varint.io.run_reader import load_settings
+from varint.mechanism import Mechanism
+from varint.model.checks import choice, in_a_shape, of_type, positive, shown
+from varint.model.forces.commanded import Commanded
+from varint.model.state import State
+from varint.simulation import checked_start, simulate
+
+AUTO = "auto"
+ENERGY_ERROR = 1e-4  # where none is given
+ROUND_OFF = 1e-13  # the least that can be asked for
+MARGIN = 3.0  # times below the wanted error that the trial runs stay
+AIM = 0.7  # of what is allowed, for the next trial
+RESOLVED = 0.02  # energy error from which on a run shows how the mechanism moves
+TURN = 0.5  # rad, that a body turns in a step at most
+FIRST_STEPS = 64  # of the run that finds the span
+MOST_STEPS = 4096
+PEAKS = 4  # maxima of the kinetic energy in it
+FASTER = 1.02  # times the largest kinetic energy before, from which on the span was too short
+MOST_HALVINGS = 40
+MOST_TRIALS = 12  # of a scheme
+LARGEST_CHANGE = 8.0  # of the step, from a trial to the next
+LEAST_CHANGE = 1.15
+COARSER = 4.0  # times the step that found the span is the first one
+SLOWEST = 1e-5  # of the size of the parts in the first step: slower motions have no energy error
+BODY_STAGES = 400_000  # of a trial run, at most: smaller steps are extrapolated to
+MEMORY = 64e6  # bytes of the nodes of a trial run
+NODE = 8 * 13  # bytes a body
+STUCK = 0.5  # observed order below which smaller steps lead nowhere
+
+
+class Trial(NamedTuple):
+    """A trial run: its scheme, step, s, largest energy error, relative, and cost, see `StepChoice`."""
+
+    scheme: str
+    dt: float
+    error: float
+    cost: float
+    run: bool = True  # else extrapolated from the one before
+
+
+@dataclass(frozen=True, eq=False)
+class StepChoice(Shown):
+    """What `choose_step` found.
+
+    Attributes
+    ----------
+    dt : float
+        s; a whole number of steps makes the duration.
+    order : int
+    scheme : str
+    energy_error : float
+        The largest that was asked for, of the largest kinetic energy.
+    expected_error : float
+        The largest in the trial run, of the largest kinetic energy there.
+    cost : float
+        Evaluations of the equations of a stage in a simulated second: one at its start, and one a Newton iteration.
+    span : float
+        s, of the trial runs, from the start on.
+    reason : str
+        The trial runs as a table, and why this one was taken.
+    """
+
+    dt: float
+    order: int
+    scheme: str
+    energy_error: float
+    expected_error: float
+    cost: float
+    span: float
+    reason: str
+
+
+def choose_step(
+    mechanism: Mechanism,
+    duration: float,
+    *,
+    energy_error: float = ENERGY_ERROR,
+    state: State | None = None,
+    order: int | None = None,
+    scheme: str | None = None,
+    tol: float = 1e-13,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+) -> StepChoice:
+    """The scheme and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
+
+    Trial runs go over the first part of the motion, until its fastest part was seen. The error of a scheme falls with
+    a power of its step, which the trials of a few steps show. The same arguments give the same choice to the bit.
+    Motions that get much faster after the trials have larger errors.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    duration : float
+        s, of the run to come.
+    energy_error : float
+        The largest error of the energy, or of its balance where work is done, over the largest kinetic energy.
+    state, order, scheme, tol, force, torque
+        As in `simulate`. With ``order`` or ``scheme`` only the step is chosen; loads are constant. Functions that
+        command forces are called in the trials too.
+
+    Raises
+    ------
+    ArgumentError, StateError
+        As `simulate`; where inputs have one value a node; where no step of any scheme keeps the energy so well.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    duration = positive(duration, "duration", ArgumentError)
+    wanted = _checked_error(energy_error)
+    start = checked_start(mechanism, mechanism.state() if state is None else state)
+    trials = _Trials(mechanism, duration, {"state": start, "tol": tol, "force": force, "torque": torque})
+    schemes = _schemes(mechanism, order, scheme)
+    cheapest = trials.cheapest(schemes, trials.find_span(schemes[-1]), wanted / MARGIN)
+    if cheapest is None:
+        raise ArgumentError(
+            f"no step keeps the energy of '{mechanism.name}' to {wanted:g}: in trial runs over {trials.span:g} s the"
+            f" least error was {min(trial.error for trial in trials.done):.2g}. Give a larger energy_error, or a"
+            f" smaller tol than {tol:g} m/s"
+        )
+    dt = duration / math.ceil(duration / cheapest.dt * (1 - 1e-12))
+    reason = trials.table(wanted, cheapest, dt)
+    method = SCHEMES[cheapest.scheme]
+    return StepChoice(dt, method.order, method.name, wanted, cheapest.error, cheapest.cost, trials.span, reason)
+
+
+def step_for(
+    dt: float | str, energy_error: float | None, output: str | Path | None, resume: bool, task: dict
+) -> tuple[float, str | None, dict]:
+    """(dt, scheme, what of it is recorded as a setting) of a run with ``dt`` or ``energy_error`` given.
+
+    ``task``: the arguments of `choose_step`. A run that goes on keeps what was chosen for it.
+    """
+    if not isinstance(dt, str):
+        if energy_error is not None:
+            raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave one out")
+        return dt, task["scheme"], {}
+    choice(dt, (AUTO,), "dt, where it is no number,", ArgumentError)
+    wanted = _checked_error(ENERGY_ERROR if energy_error is None else energy_error)
+    if resume and output is not None and Path(output).is_file():
+        settings = load_settings(output)
+        if "chosen" not in settings:
+            raise ArgumentError(f"the step of the run in '{output}' was given: go on with it by dt={settings['dt']}")
+        chosen = settings["chosen"] | {"energy_error": wanted}
+        return settings["dt"], task["scheme"] or settings["scheme"], {"chosen": chosen}
+    found = choose_step(**task, energy_error=wanted)
+    if sys.stderr is not None:
+        print(f"varint: {told(found)}", file=sys.stderr, flush=True)
+    chosen = {name: getattr(found, name) for name in ("energy_error", "expected_error", "cost", "span", "reason")}
+    return found.dt, found.scheme, {"chosen": chosen}
+
+
+def told(found: StepChoice) -> str:
+    """The choice in one line."""
+    return (
+        f"dt = {found.dt:.4g} s and order {found.order} ({found.scheme}) were chosen for an energy error of"
+        f" {found.energy_error:g}: {found.expected_error:.1e} in a trial run over {found.span:.3g} s"
+    )
+
+
+def _checked_error(value: float) -> float:
+    wanted = positive(value, "energy_error", ArgumentError)
+    if not ROUND_OFF <= wanted < 1.0:
+        raise ArgumentError(f"energy_error must be from {ROUND_OFF:g}, near round-off, to below 1, got {wanted:g}")
+    return wanted
+
+
+def _schemes(mechanism: Mechanism, order: int | None, scheme: str | None) -> list[Scheme]:
+    """Those to choose from, the highest orders first."""
+    if order is not None or scheme is not None:
+        named = find_scheme(order, scheme)
+        return [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
+    stops = mechanism.compiled.plan.limits.measure.size > 0
+    known = [s for s in SCHEMES.values() if not s.staggered and (s.single or not stops)]
+    return sorted(known, key=lambda s: -s.order)
+
+
+def _check_inputs(mechanism: Mechanism, loads: dict) -> None:
+    """Raise ArgumentError for what has one value a node."""
+    for what in ("force", "torque"):
+        given = loads[what]
+        for body, value in given.items() if isinstance(given, Mapping) else ():
+            constant = "of shape (3,), as one value a node needs a number for dt"
+            in_a_shape(value, ((3,),), f"{what} on body {shown(body)}", ArgumentError, constant)
+    for force in mechanism.forces:
+        if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
+            raise ArgumentError(
+                f"{force.command_name} of {force.label} has one value a node: that needs a number for dt, or a function"
+            )
+
+
+class _Trials:
+    """Trial runs of a mechanism over its first ``span`` seconds."""
+
+    def __init__(self, mechanism: Mechanism, duration: float, options: dict) -> None:
+        _check_inputs(mechanism, options)
+        self.mechanism, self.duration, self.options = mechanism, duration, options
+        self.done: list[Trial] = []
+        self.span, self.fastest = 0.0, 0.0  # s, rad/s
+        self.least_energy = 0.0  # J, that errors are relative to
+        self.memory = max(FIRST_STEPS, int(MEMORY / NODE / len(mechanism.bodies)))  # nodes
+
+    def find_span(self, scheme: Scheme) -> float:
+        """Set ``span`` so that the fastest motion was seen, by runs of a scheme; the first step of trials, s."""
+        dt = self._guess()
+        mass = sum(body.mass for body in self.mechanism.bodies)
+        self.least_energy = 0.5 * mass * (SLOWEST * self.mechanism.compiled.length / dt) ** 2
+        steps, most = FIRST_STEPS, min(MOST_STEPS, self.memory)
+        for _ in range(MOST_HALVINGS):
+            steps = min(steps, most, max(1, math.ceil(self.duration / dt)))
+            run, trial = self._run(scheme, dt, steps)
+            if run is None or not trial.error <= RESOLVED:
+                dt, steps = 0.5 * dt, 2 * steps
+                continue
+            self.span = steps * dt
+            self.fastest = float(np.linalg.norm(run.angular_velocity, axis=2).max())
+            if steps == most or self.span >= self.duration or _is_representative(energies(run)[1]):
+                self.done.clear()
+                return min(COARSER * dt, self.span / PEAKS, TURN / self.fastest if self.fastest else math.inf)
+            steps *= 2
+        raise ArgumentError(
+            f"dt='auto' found no step that resolves the start of '{self.mechanism.name}', down to {dt:.1g} s: give dt"
+        )
+
+    def _guess(self) -> float:
+        """A step, s, from the size of the parts, the velocities at the start, and gravity."""
+        state, length = self.options["state"], self.mechanism.compiled.length
+        speed = max(np.abs(state.velocity).max() / length, np.abs(state.angular_velocity).max())
+        rate = max(speed, math.sqrt(np.linalg.norm(self.mechanism.gravity) / length))
+        return min(self.duration / 8, 0.25 / rate if rate > 0 else math.inf)
+
+    def _run(self, scheme: Scheme, dt: float, steps: int) -> tuple[Trajectory | None, Trial]:
+        """A run and what it came to; errors are infinite where the steps did not resolve the motion."""
+        options = {**self.options, "scheme": scheme.name, "on_unresolved": "ignore"}
+        try:
+            run = simulate(self.mechanism, steps * dt, dt, **options)
+        except ConvergenceError:
+            run = None
+        if run is None or find_unresolved(run, dt):
+            trial = Trial(scheme.name, dt, math.inf, math.inf)
+        else:
+            gap, kinetic = energies(run)
+            error = np.abs(gap).max() / max(kinetic.max(), self.least_energy)
+            evaluations = run.newton_iterations + scheme.stages.size * (steps + run.substeps)
+            error = float(error) if np.isfinite(error) else math.inf
+            trial = Trial(scheme.name, dt, error, evaluations / (steps * dt))
+        self.done.append(trial)
+        return run, trial
+
+    def cheapest(self, schemes: list[Scheme], dt: float, allowed: float) -> Trial | None:
+        """The cheapest trial with an allowed error; ``dt``: the first step of each scheme, s. None where there is none.
+
+        At any time the scheme goes on that would cost least if its error fell with its full order.
+        """
+        tried: dict[str, list[Trial]] = {scheme.name: [self._trial(scheme, dt, [])] for scheme in schemes}
+        left = list(schemes)
+        while left:
+            scheme = min(left, key=lambda scheme: _hoped_cost(tried[scheme.name][-1], scheme, allowed))
+            known = tried[scheme.name]
+            if known[-1].error <= allowed:
+                return self._coarser(scheme, known, allowed)
+            if len(known) == MOST_TRIALS or _is_stuck(known):
+                left.remove(scheme)
+                continue
+            change = _change(known[-1], _observed_order(known, scheme.order), allowed)
+            step = known[-1].dt * min(max(change, 1 / LARGEST_CHANGE), 1 / LEAST_CHANGE)
+            known.append(self._trial(scheme, step, known))
+        return None
+
+    def _trial(self, scheme: Scheme, dt: float, tried: list[Trial]) -> Trial:
+        """A run over the span, or what it would come to where it were too long."""
+        steps = math.ceil(self.span / dt)
+        known = [trial for trial in tried if trial.error < RESOLVED]
+        too_long = steps > self.memory or steps * scheme.stages.size * len(self.mechanism.bodies) > BODY_STAGES
+        if not too_long or len(known) < 2:
+            return self._run(scheme, dt, steps)[1]
+        last, order = known[-1], _observed_order(known, scheme.order)
+        finer = dt / last.dt
+        trial = Trial(scheme.name, dt, last.error * finer**order, last.cost / finer, run=False)
+        self.done.append(trial)
+        return trial
+
+    def _coarser(self, scheme: Scheme, tried: list[Trial], allowed: float) -> Trial:
+        """The last trial, or one with a larger step where that has an allowed error too."""
+        last = tried[-1]
+        if len(tried) < 2 or last.error > 0.25 * allowed:
+            return last
+        dt = min(last.dt * _change(last, scheme.order, allowed), tried[-2].dt / LEAST_CHANGE)
+        if dt < LEAST_CHANGE * last.dt:
+            return last
+        trial = self._trial(scheme, dt, tried)
+        return trial if trial.error <= allowed else last
+
+    def table(self, wanted: float, taken: Trial, dt: float) -> str:
+        """The trials, and why one was taken, as text."""
+        width = max(len(trial.scheme) for trial in self.done)
+        lines = [
+            f"Trial runs of '{self.mechanism.name}' over the first {self.span:.4g} s; wanted: an energy error of"
+            f" {wanted:g} of the largest kinetic energy, allowed in the trials: {wanted / MARGIN:.3g}.",
+            f"{'scheme':{width}}  {'dt (s)':>10}  {'energy error':>12}  evaluations a second",
+        ]
+        for trial in self.done:
+            error = f"{trial.error:.2e}" if math.isfinite(trial.error) else "not resolved"
+            cost = f"{trial.cost:.4g}" if math.isfinite(trial.cost) else "-"
+            note = "  chosen" if trial is taken else "" if trial.run else "  extrapolated"
+            lines.append(f"{trial.scheme:{width}}  {trial.dt:10.4g}  {error:>12}  {cost}{note}")
+        lines.append(f"The cheapest with an allowed error is {taken.scheme}; dt = {dt:.6g} s divides the duration.")
+        return "\n".join(lines)
+
+
+def _is_representative(kinetic: np.ndarray) -> bool:
+    """Whether the kinetic energy (T,), J, has some maxima, and none in the second half that is larger than before."""
+    half = len(kinetic) // 2
+    risen = np.diff(kinetic) > 0
+    peaks = np.count_nonzero(risen[:-1] & ~risen[1:])
+    return bool(peaks >= PEAKS and kinetic[half:].max() <= FASTER * kinetic[:half].max())
+
+
+def _change(trial: Trial, order: float, allowed: float) -> float:
+    """By which factor the step has to change from a trial so that its error, of that order, is allowed."""
+    return (AIM * allowed / trial.error) ** (1 / order) if 0.0 < trial.error < RESOLVED else 0.5
+
+
+def _hoped_cost(trial: Trial, scheme: Scheme, allowed: float) -> float:
+    """What an allowed error costs at best, with one Newton iteration a stage."""
+    if trial.error <= allowed:
+        return trial.cost
+    return 2 * scheme.stages.size / trial.dt / _change(trial, scheme.order, allowed)
+
+
+def _observed_order(tried: list[Trial], order: int) -> float:
+    """The power of the step that the last two errors go by, from 1 to ``order``."""
+    known = [trial for trial in tried if trial.error < RESOLVED][-2:]
+    if len(known) < 2 or known[0].dt == known[1].dt or min(trial.error for trial in known) == 0.0:
+        return order
+    slope = math.log(known[0].error / known[1].error) / math.log(known[0].dt / known[1].dt)
+    return min(max(slope, 1.0), order)
+
+
+def _is_stuck(tried: list[Trial]) -> bool:
+    """Whether two smaller steps in a row left the error as it was, as at the tolerance of steps or at round-off."""
+    last = tried[-3:]
+    if len(last) < 3 or not all(trial.error < RESOLVED for trial in last):
+        return False
+    coarse, _, fine = last
+    return math.log(coarse.error / fine.error) < STUCK * math.log(coarse.dt / fine.dt)
