@@ -43,7 +43,7 @@ from varint.running import (
 )
 
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
-ON_UNRESOLVED = ("warn", "raise", "ignore")
+ON_UNRESOLVED = ("warn", "raise", "substep", "ignore")
 CLOSURES = ("clusters", "single")
 OF_REDUCED = ("integrator", "rtol", "atol", "baumgarte", "prescribed", "chart")  # arguments of the other simulate
 MAXIMAL, REDUCED = "maximal", "reduced"
@@ -115,9 +115,11 @@ def simulate(
         Called as ``progress(steps done, steps in all)``.
     overwrite : bool
         Replace the file ``output`` where it exists.
-    on_unresolved : {"warn", "raise", "ignore"}
+    on_unresolved : {"warn", "raise", "substep", "ignore"}
         What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
-        `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing.
+        `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing. "substep" does a step in which
+        energy came from nowhere again in halves, as often as it takes, and warns where that does not help; hard stops
+        are not taken.
 
     Raises
     ------
@@ -150,20 +152,15 @@ def simulate(
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
     commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
-    march = March(compiled, method, dt, tol, stride if times is None else MOST_STEPS, turn, end)
-    given = mechanism, march, state, steps, loads, commands
-    if turn is not None:
-        if times is not None:
-            raise ArgumentError("output_times of adaptive steps are not there yet: take trajectory.at(times)")
-        run: MaximalRun = AdaptiveRun(*given)
-        check_adaptive(run, bool(compiled.plan.limits.measure.size))
-    else:
-        run = MaximalRun(*given) if times is None else RunAtTimes(*given).at(times)
+    redo = on_unresolved == "substep"
+    march = March(compiled, method, dt, tol, stride if times is None else MOST_STEPS, turn, end, redo)
+    run = _run_of((mechanism, march, state, steps, loads, commands), times, on_unresolved)
     settings = {
         "formulation": MAXIMAL,
         "duration": duration,
         "dt": dt,
         "turn": turn,
+        "redo": redo,
         "scheme": method.name,
         "order": method.order,
         "tol": tol,
@@ -186,6 +183,22 @@ def simulate(
             raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
         warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=2)
     return trajectory
+
+
+def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> MaximalRun:
+    """The run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
+    march = given[1]
+    if march.compiled.plan.limits.measure.size and on_unresolved == "substep":
+        raise ArgumentError(
+            "on_unresolved='substep' does not take hard stops: give them a stiffness, or take a shorter dt"
+        )
+    if not march.adaptive:
+        return MaximalRun(*given) if times is None else RunAtTimes(*given).at(times)
+    if times is not None:
+        raise ArgumentError("output_times of adaptive steps are not there yet: take trajectory.at(times)")
+    run = AdaptiveRun(*given)
+    check_adaptive(run)
+    return run
 
 
 def _checked_turn(adaptive: bool | float) -> float | None:

@@ -47,9 +47,9 @@ class AdaptiveRun(MaximalRun):
         return self._block(found, 0.0)
 
 
-def check_adaptive(run: MaximalRun, has_stops: bool) -> None:
+def check_adaptive(run: MaximalRun) -> None:
     """That steps of a run may follow its motion; raises ArgumentError."""
-    if has_stops:
+    if run.march.compiled.plan.limits.measure.size:
         raise ArgumentError(
             "adaptive steps cannot meet hard stops, which end a step where they are hit: give the stops a stiffness, or"
             " take steps of dt"

@@ -89,6 +89,8 @@ class March:
         rad, of the fastest body in a step: the steps follow the motion, and ``dt`` is the longest. Else all are of dt.
     end : float
         s, up to which such steps go.
+    redo : bool
+        Whether steps in which energy comes from nowhere are done again in halves.
     """
 
     def __init__(
@@ -100,12 +102,14 @@ class March:
         every: int,
         turn: float | None = None,
         end: float = np.inf,
+        redo: bool = False,
     ) -> None:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         self.inputs = np.zeros(0)  # of functions, at the present node
         self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions)
         self.node = self.pose = 0
         self.adaptive, self.end = turn is not None, end
+        self.ws.balance.redo[0] = redo
         if turn is not None:
             self.ws.pace.factor[0] = dt / turn
             start_pace.prepare()

@@ -32,7 +32,7 @@ def start_balance(plan, ws, dt, before):
 
 @njit
 def copy_balance(balance, to):
-    """Copy all fields."""
+    """Copy all fields but ``redo``, which a run keeps."""
     to.at_node[0], to.nodes[0], to.smooth[0] = balance.at_node[0], balance.nodes[0], balance.smooth[0]
     to.dt[0], to.size[0], to.due[0] = balance.dt[0], balance.size[0], balance.due[0]
     to.kinetic[0], to.kinetic[1] = balance.kinetic[0], balance.kinetic[1]
@@ -167,6 +167,25 @@ def add_piece(ws, h, load):
     balance.works[0] = works
     balance.load[0] += load
     balance.size[0] = h
+
+
+@njit
+def left_of_energy(plan, ws, pose):
+    """Kinetic energy at a pose less the work of all that acts since the start, J: what steps should not change."""
+    project(plan, ws, pose)
+    left = _energy_of_projected(plan, ws) - ws.balance.load[0]
+    for e in range(ws.efforts.work.size):
+        left -= ws.efforts.work[e]
+    for c in range(plan.constraints.row.size):
+        r = plan.constraints.row[c]
+        left -= ws.increment_row[r] * ws.efforts.target_rate[r]
+    return left
+
+
+@njit
+def is_off(ws, before, after):
+    """Whether `left_of_energy` changed by more than a step should."""
+    return not abs(after - before) <= LARGEST_CHANGE * ws.balance.scale[0]
 
 
 @njit

@@ -20,7 +20,7 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import project
 from varint.kernels.reactions import accelerate
 
-LEAST = 0.5  # density: no step is longer than dt over it
+FARTHEST = 2.0  # factor between z and what it follows
 
 
 @indirect(seconds=3, what="adaptive steps")
@@ -33,8 +33,11 @@ def start_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
 @indirect(seconds=3, what="adaptive steps")
 def keep_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
     """The density of the next step, from the state at the node behind a step."""
-    _, rate = _density(plan, ws, pose)
-    ws.pace.density[0] = max(ws.pace.density[0] + dt * rate, LEAST)
+    square, rate = _density(plan, ws, pose)
+    density, followed = ws.pace.density[0], math.sqrt(square)
+    if not followed <= FARTHEST * density <= FARTHEST * FARTHEST * followed:  # steps too long to follow it by its rate
+        density = followed - 0.5 * dt * rate
+    ws.pace.density[0] = max(density + dt * rate, followed / FARTHEST)
 
 
 @njit

@@ -242,6 +242,7 @@ class LimitSearch(Record, writable=True):
 class Balance(Record, writable=True):
     """The balance of energy from node to node (balance.py)."""
 
+    redo: Bool1  # whether steps in which energy comes from nowhere are done again in halves
     at_node: Bool1  # whether the next piece is the first of a step
     nodes: Int1  # that were weighed
     smooth: Int1  # ... since the last impact

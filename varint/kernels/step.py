@@ -14,14 +14,14 @@ import math
 
 from varint._numba import njit
 from varint.algebra.sums import two_sum
-from varint.kernels.balance import add_piece, weigh_node
+from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.efforts import finish_efforts
 from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, impact_at_end, meet_limits, restart_search
 from varint.kernels.inputs import set_inputs, set_load
 from varint.kernels.momentum import angular_momentum
-from varint.kernels.newton import CONVERGED, has_efforts, solve_step
+from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
 from varint.kernels.projection import project
 from varint.kernels.restart import go_back, keep_start
@@ -124,21 +124,25 @@ def _finish_part(plan, ws, inputs, pose, h, when):
 def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     """A step of the scheme from a node, in sub-steps of the whole scheme where Newton does not converge; up to impacts.
 
-    ``stages``: their sizes over the step. ``when``: (node, width, dt): ``width`` of the spacing dt of the nodes.
+    With ``ws.balance.redo`` also where energy comes from nowhere. ``stages``: their sizes over the step. ``when``:
+    (node, width, dt): ``width`` of the spacing dt of the nodes.
     Returns (status, pose, iterations, sub-steps beyond the first).
     """
     node, width, dt = when
     done, size, part, iterations, pieces = 0.0, 1.0, 1.0, 0, 0
     restart_search(ws)
+    redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
+    if redo:
+        energy = left_of_energy(plan, ws, pose)
     while done < 1.0:
-        if stages.size > 1:
+        if stages.size > 1 or redo:
             keep_start(plan, ws, pose)
         status, verdict, end, before, least = CONVERGED, ACCEPTED, pose, width * done, 0.0
         for stage in range(stages.size):
             share = width * part * stages[stage]
-            after = before + share
+            until = before + share
             status, count = _try_part(
-                plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, (node, before, after, dt)
+                plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, (node, before, until, dt)
             )
             iterations += count
             if status != CONVERGED:
@@ -147,15 +151,20 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 verdict, least = meet_limits(plan, ws, pose, part, min(size, 1.0 - done))
                 if verdict != ACCEPTED:
                     break
-            _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, after, dt))
-            end, before = 1 - end, after
+            _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, until, dt))
+            end, before = 1 - end, until
             _keep_velocity(ws.velocity, ws.kept.velocity[stage])
+        after = 0.0
+        if redo and status == CONVERGED:
+            after = left_of_energy(plan, ws, end)
+            if min(size, part) > shortest and is_off(ws, energy, after):
+                status = NOT_CONVERGED
         if status != CONVERGED:
             size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # a trial may be as short as it likes
-            if size < 1.0 / (1 << DEEPEST_SUBSTEP):
+            if size < shortest:
                 return status, pose, iterations, pieces
             part, ws.search.limit[0] = size, -1
-            if stages.size > 1:
+            if stages.size > 1 or redo:
                 go_back(plan, ws, pose)
             _keep_velocity(ws.history[0, 0], ws.velocity)
             continue
@@ -163,7 +172,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             part = least
             continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
-        pose = end
+        pose, energy = end, after
         pieces += 1
         if ws.search.limit[0] >= 0:
             impact_at_end(plan, ws, pose)

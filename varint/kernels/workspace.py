@@ -111,7 +111,7 @@ def _effort_work(plan, functions):
 
 def _balance():
     sizes = {"kinetic": 2, "recent": (2, RECENT)}
-    types = {"at_node": np.bool_, "nodes": np.int64, "smooth": np.int64, "unresolved": np.int64}
+    types = {"redo": np.bool_, "at_node": np.bool_, "nodes": np.int64, "smooth": np.int64, "unresolved": np.int64}
     names = [field.name for field in fields(Balance)]
     balance = Balance(**{name: np.zeros(sizes.get(name, 1), types.get(name, float)) for name in names})
     balance.unresolved[:] = -1
