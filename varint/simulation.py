@@ -58,7 +58,7 @@ def simulate(
     state: State | None = None,
     order: int | None = None,
     scheme: str | None = None,
-    tol: float = 1e-13,
+    tol: float = 1e-10,
     every: int = 1,
     diagnostics_every: int | None = None,
     output_times: ArrayLike | None = None,

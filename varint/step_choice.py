@@ -99,7 +99,7 @@ def choose_step(
     state: State | None = None,
     order: int | None = None,
     scheme: str | None = None,
-    tol: float = 1e-13,
+    tol: float = 1e-10,
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
 ) -> StepChoice:

@@ -35,7 +35,7 @@ def add_parser(commands: Commands) -> None:
     method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
     method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
-    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-13")
+    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
     diagnostics = "record energy, momenta and drift of each N-th node; divides --every"
     parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics)

@@ -34,6 +34,7 @@ ROTATION_BOUND = 0.25  # of |h w / 2|: a body turns at most 29 degrees in a step
 DIRECTION_BOUND = 0.15  # rad: a rod or a taut tether turns no further, beyond that the step is cut in two as well
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
 SHRUNK = 0.01  # of a residual: then the next increment takes the same factors
+SHARP = 0.125  # of the floor of a residual: nothing but round-off
 ROUND_OFF = 1e4  # times the floor of a residual
 EPSILON = 2.220446049250313e-16
 
@@ -86,11 +87,11 @@ def _directions_kept(plan, ws, start, end):
 
 @njit
 def evaluate_step(plan, ws, start, end, h, upper, increment):
-    """Move to the end pose, fill the residuals, return (merit, largest residual, that of a body, size of the terms).
+    """Move to the end pose, fill the residuals, return (merit, largest residual, unbalanced, size of the terms).
 
-    The largest residuals are in m/s. The size is what their round-off is relative to: velocities, and
-    positions over the step. Returns NaN where a body or a rod turns further than a step can. ``increment``: the
-    largest of a velocity (m/s) that led here.
+    The largest residual is in m/s. The size is what its round-off is relative to: velocities, and positions over the
+    step. Unbalanced is the largest residual of a body over the largest momentum. Returns NaN where a body or a rod
+    turns further than a step can. ``increment``: the largest of a velocity (m/s) that led here.
     """
     nb = plan.bodies.mass.size
     half_step = 0.5 * h
@@ -126,7 +127,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         close_limits(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
-    merit = worst = unbalanced = 0.0
+    merit = worst = unbalanced = moved = 0.0
     for j in range(plan.joints.side.shape[0]):
         near, far = plan.joints.side[j, 0], plan.joints.side[j, 1]
         for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
@@ -145,11 +146,13 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
         linear, angular = plan.bodies.scale[i, 0], plan.bodies.scale[i, 1]
         for k in range(3):
             a, b = linear * abs(r[k]), angular * abs(r[3 + k])
+            moved = max(moved, max(linear * abs(ws.goal[i, k]), angular * abs(ws.goal[i, 3 + k])))
             merit += a * a + b * b
             unbalanced = max(unbalanced, max(a, b))
     if not math.isfinite(merit):
         return math.nan, math.nan, math.nan, math.nan
-    return merit, max(worst, unbalanced), unbalanced, fastest + farthest / abs(h)
+    relative = unbalanced / moved if moved > 0.0 else 0.0
+    return merit, max(worst, unbalanced), relative, fastest + farthest / abs(h)
 
 
 @njit
@@ -211,8 +214,8 @@ def _add(multiplier, share, increment_row):
 def solve_step(plan, ws, start, end, h, tol):
     """Solve one step of size ``h`` from ``ws.goal`` and the velocities given as start values.
 
-    Converged when no residual exceeds ``tol`` (m/s), or when the increment is at round-off. Where rows are at round-off
-    before the momenta are within ``tol``, one more increment follows.
+    Converged when no residual exceeds ``tol`` (m/s), or when the increment is at round-off. One more increment, by the
+    factors at hand, then takes the momenta to round-off: what Newton's method leaves would move the mean energy.
     Returns (status, iterations); the pose and Jacobian ``end`` are then filled.
 
     From a singular pose some rows have no impulse of their own. Where one then stays open, the impulses
@@ -236,6 +239,8 @@ def solve_step(plan, ws, start, end, h, tol):
         floor = 8.0 * EPSILON * size
         halvings = 0
         while not (merit < previous or worst <= floor):
+            if factored:
+                break
             if increment <= 64.0 * floor and math.isfinite(merit):
                 if worst <= max(tol, ROUND_OFF * floor):
                     return CONVERGED, iteration
@@ -253,9 +258,18 @@ def solve_step(plan, ws, start, end, h, tol):
             _move(ws.base, ws.velocity, share, ws.increment_body)
             _add(ws.multiplier, -share, ws.increment_row)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
-        if share == 1.0 and (worst <= tol or worst <= floor):
-            if last or unbalanced <= tol:
+        if factored and not (merit < previous or worst <= floor):  # these factors no longer serve
+            _move(ws.base, ws.velocity, 0.0, ws.increment_body)
+            _add(ws.multiplier, -1.0, ws.increment_row)
+            merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, 0.0)
+            if last:
                 return CONVERGED, iteration
-            last = True  # the rows are at round-off, which for short steps is far above that of the momenta
-        factored = share == 1.0 and upper == start and merit < SHRUNK * SHRUNK * previous
+            factored = False
+            continue
+        if share == 1.0 and (worst <= tol or worst <= floor):
+            if last or upper == end or (unbalanced <= 4.0 * EPSILON and worst <= SHARP * floor):
+                return CONVERGED, iteration
+            last = factored = True
+        else:
+            factored = share == 1.0 and upper == start and merit < SHRUNK * SHRUNK * previous
     return NOT_CONVERGED, ITERATIONS
