@@ -125,7 +125,7 @@ def test_energy_is_kept(name, bound, trend, steps):
     np.testing.assert_allclose(own + gravity, run.potential, atol=1e-9)
     assert np.abs(energy - energy[0]).max() < bound
     assert run.drift.max() < 1e-11
-    assert run.newton_iterations < 3 * steps
+    assert run.newton_iterations < 4 * steps
     assert run.substeps == 0
     if steps == 100_000:
         means = energy[1:].reshape(10, -1).mean(axis=1)
@@ -314,7 +314,7 @@ def test_torsion_spring_is_wound_up_over_several_turns():
 @pytest.mark.parametrize(
     ("stretch", "arm", "iterations", "bound"),
     [
-        *((stretch, (0, 0, 0), 3.1, 1e-4) for stretch in (1e-3, 1e-2, 5e-2, 0.2)),
+        *((stretch, (0, 0, 0), 6.0, 1e-4) for stretch in (1e-3, 1e-2, 5e-2, 0.2)),
         (1e-3, (0.02, 0.01, 0.1), 6.0, 0.2),
         # here the spring spins the bob up by more than the 29 degrees of a step: sub-steps, and no more than a bound
         *((stretch, (0.02, 0.01, 0.1), 9.0, 2.0) for stretch in (1e-2, 5e-2)),
@@ -341,12 +341,12 @@ def test_spring_a_million_times_stiffer_than_gravity(stretch, arm, iterations, b
 @pytest.mark.parametrize(
     ("kind", "stiffness", "damping", "iterations"),
     [
-        ("TorsionSpring", 1e6, 0.0, 2.1),
-        ("TorsionSpring", 0.0, 1e4, 2.1),
-        ("TorsionSpring", 1e6, 1e4, 2.1),
-        ("Spring", 1e4, 0.0, 3.5),
-        ("Spring", 1e6, 0.0, 5.5),
-        ("Spring", 1e4, 1e3, 4.5),
+        ("TorsionSpring", 1e6, 0.0, 4.1),
+        ("TorsionSpring", 0.0, 1e4, 4.1),
+        ("TorsionSpring", 1e6, 1e4, 4.1),
+        ("Spring", 1e4, 0.0, 4.5),
+        ("Spring", 1e6, 0.0, 6.5),
+        ("Spring", 1e4, 1e3, 5.5),
     ],
 )
 def test_newton_converges_with_stiff_forces_all_along_a_chain(kind, stiffness, damping, iterations):

@@ -45,12 +45,12 @@ def test_quaternion_product_and_matrix(variant, rng):
 def test_advance_is_a_unit_product(variant, rng, half_step):
     q, w = rng.standard_normal(4), rng.standard_normal(3)
     q /= np.linalg.norm(q)
-    out = np.empty(4)
-    variant(quaternion.advance)(q, *w, half_step, out)
+    out, rest = np.empty((2, 4))
+    variant(quaternion.advance)(q, np.zeros(4), *w, half_step, out, rest)
     u = half_step * w
     assert np.abs(out - quaternion.multiply(q, np.array([np.sqrt(1 - u @ u), *u]))).max() < 1e-15
     back = np.empty(4)
-    quaternion.advance(out, *w, -half_step, back)
+    quaternion.advance(out, rest, *w, -half_step, back, np.empty(4))
     assert np.abs(back - q).max() < 1e-15
 
 
@@ -81,11 +81,11 @@ def test_phi_is_the_rotation_that_a_change_of_w_gives_the_end_pose(rng):
     c = np.sqrt(1 - u @ u)
     E = c * np.eye(3) + np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
     end = np.empty(4)
-    quaternion.advance(q, *w, half_step, end)
+    quaternion.advance(q, np.zeros(4), *w, half_step, end, np.empty(4))
 
     def turned(phi):
         out = np.empty(4)
-        quaternion.advance(q, *(w + E @ phi), half_step, out)
+        quaternion.advance(q, np.zeros(4), *(w + E @ phi), half_step, out, np.empty(4))
         return 2 * np.array(quaternion.multiply(end * [1, -1, -1, -1], out)[1:])
 
     assert np.abs(differences(turned, np.zeros(3)) - 2 * half_step * np.eye(3)).max() < 1e-10
@@ -94,7 +94,7 @@ def test_phi_is_the_rotation_that_a_change_of_w_gives_the_end_pose(rng):
 def test_free_body_keeps_its_spatial_momentum_in_one_step(rng):
     J, w, half_step = np.diag([0.5, 0.8, 1.1]), rng.standard_normal(3), 0.1
     q, end, out = np.array([1.0, 0, 0, 0]), np.empty(4), np.zeros((2, 6))
-    quaternion.advance(q, *w, half_step, end)
+    quaternion.advance(q, np.zeros(4), *w, half_step, end, np.empty(4))
     for row, half in zip(out, (half_step, -half_step), strict=True):
         momentum.angular_momentum(J, *w, half, row)
     assert np.abs(rotation_matrix(end) @ out[1, 3:] - out[0, 3:]).max() < 1e-15

@@ -224,10 +224,10 @@ def errors_of(run):
 @pytest.mark.parametrize("name", [name for name, scheme in SCHEMES.items() if not scheme.staggered])
 def test_step_response_of_an_actuator_at_the_order_of_the_scheme(name):
     order = SCHEMES[name].order
-    steps = (0.01, 0.005) if order < 6 else (0.05, 0.025)
+    steps = (0.01, 0.005) if order < 6 else (0.025, 0.0125) if order == 6 else (0.1, 0.05)
     found = np.array([errors_of(vi.simulate(arm(), 0.3, dt, scheme=name, tol=1e-13)) for dt in steps])
     slopes = np.log2(found[0] / found[1])
-    assert slopes.min() > order - 0.35  # the angle's is higher where its error is all but round-off
+    assert slopes[found[1] > 1e-12].min() > order - 0.35  # the angle's is higher where its error is all but round-off
     if order == 2:
         assert slopes == pytest.approx(np.full(3, 2.0), abs=0.05)
 

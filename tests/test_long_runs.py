@@ -45,19 +45,16 @@ def test_momenta_of_a_floating_chain_stay_constant(tol, bound):
 
 
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
-def test_mean_energy_of_a_free_body_moves_as_the_tolerance_says(order):
-    slopes = {}
-    for tol in (1e-8, 1e-10, 1e-13):
+def test_mean_energy_of_a_free_body_does_not_move(order):
+    for tol, most in ((1e-8, 1e-12), (1e-10, 2e-15), (1e-13, 2e-15)):
         run = vi.simulate(vi.mechanisms.free_body(), 200.0, 0.01, order=order, tol=tol)
         means = run.energy[1:].reshape(20, -1).mean(axis=1)
-        slopes[tol] = abs(np.polyfit(10.0 * np.arange(20), means, 1)[0])
-    assert 1e-10 < slopes[1e-8] < 1e-8  # J/s of 0.7 J
-    assert 1e-14 < slopes[1e-10] < 1e-10
-    assert slopes[1e-13] < 1e-15
+        assert abs(np.polyfit(10.0 * np.arange(20), means, 1)[0]) < most  # J/s of 0.7 J
 
 
 def test_whipping_chain_does_not_fail():
-    run = vi.simulate(vi.mechanisms.n_pendulum(100, angle=np.pi / 2), 10.0, 0.01)
+    with pytest.warns(vi.UnresolvedWarning, match="100-link pendulum"):
+        run = vi.simulate(vi.mechanisms.n_pendulum(100, angle=np.pi / 2), 10.0, 0.01)
     assert run.success
     assert np.isfinite(run.energy).all()
     assert run.substeps > 0  # it whips: otherwise this would test nothing
