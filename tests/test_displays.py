@@ -86,6 +86,7 @@ def things():
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),
         "diagnosis": loop.diagnose(),
+        "step choice": vi.choose_step(loop, 0.02),
         "sweep": loop.sweep(NAME, np.linspace(0.0, 0.1, 30)),
         "comparison": compared,
         "series": compared.vi,
@@ -94,7 +95,23 @@ def things():
         "deformable spring": vi.deformable_spring("d", "a", "b", **ENDS, mass=1.0, stiffness=1.0, segments=50),
         "wrong state": vi.State([1.0] * 500, None, "x" * 2000, np.zeros(3)),
     }
-    return held | kinds()
+    return held | studies(loop) | kinds()
+
+
+def studies(loop):
+    """What the studies find."""
+    run = vi.simulate(loop, 0.4, 0.02, diagnostics_every=1)
+    angle = run.coordinates[NAME]
+    return {
+        "diagnostics": run.diagnostics,
+        "trend": vi.energy_trend(run),
+        "section": vi.poincare_section(run, NAME, value=float(angle[5]), direction=0),
+        "portrait": vi.phase_portrait(run, NAME),
+        "spectrum": vi.power_spectrum(run),
+        "exponent": vi.lyapunov_exponent(loop, 0.16, 0.01, interval=0.01),
+        "orders": vi.order_study(loop, 0.02, (0.01, 0.005)),
+        "reversal": vi.time_reversal(loop, 0.02, 0.01),
+    }
 
 
 def kinds():

@@ -88,7 +88,8 @@ def test_every_public_name_is_called_with_all_its_parameters():
         if dataclasses.is_dataclass(call.function):
             fields = {field.name for field in dataclasses.fields(call.function) if field.init}
             assert fields == set(call.right), name
-    for name in ("simulate", "redmax.simulate", "compare", "deformable_spring", "ensemble"):
+    whole = ("simulate", "redmax.simulate", "choose_step", "compare", "deformable_spring", "ensemble", *vi.STUDIES)
+    for name in whole:
         function = vi.ensemble if name == "ensemble" else calls[name].function  # which is called in one process
         parameters = inspect.signature(function).parameters.values()
         assert {p.name for p in parameters if p.kind is not p.VAR_KEYWORD} == set(calls[name].right), name

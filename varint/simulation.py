@@ -134,6 +134,7 @@ def simulate(
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
     every = checked_recording(every, output, resume, progress, overwrite)
+    turn = _checked_turn(adaptive, dt)
     dt, scheme, chosen = step_for(dt, energy_error, output, resume, {
         "mechanism": mechanism, "duration": duration, "state": state, "order": order, "scheme": scheme, "tol": tol,
         "force": force, "torque": torque,
@@ -141,7 +142,6 @@ def simulate(
     dt = positive(dt, "dt", ArgumentError)
     stride = checked_stride(diagnostics_every, every)
     duration, _, steps = checked_times(duration, dt)
-    turn = _checked_turn(adaptive)
     end = steps * dt if turn is None else duration
     times = checked_output_times(output_times, end, every, diagnostics_every)
     tol = positive(tol, "tol", ArgumentError)
@@ -201,8 +201,10 @@ def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> Maxim
     return run
 
 
-def _checked_turn(adaptive: bool | float) -> float | None:
+def _checked_turn(adaptive: bool | float, dt: float | str) -> float | None:
     """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+    if adaptive is not False and isinstance(dt, str):
+        raise ArgumentError("adaptive steps need the longest step as a number, got dt = 'auto'")
     if isinstance(adaptive, bool):
         return TURN if adaptive else None
     return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)

@@ -60,6 +60,12 @@ def _reduced_run() -> vi.Trajectory:
 
 
 @cache
+def _longer_run() -> vi.Trajectory:
+    """Of nodes enough for a spectrum."""
+    return vi.simulate(a_driven_mechanism(), 0.2, 0.01)
+
+
+@cache
 def _comparison():
     return vi.compare(a_mechanism(), 0.02, (0.01, 0.005))
 
@@ -213,7 +219,12 @@ def _run_calls() -> dict[str, Call]:
     }  # fmt: skip
     maximal = common | {
         "dt": 0.005, "order": 2, "scheme": None, "tol": 1e-10, "closures": "clusters", "on_unresolved": "warn",
-        "energy_error": None,
+        "energy_error": None, "diagnostics_every": 1, "output_times": None, "adaptive": False,
+    }  # fmt: skip
+    at_times = {"mechanism": motor, "duration": 0.01, "dt": 0.005, "output_times": (0.0, 0.004, 0.01)}
+    by_motion = {
+        "mechanism": motor, "duration": 0.01, "dt": 0.005, "adaptive": True, "on_unresolved": "substep",
+        "diagnostics_every": 1, "every": 1, "output": None,
     }  # fmt: skip
     choosing = {
         "mechanism": motor, "duration": 0.01, "state": motor.state(), "energy_error": 1e-3, "order": 2, "scheme": None,
@@ -221,7 +232,7 @@ def _run_calls() -> dict[str, Call]:
     }  # fmt: skip
     reduced = common | {
         "dt": 0.005, "integrator": "dop853", "rtol": 1e-8, "atol": 1e-10, "baumgarte": 5.0, "chart": "exponential",
-        "prescribed": lambda: {"track": lambda t: (0.1 * t, 0.1, 0.0)},
+        "prescribed": lambda: {"track": lambda t: (0.1 * t, 0.1, 0.0)}, "diagnostics_every": 1, "output_times": None,
     }  # fmt: skip
     compared = {
         "mechanism": a_mechanism(), "duration": 0.02, "dt": lambda: (0.01, 0.005), "state": a_mechanism().state(),
@@ -236,7 +247,10 @@ def _run_calls() -> dict[str, Call]:
     looped = {"mechanism": _four_bar(), "duration": 0.01, "dt": 0.005, "integrator": "euler", "baumgarte": 5.0}
 
     def ask(run):
-        return run.energy, run.drift, repr(run)
+        return run.energy, run.drift, repr(run), repr(run.diagnostics)
+
+    def automatic(energy_error):
+        return vi.simulate(a_mechanism(), 0.01, "auto", energy_error=energy_error)
 
     def to_file(duration, output, overwrite):
         vi.simulate(a_mechanism(), duration, 0.005, output=output, overwrite=overwrite)
@@ -248,9 +262,13 @@ def _run_calls() -> dict[str, Call]:
     return {
         "simulate": Call(vi.simulate, _rights(**maximal), ask),
         "choose_step": Call(vi.choose_step, _rights(**choosing), repr),
+        "simulate by a chosen step": Call(automatic, _rights(energy_error=1e-3), ask),
+        "simulate at times": Call(vi.simulate, _rights(**at_times, on_unresolved="substep"), ask),
+        "simulate in adaptive steps": Call(vi.simulate, _rights(**by_motion), ask),
         "simulate to a file": Call(to_file, _rights(duration=0.01, output="run.h5", overwrite=True)),
         "simulate goes on": Call(going_on, _rights(duration=0.02, resume=True)),
         "redmax.simulate": Call(vi.redmax.simulate, _rights(**reduced), ask),
+        "redmax.simulate at times": Call(vi.redmax.simulate, _rights(**at_times), ask),
         "redmax.simulate of a loop": Call(vi.redmax.simulate, _rights(**looped), ask),
         "ensemble": Call(_ensemble, _rights(**members), repr),
         "load_ensemble": Call(vi.load_ensemble, _rights(path=_kept_ensemble), repr),
@@ -287,6 +305,59 @@ def _run_calls() -> dict[str, Call]:
             _rights(q=np.zeros(2), qdot=np.zeros(2)),
             lambda reduced: vi.redmax.simulate(motor, 0.01, dt=0.005, state=reduced),
         ),
+    }
+
+
+def _study_calls() -> dict[str, Call]:
+    motor, run = a_driven_mechanism(), _longer_run()
+    cart = float(run.coordinates["track"][10])
+    crossed = {"trajectory": run, "of": "track", "value": cart, "direction": 1}
+    common = {"mechanism": motor, "state": motor.state(), "order": 2, "scheme": None}
+    neighbours = common | {"duration": 0.8, "dt": 0.05, "interval": 0.05, "separation": 1e-6}
+    errors = {"mechanism": motor, "duration": 0.02, "dt": (0.01, 0.005), "order": lambda: [2], "state": motor.state()}
+    spectrum = vi.power_spectrum(run)
+    study = vi.order_study(motor, 0.02, (0.01, 0.005), reference="finest")
+
+    def height(state):
+        return state.position[0, 0] - cart
+
+    def seen(result):
+        return repr(result), result.plot()
+
+    def back(**given):
+        return vi.time_reversal(motor, 0.02, 0.01).plot(**given)
+
+    return {
+        "energy_trend": Call(vi.energy_trend, _rights(trajectory=run, quantity="energy"), seen),
+        "energy_trend of a part": Call(
+            vi.energy_trend, _rights(trajectory=run, quantity=lambda: ("linear_momentum", 0)), seen
+        ),
+        "crossings": Call(vi.crossings, _rights(**crossed)),
+        "crossings of a function": Call(
+            vi.crossings, _rights(trajectory=run, of=lambda: height, value=0.0, direction=0)
+        ),
+        "crossings of a coordinate": Call(vi.crossings, _rights(trajectory=run, of=lambda: ("pivot", 0), value=0.9)),
+        "poincare_section": Call(vi.poincare_section, _rights(**crossed, show="pivot"), seen),
+        "poincare_section of a function": Call(
+            vi.poincare_section, _rights(trajectory=run, of=lambda: height, show=lambda: ("track", 0)), seen
+        ),
+        "phase_portrait": Call(vi.phase_portrait, _rights(trajectory=run, joint="pivot", wrapped=True), seen),
+        "phase_portrait of a coordinate": Call(
+            vi.phase_portrait, _rights(trajectory=run, joint=lambda: ("track", 0), wrapped=None), seen
+        ),
+        "power_spectrum": Call(
+            vi.power_spectrum, _rights(trajectory=run, what="coordinates", of=lambda: ["track"], segments=1), seen
+        ),
+        "power_spectrum of a point": Call(
+            vi.power_spectrum, _rights(trajectory=run, what=lambda: ("cart", (0.0, 0.0, 0.0)), of=None), seen
+        ),
+        "PowerSpectrum.peaks": Call(spectrum.peaks, _rights(count=2), repr),
+        "lyapunov_exponent": Call(vi.lyapunov_exponent, _rights(**neighbours), seen),
+        "order_study": Call(vi.order_study, _rights(**errors, reference="reduced"), seen),
+        "order_study by the finest": Call(vi.order_study, _rights(**errors, reference="finest"), seen),
+        "OrderStudy.local_order": Call(study.local_order, _rights(series=study.series[0], kind="position")),
+        "time_reversal": Call(vi.time_reversal, _rights(**common, duration=0.02, dt=0.01, tol=1e-12), seen),
+        "time_reversal in a picture": Call(back, _rights(path="back.png")),
     }
 
 
@@ -374,6 +445,7 @@ def calls() -> dict[str, Call]:
         _body_calls,
         _mechanism_calls,
         _run_calls,
+        _study_calls,
         _file_calls,
         _lookups,
         _catalogue_calls,

@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import warnings
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,6 +37,12 @@ def add_parser(commands: Commands) -> None:
     method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
     parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
+    follow = (
+        "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given; at most --dt"
+    )
+    parser.add_argument("--adaptive", type=float, nargs="?", const=0.1, metavar="RAD", help=follow)
+    halved = "do steps in which energy comes from nowhere again in halves"
+    parser.add_argument("--substep", action="store_true", help=halved)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")
     diagnostics = "record energy, momenta and drift of each N-th node; divides --every"
     parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics)
@@ -104,7 +111,10 @@ def _simulate(
         common["output_times"] = numbers(args.output_times, "--output-times takes numbers, s, as in 0.5,1,1.5")
     if args.integrator is None:
         scheme = _given(order=args.order, scheme=args.scheme, tol=args.tol, energy_error=args.energy_error)
-        return varint.simulate(mechanism, args.duration, args.dt, on_unresolved="ignore", **scheme, **common)
+        scheme |= _given(adaptive=args.adaptive) | {"on_unresolved": "substep" if args.substep else "ignore"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", varint.UnresolvedWarning)  # the summary says it
+            return varint.simulate(mechanism, args.duration, args.dt, **scheme, **common)
     chosen = _given(integrator=args.integrator, rtol=args.rtol, dt=args.dt)
     return varint.redmax.simulate(mechanism, args.duration, **chosen, **common)
 
@@ -128,6 +138,7 @@ def _check_options(args: Namespace) -> None:
     if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
         raise ArgumentError(f"--rtol is of integrators with error control, '{args.integrator}' is none: leave it out")
     of_schemes = {"--dt auto": args.dt if args.dt == "auto" else None, "--energy-error": args.energy_error}
+    of_schemes |= {"--adaptive": args.adaptive, "--substep": args.substep or None}
     of_schemes |= {f"--{name}": getattr(args, name) for name in ("order", "tol")}
     for name, value in of_schemes.items():
         if args.integrator is not None and value is not None:

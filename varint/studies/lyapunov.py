@@ -132,7 +132,7 @@ def lyapunov_exponent(
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     separation = positive(separation, "separation", ArgumentError)
     asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)
-    every = max(1, round(asked / dt))
+    every = max(1, round(min(asked, duration) / dt))
     count = steps // every
     if count < FEWEST:
         raise ArgumentError(

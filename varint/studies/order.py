@@ -64,6 +64,7 @@ class OrderStudy(Study):
 
     def local_order(self, series: Series, kind: str = "position") -> np.ndarray:
         """(K,) slopes of the errors of ``kind`` from the step before to each, NaN at the first."""
+        of_type(series, Series, "series", ArgumentError)
         error = getattr(series.error, choice(kind, UNITS._fields, "kind", ArgumentError))
         return np.concatenate([[np.nan], _slopes(series.values, error)])
 
