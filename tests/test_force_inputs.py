@@ -179,7 +179,7 @@ def test_velocity_motor_gives_all_it_has_and_then_holds_its_speed():
     speed = run.angular_velocity[:, 0, 2]
     assert np.abs(speed - 2 * run.t)[run.t < 2.4].max() < 1e-12
     assert speed[-1] == pytest.approx(5.0, abs=2e-3)
-    assert run.newton_iterations < 1.1 * run.steps
+    assert run.newton_iterations < 2.1 * run.steps
     assert run.substeps == 0
     assert np.abs(run.energy_balance).max() < 1e-3 * run.energy[-1]
     steps = np.where(run.t < 2, 1.0, -1.0)

@@ -235,7 +235,9 @@ def test_on_unresolved_says_what_to_do():
     assert caught.value.time == run.unresolved[0]
     assert caught.value.body in str(caught.value)
     assert np.array_equal(caught.value.trajectory.position, run.position)
-    with pytest.raises(vi.ArgumentError, match="on_unresolved must be one of warn, raise, ignore, got 'shout'"):
+    with pytest.raises(
+        vi.ArgumentError, match="on_unresolved must be one of warn, raise, substep, ignore, got 'shout'"
+    ):
         vi.simulate(chain, 1.0, 0.01, on_unresolved="shout")
 
 

@@ -12,6 +12,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.display import count_text, described, field_facts, names_text
 from varint.errors import ArgumentError
 from varint.model.checks import of_type, sequence_of, whole_number
+from varint.running import MOST_STEPS
 from varint.studies.study import Study
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class PowerSpectrum(Study):
 
     def peaks(self, count: int = 5) -> tuple[Peak, ...]:
         """The ``count`` highest lines of each column, by falling power."""
-        count = whole_number(count, "count", 1, ArgumentError)
+        count = whole_number(count, "count", 1, ArgumentError, MOST_STEPS)
         found = []
         for column, power in zip(self.columns, self.power.T, strict=True):
             places, _ = signal.find_peaks(power)
