@@ -220,6 +220,7 @@ def test_mistakes(name):
         vi.compare(vi.mechanisms.double_pendulum(), **({"duration": 0.1} | arguments))
 
 
+@pytest.mark.slow
 def test_inputs_with_one_value_a_node_fit_one_step():
     """With which they can be compared; at several steps they are refused by name."""
     t = 0.01 * np.arange(11)

@@ -19,6 +19,7 @@ def hanging(mass=2.0, segments=5, damping=0.0):
     return vi.Mechanism("hanging", [block, *spring.bodies], [slide, *spring.joints], forces=spring.forces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("segments", [1, 2, 5])
 def test_hangs_by_the_load_and_half_its_own_mass(segments):
     run = vi.redmax.simulate(hanging(segments=segments, damping=20.0), 10.0, integrator="bdf2", dt=0.01)

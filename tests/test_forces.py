@@ -220,6 +220,7 @@ class Newton:
         return np.abs((8 * (a - b) - (c - d)) / (12 * step) + r).max() / np.abs(r).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clustered", [True, False])
 @pytest.mark.parametrize(("speed", "damping"), [(0.2, 0.0), (0.0, 2.0)])
 def test_newton_matrix_is_exact_where_efforts_vanish(rng, speed, damping, clustered):

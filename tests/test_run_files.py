@@ -90,6 +90,7 @@ def test_largest_file_that_a_process_may_write(tmp_path):
     assert "File too large" in done.stdout
 
 
+@pytest.mark.slow
 def test_disk_that_fails_although_space_was_reserved(small_disk):
     """As of a disk that breaks: HDF5 itself meets the error."""
     code = "import varint.io.run_writer\nvarint.io.run_writer._reserve = lambda *bytes: None\n"
@@ -325,6 +326,7 @@ def test_second_interrupt_does_not_wait(keyboard):
 # ------------------------------------------------------------------------------------------ memory
 
 
+@pytest.mark.slow
 def test_nodes_in_a_file_are_not_kept_in_memory(tmp_path):
     code = """
 n = 40

@@ -252,6 +252,7 @@ def identity(function):
     return function is solve_newton, int(solve_newton.cell[0]) != 0
 
 
+@pytest.mark.slow
 def test_compiled_functions_travel_by_name(elsewhere):
     for function in (solve_newton, run):
         assert all(WAYS[way](function) is function for way in WAYS)

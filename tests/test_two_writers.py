@@ -47,6 +47,7 @@ def check_two_writers(path, resume, expected):
     assert [other.name for other in path.parent.iterdir()] == ["run.h5"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resume", [False, True])
 def test_two_processes_with_one_output(tmp_path, resume):
     if resume:

@@ -140,6 +140,7 @@ def test_laws_go_into_no_file(tmp_path):
         vi.save_mechanism(user(linear), tmp_path / "m.json")
 
 
+@pytest.mark.slow
 def test_laws_work_without_compilation():
     script = """
 import varint as vi
