@@ -68,6 +68,31 @@ def test_ends_at_the_end_and_not_beyond():
     assert run.drift.max() < 1e-12
 
 
+def test_steps_that_fit_end_with_the_last_of_them():
+    """A slider does not turn: its steps stay those of dt, and none is left out for round-off."""
+    slider = vi.Mechanism(
+        "slider",
+        [vi.Body.sphere("ball", 0.1, 1.0, position=(0, 0, 0))],
+        [vi.Prismatic("rail", "world", "ball", point=(0, 0, 0), axis=(1, 0, 0))],
+        gravity=(1, 0, 0),
+    )
+    run = vi.simulate(slider, 0.3, 0.1, adaptive=True)
+    assert run.t == pytest.approx([0.0, 0.1, 0.2, 0.3], abs=1e-15)
+    assert run.steps == 3
+
+
+def test_a_hard_brake_at_the_start_is_no_step_backward():
+    flywheel = vi.Mechanism(
+        "flywheel",
+        [vi.Body.box("wheel", (0.4, 0.1, 0.4), 3.0, position=(0, 0, 0))],
+        [vi.Revolute("axle", "world", "wheel", point=(0, 0, 0), axis=(0, 1, 0))],
+        forces=[vi.JointDamper("brake", joint="axle", damping=50.0)],
+    )
+    run = vi.simulate(flywheel, 1.0, 0.02, state=flywheel.state(rates={"axle": 30.0}), adaptive=True)
+    assert (np.diff(run.t) > 0).all()
+    assert abs(run.rates["axle"][-1]) < 1.0
+
+
 def test_forces_loops_and_couplings():
     mechanism = vi.mechanisms.governor()
     run = vi.simulate(mechanism, 0.5, 0.002, order=4, adaptive=0.05)

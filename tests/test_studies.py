@@ -353,3 +353,11 @@ def test_what_is_no_angle_is_not_wrapped():
     with pytest.raises(vi.ArgumentError, match="has no turns to leave out"):
         vi.phase_portrait(run, "shaft", wrapped=True)
     assert vi.phase_portrait(run, "shaft", wrapped=None).unit == "m"
+
+
+def test_trend_takes_diagnostics():
+    mechanism = vi.mechanisms.double_pendulum()
+    fine = vi.simulate(mechanism, 20.0, 0.01)
+    rare = vi.simulate(mechanism, 20.0, 0.01, every=1000, diagnostics_every=1)
+    assert vi.energy_trend(rare).nodes == 2001
+    assert vi.energy_trend(rare).slope == vi.energy_trend(fine).slope

@@ -2,6 +2,7 @@
 
 from varint.errors import ArgumentError
 from varint.integrators.run import MaximalRun
+from varint.kernels.step import SAME_TIME
 from varint.running import Block
 
 TURN = 0.1  # rad, of the fastest body in a step where nothing else is asked for
@@ -35,10 +36,11 @@ class AdaptiveRun(MaximalRun):
 
     def tail(self) -> Block:
         """The state at the end, or that of the node before the step that failed where it is not recorded."""
-        if self.failure is not None:
+        left = (self.march.end - self.time) / self.march.dt
+        if self.failure is not None or left <= SAME_TIME:
             return super().tail()
         self._give(0)
-        found = self.march.aside((self.march.end - self.time) / self.march.dt)
+        found = self.march.aside(left)
         if found is None:
             assert self.march.failure is not None
             self.failure = self._named(*self.march.failure)

@@ -19,7 +19,7 @@ from varint.kernels.newton import CONVERGED
 from varint.kernels.nodes import keep_turns
 from varint.kernels.pace import keep_pace, start_pace
 from varint.kernels.plan import Balance
-from varint.kernels.step import record_node, run, start_momentum, worst_residual
+from varint.kernels.step import SAME_TIME, record_node, run, start_momentum, worst_residual
 from varint.kernels.workspace import workspace
 from varint.model.state import State
 from varint.products.records import check_order
@@ -216,7 +216,7 @@ class March:
     @property
     def is_over(self) -> bool:
         """Whether the next of the steps that follow the motion would pass the end."""
-        return self.adaptive and self.time + self.dt / float(self.ws.pace.density[0]) > self.end
+        return self.adaptive and self.time + self.dt / float(self.ws.pace.density[0]) > self.end + SAME_TIME * self.dt
 
     def aside(self, share: float) -> Block | None:
         """The instant a ``share`` of a step after the present node; the march itself stays where it is.

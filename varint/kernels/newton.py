@@ -272,4 +272,4 @@ def solve_step(plan, ws, start, end, h, tol):
             last = factored = True
         else:
             factored = share == 1.0 and upper == start and merit < SHRUNK * SHRUNK * previous
-    return NOT_CONVERGED, ITERATIONS
+    return CONVERGED if last else NOT_CONVERGED, ITERATIONS

@@ -6,7 +6,9 @@ state there, ``dt`` times the logarithmic rate of
     sqrt(1 + (dt W / turn)^2),    W^8 = sum of |w|^8 over the bodies,
 
 so it follows this function of the angular velocities, and with the velocities turned round it takes the same values
-backward. A step is then at most about ``dt`` long, and turns the fastest body by about ``turn``.
+backward. A step is then at most about ``dt`` long, and turns the fastest body by about ``turn``. The power of eight
+lets the fastest body decide. Where a step was too long for the rate to tell what became of the function, z is set
+anew from the state, and the run cannot be turned round beyond that node.
 """
 
 import math
@@ -27,7 +29,8 @@ FARTHEST = 2.0  # factor between z and what it follows
 def start_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
     """The density of the first step, from the state at the first node."""
     square, rate = _density(plan, ws, pose)
-    ws.pace.density[0] = math.sqrt(square) + 0.5 * dt * rate
+    followed = math.sqrt(square)
+    ws.pace.density[0] = max(followed + 0.5 * dt * rate, followed / FARTHEST)
 
 
 @indirect(seconds=3, what="adaptive steps")
@@ -35,7 +38,7 @@ def keep_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
     """The density of the next step, from the state at the node behind a step."""
     square, rate = _density(plan, ws, pose)
     density, followed = ws.pace.density[0], math.sqrt(square)
-    if not followed <= FARTHEST * density <= FARTHEST * FARTHEST * followed:  # steps too long to follow it by its rate
+    if not followed <= FARTHEST * density <= FARTHEST * FARTHEST * followed:
         density = followed - 0.5 * dt * rate
     ws.pace.density[0] = max(density + dt * rate, followed / FARTHEST)
 

@@ -26,6 +26,8 @@ from varint.kernels.pace import keep_pace
 from varint.kernels.projection import project
 from varint.kernels.restart import go_back, keep_start
 
+SAME_TIME = 1e-9  # of dt: a node as near to the end is the end
+
 
 @njit
 def _extrapolate(velocity, history):
@@ -53,7 +55,7 @@ def _remember(velocity, history):
 
 @njit
 def _kick(ws, half_step):
-    """The momenta that a piece starts from: half a kick of the loads beyond those at the node."""
+    """The momenta that a piece starts from: those at its node and half a kick of the loads."""
     for i in range(ws.goal.shape[0]):
         for k in range(6):
             kick = ws.momentum_rest[i, k] + half_step * ws.load[i, k]
@@ -216,7 +218,7 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
     for step in range(steps):
         if adaptive:
             width = 1.0 / pace.density[0]
-            if pace.time[0] + dt * width > end:
+            if pace.time[0] + dt * width > end + SAME_TIME * dt:
                 return CONVERGED, pose, step, record
         status, pose, iterations, pieces = advance_step(
             plan, ws, inputs, pose, stages, tol, node + step >= 3, (node + step, width, dt)

@@ -8,6 +8,7 @@ import numpy as np
 
 from varint.analysis.columns import XYZ, listed_name
 from varint.analysis.derived import QUANTITIES
+from varint.analysis.diagnostics import finest
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
 from varint.model.checks import of_type, shown, whole_number
@@ -100,7 +101,7 @@ def energy_trend(trajectory: Trajectory, quantity: str | tuple[str, int] = "ener
     Parameters
     ----------
     trajectory : Trajectory
-        Of any length; large runs in files are read part by part.
+        Of any length; large runs in files are read part by part. Where it has diagnostics, they are taken.
     quantity : str or (str, int)
         "energy", "energy_balance", "drift", ..., see `varint.analysis.derived`; of a vector with the number of its
         part, ("linear_momentum", 2).
@@ -110,15 +111,16 @@ def energy_trend(trajectory: Trajectory, quantity: str | tuple[str, int] = "ener
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     name, part = quantity if isinstance(quantity, tuple | list) and len(quantity) == 2 else (quantity, None)
     unit = QUANTITIES[listed_name(name, QUANTITIES, "no quantity is called")].unit
-    if len(trajectory) < LEAST:
-        raise ArgumentError(f"a trend needs {LEAST} nodes or more, the trajectory has {len(trajectory)}")
-    values, words = getattr(trajectory, str(name)), str(name).replace("_", " ")
+    source = finest(trajectory, str(name))
+    if len(source) < LEAST:
+        raise ArgumentError(f"a trend needs {LEAST} nodes or more, the trajectory has {len(source)}")
+    values, words = getattr(source, str(name)), str(name).replace("_", " ")
     if values.ndim > 1:
         values, words = _part_of(values, words, name, part)
     elif part is not None:
         raise ArgumentError(f"{name!r} is one number at each node: leave out its part {shown(part)}")
-    fit: Fit = fitted(trajectory.t, values, line=True)
-    scale = values if unit != "J" else getattr(trajectory, KINETIC)
+    fit: Fit = fitted(source.t, values, line=True)
+    scale = values if unit != "J" else getattr(finest(trajectory, KINETIC), KINETIC)
     return Trend(
         mechanism=trajectory.mechanism.name,
         quantity=words,
@@ -126,9 +128,9 @@ def energy_trend(trajectory: Trajectory, quantity: str | tuple[str, int] = "ener
         slope=fit.value,
         error=fit.error,
         interval=fit.interval,
-        change=fit.value * float(trajectory.t[-1] - trajectory.t[0]),
+        change=fit.value * float(source.t[-1] - source.t[0]),
         scale=float(np.abs(scale).max()),
-        nodes=len(trajectory),
+        nodes=len(source),
         t=fit.t,
         mean=fit.mean,
         level=fit.level,
