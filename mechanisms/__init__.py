@@ -24,6 +24,8 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import sys
+from types import ModuleType
 
 NAMES = tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_")))
 
@@ -33,9 +35,22 @@ def module(name: str):
     import varint as vi
 
     vi.model.checks.known_name(name, NAMES, "the catalogue has no mechanism", vi.ArgumentError)
-    found = importlib.import_module(f"{__name__}.{name}")
-    globals()[name] = _entrance(name, found.build)  # importing a submodule would leave the module itself there
-    return found
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+class _Catalogue(ModuleType):
+    """The package itself, in which an imported mechanism is its ``build``.
+
+    Python leaves the module there, whoever imports it; cloudpickle does so where a function that it takes elsewhere
+    names one.
+    """
+
+    def __setattr__(self, name, value):
+        is_mechanism = name in NAMES and isinstance(value, ModuleType)
+        super().__setattr__(name, _entrance(name, value.build) if is_mechanism else value)
+
+
+sys.modules[__name__].__class__ = _Catalogue
 
 
 def _entrance(name: str, build):

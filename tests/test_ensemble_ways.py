@@ -152,8 +152,8 @@ def test_a_dask_cluster_gives_the_same(whole, tmp_path):
         found = vi.ensemble(build, draws, 2.0, 1e-3, output=tmp_path / "e", **options)
         again = vi.ensemble(build, draws + faults, 2.0, 1e-3, output=tmp_path / "e", resume=True, **options)
     expected = vi.load_ensemble(whole / "e")
+    assert not found.failures, found.failures[0].message
     assert figures(found) == figures(expected)
-    assert not found.failures
     for member, other in zip(found, expected, strict=True):
         assert member.trajectory.position.tobytes() == other.trajectory.position.tobytes()
     assert [member.number for member in again.failures] == [MEMBERS, MEMBERS + 1]

@@ -1,6 +1,8 @@
 """Every mechanism of the catalogue: the facts it names, a short run, and what is known of its motion in closed form."""
 
 import re
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -336,3 +338,10 @@ def test_rhombus_folds_up_as_a_mechanism_of_one_angle():
     inertia = 4 * 1.01 / 12 + 2 * 0.25 + 0.5 * np.cos(a) ** 2 + 4.5 * np.sin(a) ** 2
     fall = 4 * GRAVITY * (np.cos(a) - np.cos(np.pi / 4))
     np.testing.assert_allclose(run.angular_velocity[:, 0, 1] ** 2, 2 * fall / inertia, atol=1e-5)
+
+
+def test_importing_the_file_of_a_mechanism_leaves_its_build():
+    """As cloudpickle does where a function names a mechanism."""
+    code = "import varint.mechanisms.four_bar, varint as vi; print(vi.mechanisms.four_bar().name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "four-bar\n"

@@ -51,5 +51,6 @@ def _read(inbox: BinaryIO, members: queue.SimpleQueue) -> None:
 
 
 def _answer(outbox: BinaryIO, row: Mapping[str, Any]) -> None:
+    sys.stdout.flush()  # what a function printed: the next member may end the process
     outbox.write(json.dumps(row).encode() + b"\n")
     outbox.flush()
