@@ -182,7 +182,7 @@ def test_a_hundred_thousand_steps(name):
         offsets.append(np.abs(tenths - run.energy[0] / run.kinetic.max()).max())
         slopes.append(abs(np.polyfit(np.arange(10), tenths, 1)[0]))
         assert run.steps == 100_000
-        assert run.substeps == 0
+        assert run.substeps <= 3  # a step that starts next to a singular pose may be cut
         assert run.drift.max() < 1e-10
         assert drifts.max() < 1e-12  # no trend in the closure ...
     assert np.median(offsets) < 5e-4
