@@ -49,6 +49,10 @@ class _Catalogue(ModuleType):
         is_mechanism = name in NAMES and isinstance(value, ModuleType)
         super().__setattr__(name, _entrance(name, value.build) if is_mechanism else value)
 
+    def __reduce__(self):
+        """By its name, as other modules."""
+        return importlib.import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _Catalogue
 

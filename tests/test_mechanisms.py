@@ -1,10 +1,12 @@
 """Every mechanism of the catalogue: the facts it names, a short run, and what is known of its motion in closed form."""
 
+import pickle
 import re
 import subprocess
 import sys
 from functools import cache
 
+import cloudpickle
 import numpy as np
 import pytest
 from poses import pose_of, rows_at
@@ -345,3 +347,9 @@ def test_importing_the_file_of_a_mechanism_leaves_its_build():
     code = "import varint.mechanisms.four_bar, varint as vi; print(vi.mechanisms.four_bar().name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "four-bar\n"
+
+
+def test_the_catalogue_travels_by_its_name():
+    """In functions that cloudpickle takes elsewhere."""
+    assert cloudpickle.loads(cloudpickle.dumps(vi.mechanisms)) is vi.mechanisms
+    assert pickle.loads(pickle.dumps(vi.mechanisms)) is vi.mechanisms
