@@ -130,7 +130,7 @@ EIGHTH = {  # start velocity, duration by that of the case, and steps, of the fi
     "jansen_leg": (0.7, 4, 12),
     "klann_leg": (0.2, 3, 10),
     "ladder": (0.3, 4, 24),
-    "minitaur": (0.5, 6, 12),
+    "minitaur": (0.7, 6, 12),
     "minitaur_leg": (0.1, 1, 6),
     "n_four_bar": (0.7, 4, 16),
     "n_pendulum": (0.7, 2, 12),
