@@ -159,8 +159,8 @@ def test_the_table(tmp_path, here):
 
 
 def test_parquet(tmp_path, here):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
+    pandas = pytest.importorskip("pandas", reason="needs varint[parquet]")
+    pytest.importorskip("pyarrow", reason="needs varint[parquet]")
     found = vi.ensemble(pendulum, {"angle": [0.5, 1.0]}, **TIMES, measure=top)
     found.save(tmp_path / "t.parquet")
     read = pandas.read_parquet(tmp_path / "t.parquet")
