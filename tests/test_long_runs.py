@@ -34,6 +34,16 @@ def test_hour_of_a_chaotic_double_pendulum_shows_no_trend(joint):
     assert np.ptp(means) < 8 * scatter
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("angle", "order", "most"), [(90, 6, 2e-7), (90, 8, 1e-8), (45, 6, 1e-11), (45, 8, 1e-13)])
+def test_hour_at_a_high_order(angle, order, most):
+    """Of m g L n, m and L of a link; from 90 degrees it is chaotic, from 45 there is little but round-off."""
+    pendulum = vi.mechanisms.double_pendulum(angle=np.radians(angle))
+    run = vi.simulate(pendulum, 3600, 0.01, order=order, every=360_000, diagnostics_every=1)
+    energy = run.diagnostics.energy
+    assert np.abs(energy - energy[0]).max() < most * 9.81 * 2
+
+
 @pytest.mark.parametrize(("tol", "bound"), [pytest.param(1e-13, 1e-11, marks=pytest.mark.slow), (1e-10, 1e-9)])
 def test_momenta_of_a_floating_chain_stay_constant(tol, bound):
     chain = vi.mechanisms.snake(n=20)

@@ -66,13 +66,13 @@ SCHEMES = {
         # Suzuki, Phys. Lett. A 146 (1990) 319
         Scheme("suzuki", 4, "composition of 5 stages", _whole(SUZUKI, SUZUKI)),
         # Sofroniou & Spaletta, Optim. Methods Softw. 20 (2005) 597
-        Scheme("sofroniou-spaletta-11", 6, "composition of 11 stages", _whole(
-            0.21375583945878254277, 0.18329381407425712758, 0.17692819473098944649, -0.44329082681170217661,
-            0.11728560432865935137,
-        )),
         Scheme("sofroniou-spaletta-13", 6, "composition of 13 stages", _whole(
             0.13861930854051696116, 0.13346562851074761369, 0.13070531011449224024, 0.12961893756907033604,
             -0.3500032489392089774, 0.11805530653002387076,
+        )),
+        Scheme("sofroniou-spaletta-11", 6, "composition of 11 stages", _whole(
+            0.21375583945878254277, 0.18329381407425712758, 0.17692819473098944649, -0.44329082681170217661,
+            0.11728560432865935137,
         )),
         # Kahan & Li, Math. Comp. 66 (1997) 1089
         Scheme("kahan-li", 6, "composition of 9 stages", _whole(

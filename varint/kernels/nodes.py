@@ -1,10 +1,11 @@
 """Efforts of laws and loads at given nodes of a motion."""
 
-from varint._numba import njit
+from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.algebra.quaternion import rotation_matrix
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_potential
 from varint.kernels.loads import evaluate_loads
+from varint.kernels.plan import Plan, Workspace
 
 
 @njit
@@ -32,6 +33,26 @@ def sum_efforts(plan, work, velocity, load, power):
             power[laws.element[f]] = work.effort[laws.element[f]] * work.sum_rate[s]
     for n in range(plan.loads.kind.size):
         power[plan.loads.element[n]] = dot6(work.wrench[n], velocity[plan.loads.body[n]])
+
+
+@indirect(seconds=2, what="forces in reduced coordinates")
+def evaluate_efforts(
+    plan: Plan,
+    ws: Workspace,
+    position: Float2,
+    rotation: Float3,
+    velocity: Float2,
+    span: float,
+    load: Float2,
+    power: Float1,
+) -> None:
+    """Add the loads of all efforts at a pose and velocity to ``load`` (nb, 6); ``power`` (ne,), W, of each element.
+
+    ``position``, ``rotation``, ``velocity``, ``span``: see `evaluate_laws`.
+    """
+    evaluate_laws(plan, ws, position, rotation, velocity, span)
+    evaluate_loads(plan, ws, rotation, velocity)
+    sum_efforts(plan, ws.efforts, velocity, load, power)
 
 
 @njit

@@ -14,9 +14,8 @@ from contextlib import suppress
 import numpy as np
 
 from varint.compile import Compiled
-from varint.kernels.laws import evaluate_laws
-from varint.kernels.loads import differentiate_loads, evaluate_loads
-from varint.kernels.nodes import keep_turns, sum_efforts
+from varint.kernels.loads import differentiate_loads
+from varint.kernels.nodes import evaluate_efforts, keep_turns
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.products.records import check_order
@@ -91,9 +90,8 @@ class Equations(TreeKinematics):
         if self.ne:
             plan, ws, work = self.compiled.plan, self.ws, self.ws.efforts
             work.input[:] = self.inputs.command(t, self.state) if self.inputs else 0.0
-            evaluate_laws(plan, ws, self.position, self.rotation, self.velocity, self._span)
-            evaluate_loads(plan, ws, self.rotation, self.velocity)
-            sum_efforts(plan, work, self.velocity, load, self.power)
+            moved = self.position, self.rotation, self.velocity
+            evaluate_efforts(plan, ws, *moved, self._span, load, self.power)
             self.law_state[:] = work.state + self._span * work.flow
         self.loaded = load
         return load

@@ -49,6 +49,11 @@ class Inputs:
         ]
         self.called = [(f, k) for f, k in enumerate(compiled.force) if is_controlled(mechanism.forces[k])]
 
+    @property
+    def varies(self) -> bool:
+        """Whether any changes with time, or with the state of the mechanism."""
+        return bool(self.loads.varies or self.commands.varies or self.steady or self.called)
+
     def arrays(self) -> list[np.ndarray]:
         """What acts, as arrays: by these a run that goes on is known to be the same. Functions are left out."""
         return [*self.loads.arrays(), *self.commands.arrays()]

@@ -17,7 +17,7 @@ from varint.redmax.inverse import InverseDynamics, driving_efforts
 from varint.redmax.record import layout_of
 from varint.redmax.states import without_jumps
 from varint.redmax.tree import Tree, find_tree
-from varint.running import Block, Failure
+from varint.running import MOST_STEPS, Block, Failure
 
 
 class ReducedRun:
@@ -98,14 +98,14 @@ class ReducedRun:
         blocks: list[dict] = []
         rows: list[dict] = []
         seconds = 0.0
-        for _ in range(steps):
-            if self.finished:
-                break
+        last = self.integrator.steps + steps
+        while self.integrator.steps < last and not self.finished:
             if self._kept is None and self.integrator.ends():
                 blocks, rows = [self._recorded(rows)], []
                 self._kept = self._present()
+            until, stop = self._next_recorded()
             began = time.perf_counter()
-            self.integrator.step()
+            self.integrator.march(min(last, until) - self.integrator.steps, stop)
             seconds += time.perf_counter() - began
             if not self.integrator.failure:
                 rows += self._passed()
@@ -120,6 +120,14 @@ class ReducedRun:
                 rows.append(self._node(self.integrator.t, self.integrator.y))
         blocks.append(self._recorded(rows))
         return Block({name: np.concatenate([block[name] for block in blocks]) for name in self._none}, seconds)
+
+    def _next_recorded(self) -> tuple[int, float]:
+        """The step and the time, s, by which there is something to record."""
+        if self.times is not None:
+            return MOST_STEPS, self.times[self.passed] if self.passed < len(self.times) else np.inf
+        if self.dt is None:
+            return (self.integrator.steps // self.every + 1) * self.every, np.inf
+        return MOST_STEPS, self.dt * (self.node // self.every + 1) * self.every
 
     def tail(self) -> Block:
         """The last state, where it is no recorded node: at the end, or where the step that failed began."""

@@ -10,6 +10,7 @@ from varint.redmax.integrators.base import Integrator, Task
 
 SHORT = 1e-9  # of the run: a step as short as this gets nowhere ...
 MANY_SHORT = 500  # ... if so many others come before it
+GIVEN_UP = "no step is short enough for rtol and atol"
 
 
 class Adaptive(Integrator):
@@ -22,6 +23,7 @@ class Adaptive(Integrator):
 
     evaluations = 0
     short = 0  # steps in a row
+    size = 0.0  # s, of the last step
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
@@ -69,13 +71,17 @@ class Adaptive(Integrator):
             raise NotFinite
         return slope
 
-    def step(self) -> None:
+    def gets_nowhere(self) -> bool:
+        """Whether there is no further step: after very many short ones, or by a failure of the last `settle`."""
         if self.short > MANY_SHORT:
             self.failure = (
                 f"{self.short} steps in a row were shorter than {SHORT * self.task.end:.1g} s. Larger rtol and atol, or"
                 " an integrator for stiff forces, may help"
             )
-        if self.failure:  # or of the last `settle`
+        return self.failure is not None
+
+    def step(self) -> None:
+        if self.gets_nowhere():
             return
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by `_slope`
@@ -83,7 +89,7 @@ class Adaptive(Integrator):
         except NotFinite as problem:
             message = str(problem)
         if self.solver.status == "failed" or message:
-            self.failure = message or "no step is short enough for rtol and atol"
+            self.failure = message or GIVEN_UP
             return
         self.steps += 1
         self.size, self.t, self.y = self.solver.t - self.t, self.solver.t, self.solver.y.copy()

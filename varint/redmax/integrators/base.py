@@ -75,6 +75,14 @@ class Integrator:
         """One step, or the reason for none in ``failure``; the charts stay those of its start."""
         raise NotImplementedError
 
+    def march(self, steps: int, stop: float) -> None:
+        """From one to ``steps`` steps, as `step` and `settle` do them, the last without `settle`.
+
+        The last is the one that reaches ``stop``, s, that may be followed by the last of the run, see `ends`, or after
+        which `settle` has something to do; or an earlier one.
+        """
+        self.step()
+
     def settle(self) -> None:
         """Make ready for the next step: charts, turns, loops."""
 

@@ -2,14 +2,15 @@
 
 from scipy.integrate import DOP853
 
-from varint.redmax.integrators.adaptive import Adaptive
 from varint.redmax.integrators.base import register
+from varint.redmax.integrators.explicit import Explicit
 
 
 @register
-class DormandPrince8(Adaptive):
+class DormandPrince8(Explicit):
     """Explicit Runge-Kutta, order 8."""
 
     name, order, default = "dop853", 8, True
     what = "explicit Runge-Kutta, with error control"
     solver_class = DOP853
+    estimates = ("E5", "E3")

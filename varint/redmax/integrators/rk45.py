@@ -2,14 +2,15 @@
 
 from scipy.integrate import RK45
 
-from varint.redmax.integrators.adaptive import Adaptive
 from varint.redmax.integrators.base import register
+from varint.redmax.integrators.explicit import Explicit
 
 
 @register
-class DormandPrince5(Adaptive):
+class DormandPrince5(Explicit):
     """Explicit Runge-Kutta, order 5."""
 
     name, order = "rk45", 5
     what = "explicit Runge-Kutta, with error control"
     solver_class = RK45
+    estimates = ("E",)

@@ -1,0 +1,72 @@
+"""Explicit Runge-Kutta pairs, of scipy."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from varint.kernels.nodes import evaluate_efforts
+from varint.redmax.charts import EXPONENTIAL
+from varint.redmax.constraints import NotFinite
+from varint.redmax.integrators.adaptive import GIVEN_UP, SHORT, Adaptive
+from varint.redmax.kernels import explicit
+from varint.redmax.kernels.explicit import MARCHED, NOT_FINITE, Pair, Steps
+
+
+class Explicit(Adaptive):
+    """On a tree under constant inputs the same steps are compiled (kernels/explicit.py); else scipy makes them.
+
+    Facts, of the class: ``estimates``, names of the solver's weights of the error, that of the higher order first.
+    """
+
+    estimates: ClassVar[tuple[str, ...]]
+
+    run: Steps | None
+
+    def _make_solver(self, first_step: float | None) -> None:
+        super()._make_solver(first_step)
+        e, solver = self.equations, self.solver
+        varies = e.inputs is not None and e.inputs.varies
+        euler = any(chart != EXPONENTIAL for chart in e.tree.charts.values())
+        if e.row_count or e.drives or varies or euler:
+            self.run = None
+            return
+        if e.ne:
+            evaluate_efforts.prepare()
+            e.ws.efforts.input[:] = e.inputs.commands.constant if e.inputs else 0.0
+        self.pair = Pair(
+            A=np.ascontiguousarray(solver.A),
+            B=np.array(solver.B),
+            error=np.array([getattr(solver, name) for name in self.estimates]),
+            exponent=np.array([solver.error_exponent]),
+        )
+        self.run = Steps(
+            tree=e.work,
+            balls=np.array(e.tree.balls, dtype=np.int64),
+            load=e.inputs.loads.constant.copy() if e.inputs else np.zeros((e.nb, 6)),
+            total=np.zeros((e.nb, 6)),
+            y=self.y.copy(),
+            y_before=np.zeros(self.y.size),
+            trial=np.zeros(self.y.size),
+            K=solver.K,
+            f=solver.f.copy(),
+            clock=np.zeros(4),
+            count=np.zeros(3, dtype=np.int64),
+        )
+
+    def march(self, steps: int, stop: float) -> None:
+        run, solver = self.run, self.solver
+        if run is None:
+            return self.step()
+        if self.gets_nowhere():
+            return None
+        run.f[:], run.count[:] = solver.f, (self.steps, self.evaluations, self.short)
+        run.clock[:] = self.t, self.t, solver.h_abs, self.size
+        control = self.task.rtol, self.task.atol, self.task.end, SHORT * self.task.end
+        status = explicit.march(self.equations.compiled.plan, self.equations.ws, run, self.pair, control, steps, stop)
+        if status != MARCHED:
+            self.failure = str(NotFinite()) if status == NOT_FINITE else GIVEN_UP
+        solver.t, solver.t_old, solver.h_abs, solver.h_previous = run.clock.tolist()
+        solver.y, solver.y_old, solver.f = run.y.copy(), run.y_before.copy(), run.f.copy()
+        self.t, self.y, self.size = solver.t, run.y.copy(), solver.h_previous
+        self.steps, self.evaluations, self.short = run.count.tolist()
+        return None
