@@ -112,7 +112,7 @@ def test_goes_on_after_a_stop_to_the_same_bits(tmp_path):
 def motor():
     four = vi.mechanisms.four_bar()
     return vi.Mechanism(
-        "driven", four.bodies, four.joints, forces=[vi.Motor("m", joint="crank pivot", effort=lambda t, state: t)]
+        "driven", four.bodies, four.joints, forces=[vi.Motor("m", joint="crank pivot", effort=np.zeros(101))]
     )
 
 
@@ -125,11 +125,15 @@ def stopped():
 @pytest.mark.parametrize(
     ("build", "given", "message"),
     [
-        (motor, {"adaptive": True}, "loads and inputs of forces that are constant"),
+        (motor, {"adaptive": True}, "cannot take one value a node"),
+        (
+            vi.mechanisms.double_pendulum,
+            {"adaptive": True, "force": {"link 1": np.zeros((101, 3))}},
+            "one value a node",
+        ),
         (stopped, {"adaptive": True}, "cannot meet hard stops"),
         (stopped, {"on_unresolved": "substep"}, "does not take hard stops"),
         (vi.mechanisms.double_pendulum, {"adaptive": True, "order": 1}, "order 2 or above"),
-        (vi.mechanisms.double_pendulum, {"adaptive": True, "output_times": [0.5]}, r"trajectory.at\(times\)"),
         (vi.mechanisms.double_pendulum, {"adaptive": -1.0}, "must be positive"),
         (vi.mechanisms.double_pendulum, {"adaptive": "yes"}, "must be a number"),
         (vi.mechanisms.double_pendulum, {"adaptive": True, "dt": "auto"}, "dt = 'auto'"),
@@ -148,3 +152,129 @@ def test_steps_are_done_again_where_energy_comes_from_nowhere():
     assert energy_error(run) < 0.01
     assert not len(run.unresolved)
     assert run.substeps > 0
+
+
+# ---------------------------------------------------------------------------------------- inputs that vary, and times
+
+
+def swung(t):
+    """rad, of a crank: smooth, and still at the start."""
+    return 0.4 * (1.0 - np.cos(3.0 * t)) + 0.1 * np.sin(2.0 * t) ** 2
+
+
+def braked(t, state):
+    return -0.5 * state.angular_velocity[0, 1]
+
+
+def with_force(force, build=vi.mechanisms.double_pendulum):
+    mechanism = build()
+    return vi.Mechanism("driven", mechanism.bodies, mechanism.joints, forces=[*mechanism.forces, force])
+
+
+DRIVEN = {
+    "prescribed": (lambda: with_force(vi.PrescribedMotion("m", joint="joint 1", position=swung)), 2),
+    "steady": (lambda: with_force(vi.PrescribedMotion("m", joint="joint 1", rate=1.5)), 2),
+    "of the state": (lambda: with_force(vi.Motor("m", joint="joint 1", effort=braked)), 1),
+}
+
+
+@pytest.mark.parametrize("name", DRIVEN)
+def test_inputs_that_vary(name):
+    """Against short steps of one size; the order is that with which the inputs are followed."""
+    build, order = DRIVEN[name]
+    mechanism = build()
+    exact = vi.simulate(mechanism, 1.0, 1e-4, order=2, every=10_000)
+    errors = []
+    for n in (1, 2):
+        run = vi.simulate(mechanism, 1.0, 0.02 / n, adaptive=0.04 / n)
+        assert run.steps > 55 * n
+        assert run.t[-1] == 1.0
+        assert run.drift.max() < 1e-10
+        errors.append(np.abs(run.position[-1] - exact.position[-1]).max())
+        error = run.energy_balance
+        assert np.abs(error).max() < 0.05 / n
+    assert errors[0] < 5e-3
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.4)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_prescribed_motion_is_where_it_should_be(order):
+    mechanism = DRIVEN["prescribed"][0]()
+    times = np.array([0.1, 0.123456, 0.7, 0.9999])
+    run = vi.simulate(mechanism, 1.0, 0.02, order=order, adaptive=True, output_times=times)
+    assert run.coordinates["joint 1"] == pytest.approx(swung(run.t), abs=2e-6)
+    nodes = vi.simulate(mechanism, 1.0, 0.02, order=order, adaptive=True)
+    assert nodes.coordinates["joint 1"][:-1] == pytest.approx(swung(nodes.t[:-1]), abs=1e-10)
+
+
+def test_functions_are_not_asked_for_what_is_after_the_run():
+    asked = []
+
+    def position(t):
+        asked.append(t)
+        return 1.0 - np.cos(t)
+
+    driven = with_force(vi.PrescribedMotion("m", joint="joint 1", position=position))
+    vi.simulate(driven, 0.97, 0.02, adaptive=True, output_times=[0.5, 0.9699])
+    assert min(asked) >= 0.0
+    assert max(asked) <= 0.97
+
+
+@pytest.mark.parametrize("name", ["whip", "four_bar", *DRIVEN])
+@pytest.mark.parametrize("order", [2, 4])
+def test_output_times_leave_the_run_as_it_is(name, order):
+    """They are those of a step of the scheme's own order from the node before, and the nodes do not change."""
+    builds = {"whip": whip, "four_bar": vi.mechanisms.four_bar} | {name: build for name, (build, _) in DRIVEN.items()}
+    mechanism = builds[name]()
+    made = {"order": order, "adaptive": True}
+    nodes = vi.simulate(mechanism, 1.0, 0.02, **made)
+    some = nodes.t[[3, 10]]
+    times = np.sort(np.concatenate([some, [0.0, 1e-13, 0.2, 0.20001, 0.55, 1.0]]))
+    run = vi.simulate(mechanism, 1.0, 0.02, output_times=times, **made)
+    assert run.t == pytest.approx(np.concatenate([[0.0, 1e-13], times[2:]]), abs=1e-15)
+    assert run.steps == nodes.steps
+    for k in (3, 10):
+        here = np.flatnonzero(run.t == nodes.t[k])[0]
+        assert np.array_equal(run.position[here], nodes.position[k])
+        assert np.array_equal(run.command[here], nodes.command[k]) or name == "of the state"
+    assert np.array_equal(run.position[-1], nodes.position[-1])
+    between = nodes.at(run.t)
+    assert run.position == pytest.approx(between.position, abs=1e-4)
+    assert run.velocity == pytest.approx(between.velocity, abs=2e-2)
+    assert run.drift.max() < 1e-10
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_order_at_output_times(order):
+    mechanism, times = vi.mechanisms.four_bar(), [0.111, 0.333, 0.456]
+    exact = vi.simulate(mechanism, 0.5, 0.5 / 256, order=8, tol=1e-13, output_times=times).position[1:-1]
+    errors = []
+    for n in (1, 2):
+        run = vi.simulate(mechanism, 0.5, 0.02 / n, order=order, adaptive=0.05 / n, tol=1e-13, output_times=times)
+        errors.append(np.abs(run.position[1:-1] - exact).max())
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.4)
+
+
+@pytest.mark.parametrize("name", ["whip", "steady"])
+@pytest.mark.parametrize("times", [None, np.linspace(0.05, 0.95, 19)])
+def test_goes_on_to_the_same_bits_with_inputs_and_times(name, times, tmp_path, monkeypatch):
+    mechanism = whip() if name == "whip" else DRIVEN[name][0]()
+    made = {"dt": 0.02, "adaptive": True, "output_times": times}
+    whole = vi.simulate(mechanism, 1.0, **made)
+    path, seen = tmp_path / "run.h5", []
+
+    class Stop(Exception):
+        pass
+
+    def progress(done, total):
+        seen.append(done)
+        if done > 0.5:
+            raise Stop
+
+    monkeypatch.setattr("varint.running.LARGEST_BLOCK", 0)
+    with pytest.raises(Stop):
+        vi.simulate(mechanism, 1.0, output=path, progress=progress, **made)
+    assert 0.5 < seen[-1] < 0.9
+    longer = vi.simulate(mechanism, 1.0, output=path, resume=True, **made)
+    for array in ("t", "position", "quat_wxyz", "velocity", "command", "work"):
+        assert np.array_equal(getattr(longer, array), getattr(whole, array)), array

@@ -132,6 +132,8 @@ class Commands:
     starts : dict, optional
         Where motions at a constant rate go on from, m or rad, by the names of their forces; they are left at zero
         where it is not given.
+    end : float, optional
+        s, of the run, where that is not the last node.
 
     Attributes
     ----------
@@ -148,8 +150,10 @@ class Commands:
         steps: int,
         dt: float,
         starts: Mapping[str, float] | None = None,
+        end: float | None = None,
     ) -> None:
-        self.dt, self.end, self.constant = dt, steps * dt, np.zeros(len(compiled.force))
+        self.dt, self.end = dt, steps * dt if end is None else end
+        self.constant = np.zeros(len(compiled.force))
         self._series: list[tuple[int, np.ndarray, np.ndarray]] = []  # column, values, rates
         self._steady: list[tuple[int, float, float]] = []  # column, start, rate
         self.functions: list[tuple[int, Commanded]] = []
@@ -181,8 +185,16 @@ class Commands:
         """Whether any changes with time."""
         return bool(self._series or self._steady or self.functions)
 
+    @property
+    def has_series(self) -> bool:
+        """Whether any has one value a node."""
+        return bool(self._series)
+
     def at(self, nodes: np.ndarray) -> np.ndarray:
-        """Inputs and their rates, (2, T, nf), at nodes (T,), by their numbers; T = 1 where nothing varies."""
+        """Inputs and their rates, (2, T, nf), at nodes (T,), by their numbers; T = 1 where nothing varies.
+
+        Without a series of values, instants between nodes are taken too, by shares of a step.
+        """
         found = np.zeros((2, len(nodes) if self.varies else 1, len(self.constant)))
         found[0] = self.constant
         for column, values, rates in self._series:

@@ -17,7 +17,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
 from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
-from varint.integrators.adaptive import TURN, AdaptiveRun, check_adaptive
+from varint.integrators.adaptive import TURN, AdaptiveAtTimes, AdaptiveRun, check_adaptive
 from varint.integrators.march import March
 from varint.integrators.outputs import RunAtTimes
 from varint.integrators.run import LARGEST_GAP, MaximalRun
@@ -100,8 +100,8 @@ def simulate(
         goes a step of the scheme of its own, which leaves the run as it is.
     adaptive : bool or float
         Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
-        0.1 rad in a step, or by so many rad as are given. They stay reversible (docs/runs.md). Loads and inputs of
-        forces must be constant, and there may be no hard stops.
+        0.1 rad in a step, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs of
+        forces may be functions, but loads must be constant, and there may be no hard stops.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional
@@ -151,7 +151,7 @@ def simulate(
     loads = Loads(mechanism, compiled, steps, force, torque)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     check_laws(mechanism, state)
-    commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state))
+    commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
     redo = on_unresolved == "substep"
     march = March(compiled, method, dt, tol, stride if times is None else MOST_STEPS, turn, end, redo)
     run = _run_of((mechanism, march, state, steps, loads, commands), times, on_unresolved)
@@ -194,9 +194,7 @@ def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> Maxim
         )
     if not march.adaptive:
         return MaximalRun(*given) if times is None else RunAtTimes(*given).at(times)
-    if times is not None:
-        raise ArgumentError("output_times of adaptive steps are not there yet: take trajectory.at(times)")
-    run = AdaptiveRun(*given)
+    run = AdaptiveRun(*given) if times is None else AdaptiveAtTimes(*given).at(times)
     check_adaptive(run)
     return run
 

@@ -1,18 +1,33 @@
-"""A run in maximal coordinates whose steps follow the motion."""
+"""Runs in maximal coordinates whose steps follow the motion."""
+
+import numpy as np
 
 from varint.errors import ArgumentError
+from varint.integrators.march import Block as MarchBlock
+from varint.integrators.march import March, join_blocks
+from varint.integrators.outputs import AtTimes, joined
 from varint.integrators.run import MaximalRun
 from varint.kernels.step import SAME_TIME
+from varint.loads import Commands, Loads
+from varint.mechanism import Mechanism
+from varint.model.state import State
 from varint.running import Block
 
 TURN = 0.1  # rad, of the fastest body in a step where nothing else is asked for
 
 
 class AdaptiveRun(MaximalRun):
-    """A `MaximalRun` whose steps follow the motion and stay reversible, see `varint.kernels.pace`.
+    """A run whose steps follow the motion and stay reversible, see `varint.kernels.pace`.
 
-    It goes to the last node before its end; from there a step aside leads to the end, which is recorded last.
+    It goes to the last node before its end; from there a step aside leads to the end, which is recorded last. Inputs
+    that are functions of time are linear over each step, and prescribed motions are cubics.
     """
+
+    def __init__(
+        self, mechanism: Mechanism, march: March, state: State, steps: int, loads: Loads, commands: Commands
+    ) -> None:
+        super().__init__(mechanism, march, state, steps, loads, commands)
+        self.stepwise = self.stepwise or commands.varies
 
     @property
     def done(self) -> float:
@@ -31,7 +46,7 @@ class AdaptiveRun(MaximalRun):
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the last or to the one that fails."""
-        self._give(steps)
+        self._give(1)
         return self._marched(steps)
 
     def tail(self) -> Block:
@@ -39,14 +54,63 @@ class AdaptiveRun(MaximalRun):
         left = (self.march.end - self.time) / self.march.dt
         if self.failure is not None or left <= SAME_TIME:
             return super().tail()
-        self._give(0)
-        found = self.march.aside(left)
-        if found is None:
-            assert self.march.failure is not None
-            self.failure = self._named(*self.march.failure)
-            return self._block(self.march.advance(0), 0.0)
-        found.t[:] = self.march.end
-        return self._block(found, 0.0)
+        return self._instant(left, self.march.end)
+
+    def _controlled(self, steps: int) -> MarchBlock:
+        """March ``steps`` steps, each with the inputs from its start to its end."""
+        march, blocks = self.march, [self.march.advance(0)]
+        for _ in range(steps):
+            if march.passes(min(march.end, march.stop)):
+                break
+            self._give(1)
+            self._command()
+            block = march.advance(1)
+            blocks.append(block)
+            if march.failure:
+                break
+            self._call()
+            block.command[:, [k for _, k in self.controllers]] = march.inputs
+        return join_blocks(blocks)
+
+    def _give(self, steps: int) -> None:
+        """Loads, and the commands at the present node and at the end of the next step, or of the run."""
+        march = self.march
+        end = min(march.next_time, march.end)
+        width = (end - march.time) / march.dt
+        commands = self.commands.at(np.array([march.time, end]) / march.dt)
+        inputs, rates = commands
+        width = width if width > SAME_TIME else 1.0
+        march.give(self.loads.constant, self.loads.at(np.arange(1)), inputs, rates, width)
+
+
+class AdaptiveAtTimes(AtTimes, AdaptiveRun):
+    """An adaptive run that is recorded at times."""
+
+    def at(self, times: np.ndarray) -> "AdaptiveAtTimes":
+        """Record at ``times``, s, which rise and lie within the run."""
+        self.times = times[(times > 0) & (times < self.total)]  # start and end are recorded anyway
+        return self
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps are done, and all times recorded."""
+        return self.march.is_over and self.taken == len(self.times)
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the last or to the one that fails."""
+        march, blocks = self.march, []
+        last = march.node + steps
+        while self.failure is None and not self.finished and march.node < last:
+            while self.failure is None and self.taken < len(self.times) and march.passes(self.times[self.taken]):
+                blocks.append(self._passed())
+            march.stop = self.times[self.taken] if self.taken < len(self.times) else np.inf
+            if self.failure is None:
+                blocks.append(super().advance(last - march.node))
+        return joined(blocks)
+
+    def _share(self) -> float:
+        left = (self.times[self.taken] - self.time) / self.march.dt
+        return left if left > SAME_TIME else 0.0
 
 
 def check_adaptive(run: MaximalRun) -> None:
@@ -56,9 +120,10 @@ def check_adaptive(run: MaximalRun) -> None:
             "adaptive steps cannot meet hard stops, which end a step where they are hit: give the stops a stiffness, or"
             " take steps of dt"
         )
-    if run.loads.varies or run.commands.varies or run.controllers:
+    if run.loads.varies or run.commands.has_series:
         raise ArgumentError(
-            "adaptive steps need loads and inputs of forces that are constant: their nodes are not known beforehand"
+            "adaptive steps cannot take one value a node, for their nodes are not known beforehand: give inputs of"
+            " forces as functions of time, and loads on bodies that change by a force, such as PointForce"
         )
     if run.march.scheme.staggered:
         raise ArgumentError("adaptive steps need order 2 or above: order 1 starts half a step before its first node")

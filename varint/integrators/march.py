@@ -88,7 +88,7 @@ class March:
     turn : float, optional
         rad, of the fastest body in a step: the steps follow the motion, and ``dt`` is the longest. Else all are of dt.
     end : float
-        s, up to which such steps go.
+        s, up to which such steps go; up to ``stop``, s, where that is earlier.
     redo : bool
         Whether steps in which energy comes from nowhere are done again in halves.
     """
@@ -108,7 +108,7 @@ class March:
         self.inputs = np.zeros(0)  # of functions, at the present node
         self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions)
         self.node = self.pose = 0
-        self.adaptive, self.end = turn is not None, end
+        self.adaptive, self.end, self.stop = turn is not None, end, np.inf
         self.ws.balance.redo[0] = redo
         if turn is not None:
             self.ws.pace.factor[0] = dt / turn
@@ -118,13 +118,17 @@ class March:
         nb, ne = compiled.plan.bodies.mass.size, compiled.force.size
         self.give(np.zeros((nb, 6)), np.zeros((0, nb, 6)), *np.zeros((2, 1, ne)))
 
-    def give(self, load: np.ndarray, series: np.ndarray, commands: np.ndarray, rates: np.ndarray) -> None:
+    def give(
+        self, load: np.ndarray, series: np.ndarray, commands: np.ndarray, rates: np.ndarray, width: float = 1.0
+    ) -> None:
         """What acts at the nodes from the present one on; nothing where it was never said.
 
         load : (nb, 6) constant, in kernel order
         series : (T, nb, 6) added to it, T = 0 for none
         commands, rates : (T, ne) inputs of the elements and their rates, T = 1 where constant
+        width : distance of the rows, in units of dt
         """
+        self.width = width
         self.load, self.series, self.commands, self.command_rates, self.first = load, series, commands, rates, self.node
 
     def start(self, state: State) -> Block:
@@ -174,7 +178,7 @@ class March:
 
     def _inputs(self) -> Inputs:
         commands, rates = np.ascontiguousarray(self.commands), np.ascontiguousarray(self.command_rates)
-        return Inputs(self.load, self.series, commands, rates, np.array([self.first]))
+        return Inputs(self.load, self.series, commands, rates, np.array([self.first]), np.array([self.width]))
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
@@ -191,9 +195,9 @@ class March:
         """Whether all of them were solved, and the recorded nodes."""
         last = self.node + steps
         nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
-        arrays = self._outputs(len(nodes))
+        arrays, end = self._outputs(len(nodes)), min(self.end, self.stop)
         status, self.pose, done, records = run(
-            self.compiled.plan, self.ws, self._inputs(), self.pose, (self.node, steps, self.every, self.dt, self.end),
+            self.compiled.plan, self.ws, self._inputs(), self.pose, (self.node, steps, self.every, self.dt, end),
             self.scheme.stages, self.tol, self.scheme.staggered, arrays,
         )  # fmt: skip
         self.node += done
@@ -214,9 +218,18 @@ class March:
         return float(self.ws.pace.time[0])
 
     @property
+    def next_time(self) -> float:
+        """s, at which the next of the steps that follow the motion ends."""
+        return self.time + self.dt / float(self.ws.pace.density[0] or 1.0)
+
+    def passes(self, time: float) -> bool:
+        """Whether the next of the steps that follow the motion would pass ``time``, s."""
+        return self.next_time > time + SAME_TIME * self.dt
+
+    @property
     def is_over(self) -> bool:
         """Whether the next of the steps that follow the motion would pass the end."""
-        return self.adaptive and self.time + self.dt / float(self.ws.pace.density[0]) > self.end + SAME_TIME * self.dt
+        return self.adaptive and self.passes(self.end)
 
     def aside(self, share: float) -> Block | None:
         """The instant a ``share`` of a step after the present node; the march itself stays where it is.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class MaximalRun:
         self.mechanism, self.march, self.steps, self.start_state = mechanism, march, steps, state
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
+        self.stepwise = bool(self.controllers)  # whether what acts is found before each step
         self.end = steps * march.dt
         self.layout: dict = {}
         self.failure: Failure | None = None
@@ -89,7 +91,7 @@ class MaximalRun:
 
     def _marched(self, steps: int) -> Block:
         began = time.perf_counter()
-        block = self._controlled(steps) if self.controllers else self.march.advance(steps)
+        block = self._controlled(steps) if self.stepwise else self.march.advance(steps)
         seconds = time.perf_counter() - began
         self.iterations += (block.newton_iterations, block.substeps)
         if self.march.failure is not None:
@@ -129,22 +131,54 @@ class MaximalRun:
             nodes["load"] = self.loads.recorded(block.node)
         return Block(nodes, seconds)
 
+    def _instant(self, share: float, t: float) -> Block:
+        """Time ``t``, s, a ``share`` of dt after the present node; the run stays where it is, but for a failure."""
+        march = self.march
+        self._give(1)
+        self._command()
+        found = march.aside(share)
+        if found is None:
+            assert march.failure is not None
+            self.failure = self._named(*march.failure)
+            return self._block(march.advance(0), 0.0)
+        found = replace(found, t=np.array([t]), command=march.compiled.by_force(self._inputs(share)[None]))
+        block = self._block(found, 0.0)
+        if self.loads.varies:
+            block.nodes["load"] = self.loads.between(march.node, share)[None]
+        return block
+
+    def _inputs(self, share: float) -> np.ndarray:
+        """(ne,) inputs at a share of dt from the present node: linear, or cubic for motions, as they act."""
+        march, constraints = self.march, self.march.compiled.plan.constraints
+        share, step = share / march.width, march.dt * march.width
+        a, b = march.commands[0], march.commands[-1]
+        found = (1.0 - share) * a + share * b
+        e = constraints.element[constraints.driven]
+        p, q = march.command_rates[0, e] * step, march.command_rates[-1, e] * step
+        square, cube = 3.0 * (b[e] - a[e]) - 2.0 * p - q, 2.0 * (a[e] - b[e]) + p + q
+        found[e] = a[e] + share * (p + share * (square + share * cube))
+        return found
+
+    def _command(self) -> None:
+        """Let the functions of the state command their forces, as they did at the present node."""
+        if self.controllers:
+            self.march.commands[:, [e for e, _ in self.controllers]] = self.march.inputs
+
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
         march, blocks = self.march, []
-        elements, forces = (list(numbers) for numbers in zip(*self.controllers, strict=True))
         commands, rates, series = march.commands, march.command_rates, march.series
         for step in range(steps):
             nodes = [step, step + 1] if len(commands) > 1 else [0, 0]
             march.commands, march.command_rates, march.first = commands[nodes], rates[nodes], march.node
             march.series = series[step : step + 2]
-            march.commands[:, elements] = march.inputs
+            self._command()
             block = march.advance(1)
             blocks.append(block)
             if march.failure:
                 break
             self._call()
-            block.command[:, forces] = march.inputs
+            block.command[:, [k for _, k in self.controllers]] = march.inputs
         return join_blocks(blocks)
 
     def _give(self, steps: int) -> None:

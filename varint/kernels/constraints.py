@@ -35,11 +35,12 @@ def follow_constraints(plan, ws, position, rotation):
 
 @njit
 def set_targets(plan, ws, inputs, node, share, dt):
-    """Targets of driven constraints at ``node + share``, cubics between the nodes, which are ``dt`` apart.
+    """Targets of driven constraints at ``node + share`` of ``dt``: cubics between the rows of the inputs.
 
-    Their rates go to ``ws.efforts.target_rate_next``.
+    Their rates go to ``ws.efforts.target_rate_next``, and the rates of these to ``ws.pace.bend``.
     """
     work, (left, right) = ws.efforts, nodes_around(inputs, node)
+    share, dt = share / inputs.width[0], dt * inputs.width[0]
     for c in range(plan.constraints.row.size):
         if not plan.constraints.driven[c]:
             continue
@@ -50,6 +51,7 @@ def set_targets(plan, ws, inputs, node, share, dt):
         square, cube = 3.0 * (b - a) - 2.0 * p - q, 2.0 * (a - b) + p + q
         work.target[r] = b if s == 1.0 else a + s * (p + s * (square + s * cube))
         work.target_rate_next[r] = (p + s * (2.0 * square + 3.0 * s * cube)) / dt
+        ws.pace.bend[c] = (2.0 * square + 6.0 * s * cube) / (dt * dt)
 
 
 @njit

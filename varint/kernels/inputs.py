@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from varint._numba import Float2, Float3, Int1, Record, njit
+from varint._numba import Float1, Float2, Float3, Int1, Record, njit
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,13 +14,14 @@ class Inputs(Record):
     input: Float2  # (T, ne) at the nodes from ``first`` on; T = 1: constant
     rate: Float2  # (T, ne) their rates
     first: Int1  # (1,)
+    width: Float1  # (1,) distance of the rows, in units of dt: a share of a step divided by it is that of a row
 
 
 @njit
 def set_load(plan, ws, inputs, node, share):
     """Fill ``ws.load`` with gravity and the loads at ``node + share``."""
     left = node - inputs.first[0]
-    right = min(left + 1, inputs.loads.shape[0] - 1)
+    right, share = min(left + 1, inputs.loads.shape[0] - 1), share / inputs.width[0]
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.load[i, k] = inputs.load[i, k]
@@ -44,5 +45,6 @@ def nodes_around(inputs, node):
 def set_inputs(ws, inputs, node, share):
     """Fill ``ws.efforts.input`` with the inputs at ``node + share``."""
     left, right = nodes_around(inputs, node)
+    share /= inputs.width[0]
     for e in range(ws.efforts.input.size):
         ws.efforts.input[e] = (1.0 - share) * inputs.input[left, e] + share * inputs.input[right, e]

@@ -244,6 +244,7 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
         ws.balance.at_node[0] = True
         if adaptive:
             pace.time[0], pace.time[1] = two_sum(pace.time[0], pace.time[1] + dt * width)
+            set_inputs(ws, inputs, node + step, width)
             keep_pace(plan, ws, pose, dt)
         else:
             pace.time[0] = dt * (node + step + 1)
