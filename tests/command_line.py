@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from varint.cli import _parser, main
+from varint.cli.facts import Facts
 from varint.cli.parser import parse
 
 ROOT = Path(__file__).parent.parent
@@ -61,6 +62,20 @@ def shown(report, width):
     console = Console(width=width, record=True, file=io.StringIO(), highlight=False, markup=False)
     report.show(console)
     return console.export_text()
+
+
+def keys_told(report, units):
+    """Keys of a report, which has the ``units`` of its page, and in its table every fact with a label."""
+    keys = set()
+    text = " ".join(shown(report, 200).split())
+    for part in report.parts:
+        keys |= set(part.data())
+        for fact in part.facts if isinstance(part, Facts) else ():
+            if fact.key and fact.unit:
+                assert units[fact.key] == fact.unit, fact.key
+            if fact.label:
+                assert " ".join(fact.shown.split()) in text, fact
+    return keys
 
 
 def documented(title):

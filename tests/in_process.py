@@ -3,6 +3,7 @@
 import json
 
 import cloudpickle
+import pytest
 
 from varint.ensembles.source import opened
 from varint.ensembles.work import run_member
@@ -19,3 +20,9 @@ class Here:
         with opened(task.source) as build:
             for number, parameters in members:
                 yield number, json.loads(json.dumps(run_member(task, build, number, parameters)))
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Ensembles have no worker processes."""
+    monkeypatch.setattr("varint.ensembles.run.Processes", Here)

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 from command_line import documented, folder, json_of, report_of, shown
-from test_ensemble import here
+from in_process import here
 
 import varint as vi
 from varint.cli import main

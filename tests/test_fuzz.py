@@ -65,9 +65,9 @@ def test_a_case_follows_from_its_seed_and_number(name, folder):
 
 
 def test_every_public_name_is_called_with_all_its_parameters():
-    from fuzz import api
+    from fuzz import _calls
 
-    calls = api.calls()
+    calls = _calls.calls()
     public = {name: getattr(vi, name) for name in vi.__all__}
     missing = {
         name
@@ -169,9 +169,10 @@ def test_the_comparison_of_text_and_mechanism():
 
 def test_a_truth_value_that_passes_for_a_number_is_found(monkeypatch, folder):
     from fuzz import api
+    from fuzz._calls import Call
 
     kind = KINDS["api"]()
-    monkeypatch.setattr(api, "calls", lambda: {"simulate": api.Call(lambda dt: dt, {"dt": lambda: 0.1})})
+    monkeypatch.setattr(api, "calls", lambda: {"simulate": Call(lambda dt: dt, {"dt": lambda: 0.1})})
     for wrong in ("True", "'1.0'", "a date", "complex 0-d"):
         assert judged(kind, api.Case("simulate", {"dt": (wrong, None)}), folder).outcome == "altered"
     assert judged(kind, api.Case("simulate", {"dt": ("0.5", None)}), folder).outcome == "fine"

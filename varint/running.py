@@ -22,7 +22,7 @@ from varint.io.place import check_name, check_place
 from varint.io.room import Wanted, check_disk, check_memory, tell_size
 from varint.io.run_file import fingerprint
 from varint.io.run_reader import open_run, read
-from varint.io.run_writer import RunWriter
+from varint.io.run_writer import Content, RunWriter
 from varint.mechanism import Mechanism
 from varint.model.checks import (
     array_of,
@@ -282,8 +282,8 @@ def _opened(run: Run, job: Job, path: Path, first: Block) -> RunWriter:
     if wanted := _to_record(run, job, first):
         check_disk(path, wanted, path.stat().st_size if path.exists() else 0)
         tell_size(path, wanted)
-    saved = job.mechanism, job.settings, run.layout, mark, job.load, first.nodes
-    return RunWriter.create(path, *saved, run.checkpoint(), first.diagnostics)
+    content = Content(job.mechanism, job.settings, run.layout, mark, job.load, first.nodes, first.diagnostics or {})
+    return RunWriter.create(path, content, run.checkpoint())
 
 
 def _width(rows: Mapping[str, np.ndarray]) -> int:

@@ -81,7 +81,7 @@ def judged(kind: Kind, case, folder: Path) -> Verdict:
         if INTERNAL.search(str(problem)):
             return Verdict("foreign", _place(problem), f"speaks of Python, not of the input: {problem}"[:300])
         return Verdict("fine")
-    except Exception as problem:
+    except Exception as problem:  # every error that is not varint's is what is looked for
         if any(note.startswith("raised by ") for note in getattr(problem, "__notes__", ())):
             return Verdict("fine")  # of a function that the case has in place of a user's
         return Verdict("foreign", _place(problem), f"{type(problem).__name__}: {_text(problem)}"[:300])
@@ -91,7 +91,7 @@ def judged(kind: Kind, case, folder: Path) -> Verdict:
 def _text(problem: Exception) -> str:
     try:
         return str(problem)
-    except Exception:
+    except Exception:  # of a value in the error that raises whatever it is asked, see `Hostile`
         return "(no text)"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.common import Commands, all_parsed, how_to_resume, key_and_text, value_of
+from varint.cli.common import Commands, add_method, all_parsed, how_to_resume, key_and_text, value_of
 
 if TYPE_CHECKING:
     from varint.cli.facts import Part, Report
@@ -21,9 +21,6 @@ TIMES = {"duration": 10.0, "dt": 0.01}  # with their defaults
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    from varint.integrators.schemes import ORDERS, SCHEMES
-    from varint.redmax.integrators import INTEGRATORS
-
     parser = commands.add_parser("ensemble", help="simulate a mechanism with many parameters", description=ABOUT)
     what = "name in the catalogue, or file of a mechanism, whose build() takes the parameters"
     parser.add_argument("mechanism", metavar="NAME_OR_FILE", help=what)
@@ -39,12 +36,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("-p", "--param", metavar="KEY=VALUE", help="parameter of all members", **several)
     parser.add_argument("--duration", type=float, metavar="S", help=f"s, default {TIMES['duration']:g}")
     parser.add_argument("--dt", type=float, metavar="S", help=f"step, s, default {TIMES['dt']:g}")
-    parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
-    method = parser.add_mutually_exclusive_group()
-    method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
-    method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
-    parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
-    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
+    add_method(parser)
     parser.add_argument("--every", type=int, metavar="N", help="record each N-th node")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="for table and runs; none kept if not given"

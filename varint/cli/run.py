@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.common import Commands, add_mechanism, how_to_resume, numbers
+from varint.cli.common import Commands, add_mechanism, add_method, how_to_resume, numbers
 
 if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
@@ -21,9 +21,6 @@ ABOUT = "Simulate a mechanism. Prints a summary; writes the run to a file and a 
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    from varint.integrators.schemes import ORDERS, SCHEMES
-    from varint.redmax.integrators import INTEGRATORS
-
     parser = commands.add_parser("run", help="simulate a mechanism", description=ABOUT)
     add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     parser.add_argument("--duration", type=float, default=10.0, metavar="S", help="s, default %(default)g")
@@ -31,12 +28,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--dt", type=_step, default=0.01, metavar="S", help=step)
     wanted = "with --dt auto, the largest wanted, of the largest kinetic energy, default 1e-4"
     parser.add_argument("--energy-error", type=float, metavar="SHARE", help=wanted)
-    parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
-    method = parser.add_mutually_exclusive_group()
-    method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
-    method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
-    parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
-    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
+    add_method(parser)
     follow = (
         "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given; at most --dt"
     )

@@ -38,7 +38,7 @@ def main() -> None:
                 member = members.get()
                 row = run_member(task, build, member["number"], member["parameters"])
                 _answer(outbox, row)
-    except Exception as problem:
+    except Exception as problem:  # whatever the task raises is told to the process that sent it
         _answer(outbox, {"failed": error_row(problem)["message"]})
         sys.exit(1)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import h5py
 import numpy as np
@@ -42,6 +42,34 @@ LIBRARY = "v110"  # of HDF5, the first with a mode for one writer and many reade
 MARGIN = 1 << 20  # bytes of HDF5's own tables that a block may add
 ROWS_OF_BLOCKS = 128  # in a chunk
 FAILED_WRITES = (OSError, RuntimeError, ValueError)  # h5py raises all three where one fails
+
+
+class Content(NamedTuple):
+    """What a new file holds of a run, but for its checkpoint.
+
+    mechanism, settings, layout
+        As in `Record`.
+    mark : str
+        From `fingerprint`.
+    load : (1, nb, 6)
+        Where it is constant; None where ``nodes`` hold it.
+    nodes : dict of name to (T, ...)
+        The first ones, or all.
+    diagnostics : dict of name to (D, ...)
+        Those of the same steps; empty where there are none.
+    """
+
+    mechanism: Mechanism
+    settings: dict
+    layout: dict
+    mark: str
+    load: np.ndarray | None
+    nodes: Mapping[str, np.ndarray]
+    diagnostics: Mapping[str, np.ndarray]
+
+    def progress(self, status: int, counts: Counts) -> Progress:
+        """Of a file that holds this and nothing else."""
+        return Progress(0, len(self.nodes["t"]), status, counts, len(self.diagnostics.get("t", ())))
 
 
 class GrowingTable:
@@ -94,37 +122,11 @@ class RunWriter:
         self.time = float(self.nodes.datasets["t"][last.progress.records - 1])
 
     @classmethod
-    def create(
-        cls,
-        path: Path,
-        mechanism: Mechanism,
-        settings: dict,
-        layout: dict,
-        mark: str,
-        load: np.ndarray | None,
-        nodes: Mapping[str, np.ndarray],
-        state: Mapping[str, np.ndarray],
-        diagnostics: Mapping[str, np.ndarray] | None = None,
-    ) -> "RunWriter":
-        """A new file at ``path``, in place of one that is there.
-
-        mechanism, settings, layout
-            As in `Record`.
-        mark : str
-            From `fingerprint`.
-        load : (1, nb, 6)
-            Where it is constant; None where ``nodes`` hold it.
-        nodes : dict of name to (T, ...)
-            Those of the start.
-        state : dict
-            To go on from; fixes names and shapes.
-        diagnostics : dict of name to (D, ...)
-            Those of the start, where there are any.
-        """
-        progress = Progress(0, len(nodes["t"]), UNFINISHED, Counts(), len(diagnostics["t"]) if diagnostics else 0)
-        first = Checkpoint(progress, 0.0, NOT_FINISHED, state)
+    def create(cls, path: Path, content: Content, state: Mapping[str, np.ndarray]) -> "RunWriter":
+        """A new file at ``path``, in place of one that is there; ``state``, to go on from, fixes names and shapes."""
+        first = Checkpoint(content.progress(UNFINISHED, Counts()), 0.0, NOT_FINISHED, state)
         with _fresh(path) as fresh:
-            _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, diagnostics or {}, first)
+            _write_first(path, fresh, content, first)
             writer = cls(path, fresh, first)
             try:
                 writer._put()
@@ -137,15 +139,16 @@ class RunWriter:
     def reopen(cls, path: Path, settings: dict) -> "RunWriter":
         """Go on writing the run at ``path``, with its new ``settings``; what counts of it is copied to a fresh file."""
         with _fresh(path) as fresh, open_run(path) as old:
-            found, made_of = old.checkpoint, (old.mechanism, settings, old.layout, old.texts["fingerprint"].decode())
+            found, mark = old.checkpoint, old.texts["fingerprint"].decode()
             recorded = int(found.state["recorded"][0])
             diagnosed = int(found.state["diagnosed"][0]) if old.diagnostics else 0
             parts = old.nodes.parts(recorded)
             finer = old.diagnostics.parts(diagnosed) if old.diagnostics else iter(())
-            nodes, diagnostics = next(parts), next(finer, HeldNodes())
-            counts = Progress(0, len(nodes["t"]), UNFINISHED, found.progress.counts, len(diagnostics.get("t", ())))
+            rows = next(parts), next(finer, HeldNodes())
+            content = Content(old.mechanism, settings, old.layout, mark, old.load, *rows)
+            counts = content.progress(UNFINISHED, found.progress.counts)
             first = Checkpoint(counts, found.wall_time, NOT_FINISHED, found.state)
-            _write_first(path, fresh, *made_of, old.load, nodes, diagnostics, first)
+            _write_first(path, fresh, content, first)
             writer = cls(path, fresh, first)
             writer.time = old.nodes.time_of(recorded)
             try:
@@ -272,23 +275,10 @@ class RunWriter:
         return int.from_bytes(os.pread(self.handle, *END_OF_FILE), "little")
 
 
-def write_at_once(
-    path: Path,
-    mechanism: Mechanism,
-    settings: dict,
-    layout: dict,
-    mark: str,
-    load: np.ndarray | None,
-    nodes: Mapping[str, np.ndarray],
-    diagnostics: Mapping[str, np.ndarray],
-    last: Checkpoint,
-) -> None:
-    """A file with all ``nodes`` and ``diagnostics`` of a run that has come to ``last``, in place of one at ``path``.
-
-    Other arguments as of `RunWriter.create`.
-    """
+def write_at_once(path: Path, content: Content, last: Checkpoint) -> None:
+    """A file of a run that has come to ``last``, with all its nodes, in place of one at ``path``."""
     with _fresh(path) as fresh:
-        _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, diagnostics, last)
+        _write_first(path, fresh, content, last)
         with open(fresh, "rb") as file:
             os.fsync(file.fileno())
         _move(fresh, path)
@@ -355,8 +345,9 @@ def _allocate(handle: int, begin: int, end: int) -> None:
         os.pwrite(handle, bytes(min(MARGIN, end - at)), at)
 
 
-def _write_first(path, fresh, mechanism, settings, layout, mark, load, nodes, diagnostics, first) -> None:
-    """Write a run file with ``nodes`` and the checkpoint ``first`` to ``fresh``, see `RunWriter.create`."""
+def _write_first(path: Path, fresh: Path, content: Content, first: Checkpoint) -> None:
+    """Write a run file with ``content`` and the checkpoint ``first`` to ``fresh``; errors name ``path``."""
+    mechanism, settings, layout, mark, load, nodes, diagnostics = content
     objects = {"settings": settings, "layout": layout, "nodes": _columns(nodes), "diagnostics": _columns(diagnostics)}
     texts = {"format": FORMAT.encode(), "fingerprint": mark.encode()}
     texts |= {name: json.dumps(value).encode() for name, value in objects.items()}

@@ -9,8 +9,8 @@ import numpy as np
 from varint.errors import ArgumentError
 from varint.io.lock import locked
 from varint.io.place import check_name, check_place
-from varint.io.run_file import Checkpoint, Progress, fingerprint
-from varint.io.run_writer import RunWriter, write_at_once
+from varint.io.run_file import Checkpoint, fingerprint
+from varint.io.run_writer import Content, RunWriter, write_at_once
 from varint.model.checks import flag, path_of
 from varint.record import Counts, HeldNodes, Nodes, Record
 
@@ -34,14 +34,12 @@ def save_run(record: Record, path: str | Path, overwrite: bool) -> None:
     first, *others = _parts(record.nodes)
     finest, *finer = _parts(record.diagnostics) if record.diagnostics else [HeldNodes()]
     with locked(place):
-        made_of = record.mechanism, record.settings, record.layout, mark, record.load
+        content = Content(record.mechanism, record.settings, record.layout, mark, record.load, first, finest)
         if not others and not finer:
-            diagnosed = len(finest["t"]) if finest else 0
-            progress = Progress(0, len(first["t"]), record.status, record.counts, diagnosed)
-            last = Checkpoint(progress, record.wall_time, record.message, checkpoint)
-            write_at_once(place, *made_of, first, finest, last)
+            progress = content.progress(record.status, record.counts)
+            write_at_once(place, content, Checkpoint(progress, record.wall_time, record.message, checkpoint))
             return
-        writer = RunWriter.create(place, *made_of, first, checkpoint, finest)
+        writer = RunWriter.create(place, content, checkpoint)
         try:
             for nodes, diagnostics in zip_longest(others, finer, fillvalue=HeldNodes()):
                 writer.append(nodes, None, Counts(), 0.0, diagnostics)

@@ -1,13 +1,16 @@
-"""One step's equations and Newton's method for them (VI section 4.1, in node-momentum form).
+"""One step's equations, and Newton's method for them (VI section 4.1, in node-momentum form).
 
-Unknown: the velocities (v, w), constant over the step, and the row impulses. Residuals
+Unknown are the velocities (v, w) of the bodies, constant over the step, and the impulse of each row, ``ws.multiplier``.
+With u = h w / 2 and c = sqrt(1 - u . u) the residuals are
 
-    body   [m v; c J w + u x J w] - target - G^T multiplier          (VI eqs. 26, 33)
-    row    g(x + h v, q (c, u)) / h                                  (VI eqs. 27, 32)
+    body   [m v; c J w + u x J w] - goal - G^T multiplier          N s, N m s     (VI eqs. 26, 33)
+    row    g(x + h v, q (c, u)) / h                                m/s, rad/s     (VI eqs. 27, 32)
 
-with G at the start of the step. The multipliers enter linearly, so Newton's iterates of the
-velocities do not depend on their start value: every step starts them at zero, and redundant
-closures never gather any.
+``goal``: the momenta that the step starts from, see `step._kick`. G: the Jacobian of the rows at the start of the step.
+Laws and loads add their part to the residuals of the bodies (efforts.py). Newton's matrix: docs/theory.md section 4.
+
+The multipliers enter linearly, so Newton's iterates of the velocities do not depend on the multipliers' start values.
+Every step starts them at zero, so that those of redundant closures do not grow from step to step.
 """
 
 import math
@@ -27,15 +30,15 @@ from varint.kernels.refine import solve_again
 from varint.kernels.rows import evaluate_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
-ITERATIONS = 25
-HALVINGS = 12
-ATTACH_ABOVE = 1e-3  # m/s; smaller increments leave joints closed enough, and the momenta balanced to round-off
-ROTATION_BOUND = 0.25  # of |h w / 2|: a body turns at most 29 degrees in a step, beyond that it is cut in two
-DIRECTION_BOUND = 0.15  # rad: a rod or a taut tether turns no further, beyond that the step is cut in two as well
+ITERATIONS = 25  # of a step, at most
+HALVINGS = 12  # of an increment, at most
+ATTACH_ABOVE = 1e-3  # m/s: after smaller increments joints are closed enough without `_attach`, which moves velocities
+ROTATION_BOUND = 0.25  # of |h w / 2|: a step in which a body turns further, 29 degrees, is rejected and done in halves
+DIRECTION_BOUND = 0.15  # rad: the same for the direction of a rod or a taut tether
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
-SHRUNK = 0.01  # of a residual: then the next increment takes the same factors
-SHARP = 0.125  # of the floor of a residual: nothing but round-off
-ROUND_OFF = 1e4  # times the floor of a residual
+SHRUNK = 0.01  # the next increment takes the same factors where the last one left this share of the residual, or less
+SHARP = 0.125  # share of the floor below which a residual is nothing but round-off
+ROUND_OFF = 1e4  # times the floor: a residual that is accepted where increments have come down to round-off
 EPSILON = 2.220446049250313e-16
 
 
@@ -47,10 +50,9 @@ def has_efforts(plan):
 
 @njit
 def _attach(plan, i, position, rotation):
-    """Shift body i so that its tree joint's POINT rows hold, its parent being in place.
+    """Shift body i in ``position`` (nb + 1, 3) so that the POINT rows of its tree joint hold; its parent is in place.
 
-    Newton's method then only has rotations to find where anchors coincide. Near a singular pose that
-    keeps it on its branch.
+    Then Newton's method has only rotations to find. Near a singular pose this keeps it on its branch of solutions.
     """
     side_a = plan.joints.first_body[i]
     a, b = plan.joints.side[i, side_a], plan.joints.side[i, 1 - side_a]
@@ -74,7 +76,10 @@ def _attach(plan, i, position, rotation):
 
 @njit
 def _directions_kept(plan, ws, start, end):
-    """Whether no row that points from one point to another turns further than the impulse at its start can follow."""
+    """Whether all rods and lengths that are constraints turn by less than DIRECTION_BOUND from one pose to the other.
+
+    The impulse of such a row acts along its direction at the start of the step, which must not differ much at the end.
+    """
     for n in range(plan.rows.pointing.size):
         r = plan.rows.pointing[n]
         if ws.compliance[r] > 0.0:
@@ -87,11 +92,19 @@ def _directions_kept(plan, ws, start, end):
 
 @njit
 def evaluate_step(plan, ws, start, end, h, upper, increment):
-    """Move to the end pose, fill the residuals, return (merit, largest residual, unbalanced, size of the terms).
+    """Residuals of a step of ``h`` seconds with ``ws.velocity`` and ``ws.multiplier``.
 
-    The largest residual is in m/s. The size is what its round-off is relative to: velocities, and positions over the
-    step. Unbalanced is the largest residual of a body over the largest momentum. Returns NaN where a body or a rod
-    turns further than a step can. ``increment``: the largest of a velocity (m/s) that led here.
+    Writes the pose ``end`` with its Jacobian, ``ws.residual_body`` and ``ws.residual_row``. The impulses act along the
+    rows of the pose ``upper``. ``increment``: the largest change of a linear velocity that led here, m/s; above
+    ATTACH_ABOVE the anchors of tree joints are closed, which changes ``ws.velocity``.
+
+    Returns four numbers, all NaN where a body or a rod turns further than a step may, or a residual is not finite:
+    merit        sum of the squares of all residuals, each scaled to m/s
+    largest      of the residuals, m/s
+    unbalanced   largest residual of a body over the largest momentum
+    size         m/s, largest velocity and largest position over ``h``: what the round-off of a row is relative to
+
+    Rows that take no part as constraints (compliance 1) count in none of these, and are not divided by ``h``.
     """
     nb = plan.bodies.mass.size
     half_step = 0.5 * h
@@ -157,9 +170,11 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
 
 @njit
 def _newton_increment(plan, ws, end, h, upper, factored):
-    """Fill the increments with the solution of Newton's system (VI eq. 39); return the largest of a velocity.
+    """Solve Newton's system (VI eq. 39): return the largest change of a linear velocity, m/s.
 
-    ``factored``: by the factors of the increment before, of nearly the same system.
+    Writes the changes (dv, dw) of the velocities to ``ws.increment_body`` and those of the multipliers to
+    ``ws.increment_row``. ``factored``: with the factors that are in ``ws.ldu``, of an iterate before, in place of new
+    ones.
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -192,6 +207,7 @@ def _newton_increment(plan, ws, end, h, upper, factored):
 
 @njit
 def _keep(velocity, base):
+    """Copy ``velocity`` (nb, 6) to ``base``."""
     for i in range(velocity.shape[0]):
         for k in range(6):
             base[i, k] = velocity[i, k]
@@ -199,6 +215,7 @@ def _keep(velocity, base):
 
 @njit
 def _move(base, velocity, share, increment_body):
+    """Set ``velocity`` (nb, 6) to ``base`` and a ``share`` of the increment."""
     for i in range(velocity.shape[0]):
         for k in range(6):
             velocity[i, k] = base[i, k] + share * increment_body[i, k]
@@ -206,20 +223,24 @@ def _move(base, velocity, share, increment_body):
 
 @njit
 def _add(multiplier, share, increment_row):
+    """Add a ``share`` of the increment to ``multiplier`` (nr,)."""
     for r in range(multiplier.size):
         multiplier[r] += share * increment_row[r]
 
 
 @njit(inline="always")
 def solve_step(plan, ws, start, end, h, tol):
-    """Solve one step of size ``h`` from ``ws.goal`` and the velocities given as start values.
+    """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
 
-    Converged when no residual exceeds ``tol`` (m/s), or when the increment is at round-off. One more increment, by the
-    factors at hand, then takes the momenta to round-off: what Newton's method leaves would move the mean energy.
-    Returns (status, iterations); the pose and Jacobian ``end`` are then filled.
+    ``ws.velocity`` holds the start values of the iteration, and then the solution; the pose ``end`` with its Jacobian,
+    ``ws.multiplier`` and the residuals belong to it. Returns (status, iterations).
 
-    From a singular pose some rows have no impulse of their own. Where one then stays open, the impulses
-    of this step act along the rows at its end instead.
+    Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
+    are at round-off. One more increment, by the factors at hand, then takes the residuals down to round-off: what
+    Newton's method leaves would move the mean energy from step to step.
+
+    At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
+    open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
     """
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
@@ -239,14 +260,14 @@ def solve_step(plan, ws, start, end, h, tol):
         floor = 8.0 * EPSILON * size
         halvings = 0
         while not (merit < previous or worst <= floor):
-            if factored:
+            if factored:  # old factors: the increment is taken back below
                 break
             if increment <= 64.0 * floor and math.isfinite(merit):
                 if worst <= max(tol, ROUND_OFF * floor):
                     return CONVERGED, iteration
                 if upper == end:
                     return NOT_CONVERGED, iteration
-                upper = end
+                upper = end  # a row stays open that no impulse along the rows at the start can close
                 for r in range(ws.multiplier.size):
                     ws.multiplier[r] = 0.0
                 merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
@@ -258,7 +279,7 @@ def solve_step(plan, ws, start, end, h, tol):
             _move(ws.base, ws.velocity, share, ws.increment_body)
             _add(ws.multiplier, -share, ws.increment_row)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
-        if factored and not (merit < previous or worst <= floor):  # these factors no longer serve
+        if factored and not (merit < previous or worst <= floor):  # undo, and factor anew
             _move(ws.base, ws.velocity, 0.0, ws.increment_body)
             _add(ws.multiplier, -1.0, ws.increment_row)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, 0.0)

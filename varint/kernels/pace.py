@@ -1,14 +1,16 @@
 """Steps that follow the motion and stay reversible (Hairer and Soderlind, SIAM J. Sci. Comput. 26 (2005) 1838).
 
-The size of a step is ``dt / z``. The density z lives between the nodes and changes at each node by a function of the
-state there, ``dt`` times the logarithmic rate of
+A step is ``dt / z`` seconds long. Its density z follows the function
 
-    sqrt(1 + (dt W / turn)^2),    W^8 = sum of |w|^8 over the bodies,
+    Z = sqrt(1 + (dt W / turn)^2),    W^8 = sum of |w|^8 over the bodies
 
-so it follows this function of the angular velocities, and with the velocities turned round it takes the same values
-backward. A step is then at most about ``dt`` long, and turns the fastest body by about ``turn``. The power of eight
-lets the fastest body decide. Where a step was too long for the rate to tell what became of the function, z is set
-anew from the state, and the run cannot be turned round beyond that node.
+of the angular velocities w, rad/s. W is close to the |w| of the fastest body, so a step takes at most about ``dt``, and
+turns that body by at most about ``turn``, rad.
+
+With z = Z at a node, a run whose velocities are turned round would not take the same steps back. So z belongs to the
+interval between two nodes, and at each node ``dt`` times the rate of log Z there is added to it. The rate changes its
+sign with the velocities, so the same densities follow backward. Where z and Z are more than a factor FARTHEST apart, z
+is set anew from Z, and the run cannot be turned round beyond that node.
 """
 
 import math
@@ -22,12 +24,12 @@ from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import project
 from varint.kernels.reactions import accelerate
 
-FARTHEST = 2.0  # factor between z and what it follows
+FARTHEST = 2.0  # largest ratio between z and Z, either way
 
 
 @indirect(seconds=3, what="adaptive steps")
 def start_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
-    """The density of the first step, from the state at the first node."""
+    """Write the density of the first step to ``ws.pace``, from the state at the first node; ``dt`` in s."""
     square, rate = _density(plan, ws, pose)
     followed = math.sqrt(square)
     ws.pace.density[0] = max(followed + 0.5 * dt * rate, followed / FARTHEST)
@@ -35,7 +37,7 @@ def start_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
 
 @indirect(seconds=3, what="adaptive steps")
 def keep_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
-    """The density of the next step, from the state at the node behind a step."""
+    """Replace the density in ``ws.pace`` by that of the next step, from the state at the node before; ``dt`` in s."""
     square, rate = _density(plan, ws, pose)
     density, followed = ws.pace.density[0], math.sqrt(square)
     if not followed <= FARTHEST * density <= FARTHEST * FARTHEST * followed:
@@ -45,7 +47,11 @@ def keep_pace(plan: Plan, ws: Workspace, pose: int, dt: float) -> None:
 
 @njit
 def _density(plan, ws, pose):
-    """The square of the density that z follows, and its logarithmic rate, 1/s, at a node."""
+    """Z^2 and the rate of log Z, 1/s, at the node with that pose.
+
+    The rate needs accelerations: those of the rows, laws and loads there. ``ws.base`` holds the velocities for them,
+    ``ws.goal`` the loads, ``ws.increment_body`` the accelerations; the Jacobian of the other pose is scratch.
+    """
     nb, velocity = plan.bodies.mass.size, ws.base
     project(plan, ws, pose)
     for i in range(nb):

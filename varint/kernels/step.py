@@ -26,12 +26,15 @@ from varint.kernels.pace import keep_pace
 from varint.kernels.projection import project
 from varint.kernels.restart import go_back, keep_start
 
-SAME_TIME = 1e-9  # of dt: a node as near to the end is the end
+SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 
 
 @njit
 def _extrapolate(velocity, history):
-    """Start value of Newton's iteration: quadratic extrapolation of this stage's last three steps (3, nb, 6)."""
+    """Write to ``velocity`` (nb, 6) the start value of Newton's iteration.
+
+    It is the quadratic extrapolation of ``history`` (3, nb, 6), of the same stage in the last three steps.
+    """
     for i in range(velocity.shape[0]):
         for k in range(6):
             velocity[i, k] = 3.0 * (history[0, i, k] - history[1, i, k]) + history[2, i, k]
@@ -39,6 +42,7 @@ def _extrapolate(velocity, history):
 
 @njit
 def _keep_velocity(velocity, kept):
+    """Copy ``velocity`` (nb, 6) to ``kept``."""
     for i in range(velocity.shape[0]):
         for k in range(6):
             kept[i, k] = velocity[i, k]
@@ -46,6 +50,7 @@ def _keep_velocity(velocity, kept):
 
 @njit
 def _remember(velocity, history):
+    """Put ``velocity`` (nb, 6) in the first place of ``history`` (3, nb, 6); the oldest goes."""
     for i in range(velocity.shape[0]):
         for k in range(6):
             history[2, i, k] = history[1, i, k]
@@ -55,7 +60,7 @@ def _remember(velocity, history):
 
 @njit
 def _kick(ws, half_step):
-    """The momenta that a piece starts from: those at its node and half a kick of the loads."""
+    """Write to ``ws.goal`` the momenta that a stage starts from: ``ws.momentum`` + ``half_step`` (s) ``ws.load``."""
     for i in range(ws.goal.shape[0]):
         for k in range(6):
             kick = ws.momentum_rest[i, k] + half_step * ws.load[i, k]
@@ -64,9 +69,10 @@ def _kick(ws, half_step):
 
 @njit(inline="always")
 def _finish(plan, ws, half_step):
-    """Momenta at the end node, from the converged velocities and what is left of the residual.
+    """Replace ``ws.momentum`` by the momenta at the end of a stage; returns the work of the load over it, J.
 
-    Taking the residual off makes the momentum balance exact at any Newton tolerance. Returns the work of the load, J.
+    They follow from the velocities that were solved for and ``ws.load`` at the end. What Newton's method left of the
+    residuals is taken off, which makes the balance of momentum exact at any tolerance.
     """
     work, mass = 0.0, plan.bodies.mass
     for i in range(mass.size):
@@ -86,9 +92,10 @@ def _finish(plan, ws, half_step):
 
 @njit
 def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
-    """Solve a stage of a (sub-)step, of size ``h``, from ``before`` to ``after`` of the step that starts at a node.
+    """Solve a stage of ``h`` seconds from ``pose`` to the pose 1 - ``pose``; momenta and works stay.
 
-    ``when``: (node, before, after, dt), dt the spacing of the nodes. Returns (status, iterations).
+    ``when``: (node, before, after, dt): the stage begins and ends at node + before and node + after, nodes being ``dt``
+    seconds apart. ``extrapolate``: whether velocities start from those of the last steps. Returns (status, iterations).
     """
     node, before, after, dt = when
     half_step = 0.5 * h
@@ -104,7 +111,10 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
 
 @njit
 def _finish_part(plan, ws, inputs, pose, h, when):
-    """Momenta, work, states and counted turns at the end of a solved piece; its end is the pose 1 - ``pose``."""
+    """Bring momenta, works, states of laws and counted turns to the end of a solved stage, the pose 1 - ``pose``.
+
+    Arguments as of `_try_part`. At the first stage of a step the energy at its node is weighed (balance.py).
+    """
     node, _, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
     if ws.balance.at_node[0]:
@@ -124,13 +134,15 @@ def _finish_part(plan, ws, inputs, pose, h, when):
 
 @njit
 def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
-    """A step of the scheme from a node, in sub-steps of the whole scheme where Newton does not converge; up to impacts.
+    """A step of the scheme from a node, in one piece or in sub-steps of the whole scheme.
 
-    With ``ws.balance.redo`` also where energy comes from nowhere. ``stages``: their sizes over the step. ``when``:
-    (node, width, dt): ``width`` of the spacing dt of the nodes.
-    Returns (status, pose, iterations, sub-steps beyond the first).
+    A sub-step is done again at half its size where Newton's method does not converge and, with ``ws.balance.redo``,
+    where energy comes from nowhere. It also ends where a hard stop is met. ``pose``: the one that holds the state.
+    ``stages``: their sizes over that of the step. ``when``: (node, width, dt): the step takes ``width`` times ``dt``
+    seconds. Returns (status, pose, iterations, sub-steps beyond the first); the pose holds the state that was reached.
     """
     node, width, dt = when
+    # shares of the step: what is done, a sub-step that no stop ends, the sub-step that is tried
     done, size, part, iterations, pieces = 0.0, 1.0, 1.0, 0, 0
     restart_search(ws)
     redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
@@ -162,7 +174,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             if min(size, part) > shortest and is_off(ws, energy, after):
                 status = NOT_CONVERGED
         if status != CONVERGED:
-            size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # a trial may be as short as it likes
+            size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an impact may be short
             if size < shortest:
                 return status, pose, iterations, pieces
             part, ws.search.limit[0] = size, -1
@@ -179,6 +191,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         if ws.search.limit[0] >= 0:
             impact_at_end(plan, ws, pose)
             size = 1.0
+        # twice as large where what is done is a multiple of that
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):
             size *= 2.0
         part = min(size, 1.0 - done)
@@ -189,10 +202,10 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
 
 @njit
 def start_momentum(plan, ws, half_step):
-    """Momenta at the first node from ``ws.velocity``; half_step = 0: m v and J w.
+    """Write the momenta at the first node to ``ws.momentum``, from ``ws.velocity``: m v and J w for ``half_step`` = 0.
 
-    With half the step size they are what a preceding step of that velocity would have left: the
-    start of VI, v_1 = v(0).
+    With half the size of a step, s, they are those that a step before, of the same velocity, would have left: the start
+    of VI, v_1 = v(0).
     """
     for i in range(plan.bodies.mass.size):
         for k in range(6):
@@ -202,14 +215,15 @@ def start_momentum(plan, ws, half_step):
 
 @njit(seconds=6, what="steps in maximal coordinates")
 def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
-    """Advance from a node and record, up to the last node before the end where steps are adaptive.
+    """Take steps from a node on and record; adaptive ones stop at the last node before the end.
 
-    ``grid``: (node, steps, stride, dt, end), end in s: every node that ``stride`` divides is recorded. ``stages``:
-    sizes of the composition stages over the step. ``interval_velocity``: report the velocity of the last interval
-    (order 1) instead of the projected one at the node. ``out``: position (T, nb, 3), quat (T, nb, 4),
-    velocity (T, nb, 6), work (T, ne) in kernel order, states of laws (T, n), slot of a body that was not resolved since
-    the last record (T,), -1 for none; time (T,), s; Newton iterations and sub-steps (2,), added to. Returns (status,
-    pose, steps done, records written).
+    ``pose``: the one that holds the state. ``grid``: (node, steps, stride, dt, end), dt and end in s: nodes whose
+    number ``stride`` divides are recorded. ``stages``: their sizes over that of the step. ``interval_velocity``: record
+    the velocity of the last step (order 1), not the projected one at the node.
+
+    ``out``, in kernel order: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6), work (T, ne), states of laws
+    (T, n), slot of a body that was not resolved since the record before (T,), -1 for none; time (T,), s; Newton
+    iterations and sub-steps (2,), which are added to. Returns (status, pose, steps done, records written).
     """
     node, steps, stride, dt, end = grid
     position, quat, velocity, work, state, unresolved, time, counts = out
@@ -245,7 +259,10 @@ def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
 
 @njit
 def record_node(plan, ws, pose, interval_velocity, out):
-    """Write the present node: pose (nb, 3), (nb, 4), velocities (nb, 6), work (ne,), states of laws (n,)."""
+    """Write the present node to ``out``; ``interval_velocity`` as of `run`.
+
+    ``out``: position (nb, 3), quat (nb, 4), velocity (nb, 6), work (ne,), states of laws (n,).
+    """
     position, quat, velocity, work, state = out
     nb = plan.bodies.mass.size
     source = ws.velocity
@@ -264,13 +281,17 @@ def record_node(plan, ws, pose, interval_velocity, out):
     for n in range(state.size):
         state[n] = ws.efforts.state[n]
     for c in range(0 if interval_velocity else plan.constraints.row.size):
-        r = plan.constraints.row[c]  # what is left for this node of the impulses that make the rates
+        r = plan.constraints.row[c]  # the impulses of the projection do work too, at the rates of the targets
         work[plan.constraints.element[c]] += ws.increment_row[r] * ws.efforts.target_rate[r]
 
 
 @njit
 def worst_residual(plan, ws):
-    """Body and joint with the largest residual of the last iterate, scaled to m/s; -1 where there is none."""
+    """Slot of the body and number of the joint with the largest residual of a step that failed; -1 for none.
+
+    Residuals are those that the last `evaluate_step` left, scaled to m/s; NaN counts as the largest. All rows are
+    compared, those with a compliance too: of efforts and open limits, whose residual is zero.
+    """
     body = joint = -1
     largest = -1.0
     for i in range(plan.bodies.mass.size):

@@ -116,21 +116,14 @@ def simulate(
     every = checked_recording(every, output, resume, progress, overwrite)
     stride = checked_stride(diagnostics_every, every)
     duration, dt, steps = checked_times(duration, dt)
-    rtol = positive(rtol, "rtol", ArgumentError)
     baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
     bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
-    atol = 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError)
-    kind = integrator_named(integrator)
     choice(chart, (EXPONENTIAL, *ORDERS), "chart", ArgumentError)
-    end = duration if dt is None else steps * dt
-    times = checked_output_times(output_times, end, every, diagnostics_every)
-    if times is not None and kind.fixed:
-        free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
-        raise ArgumentError(f"output_times need an integrator with error control, {free}, got {integrator!r}")
-    if kind.fixed and dt is None:
-        raise ArgumentError(f"integrator {integrator!r} needs dt=, the size of its steps")
+    task = _checked_task(duration if dt is None else steps * dt, dt, rtol, atol)
+    times = checked_output_times(output_times, task.end, every, diagnostics_every)
+    kind = _checked_integrator(integrator, dt, times)
     given = by_name(prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
-    motions = prescribed_motions(mechanism, steps, dt, end)
+    motions = prescribed_motions(mechanism, steps, dt, task.end)
     _check_contacts(mechanism, kind)
     acting = steps, dt or duration, force, torque, motions
     drives = motions | given
@@ -139,15 +132,7 @@ def simulate(
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = start_of(equations, mechanism.state() if state is None else state, motions)
     equations.targets[:] = equations.couplings @ q
-    task = Task(end, dt, rtol, atol)
-    kind.check(equations, task)
-    try:
-        start = kind(equations, q, qdot, task)
-    except NotFinite:
-        body = equations.hardest_accelerated(0.0, q, qdot)
-        raise StateError(
-            f"accelerations at the start are not finite, first of body '{body}': check its mass, velocity and forces"
-        ) from None
+    start = _started(kind, equations, q, qdot, task)
     run = ReducedRun(equations, start, dt, steps, stride, times)
     settings = {
         "formulation": "reduced",
@@ -155,8 +140,8 @@ def simulate(
         "order": kind.order,
         "duration": duration,
         "dt": dt,
-        "rtol": rtol,
-        "atol": atol,
+        "rtol": task.rtol,
+        "atol": task.atol,
         "baumgarte": baumgarte,
         "every": every,
         "diagnostics_every": diagnostics_every and stride,
@@ -171,6 +156,35 @@ def simulate(
     given_arrays = (q, qdot, *inputs.arrays(), *([] if times is None else [times]))
     job = Job(mechanism, settings, given_arrays, load, every, output, resume, progress, overwrite)
     return answer(trajectory(carry_out(diagnosed(run, job, ReducedTrajectory), job)), run.failure)
+
+
+def _checked_task(end: float, dt: float | None, rtol: float, atol: float | None) -> Task:
+    """What the integrator is to do, with its largest errors of a step; raises ArgumentError."""
+    rtol = positive(rtol, "rtol", ArgumentError)
+    return Task(end, dt, rtol, 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError))
+
+
+def _checked_integrator(integrator: str, dt: float | None, times: np.ndarray | None) -> type[Integrator]:
+    """The integrator of that name; raises ArgumentError where it needs ``dt``, or cannot be recorded at ``times``."""
+    kind = integrator_named(integrator)
+    if times is not None and kind.fixed:
+        free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
+        raise ArgumentError(f"output_times need an integrator with error control, {free}, got {integrator!r}")
+    if kind.fixed and dt is None:
+        raise ArgumentError(f"integrator {integrator!r} needs dt=, the size of its steps")
+    return kind
+
+
+def _started(kind: type[Integrator], equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> Integrator:
+    """The integrator at the start; raises ArgumentError, StateError."""
+    kind.check(equations, task)
+    try:
+        return kind(equations, q, qdot, task)
+    except NotFinite:
+        body = equations.hardest_accelerated(0.0, q, qdot)
+        raise StateError(
+            f"accelerations at the start are not finite, first of body '{body}': check its mass, velocity and forces"
+        ) from None
 
 
 def _check_contacts(mechanism: Mechanism, kind: type[Integrator]) -> None:

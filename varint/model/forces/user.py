@@ -61,7 +61,7 @@ class UserLaw(AlongMeasure):
         """Raise MechanismError unless the law is finite there, and its derivatives those of the effort around."""
         try:
             found = np.asarray(compiled_law(self.law)(value, rate), dtype=float)
-        except Exception as problem:
+        except Exception as problem:  # whatever the user's law raises
             at = f"value {value:g}, rate {rate:g}"
             raise MechanismError(f"law of {self.label} raised {problem!r} at {at}, where the run starts") from problem
         if found.shape != (3,):
@@ -78,7 +78,7 @@ class UserLaw(AlongMeasure):
         """What steps find: no numbers where the law raises an error, as at the end of its domain."""
         try:
             return compiled_law(self.law)(value, rate)
-        except Exception:
+        except Exception:  # whatever the user's law raises: beside the start of the run it may
             return np.nan, np.nan, np.nan
 
     def _compare(self, value: float, rate: float) -> None:

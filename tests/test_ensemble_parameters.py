@@ -1,0 +1,117 @@
+"""The members of ensembles: grids, lists and draws; arguments that are wrong."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from ensemble_members import TIMES, pendulum
+from scipy import stats
+
+import varint as vi
+from varint.ensembles.parameters import members_of
+
+
+def test_a_grid_is_the_product_with_the_last_name_fastest():
+    members = members_of({"a": [1, 2], "b": np.linspace(0.0, 1.0, 3), "c": "x"})
+    assert members == [{"a": a, "b": b, "c": "x"} for a in (1, 2) for b in (0.0, 0.5, 1.0)]
+    assert json.loads(json.dumps(members)) == members
+    assert members_of([{"a": np.array([1.0, 2.0])}]) == [{"a": [1.0, 2.0]}]
+
+
+def test_draws_keep_to_their_seed_their_name_and_their_place():
+    wanted = {"a": ("uniform", -1.0, 2.0), "b": ("normal", 3.0, 0.5), "c": stats.poisson(4.0)}
+    draws = vi.random_draws(2000, wanted, seed=5)
+    columns = {name: np.array([draw[name] for draw in draws]) for name in wanted}
+    assert vi.random_draws(2000, wanted, seed=5) == draws
+    assert vi.random_draws(10, {"c": wanted["c"], "a": wanted["a"]}, seed=5) == [
+        {"c": draw["c"], "a": draw["a"]} for draw in draws[:10]
+    ]
+    assert vi.random_draws(10, {"a": wanted["a"]}, seed=6) != [{"a": draw["a"]} for draw in draws[:10]]
+    assert abs(np.corrcoef(columns["a"], columns["b"])[0, 1]) < 0.1
+    for name, expected in (("a", stats.uniform(-1, 3)), ("b", stats.norm(3, 0.5))):
+        assert stats.kstest(columns[name], expected.cdf).pvalue > 1e-3
+    assert columns["a"].min() >= -1.0
+    assert all(isinstance(draw["c"], int) for draw in draws)
+    assert columns["c"].mean() == pytest.approx(4.0, abs=0.2)
+    logs = np.log([draw["d"] for draw in vi.random_draws(2000, {"d": ("loguniform", 0.1, 10.0)})])
+    assert stats.kstest(logs, stats.uniform(np.log(0.1), np.log(100)).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"a": ("uniform", 2, 1)}, "must rise"),
+        ({"a": ("normal", 2, 0)}, "standard deviation .* positive"),
+        ({"a": ("unifrom", 2, 1)}, "did you mean 'uniform'"),
+        ({"a": ("uniform", 2)}, "is \\('uniform', least, largest\\)"),
+        ({"a": 3.0}, "or one of scipy.stats"),
+        ({"a": stats.norm}, None),  # without parameters it is the standard normal
+        ({}, "a mapping of names"),
+        ({"a": stats.norm(loc=np.nan)}, "no finite numbers"),
+    ],
+)
+def test_wrong_distributions(given, message):
+    if message is None:
+        assert len(vi.random_draws(3, given)) == 3
+        return
+    with pytest.raises(vi.ArgumentError, match=message):
+        vi.random_draws(100, given)
+
+
+DEEP: list = []
+DEEP.append(DEEP)
+WRONG = [
+    ({"parameters": {"angel": [1.0]}}, "no parameter 'angel', did you mean 'angle'"),
+    ({"parameters": {"coordinates.joint 3": [1.0]}}, "no joint 'joint 3', did you mean 'joint"),
+    ({"parameters": {"coordinats.joint 1": [1.0]}}, "no parameter 'coordinats.joint 1'"),
+    ({"parameters": {"coordinates": [{"joint 1": 1.0}]}}, "'coordinates.NAME'"),
+    ({"parameters": {"rtol": [1e-6]}}, "it is of the other formulation"),
+    ({"parameters": {"dt": [0.1]}}, "'dt' is given for all members and as a parameter"),
+    ({"parameters": {"status": [1.0]}}, "column of every table"),
+    ({"parameters": {"angle": []}}, "give one at least"),
+    ({"parameters": {"angle": [np.nan]}}, "finite numbers"),
+    ({"parameters": {"angle": [DEEP]}}, "which a file can hold"),
+    ({"parameters": {"angle": [pendulum]}}, "which a file can hold"),
+    ({"parameters": {"a": range(10_000), "b": range(10_000)}}, "more than 10000000 members"),
+    ({"parameters": []}, "has no member"),
+    ({"parameters": [{"angle": 1.0}, 2.0]}, "parameters of member 1 must be a mapping"),
+    ({"parameters": 1.0}, "parameters must be a list"),
+    ({"dt": None}, "dt is missing"),
+    ({"dt": -1.0}, "dt must be positive"),
+    ({"duration": 0.001}, "shorter than one step"),
+    ({"order": 3}, "order must be one of"),
+    ({"scheme": "ratle"}, "did you mean 'rattle'"),
+    ({"tol": 0.0}, "tol must be positive"),
+    ({"every": 0}, "every must be a whole number from 1"),
+    ({"odrer": 2}, "no argument 'odrer' here, did you mean 'order'"),
+    ({"rtol": 1e-6}, "formulation='reduced'"),
+    ({"state": None}, "build may return"),
+    ({"formulation": "minimal"}, "formulation must be one of"),
+    ({"formulation": "reduced", "integrator": "rk"}, "integrator must be one of"),
+    ({"build": "double_pendulm"}, "did you mean 'double_pendulum'"),
+    ({"build": vi.mechanisms.double_pendulum()}, "a function that returns a Mechanism"),
+    ({"measure": 3}, "measure must be a function"),
+    ({"progress": 3}, "progress must be a function"),
+    ({"workers": 0}, "workers must be a whole number from 1"),
+    ({"scheduler": "localhost:8786"}, "an address as 'tcp://host:8786', got 'localhost:8786'"),
+    ({"workers": 2, "scheduler": "tcp://x:1"}, "leave out workers or scheduler"),
+    ({"resume": True}, "resume needs output="),
+    ({"output": "x", "resume": True, "overwrite": True}, "give one of them"),
+    ({"on_unresolved": "tell"}, "on_unresolved must be one of"),
+    ({"measure": lambda trajectory, file=sys.__stderr__: {file: 1}}, "cannot be sent to other processes"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG)
+def test_what_is_wrong_is_told_before_the_first_member(wrong, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = {"build": "double_pendulum", "parameters": {"angle": [1.0]}} | TIMES | wrong
+    with pytest.raises(vi.ArgumentError, match=message):
+        vi.ensemble(**arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_of_build_and_of_the_run():
+    with pytest.raises(vi.ArgumentError, match="'order' is one of build and an argument of the run"):
+        vi.ensemble(lambda order: pendulum(), {"order": [1]}, **TIMES)
