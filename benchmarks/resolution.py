@@ -132,9 +132,9 @@ def step_by_step(case, scale):
     for k in range(steps):
         saved, history = whole.checkpoint(), whole.ws.history.copy()
         block = whole.advance(1)
-        guess = 3.0 * (history[0, 0] - history[0, 1]) + history[0, 2]
+        guess = history[0, :3].sum(axis=0)  # of the second degree
         start[k] = kinetic_energy(compiled.plan, whole.ws.history[0, 0] - guess) if k >= 3 else 0.0
-        history[0, :] = history[0, 0]
+        history[0, 1:] = 0.0
         halves.failure = None
         halves.restore(saved | {"place": np.array([2 * k, int(saved["place"][1])]), "history": history})
         found = halves.advance(2)

@@ -198,11 +198,11 @@ def test_the_oscillation_is_what_comes_back(seed):
 
 
 def test_a_chain_that_whips_is_told():
-    """Ten links from level, at 10 ms and order 4: in a minute it gains several times its energy scale."""
+    """Ten links from level, at 12.5 ms and order 4: in a minute it gains half its energy scale."""
     chain = ten_links()
     with pytest.warns(vi.UnresolvedWarning, match=r"body 'link \d+' .* at \d+ .* Try dt = \d") as caught:
-        run = vi.simulate(chain, 60.0, 0.01, order=4)
-    assert energy_error(run) > 1.0
+        run = vi.simulate(chain, 60.0, 0.0125, order=4)
+    assert energy_error(run) > 0.3
     assert len(caught) == 1
     assert caught[0].filename == __file__
     times = run.unresolved
@@ -245,18 +245,18 @@ def test_on_unresolved_says_what_to_do():
 def test_a_run_that_stopped_finds_the_same_steps(tmp_path, every):
     chain, path = ten_links(), tmp_path / "run.h5"
     common = {"order": 4, "every": every, "on_unresolved": "ignore"}
-    whole = vi.simulate(chain, 12.0, 0.01, **common)
+    whole = vi.simulate(chain, 12.0, 0.02, **common)
     assert whole.unresolved.size > 1
     for duration in (7.08, 9.1, 12.0):
-        run = vi.simulate(chain, duration, 0.01, output=path, resume=path.exists(), **common)
+        run = vi.simulate(chain, duration, 0.02, output=path, resume=path.exists(), **common)
     for other in (run, vi.load(path)):
         assert np.array_equal(other.unresolved_body, whole.unresolved_body)
         assert np.array_equal(other.unresolved, whole.unresolved)
         assert np.array_equal(other.position, whole.position)
-    steps = np.round(vi.simulate(chain, 12.0, 0.01, **common | {"every": 1}).unresolved / 0.01)
-    last = np.round(whole.t[-1] / 0.01)
+    steps = np.round(vi.simulate(chain, 12.0, 0.02, **common | {"every": 1}).unresolved / 0.02)
+    last = np.round(whole.t[-1] / 0.02)
     expected = np.unique(np.minimum(every * np.ceil(steps / every), last))
-    assert np.array_equal(expected, np.round(whole.unresolved / 0.01))
+    assert np.array_equal(expected, np.round(whole.unresolved / 0.02))
 
 
 def test_the_summary_of_a_run_says_so():

@@ -55,7 +55,7 @@ def test_rod_on_a_hard_stop_keeps_its_energy_to_the_order_of_the_step():
         assert run.coordinates["joint 1"].min() > -1.0 - 1e-9
         errors.append(np.abs(run.energy - run.energy[0]).max())
     assert errors[1] < 2e-3
-    assert 3 < errors[0] / errors[1] < 5
+    assert 3 < errors[0] / errors[1] < 6  # about 4: by where in the steps the impacts fall
 
 
 def test_soft_stop_converges_to_the_hard_one():

@@ -97,7 +97,7 @@ def _judge(plan, ws):
         balance.recent[0, 0], balance.recent[1, 0] = error, error - oscillation
         return 0.0
     if balance.unresolved[0] < 0:
-        balance.unresolved[0] = _most_changed(plan, ws.history[-1, 1], ws.history[-1, 0])
+        balance.unresolved[0] = _most_changed(plan, ws.history[-1, 1])
     _start_anew(balance)
     return -error
 
@@ -240,11 +240,11 @@ def _energy_of_projected(plan, ws):
 
 
 @njit
-def _most_changed(plan, before, after):
-    """Slot of the body with the largest kinetic energy of the change of its velocity (nb, 6)."""
+def _most_changed(plan, change):
+    """Slot of the body with the largest kinetic energy of the change (nb, 6) of its velocity."""
     worst, largest = 0, -1.0
     for i in range(plan.bodies.mass.size):
-        line, turn = sub(vector(after[i]), vector(before[i])), sub(vector(after[i, 3:]), vector(before[i, 3:]))
+        line, turn = vector(change[i]), vector(change[i, 3:])
         energy = plan.bodies.mass[i] * dot(line, line) + dot(turn, rotate(plan.bodies.inertia[i], turn))
         if energy > largest:
             worst, largest = i, energy

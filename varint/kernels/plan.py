@@ -25,6 +25,7 @@ from varint._numba import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Rec
 from varint.products.records import Products, ProductWork
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
+HISTORY = 6  # velocities of the last steps that start values come from
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +331,7 @@ class Workspace(Record, writable=True):
     # step
     velocity: Float2  # (nb, 6) m/s, world and rad/s, body; constant over the step
     multiplier: Float1  # (nr,) impulse of each row
-    history: Float4  # (stages, 3, nb, 6) velocities of the last steps, latest first, for the start value
+    history: Float4  # (stages, HISTORY, nb, 6) velocity of the last step and its backward differences, for start values
     compliance: Float1  # (nr,) 1 for a row that takes no part as a constraint, else 0
     # Newton
     derivative: Float3  # (nb, 6, 6) of the momenta, for the exact operator

@@ -30,14 +30,27 @@ SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is
 
 
 @njit
-def _extrapolate(velocity, history):
-    """Write to ``velocity`` (nb, 6) the start value of Newton's iteration.
+def _extrapolate(velocity, history, length):
+    """Start value of Newton's iteration, by the backward differences ``history`` (n, nb, 6) of this stage's steps.
 
-    It is the quadratic extrapolation of ``history`` (3, nb, 6), of the same stage in the last three steps.
+    The polynomial has the degree that would have been best for the last step. ``length``, m, weighs rad/s.
     """
+    best, least = 0, math.inf
+    for k in range(1, history.shape[0]):
+        size = 0.0
+        for i in range(velocity.shape[0]):
+            d = history[k, i]
+            size += d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
+            size += length * length * (d[3] * d[3] + d[4] * d[4] + d[5] * d[5])
+        if size < least:
+            best, least = k - 1, size
     for i in range(velocity.shape[0]):
         for k in range(6):
-            velocity[i, k] = 3.0 * (history[0, i, k] - history[1, i, k]) + history[2, i, k]
+            velocity[i, k] = history[0, i, k]
+    for j in range(1, best + 1):
+        for i in range(velocity.shape[0]):
+            for k in range(6):
+                velocity[i, k] += history[j, i, k]
 
 
 @njit
@@ -50,12 +63,14 @@ def _keep_velocity(velocity, kept):
 
 @njit
 def _remember(velocity, history):
-    """Put ``velocity`` (nb, 6) in the first place of ``history`` (3, nb, 6); the oldest goes."""
+    """Replace the backward differences (n, nb, 6) by those that end with ``velocity`` (nb, 6)."""
     for i in range(velocity.shape[0]):
         for k in range(6):
-            history[2, i, k] = history[1, i, k]
-            history[1, i, k] = history[0, i, k]
-            history[0, i, k] = velocity[i, k]
+            new = velocity[i, k]
+            for j in range(history.shape[0]):
+                old = history[j, i, k]
+                history[j, i, k] = new
+                new -= old
 
 
 @njit
@@ -105,7 +120,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
     if extrapolate:
-        _extrapolate(ws.velocity, ws.history[stage])
+        _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
     return solve_step(plan, ws, pose, 1 - pose, h, tol)
 
 

@@ -10,7 +10,7 @@ from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import EFFORT, Balance, EffortWork, Factors, Kept, LimitSearch, Pace, Plan, Workspace
+from varint.kernels.plan import EFFORT, HISTORY, Balance, EffortWork, Factors, Kept, LimitSearch, Pace, Plan, Workspace
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
 from varint.products.records import product_work
@@ -43,7 +43,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         load=np.zeros((nb, 6)),
         velocity=np.zeros((nb, 6)),
         multiplier=np.zeros(nr),
-        history=np.zeros((stages, 3, nb, 6)),
+        history=np.zeros((stages, HISTORY, nb, 6)),
         compliance=compliance,
         derivative=np.zeros((nb, 6, 6)),
         base=np.zeros((nb, 6)),
