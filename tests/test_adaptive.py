@@ -278,3 +278,13 @@ def test_goes_on_to_the_same_bits_with_inputs_and_times(name, times, tmp_path, m
     longer = vi.simulate(mechanism, 1.0, output=path, resume=True, **made)
     for array in ("t", "position", "quat_wxyz", "velocity", "command", "work"):
         assert np.array_equal(getattr(longer, array), getattr(whole, array)), array
+
+
+def test_times_after_the_last_node_leave_the_end():
+    """The last node lies before the end, and so may times: the end is recorded all the same."""
+    mechanism = vi.mechanisms.double_pendulum()
+    nodes = vi.simulate(mechanism, 1.0, 0.02, adaptive=True)
+    between = 0.5 * (nodes.t[-2] + 1.0)
+    run = vi.simulate(mechanism, 1.0, 0.02, adaptive=True, output_times=[0.3, between, 1.0 - 1e-7])
+    assert run.t.tolist() == [0.0, 0.3, between, 1.0 - 1e-7, 1.0]
+    assert np.array_equal(run.position[-1], nodes.position[-1])

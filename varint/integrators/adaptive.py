@@ -19,8 +19,8 @@ TURN = 0.1  # rad, of the fastest body in a step where nothing else is asked for
 class AdaptiveRun(MaximalRun):
     """A run whose steps follow the motion and stay reversible, see `varint.kernels.pace`.
 
-    It goes to the last node before its end; from there a step aside leads to the end, which is recorded last. Inputs
-    that are functions of time are linear over each step, and prescribed motions are cubics.
+    It goes to the last node before its end; from there a part of a step leads to the end, which is recorded last.
+    Inputs that are functions of time are linear over each step, and prescribed motions are cubics.
     """
 
     def __init__(
@@ -31,17 +31,17 @@ class AdaptiveRun(MaximalRun):
 
     @property
     def done(self) -> float:
-        """s"""
+        """Time, s."""
         return self.time
 
     @property
     def total(self) -> float:
-        """s"""
+        """End, s."""
         return self.march.end
 
     @property
     def finished(self) -> bool:
-        """Whether all steps are done."""
+        """Whether all whole steps are done."""
         return self.march.is_over
 
     def advance(self, steps: int) -> Block:
@@ -107,6 +107,10 @@ class AdaptiveAtTimes(AtTimes, AdaptiveRun):
             if self.failure is None:
                 blocks.append(super().advance(last - march.node))
         return joined(blocks)
+
+    def tail(self) -> Block:
+        """The state at the end; of a run that failed the last node, where it is later than all that is recorded."""
+        return super().tail() if self.failure is not None else AdaptiveRun.tail(self)
 
     def _share(self) -> float:
         left = (self.times[self.taken] - self.time) / self.march.dt

@@ -17,11 +17,10 @@ def joined(blocks: Sequence[Block]) -> Block:
 
 
 class AtTimes(MaximalRun):
-    """What runs share that record their start, the ``times`` and the last state, and no other node.
+    """Base of runs that record their start, the ``times`` and the last state, and no other node.
 
-    From the node before such a time goes a step of the scheme of the share that is left, aside from the run, which is
-    the same as without: joints are closed there as at the nodes, and the order is that of the scheme. Functions of the
-    state hold their inputs over it.
+    A part of a step of the scheme leads from the node before to such a time, and leaves the run as it is: joints are
+    closed there as at the nodes, and the order is that of the scheme. Functions of the state are held over it.
     """
 
     times = np.zeros(0)
@@ -29,7 +28,7 @@ class AtTimes(MaximalRun):
 
     def tail(self) -> Block:
         """The last state, where it is later than all that is recorded."""
-        if self.taken and self.times[self.taken - 1] >= self.time * (1 - AT_NODE):
+        if self.taken and self.times[self.taken - 1] >= self.time - AT_NODE * self.march.dt:
             return self._block(self.march.advance(0), 0.0)
         return super().tail()
 

@@ -192,7 +192,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an impact may be short
             if size < shortest:
                 return status, pose, iterations, pieces
-            part, ws.search.limit[0] = size, -1
+            part, ws.search.limit[0] = min(size, 1.0 - done), -1
             if stages.size > 1 or redo:
                 go_back(plan, ws, pose)
             _keep_velocity(ws.history[0, 0], ws.velocity)

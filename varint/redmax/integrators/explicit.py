@@ -13,7 +13,7 @@ from varint.redmax.kernels.explicit import MARCHED, NOT_FINITE, Pair, Steps
 
 
 class Explicit(Adaptive):
-    """On a tree under constant inputs the same steps are compiled (kernels/explicit.py); else scipy makes them.
+    """Steps of scipy's solvers, which on a tree under constant inputs are compiled (kernels/explicit.py).
 
     Facts, of the class: ``estimates``, names of the solver's weights of the error, that of the higher order first.
     """
@@ -59,7 +59,7 @@ class Explicit(Adaptive):
             return self.step()
         if self.gets_nowhere():
             return None
-        run.f[:], run.count[:] = solver.f, (self.steps, self.evaluations, self.short)
+        run.y[:], run.f[:], run.count[:] = self.y, solver.f, (self.steps, self.evaluations, self.short)
         run.clock[:] = self.t, self.t, solver.h_abs, self.size
         control = self.task.rtol, self.task.atol, self.task.end, SHORT * self.task.end
         status = explicit.march(self.equations.compiled.plan, self.equations.ws, run, self.pair, control, steps, stop)

@@ -1,7 +1,7 @@
 """Compiled steps of an explicit Runge-Kutta pair on a tree under constant inputs.
 
-The steps and their error control are those of scipy's solvers (`scipy.integrate.RungeKutta`): a step is taken where
-the error that the pair estimates is below atol + rtol |y|, and the next one has the size that would just do.
+The steps and their error control are those of scipy's explicit solvers: a step is accepted where the error that the
+pair estimates is below atol + rtol |y|, and the size of the next one follows from that error.
 """
 
 import math
@@ -18,9 +18,9 @@ from varint.redmax.kernels.kinematics import place_and_move
 from varint.redmax.kernels.records import ReducedWorkspace
 
 MARCHED, NOT_FINITE, TOO_SMALL = range(3)
-TIME, BEFORE, SIZE, TAKEN = range(4)  # of `Steps.clock`: s now, at the start of the last step, the next step, the last
+TIME, BEFORE, SIZE, TAKEN = range(4)  # of `Steps.clock`, s: now, start of the last step; sizes of the next and the last
 STEPS, EVALUATIONS, SHORT = range(3)  # of `Steps.count`: steps, evaluations, steps in a row that were short
-SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # of the factor from a step to the next
+SAFETY, LEAST, MOST = 0.9, 0.2, 10.0  # of the factor from the size of a step to that of the next: margin and bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +30,16 @@ class Pair(Record):
     A: Float2  # (s, s)
     B: Float1  # (s,)
     error: Float2  # (1 or 2, s + 1) weights of the slopes, that of the end among them
-    exponent: Float1  # (1,) of the estimate in the factor to the next step
+    exponent: Float1  # (1,) power of the error in that factor
 
 
 @dataclass(frozen=True, eq=False)
 class Steps(Record, writable=True):
-    """A run on its way; y holds q, rates, the work of each element, J, and the states of laws."""
+    """The state of a run; y holds q, rates, the work of each element, J, and the states of laws."""
 
     tree: ReducedWorkspace
     balls: Int1  # (n,) first columns of rotation vectors
-    load: Float2  # (nb, 6) constant, force, N, world, and torque, N m, body axes
+    load: Float2  # (nb, 6) constant: force, N, world, and torque, N m, body axes
     total: Float2  # (nb, 6) the same with the forces of the mechanism
     y: Float1  # (n,)
     y_before: Float1  # (n,) at the start of the last step
@@ -106,7 +106,7 @@ def estimate_error(pair: Pair, run: Steps, h: float, rtol: float, atol: float) -
 def take_step(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: tuple) -> int:
     """One step, of the size that ``run.clock`` proposes or of a smaller one.
 
-    ``control``: rtol, atol, and the end of the run, s. Returns MARCHED, or why there is none.
+    ``control``: rtol, atol, and the end of the run, s. Returns MARCHED, or why it failed.
     """
     rtol, atol, end = control
     t, n, stages = run.clock[TIME], run.y.size, pair.B.size
@@ -128,7 +128,7 @@ def take_step(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: tuple)
             if not evaluate_slope(plan, ws, run, run.trial, run.K[s]):
                 return NOT_FINITE
         error = estimate_error(pair, run, h, rtol, atol)
-        factor = SAFETY * error ** pair.exponent[0] if error > 0.0 else MOST
+        factor = SAFETY * error ** pair.exponent[0] if error > 0.0 else MOST if error == 0.0 else LEAST  # not a number
         if error < 1.0:
             _copy(run.y, run.y_before)
             _copy(run.trial, run.y)
@@ -142,7 +142,7 @@ def take_step(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: tuple)
 
 @njit
 def is_in_charts(run: Steps) -> bool:
-    """Whether all rotation vectors are as short as charts.py wants them."""
+    """Whether no rotation vector is longer than LONGEST."""
     for n in range(run.balls.size):
         k = run.balls[n]
         if run.y[k] ** 2 + run.y[k + 1] ** 2 + run.y[k + 2] ** 2 > LONGEST**2:
@@ -152,7 +152,7 @@ def is_in_charts(run: Steps) -> bool:
 
 @njit(seconds=5, what="explicit steps in reduced coordinates")
 def march(plan: Plan, ws: Workspace, run: Steps, pair: Pair, control: tuple, most: int, stop: float) -> int:
-    """Up to ``most`` steps: to the first that reaches ``stop``, s, leaves a chart, or may be followed by the last one.
+    """Up to ``most`` steps: to the first that reaches ``stop``, s, leaves a chart, or whose next may reach the end.
 
     ``control``: rtol, atol, the end of the run, s, and the size below which a step is short, s. Returns MARCHED, or why
     a step could not be done.
