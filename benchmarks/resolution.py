@@ -32,7 +32,10 @@ PROPOSED = 0.9  # of the runs that are told: those quiet at the step that is pro
 
 
 class Case(NamedTuple):
-    """A run to be made; ``stepwise``: whether the measures that need each step by itself are taken too."""
+    """A run to be made; ``stepwise``: whether the measures that need each step by itself are taken too.
+
+    ``adaptive``: as of `varint.simulate`.
+    """
 
     name: str
     mechanism: vi.Mechanism
@@ -41,11 +44,13 @@ class Case(NamedTuple):
     dt: float
     order: int
     stepwise: bool = False
+    adaptive: bool | float = False
 
     def run(self, dt=None):
         return vi.simulate(
-            self.mechanism, self.duration, dt or self.dt, order=self.order, state=self.state, on_unresolved="ignore"
-        )
+            self.mechanism, self.duration, dt or self.dt, order=self.order, state=self.state, adaptive=self.adaptive,
+            on_unresolved="ignore",
+        )  # fmt: skip
 
 
 class Found(NamedTuple):

@@ -11,7 +11,8 @@ import varint as vi
 JUMP = 0.01  # of the scale: a run is wrong where its energy changes by more within FEW steps and does not come back
 FEW = 5  # steps
 CALM = 0.005  # of the scale: the energy of a quiet run is never off by more
-BACK = 0.2  # s, at least 20 steps and at most 200: an oscillation comes back within half of it
+BACK = 0.2  # s: an oscillation comes back within half of it
+NODES = (20, 200)  # the fewest and the most of these times
 
 
 def random_run(seed):
@@ -65,12 +66,18 @@ def largest_jump(run):
     That is the smaller one of the range within these steps and of the difference of the medians of the times `BACK`
     before and after them.
     """
-    error, scale, dt = run.energy_balance, energy_scale(run), run.t[1] - run.t[0]
-    wide, jump = int(np.clip(BACK / dt, 20, 200)), 0.0
-    for k in range(1, len(error) - FEW - wide + 2):
-        steps = error[k - 1 : k + FEW]
-        lasting = np.median(error[k + FEW - 1 : k + FEW - 1 + wide]) - np.median(error[max(0, k - wide) : k])
-        jump = max(jump, min(abs(lasting), np.ptp(steps)) / scale[k + FEW - 1])
+    t, error, scale, jump = run.t, run.energy_balance, energy_scale(run), 0.0
+    same = 1e-9 * (t[1] - t[0])
+    until, since = np.searchsorted(t, t + BACK - same), np.searchsorted(t, t - BACK + same)
+    for k in range(1, len(t) - FEW + 1):
+        last = k + FEW - 1
+        span = np.ptp(error[k - 1 : last + 1]) / scale[last]
+        after, before = np.clip((until[last] - last, k - since[k - 1]), *NODES)
+        cut_off = last + after > len(t) or (after < NODES[1] and t[last] + BACK > 2 * t[-1] - t[-2] + same)
+        if span <= jump or cut_off:
+            continue
+        lasting = np.median(error[last : last + after]) - np.median(error[max(0, k - before) : k])
+        jump = max(jump, min(abs(lasting) / scale[last], span))
     return jump, np.abs(error).max() / scale[-1]
 
 

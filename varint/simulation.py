@@ -17,7 +17,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
 from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
-from varint.integrators.adaptive import TURN, AdaptiveAtTimes, AdaptiveRun, check_adaptive
+from varint.integrators.adaptive import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.march import March
 from varint.integrators.outputs import RunAtTimes
 from varint.integrators.run import LARGEST_GAP, MaximalRun
@@ -100,8 +100,8 @@ def simulate(
         goes a step of the scheme of its own, which leaves the run as it is.
     adaptive : bool or float
         Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
-        0.1 rad in a step, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs of
-        forces may be functions, but loads must be constant, and there may be no hard stops.
+        0.1 rad in a step, 0.05 at order 2, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs
+        of forces may be functions, but loads must be constant, and there may be no hard stops.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional
@@ -134,7 +134,7 @@ def simulate(
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
     every = checked_recording(every, output, resume, progress, overwrite)
-    turn = _checked_turn(adaptive, dt)
+    _refuse_auto(adaptive, dt)
     dt, scheme, chosen = step_for(dt, energy_error, output, resume, {
         "mechanism": mechanism, "duration": duration, "state": state, "order": order, "scheme": scheme, "tol": tol,
         "force": force, "torque": torque,
@@ -142,10 +142,11 @@ def simulate(
     dt = positive(dt, "dt", ArgumentError)
     stride = checked_stride(diagnostics_every, every)
     duration, _, steps = checked_times(duration, dt)
+    method = find_scheme(order, scheme)
+    turn = _checked_turn(adaptive, method.order)
     end = steps * dt if turn is None else duration
     times = checked_output_times(output_times, end, every, diagnostics_every)
     tol = positive(tol, "tol", ArgumentError)
-    method = find_scheme(order, scheme)
     _check_forces(mechanism, method)
     compiled = _compiled(mechanism, closures)
     loads = Loads(mechanism, compiled, steps, force, torque)
@@ -199,12 +200,15 @@ def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> Maxim
     return run
 
 
-def _checked_turn(adaptive: bool | float, dt: float | str) -> float | None:
-    """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+def _refuse_auto(adaptive: bool | float, dt: float | str) -> None:
     if adaptive is not False and isinstance(dt, str):
         raise ArgumentError("adaptive steps need the longest step as a number, got dt = 'auto'")
+
+
+def _checked_turn(adaptive: bool | float, order: int) -> float | None:
+    """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
     if isinstance(adaptive, bool):
-        return TURN if adaptive else None
+        return default_turn(order) if adaptive else None
     return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)
 
 

@@ -30,9 +30,10 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--energy-error", type=float, metavar="SHARE", help=wanted)
     add_method(parser)
     follow = (
-        "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given; at most --dt"
+        "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given and 0.05 at"
+        " order 2; at most --dt"
     )
-    parser.add_argument("--adaptive", type=float, nargs="?", const=0.1, metavar="RAD", help=follow)
+    parser.add_argument("--adaptive", type=float, nargs="?", const=True, metavar="RAD", help=follow)
     halved = "do steps in which energy comes from nowhere again in halves"
     parser.add_argument("--substep", action="store_true", help=halved)
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record each N-th node")

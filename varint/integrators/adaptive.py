@@ -13,7 +13,7 @@ from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.running import Block
 
-TURN = 0.1  # rad, of the fastest body in a step where nothing else is asked for
+TURN, TURN_OF_SECOND_ORDER = 0.1, 0.05  # rad, of the fastest body in a step where nothing else is asked for
 
 
 class AdaptiveRun(MaximalRun):
@@ -115,6 +115,11 @@ class AdaptiveAtTimes(AtTimes, AdaptiveRun):
     def _share(self) -> float:
         left = (self.times[self.taken] - self.time) / self.march.dt
         return left if left > SAME_TIME else 0.0
+
+
+def default_turn(order: int) -> float:
+    """rad, with ``adaptive=True``."""
+    return TURN if order > 2 else TURN_OF_SECOND_ORDER
 
 
 def check_adaptive(run: MaximalRun) -> None:

@@ -269,6 +269,8 @@ class Pace(Record, writable=True):
     factor: Float1  # (1,) s, dt over the turn of a step; zero: steps of dt
     density: Float1  # (1,) dt over the size of the next step
     time: Float1  # (2,) s, at the node, and what rounding took off it
+    velocity: Float2  # (nb, 6) at the node
+    acceleration: Float2  # (nb, 6)
     rows: Int1  # (nr,) numbers of all rows
     bend: Float1  # (nh,) second time derivative of the targets of constraints
 

@@ -30,9 +30,17 @@ def _copy_rows(values, kept, back):
 
 
 @njit
+def copy_products(plan, ws, back):
+    """Coordinates of products of exponentials to ``ws.kept``, or the other way where ``back``."""
+    if plan.products.start.size:
+        _copy_rows(ws.products.q, ws.kept.q, back)
+        _copy_rows(ws.products.order, ws.kept.order, back)
+
+
+@njit
 def _copy_state(plan, ws, pose, back):
     """The state with the pose ``pose`` to ``ws.kept``, or the other way where ``back``."""
-    kept, efforts, products = ws.kept, ws.efforts, ws.products
+    kept, efforts = ws.kept, ws.efforts
     _copy_rows(ws.position[pose], kept.position, back)
     _copy_rows(ws.quat[pose], kept.quat, back)
     _copy_rows(ws.momentum, kept.momentum, back)
@@ -44,9 +52,7 @@ def _copy_state(plan, ws, pose, back):
     _copy(efforts.state, kept.state, back)
     _copy(efforts.target, kept.target, back)
     _copy(efforts.target_rate, kept.target_rate, back)
-    if plan.products.start.size:
-        _copy_rows(products.q, kept.q, back)
-        _copy_rows(products.order, kept.order, back)
+    copy_products(plan, ws, back)
 
 
 @njit

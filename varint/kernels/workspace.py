@@ -56,7 +56,9 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         efforts=efforts,
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
         balance=_balance(),
-        pace=Pace(*np.zeros((2, 1)), np.zeros(2), np.arange(nr), np.zeros(plan.constraints.row.size)),
+        pace=Pace(
+            *np.zeros((2, 1)), np.zeros(2), *np.zeros((2, nb, 6)), np.arange(nr), np.zeros(plan.constraints.row.size)
+        ),
         kept=_kept(efforts, products, nb, stages),
         products=products,
         ldu=_factors(plan),
