@@ -135,16 +135,15 @@ EIGHTH = {  # start velocity, duration by that of the case, and steps, of the fi
     "n_four_bar": (0.7, 4, 16),
     "n_pendulum": (0.7, 2, 12),
     "peaucellier": (0.7, 4, 16),
-    "rhombus_chain": (0.7, 2, 16),
     "sarrus": (0.7, 1, 7),
     "scissor_lift": (0.7, 1, 4),
-    "slider_crank": (0.2, 1, 4),
+    "slider_crank": (0.4, 3, 14),
     "spinning_top": (0.7, 4, 24),
     "stewart_platform": (1.2, 4, 8),
     "three_link_loop": (0.7, 2, 8),
     "tree": (0.7, 1, 4),
 }
-TOO_EXACT = {"andrews_squeezer", "governor", "snake", "spatial_slider_crank"}  # no start was found that shows eight
+TOO_EXACT = {"andrews_squeezer", "governor", "rhombus_chain", "snake", "spatial_slider_crank"}  # no start was found that shows eight
 
 
 @pytest.mark.parametrize("name", EIGHTH)
