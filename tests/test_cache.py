@@ -402,6 +402,8 @@ def test_damaged_files_of_the_real_kernels(tmp_path):
         "efforts at recorded nodes",
         "reactions",
         "reduced coordinates",
+        "forces in reduced coordinates",
+        "explicit steps in reduced coordinates",
     ]
     assert run() == (first, [])
     files = files_in(tmp_path)
