@@ -32,7 +32,7 @@ def operator():
             mechanism = force_samples.sample_mechanism(rng, force_samples.samples(rng)[name])
             found.append(test_operator.check(test_operator.Step(mechanism, rng, 0.05, 5.0, at_end)))
         mechanism = force_samples.coupled_everywhere(rng)
-        found.append(test_operator.check(test_operator.Step(mechanism, rng, 0.05, 5.0, at_end)))
+        found.append(test_operator.check(test_operator.Step(mechanism, rng, 0.02, 1.0, at_end)))
     return np.max(found, axis=0)
 
 
