@@ -100,10 +100,11 @@ millionth, so the files have some 10 MB, and memory stays at 280 MB however far 
 * *Trend over the run*: slope of the line through {batches} batch means of the energy, times the duration, with its
   standard error.
 * *Square-root law*: the unit round-off of the energy times the square root of the number of stages. Round-off that is
-  random in each stage would leave that much (Brouwer's law). Sums are compensated, so less is left.
+  random in each stage would leave that much (Brouwer's law). Sums are compensated, so less may be left.
 
-At order 2 the error is that of the scheme, which comes and goes. At order 6 there is round-off alone. It wanders, so a
-line through it has a slope; in the pendulum that is more than chance gives, and still a small part of the law.
+At order 2 there is the error of the scheme, which comes and goes, and no trend. At order 6 round-off shows, and it has a
+small trend: in the pendulum some hundredth of the law, in the four-bar as much as the law, a hundred-billionth of its
+energy in 138 hours.
 
 ![Batch means of the energy error over 10^8 steps](images/long_runs.png)
 """.replace("{batches}", str(BATCHES))
