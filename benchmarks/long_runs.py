@@ -102,8 +102,8 @@ millionth, so the files have some 10 MB, and memory stays at 280 MB however far 
 * *Square-root law*: the unit round-off of the energy times the square root of the number of stages. Round-off that is
   random in each stage would leave that much (Brouwer's law). Sums are compensated, so less may be left.
 
-At order 2 there is the error of the scheme, which comes and goes, and no trend. At order 6 round-off shows, and it has a
-small trend: in the pendulum some hundredth of the law, in the four-bar as much as the law, a hundred-billionth of its
+At order 2 there is the error of the scheme, which comes and goes, and no trend. At order 6 round-off shows, and it has
+a small trend: in the pendulum some hundredth of the law, in the four-bar as much as the law, a hundred-billionth of its
 energy in 138 hours.
 
 ![Batch means of the energy error over 10^8 steps](images/long_runs.png)

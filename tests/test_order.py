@@ -143,7 +143,13 @@ EIGHTH = {  # start velocity, duration by that of the case, and steps, of the fi
     "three_link_loop": (0.7, 2, 8),
     "tree": (0.7, 1, 4),
 }
-TOO_EXACT = {"andrews_squeezer", "governor", "rhombus_chain", "snake", "spatial_slider_crank"}  # no start was found that shows eight
+TOO_EXACT = {
+    "andrews_squeezer",
+    "governor",
+    "rhombus_chain",
+    "snake",
+    "spatial_slider_crank",
+}  # no start was found that shows eight
 
 
 @pytest.mark.parametrize("name", EIGHTH)
