@@ -27,27 +27,32 @@ from varint.kernels.projection import project
 from varint.kernels.restart import go_back, keep_start
 
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
+NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
 
 
 @njit
 def _extrapolate(velocity, history, length):
-    """Start value of Newton's iteration, by the backward differences ``history`` (n, nb, 6) of this stage's steps.
+    """Write to ``velocity`` (nb, 6) the start value of Newton's iteration, from ``history`` (n, nb, 6).
 
-    The polynomial has the degree that would have been best for the last step. ``length``, m, weighs rad/s.
+    That holds the velocity of the same stage in the last step, and its backward differences. The polynomial has the
+    degree that would have been best for the last step, or the second where none was near: the solution that is found
+    from there is then the one that belongs to the motion more often. ``length``, m, weighs rad/s.
     """
-    best, least = 0, math.inf
-    for k in range(1, history.shape[0]):
+    degree, least, scale = 2, NEAR_ENOUGH, 0.0
+    for k in range(history.shape[0]):
         size = 0.0
         for i in range(velocity.shape[0]):
             d = history[k, i]
             size += d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
             size += length * length * (d[3] * d[3] + d[4] * d[4] + d[5] * d[5])
-        if size < least:
-            best, least = k - 1, size
+        if k == 0:
+            scale = size
+        elif size < least * scale:
+            degree, least = k - 1, size / scale
     for i in range(velocity.shape[0]):
         for k in range(6):
             velocity[i, k] = history[0, i, k]
-    for j in range(1, best + 1):
+    for j in range(1, degree + 1):
         for i in range(velocity.shape[0]):
             for k in range(6):
                 velocity[i, k] += history[j, i, k]
@@ -121,7 +126,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         set_targets(plan, ws, inputs, node, after, dt)
     if extrapolate:
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
-    return solve_step(plan, ws, pose, 1 - pose, h, tol)
+    return solve_step(plan, ws, pose, 1 - pose, h, tol, 2 if ws.history.shape[0] > 1 else 1)
 
 
 @njit
