@@ -1,10 +1,13 @@
 """Steps that follow the motion, and steps that are done again where energy comes from nowhere."""
 
+import json
+
 import numpy as np
 import pytest
 from resolution_runs import JUMP, largest_jump, random_run
 
 import varint as vi
+from varint.cli import main
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 from varint.kernels.pace import keep_pace
@@ -357,3 +360,10 @@ def test_times_after_the_last_node_leave_the_end():
     run = vi.simulate(mechanism, 1.0, 0.02, adaptive=True, output_times=[0.3, between, 1.0 - 1e-7])
     assert run.t.tolist() == [0.0, 0.3, between, 1.0 - 1e-7, 1.0]
     assert np.array_equal(run.position[-1], nodes.position[-1])
+
+
+def test_the_command_tells_the_time_that_was_simulated(capsys):
+    assert main(["run", "double_pendulum", "--duration", "1", "--dt", "0.02", "--adaptive", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["simulated"] == 1.0
+    assert told["asked_steps"] is None

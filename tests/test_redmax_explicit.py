@@ -141,3 +141,8 @@ def test_what_is_not_finite_ends_the_run():
     with pytest.raises(vi.ConvergenceError, match="not finite") as caught:
         vi.redmax.simulate(mechanism, 5.0)
     assert 0.1 < caught.value.trajectory.t[-1] < 1.0
+
+
+def test_a_tolerance_below_round_off_is_refused():
+    with pytest.raises(vi.ArgumentError, match=r"rtol must be at least 2\.5e-14"):
+        vi.redmax.simulate(vi.mechanisms.n_pendulum(n=1), 0.1, rtol=1e-20)

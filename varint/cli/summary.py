@@ -37,8 +37,8 @@ def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
 def _simulated(trajectory: Trajectory) -> float:
     """Time that the run has covered, s; its last steps may not be recorded."""
     settings = trajectory.settings
-    covered = settings["dt"] * trajectory.steps if settings["formulation"] == "maximal" else trajectory.t[-1]
-    return float(covered)
+    alike = settings["formulation"] == "maximal" and settings.get("turn") is None
+    return float(settings["dt"] * trajectory.steps if alike else trajectory.t[-1])
 
 
 def _of_mechanism(trajectory: Trajectory) -> list[Fact]:
@@ -137,7 +137,7 @@ def _of_diagnostics(trajectory: Trajectory) -> list[Fact]:
 def _of_recording(trajectory: Trajectory) -> list[Fact]:
     """What was asked for, and what has come of it."""
     settings = trajectory.settings
-    steps = settings["steps"] if settings["dt"] else None
+    steps = settings["steps"] if settings["dt"] and settings.get("turn") is None else None
     chosen = "at the times asked for" if settings.get("output_times") else f"every {settings['every']}"
     return [
         Fact("recorded_nodes", "recorded nodes", len(trajectory)),

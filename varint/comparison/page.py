@@ -152,7 +152,8 @@ def _costs(comparison: "Comparison") -> Table:
         " the size of the parts.",
         "Evaluations: Newton iterations of VI and of schemes with steps of one size, accelerations of the others;"
         " those of integrators of one's own are not counted.",
-        "Wall time: of stepping, without compilation. VI steps in compiled code, the integrators of REDMAX in Python:"
+        "Wall time: of stepping, without compilation. VI steps in compiled code; REDMAX does where an explicit"
+        " integrator runs on a tree under constant inputs, else in Python:"
         " evaluations compare the methods, wall times these implementations.",
     ]
     return Table("Energy, drift and cost", (*FIRST, *(f">{column}" for column in columns)), rows, notes)

@@ -38,7 +38,16 @@ from varint.running import (
     refuse_unknown,
 )
 
-OF_MAXIMAL = ("order", "scheme", "tol", "closures", "energy_error")  # arguments of the other simulate
+LEAST_RTOL = 2.5e-14
+OF_MAXIMAL = (
+    "adaptive",
+    "on_unresolved",
+    "order",
+    "scheme",
+    "tol",
+    "closures",
+    "energy_error",
+)  # arguments of the other simulate
 
 
 def simulate(
@@ -161,6 +170,8 @@ def simulate(
 def _checked_task(end: float, dt: float | None, rtol: float, atol: float | None) -> Task:
     """What the integrator is to do, with its largest errors of a step; raises ArgumentError."""
     rtol = positive(rtol, "rtol", ArgumentError)
+    if rtol < LEAST_RTOL:
+        raise ArgumentError(f"rtol must be at least {LEAST_RTOL:g}, which is near round-off, got {rtol:g}")
     return Task(end, dt, rtol, 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError))
 
 

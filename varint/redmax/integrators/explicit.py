@@ -61,7 +61,7 @@ class Explicit(Adaptive):
             return None
         run.y[:], run.f[:], run.count[:] = self.y, solver.f, (self.steps, self.evaluations, self.short)
         run.clock[:] = self.t, self.t, solver.h_abs, self.size
-        control = self.task.rtol, self.task.atol, self.task.end, SHORT * self.task.end
+        control = solver.rtol, solver.atol, self.task.end, SHORT * self.task.end
         status = explicit.march(self.equations.compiled.plan, self.equations.ws, run, self.pair, control, steps, stop)
         if status != MARCHED:
             self.failure = str(NotFinite()) if status == NOT_FINITE else GIVEN_UP
