@@ -104,7 +104,8 @@ millionth, so the files have some 10 MB, and memory stays at 280 MB however far 
 
 At order 2 there is the error of the scheme, which comes and goes, and no trend. At order 6 round-off shows, and it has
 a small trend: in the pendulum some hundredth of the law, in the four-bar as much as the law, a hundred-billionth of its
-energy in 138 hours.
+energy in 138 hours. These two runs went one increment of Newton's method beyond `tol`. Schemes above order 2 go two
+now, and 300 000 steps of the four-bar then show no trend, where before it was 3e-12 J.
 
 ![Batch means of the energy error over 10^8 steps](images/long_runs.png)
 """.replace("{batches}", str(BATCHES))
