@@ -178,12 +178,20 @@ def simulate(
     job = Job(mechanism, settings, inputs, steady, every, output, resume, progress, overwrite)
     record = carry_out(diagnosed(run, job, Trajectory), job)
     trajectory = answer(_trajectory(record), run.failure)
-    if on_unresolved != "ignore" and (unresolved := find_unresolved(trajectory, dt)):
-        if on_unresolved == "raise":
-            message, time, body = unresolved
-            raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
-        warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=2)
+    if on_unresolved != "ignore":
+        _tell_unresolved(trajectory, dt, on_unresolved == "raise")
     return trajectory
+
+
+def _tell_unresolved(trajectory: Trajectory, dt: float, error: bool) -> None:
+    """Warn the caller of `simulate`, or raise UnresolvedError, where steps did not resolve the motion."""
+    unresolved = find_unresolved(trajectory, dt)
+    if unresolved is None:
+        return
+    if error:
+        message, time, body = unresolved
+        raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
+    warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=3)
 
 
 def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> MaximalRun:

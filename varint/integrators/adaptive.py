@@ -63,13 +63,9 @@ class AdaptiveRun(MaximalRun):
             if march.passes(min(march.end, march.stop)):
                 break
             self._give(1)
-            self._command()
-            block = march.advance(1)
-            blocks.append(block)
+            blocks.append(self._commanded())
             if march.failure:
                 break
-            self._call()
-            block.command[:, [k for _, k in self.controllers]] = march.inputs
         return join_blocks(blocks)
 
     def _give(self, steps: int) -> None:

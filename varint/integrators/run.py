@@ -172,14 +172,19 @@ class MaximalRun:
             nodes = [step, step + 1] if len(commands) > 1 else [0, 0]
             march.commands, march.command_rates, march.first = commands[nodes], rates[nodes], march.node
             march.series = series[step : step + 2]
-            self._command()
-            block = march.advance(1)
-            blocks.append(block)
+            blocks.append(self._commanded())
             if march.failure:
                 break
-            self._call()
-            block.command[:, [k for _, k in self.controllers]] = march.inputs
         return join_blocks(blocks)
+
+    def _commanded(self) -> MarchBlock:
+        """March one step; the functions that command forces are called at its end, for the step to come."""
+        self._command()
+        block = self.march.advance(1)
+        if not self.march.failure:
+            self._call()
+            block.command[:, [k for _, k in self.controllers]] = self.march.inputs
+        return block
 
     def _give(self, steps: int) -> None:
         """Loads and commands of so many steps from the present node on."""
