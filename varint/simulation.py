@@ -143,7 +143,7 @@ def simulate(
     stride = checked_stride(diagnostics_every, every)
     duration, _, steps = checked_times(duration, dt)
     method = find_scheme(order, scheme)
-    turn = _checked_turn(adaptive, method.order)
+    turn = _checked_turn(adaptive, method)
     end = steps * dt if turn is None else duration
     times = checked_output_times(output_times, end, every, diagnostics_every)
     tol = positive(tol, "tol", ArgumentError)
@@ -213,10 +213,12 @@ def _refuse_auto(adaptive: bool | float, dt: float | str) -> None:
         raise ArgumentError("adaptive steps need the longest step as a number, got dt = 'auto'")
 
 
-def _checked_turn(adaptive: bool | float, order: int) -> float | None:
+def _checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
     """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+    if adaptive is not False and method.staggered:
+        raise ArgumentError("adaptive steps need order 2 or above: order 1 starts half a step before its first node")
     if isinstance(adaptive, bool):
-        return default_turn(order) if adaptive else None
+        return default_turn(method.order) if adaptive else None
     return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)
 
 

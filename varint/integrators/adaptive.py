@@ -130,5 +130,3 @@ def check_adaptive(run: MaximalRun) -> None:
             "adaptive steps cannot take one value a node, for their nodes are not known beforehand: give inputs of"
             " forces as functions of time, and loads on bodies that change by a force, such as PointForce"
         )
-    if run.march.scheme.staggered:
-        raise ArgumentError("adaptive steps need order 2 or above: order 1 starts half a step before its first node")
