@@ -106,7 +106,7 @@ SETUPS = {
     ("name", "bound", "trend"),
     [
         ("spring_pendulum", 1e-3, 2e-4),
-        ("floating_group", 1.5e-2, 5e-4),
+        ("floating_group", 1.5e-2, 2.5e-3),  # chaotic: trends of starts that differ by 1e-9 spread by 5e-4
         ("sprung_four_bar", 2e-4, 1e-5),
         ("weights_on_a_cable", 5e-4, 1e-5),
         ("bushed_body", 2e-3, 1e-5),

@@ -38,6 +38,7 @@ DIRECTION_BOUND = 0.15  # rad: the same for the direction of a rod or a taut tet
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
 SHRUNK = 0.01  # the next increment takes the same factors where the last one left this share of the residual, or less
 SHARP = 0.125  # share of the floor below which a residual is nothing but round-off
+NOTHING = 1e-6  # share of the floor: what is left of a residual below that does not move the energy in 1e8 steps
 ROUND_OFF = 1e4  # times the floor: a residual that is accepted where increments have come down to round-off
 EPSILON = 2.220446049250313e-16
 
@@ -236,9 +237,9 @@ def solve_step(plan, ws, start, end, h, tol, further):
     ``ws.multiplier`` and the residuals belong to it. Returns (status, iterations).
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
-    are at round-off. So many ``further`` increments, by the factors at hand, then take the residuals down to round-off:
-    what Newton's method leaves would move the mean energy from step to step. After one it is still some 1e-18 of the
-    energy of a four-bar in a step of order 6; after two no trend was found.
+    are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
+    where the next one would be NOTHING: what Newton's method leaves would move the mean energy from step to step. After
+    one it is still some 1e-18 of the energy of a four-bar in a step of order 6; after two no trend was found.
 
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
@@ -292,7 +293,8 @@ def solve_step(plan, ws, start, end, h, tol, further):
             sharp = further == 1 and unbalanced <= 4.0 * EPSILON and worst <= SHARP * floor
             if left == 0 or upper == end or sharp:
                 return CONVERGED, iteration
-            left, factored = left - 1, True
+            after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
+            left, factored = 0 if after_next <= NOTHING * floor else left - 1, True
         else:
             factored = share == 1.0 and upper == start and merit < SHRUNK * SHRUNK * previous
     return CONVERGED if left < further else NOT_CONVERGED, ITERATIONS
