@@ -83,7 +83,7 @@ def test_clock_settles():
         times, at_mid_swing = clock.ticks(trajectory)
         assert at_mid_swing[-3:].mean() == pytest.approx(kinetic, rel=0.008)
         assert np.diff(times)[-3:].mean() == pytest.approx(period, rel=0.005)
-        assert abs(trajectory.energy_balance).max() < 1e-4 * trajectory.kinetic.max()
+        assert abs(trajectory.energy_balance).max() < 1e-3 * trajectory.kinetic.max()
     at = np.searchsorted(run.t, clock.ticks(run)[0][-4:])
     given, taken = (-np.diff(run.dissipated["motor"][at]), np.diff(run.dissipated["bank"][at]))
     assert given == pytest.approx(4 * clock.EFFORT * clock.WINDOW, rel=0.02)  # two impulses a period

@@ -108,13 +108,13 @@ def test_start(name):
 
 @every_mechanism
 def test_short_run(name):
-    run, fine = short_run(name), short_run(name, refined=2)
+    run, fine = short_run(name), short_run(name, refined=4)
     assert run.success
     assert len(run.t) == 201
     assert run.drift.max() < 1e-10
     error, fine_error = (np.abs(r.energy_balance).max() / r.kinetic.max() for r in (run, fine))
     assert error < 0.02
-    assert fine_error < max(0.3 * error, 1e-10)  # of second order
+    assert fine_error < max(0.1 * error, 1e-10)  # of second order
 
 
 @given("variants")

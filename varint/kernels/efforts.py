@@ -32,7 +32,7 @@ from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import add, cross, dot, scale, sub, vector
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.laws import evaluate_laws
+from varint.kernels.laws import evaluate_laws, law_work
 from varint.kernels.loads import differentiate_loads, evaluate_loads, load_power
 from varint.kernels.measures import weighted_curvature
 from varint.kernels.plan import Plan, Workspace
@@ -237,13 +237,15 @@ def curvature_factor(plan, work, s, m):
 
 
 @indirect
-def finish_efforts(plan: Plan, ws: Workspace, half_step: float) -> None:
-    """Add h/2 f (g_x, (I - [T]) g_theta) to ``ws.momentum``; add to the works and states; keep the measures' values."""
+def finish_efforts(plan: Plan, ws: Workspace, start: int, half_step: float) -> None:
+    """Add h/2 f (g_x, (I - [T]) g_theta) to ``ws.momentum``; add to the works and states; keep the measures' values.
+
+    ``start``: the pose where the step begins.
+    """
     work = ws.efforts
     for s in range(plan.laws.sum_law.size - 1):
         for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
-            e = plan.laws.element[f]
-            work.work[e] += 2.0 * half_step * work.effort[e] * work.sum_rate[s]
+            work.work[plan.laws.element[f]] += law_work(plan, ws, f, s, start, 2.0 * half_step)
             if plan.laws.state[f] >= 0:
                 work.state[plan.laws.state[f]] += 2.0 * half_step * work.flow[plan.laws.state[f]]
         for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):

@@ -3,6 +3,10 @@
 The variational integrator asks for them in the middle of a step, the reduced form at a node or the end of a stage.
 """
 
+import math
+
+import numpy as np
+
 from varint._numba import njit, switch
 from varint.kernels.measures import rate_of, weighted_measure
 from varint.model.forces import LAWS
@@ -45,6 +49,7 @@ _potential = switch(
     "plan, f, value",
     [(law.potential, _call(law, law.potential_arguments)) if law.potential else (_none, "function()") for law in _laws],
 )
+_HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 
 
 @njit
@@ -75,6 +80,35 @@ def law_effort(plan, work, f, value, rate, span):
 def law_potential(plan, f, value):
     """J, of law f; zero where it has none."""
     return _potential(plan.laws.kind[f], plan, f, value)
+
+
+@njit
+def law_work(plan, ws, f, s, start, span):
+    """J, of law f along sum s in a step of ``span`` seconds from the pose ``start`` to the pose 1 - ``start``.
+
+    Its effort times the rate in the middle. Where the law has a potential, a step that is too long misses some of the
+    change of that. What it misses is added, as far as that is more than the damping's work, which is no better known.
+    """
+    work = ws.efforts
+    effort, value, rate = work.effort[plan.laws.element[f]], work.sum_value[s], work.sum_rate[s]
+    done = span * effort * rate
+    if not _HAS_POTENTIAL[plan.laws.kind[f]]:
+        return done
+    at_rest = span * law_effort(plan, work, f, value, 0.0, 0.0)[0] * rate
+    before = law_potential(plan, f, _sum_at(plan, ws, s, start, work.value_near))
+    after = law_potential(plan, f, _sum_at(plan, ws, s, 1 - start, work.value))
+    missed, damped = before - after - at_rest, abs(done - at_rest)
+    return done + math.copysign(max(0.0, abs(missed) - damped), missed)
+
+
+@njit
+def _sum_at(plan, ws, s, pose, near):
+    """Value of sum s at the pose ``pose``, angles with the turns nearest to ``near`` (nm,)."""
+    value, scratch = 0.0, ws.efforts.change
+    for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):
+        own = weighted_measure(plan, ws, m, near[m], ws.position[pose], ws.rotation[pose], scratch)
+        value += plan.measures.weight[m] * own
+    return value
 
 
 @njit(seconds=1, what="steps in maximal coordinates")

@@ -142,7 +142,7 @@ def _finish_part(plan, ws, inputs, pose, h, when):
     set_load(plan, ws, inputs, node, after)
     work = _finish(plan, ws, half_step)
     if has_efforts(plan):
-        finish_efforts(plan, ws, half_step)
+        finish_efforts(plan, ws, pose, half_step)
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
         finish_constraints(plan, ws, end)
