@@ -198,11 +198,14 @@ def test_the_oscillation_is_what_comes_back(seed):
 
 
 def test_a_chain_that_whips_is_told():
-    """Ten links from level, at 12.5 ms and order 4: in a minute it gains half its energy scale."""
+    """Ten links from level, at 12.5 ms and order 4: in a minute some of its energy scale comes from nowhere.
+
+    How much hangs on the last bit of the start: a twentieth, or half.
+    """
     chain = ten_links()
     with pytest.warns(vi.UnresolvedWarning, match=r"body 'link \d+' .* at \d+ .* Try dt = \d") as caught:
         run = vi.simulate(chain, 60.0, 0.0125, order=4)
-    assert energy_error(run) > 0.3
+    assert energy_error(run) > 0.02
     assert len(caught) == 1
     assert caught[0].filename == __file__
     times = run.unresolved
