@@ -198,21 +198,18 @@ def test_the_oscillation_is_what_comes_back(seed):
 
 
 def test_a_chain_that_whips_is_told():
-    """Ten links from level, at 12.5 ms and order 4: in a minute some of its energy scale comes from nowhere.
-
-    How much hangs on the last bit of the start: a twentieth, or half.
-    """
+    """Ten links from level, at 16 ms and order 4: in a minute much of its energy scale comes from nowhere."""
     chain = ten_links()
     with pytest.warns(vi.UnresolvedWarning, match=r"body 'link \d+' .* at \d+ .* Try dt = \d") as caught:
-        run = vi.simulate(chain, 60.0, 0.0125, order=4)
-    assert energy_error(run) > 0.02
+        run = vi.simulate(chain, 60.0, 0.016, order=4)
+    assert energy_error(run) > 0.1
     assert len(caught) == 1
     assert caught[0].filename == __file__
     times = run.unresolved
     assert 0 < times.size == np.count_nonzero(run.unresolved_body >= 0)
     assert f"t = {times[0]:g} s" in str(caught[0].message)
     jumps = np.abs(np.diff(run.energy)) > WRONG * np.ptp(run.potential)
-    assert np.abs(run.t[1:][jumps][0] - times).min() < 0.035
+    assert np.abs(run.t[1:][jumps][0] - times).min() < 0.04
 
 
 def test_a_closed_mechanism_that_whips_is_told():
