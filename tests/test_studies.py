@@ -56,6 +56,15 @@ def test_intervals_hold_the_true_slope_nineteen_times_in_twenty(rng, memory, cou
     assert (plain / 500 < 0.6) == (memory > 0.5)
 
 
+def test_intervals_hold_the_slope_of_a_walk_with_a_drift(rng):
+    """As round-off adds up. By batches alone the interval would hold it in three cases of five."""
+    t, inside = np.arange(1000.0), 0
+    for _ in range(500):
+        found = fitted(t, np.cumsum(rng.standard_normal(1000) + 0.05), line=True)
+        inside += found.interval[0] < 0.05 < found.interval[1]
+    assert 0.85 <= inside / 500 <= 0.98
+
+
 def test_intervals_hold_the_true_mean(rng):
     t, inside = np.arange(2000.0), 0
     for _ in range(500):

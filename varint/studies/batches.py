@@ -2,7 +2,8 @@
 
 Neighbouring values are taken together into batches, until the means of neighbouring batches are independent as far as
 can be told (Flyvbjerg and Petersen). A standard error from the scatter of these means holds whatever the dependence
-within a batch is.
+within a batch is. Where even the last few depend on each other, the values may walk, as what round-off adds up to
+does: the slope of a walk that goes nowhere is seldom near zero. Its error comes from the changes between batches.
 """
 
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from scipy import stats
 
 MOST = 512  # batches; a power of two, as is
 LEAST = 8
+FEW = 16  # batches, in which a walk may look independent
 INDEPENDENT = 0.5  # over the root of the number of batches: correlation of neighbouring means that is none
 CONFIDENCE = 0.95
 
@@ -47,9 +49,8 @@ def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
     found, mean = (np.add.reduceat(each, edges[:-1]) / share for each in (t, values))
     while True:
         fit, rest = _least_squares(found, mean, share, line)
-        size = rest @ rest
-        if len(share) <= LEAST or abs(rest[1:] @ rest[:-1]) <= INDEPENDENT / np.sqrt(len(share)) * size:
-            return fit
+        if len(share) <= LEAST or abs(rest[1:] @ rest[:-1]) <= INDEPENDENT / np.sqrt(len(share)) * (rest @ rest):
+            return _of_a_walk(fit, rest) if line and len(share) <= FEW < count else fit
         found, mean = (_in_pairs(share * each) / _in_pairs(share) for each in (found, mean))
         share = _in_pairs(share)
 
@@ -63,8 +64,18 @@ def _least_squares(t: np.ndarray, mean: np.ndarray, share: np.ndarray, line: boo
     free = len(t) - (2 if line else 1)
     error = float(np.sqrt(share @ rest**2 / free / spread))
     value = float(slope if line else level)
-    reach = stats.t.ppf(0.5 + CONFIDENCE / 2, free) * error
-    return Fit(value, error, value + reach * np.array([-1.0, 1.0]), float(level), t, mean), rest
+    return Fit(value, error, _interval(value, error, free), float(level), t, mean), rest
+
+
+def _of_a_walk(fit: Fit, rest: np.ndarray) -> Fit:
+    """The line with the error that it has if the means are a random walk (Durlauf and Phillips 1988), if larger."""
+    count, step = len(rest), np.sqrt(np.diff(rest) @ np.diff(rest) / (len(rest) - 2)) / np.diff(fit.t).mean()
+    error = max(fit.error, float(step * np.sqrt(1.2 / count)))
+    return fit._replace(error=error, interval=_interval(fit.value, error, count - 2))
+
+
+def _interval(value: float, error: float, free: int) -> np.ndarray:
+    return value + stats.t.ppf(0.5 + CONFIDENCE / 2, free) * error * np.array([-1.0, 1.0])
 
 
 def _in_pairs(values: np.ndarray) -> np.ndarray:
