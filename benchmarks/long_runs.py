@@ -75,7 +75,8 @@ def write_page(folder):
         law = EPSILON * np.abs(energy).max() * np.sqrt(stages)
         rows.append(
             f"| {run.what} | {method.order}, `{method.name}` | {1000 * run.dt:g} ms | {span / 3600:.0f} h |"
-            f" {largest:.1e} J | {trend.change:.1e} ± {trend.error * span:.1e} J | {law:.1e} J | {trajectory.wall_time / 60:.0f} min |"
+            f" {largest:.1e} J | {trend.change:.1e} ± {trend.error * span:.1e} J | {law:.1e} J |"
+            f" {trajectory.wall_time / 60:.0f} min |"
         )
     axes[-1, 0].set(xlabel="t (h)")
     figure.savefig(FIGURE, dpi=100)

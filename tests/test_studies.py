@@ -57,7 +57,7 @@ def test_intervals_hold_the_true_slope_nineteen_times_in_twenty(rng, memory, cou
 
 
 def test_intervals_hold_the_slope_of_a_walk_with_a_drift(rng):
-    """As round-off adds up. By batches alone the interval would hold it in three cases of five."""
+    """As round-off adds up. By batches alone the interval would hold it in two cases of five."""
     t, inside = np.arange(1000.0), 0
     for _ in range(500):
         found = fitted(t, np.cumsum(rng.standard_normal(1000) + 0.05), line=True)
