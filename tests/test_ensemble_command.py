@@ -70,7 +70,7 @@ def test_the_folder_and_going_on(capsys, folder):
         assert [float(row[name]) for row in rows] == values["table"][name]
     assert vi.load("e/runs/000/000001.h5").success
     values, lines = json_of(capsys, [*argv, "--json"], 2)
-    assert "resume=True goes on with it" in values["error"]
+    assert "--resume goes on with it, --force replaces it" in values["error"]
     run = (folder / "e" / "runs" / "000" / "000000.h5").stat().st_mtime_ns
     assert main([*argv, "--resume", "--quiet"]) == 0
     assert capsys.readouterr().out == ""

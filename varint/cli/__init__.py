@@ -19,6 +19,7 @@ from varint.errors import ConvergenceError, EnsembleError, FileError, VarintErro
 from varint.model.checks import OF_USERS
 
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
+OPTIONS = {"resume=True": "--resume", "overwrite=True": "--force"}  # what messages say in Python, and here
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -90,7 +91,10 @@ def _told(problem: BaseException | None) -> tuple[int, str]:
         if not any(note.startswith(OF_USERS) for note in notes):
             raise problem
         text = f"{type(problem).__name__}: {text}"
-    return code, " ".join("; ".join([text, *notes]).split())
+    told = " ".join("; ".join([text, *notes]).split())
+    for of_python, of_command in OPTIONS.items():
+        told = told.replace(of_python, of_command)
+    return code, told
 
 
 def _as_data(problem: BaseException | None, text: str) -> dict[str, str]:
