@@ -25,7 +25,7 @@ LAYERS = [
     {"diagnosing"},
     {"integrators", "redmax"},
     {"simulation"},
-    {"step_choice"},
+    {"step_choice", "gradients"},
     {"viz"},
     {"comparison"},
     {"ensembles"},

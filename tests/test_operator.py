@@ -164,7 +164,7 @@ def refined(mechanism, state, h, commands=None):
         stiffen(plan, ws, *step[:2], 0.5 * h)
     solve_newton(plan, ws, *(part.copy() for part in right), *step[:2])
     passes, spare = np.zeros(6), tuple((np.zeros_like(body), np.zeros_like(row)) for _ in range(3))
-    refine(plan, ws, step, *right, passes, spare)
+    refine(plan, ws, step, *right, passes, spare, False)
     return passes
 
 

@@ -59,6 +59,7 @@ __all__ = [
     "crossings",  # noqa: F405
     "deformable_spring",
     "ensemble",  # noqa: F405
+    "gradient",  # noqa: F405
     "energy_trend",  # noqa: F405
     "load",
     "load_ensemble",  # noqa: F405
@@ -93,6 +94,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("varint.redmax")
     if name == "compare":
         return importlib.import_module("varint.comparison").compare
+    if name == "gradient":
+        return importlib.import_module("varint.gradients").gradient
     if name in ("ensemble", "load_ensemble", "random_draws"):
         return getattr(importlib.import_module("varint.ensembles"), name)
     if name in STUDIES:

@@ -147,7 +147,7 @@ def simulate(
     end = steps * dt if turn is None else duration
     times = checked_output_times(output_times, end, every, diagnostics_every)
     tol = positive(tol, "tol", ArgumentError)
-    _check_forces(mechanism, method)
+    check_forces(mechanism, method)
     compiled = _compiled(mechanism, closures)
     loads = Loads(mechanism, compiled, steps, force, torque)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
@@ -249,7 +249,7 @@ def _compiled(mechanism: Mechanism, closures: str) -> Compiled:
     return compile_structure(mechanism, clustered=False) if single else mechanism.compiled
 
 
-def _check_forces(mechanism: Mechanism, method: Scheme) -> None:
+def check_forces(mechanism: Mechanism, method: Scheme) -> None:
     """That the scheme knows all forces of the mechanism."""
     for force in mechanism.forces:
         if force.reduced_only:

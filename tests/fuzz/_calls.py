@@ -302,6 +302,26 @@ def _study_calls() -> dict[str, Call]:
     def seen(result):
         return repr(result), result.plot()
 
+    differentiated = common | {
+        "objective": lambda: height,
+        "duration": 0.02,
+        "dt": 0.01,
+        "with_respect_to": lambda: ["gravity", "start"],
+        "times": None,
+        "parameters": None,
+        "tol": 1e-12,
+        "force": None,
+        "torque": None,
+    }
+    made_anew = differentiated | {
+        "mechanism": lambda: lambda angle: vi.mechanisms.n_pendulum(1, angle=angle),
+        "objective": lambda: lambda states: height(states[0]),
+        "with_respect_to": lambda: ["angle"],
+        "times": (0.01, 0.02),
+        "parameters": lambda: {"angle": 0.3},
+        "state": None,
+    }
+
     def back(**given):
         return vi.time_reversal(motor, 0.02, 0.01).plot(**given)
 
@@ -331,6 +351,8 @@ def _study_calls() -> dict[str, Call]:
         ),
         "PowerSpectrum.peaks": Call(spectrum.peaks, _rights(count=2), repr),
         "lyapunov_exponent": Call(vi.lyapunov_exponent, _rights(**neighbours), seen),
+        "gradient": Call(vi.gradient, _rights(**differentiated), repr),
+        "gradient of a function": Call(vi.gradient, _rights(**made_anew), repr),
         "order_study": Call(vi.order_study, _rights(**errors, reference="reduced"), seen),
         "order_study by the finest": Call(vi.order_study, _rights(**errors, reference="finest"), seen),
         "OrderStudy.local_order": Call(study.local_order, _rights(series=study.series[0], kind="position")),

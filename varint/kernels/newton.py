@@ -234,7 +234,8 @@ def solve_step(plan, ws, start, end, h, tol, further):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
 
     ``ws.velocity`` holds the start values of the iteration, and then the solution; the pose ``end`` with its Jacobian,
-    ``ws.multiplier`` and the residuals belong to it. Returns (status, iterations).
+    ``ws.multiplier`` and the residuals belong to it. Returns (status, iterations, upper),
+    ``upper`` the pose whose rows the impulses act along.
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
     are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
@@ -249,11 +250,11 @@ def solve_step(plan, ws, start, end, h, tol, further):
     upper, increment, factored, left = start, math.inf, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):
-        return NOT_CONVERGED, 0
+        return NOT_CONVERGED, 0, upper
     for iteration in range(1, ITERATIONS + 1):
         increment = _newton_increment(plan, ws, end, h, upper, factored)
         if not math.isfinite(increment):
-            return NOT_CONVERGED, iteration
+            return NOT_CONVERGED, iteration, upper
         previous, share = merit, 1.0
         _keep(ws.velocity, ws.base)
         _move(ws.base, ws.velocity, share, ws.increment_body)
@@ -266,9 +267,9 @@ def solve_step(plan, ws, start, end, h, tol, further):
                 break
             if increment <= 64.0 * floor and math.isfinite(merit):
                 if worst <= max(tol, ROUND_OFF * floor):
-                    return CONVERGED, iteration
+                    return CONVERGED, iteration, upper
                 if upper == end:
-                    return NOT_CONVERGED, iteration
+                    return NOT_CONVERGED, iteration, upper
                 upper = end  # a row stays open that no impulse along the rows at the start can close
                 for r in range(ws.multiplier.size):
                     ws.multiplier[r] = 0.0
@@ -276,7 +277,7 @@ def solve_step(plan, ws, start, end, h, tol, further):
                 break
             halvings += 1
             if halvings > HALVINGS:
-                return NOT_CONVERGED, iteration
+                return NOT_CONVERGED, iteration, upper
             share *= 0.5
             _move(ws.base, ws.velocity, share, ws.increment_body)
             _add(ws.multiplier, -share, ws.increment_row)
@@ -286,15 +287,15 @@ def solve_step(plan, ws, start, end, h, tol, further):
             _add(ws.multiplier, -1.0, ws.increment_row)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, 0.0)
             if left < further:
-                return CONVERGED, iteration
+                return CONVERGED, iteration, upper
             factored = False
             continue
         if share == 1.0 and (worst <= tol or worst <= floor):
             sharp = further == 1 and unbalanced <= 4.0 * EPSILON and worst <= SHARP * floor
             if left == 0 or upper == end or sharp:
-                return CONVERGED, iteration
+                return CONVERGED, iteration, upper
             after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
             left, factored = 0 if after_next <= NOTHING * floor else left - 1, True
         else:
             factored = share == 1.0 and upper == start and merit < SHRUNK * SHRUNK * previous
-    return CONVERGED if left < further else NOT_CONVERGED, ITERATIONS
+    return CONVERGED if left < further else NOT_CONVERGED, ITERATIONS, upper

@@ -66,7 +66,7 @@ def apply_operator(plan, ws, step, body, row, out_body, out_row):
                 add_scaled6(out_body[i], -row[r], ws.jacobian[upper, r, s])
         if upper == end:
             _turn_row(plan, ws, r, end, h, body, out_body)
-    _join_constraints(plan, ws, row, out_row)
+    join_constraints(plan, ws, row, out_row)
     for s in range(plan.laws.sum_law.size - 1):
         _apply_sum(plan, ws, s, 0.5 * h, body, out_body)
     for n in range(plan.loads.kind.size):
@@ -93,7 +93,7 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
     for r in range(plan.rows.role.size):
         if ws.compliance[r] > 0.0:
             continue
-        share = row[_first_row(plan, r)]
+        share = row[first_row(plan, r)]
         for s in range(2):
             i = plan.measures.body[r, s]
             if i < plan.bodies.mass.size:
@@ -109,7 +109,7 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
 
 
 @njit
-def _first_row(plan, r):
+def first_row(plan, r):
     """The first row of the constraint that row r belongs to; r itself where it belongs to none."""
     for c in range(plan.constraints.row.size):
         if plan.constraints.row[c] <= r < plan.constraints.row[c] + plan.constraints.size[c]:
@@ -118,7 +118,7 @@ def _first_row(plan, r):
 
 
 @njit
-def _join_constraints(plan, ws, row, out_row):
+def join_constraints(plan, ws, row, out_row):
     """A constraint's first row has the sum of its rows as residual, the others that their multipliers are equal."""
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
@@ -130,7 +130,7 @@ def _join_constraints(plan, ws, row, out_row):
 
 
 @njit
-def _pair_of(plan, m, vectors, out):
+def pair_of(plan, m, vectors, out):
     """The vectors of the two bodies of measure m, of ``vectors`` (nb, 6), into ``out`` (2, 6); zero for the world."""
     for s in range(2):
         i = plan.measures.body[m, s]
@@ -142,7 +142,7 @@ def _pair_of(plan, m, vectors, out):
 def _turn_row(plan, ws, r, end, h, body, out_body):
     """Add the change of the impulse along row r, whose direction is its gradient at the end of the step."""
     work = ws.efforts
-    _pair_of(plan, r, body, work.motion)
+    pair_of(plan, r, body, work.motion)
     weighted_curvature(plan, ws, r, ws.position[end], ws.rotation[end], work.motion, work.change)
     for s in range(2):
         i = plan.measures.body[r, s]
@@ -154,8 +154,8 @@ def _turn_row(plan, ws, r, end, h, body, out_body):
 def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
     """The transpose of `_turn_row`."""
     work = ws.efforts
-    _pair_of(plan, r, body, work.motion)
-    _curve_transposed(plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r], work.motion, work.change)
+    pair_of(plan, r, body, work.motion)
+    curve_transposed(plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r], work.motion, work.change)
     for s in range(2):
         i = plan.measures.body[r, s]
         if i < body.shape[0]:
@@ -163,7 +163,7 @@ def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
 
 
 @njit
-def _curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
+def curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
     """The transposed curvature of measure m times ``motion`` (2, 6): K z - (0, g_theta x z_theta)."""
     weighted_curvature(plan, ws, m, position, rotation, motion, out)
     for s in range(2):
@@ -229,7 +229,7 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
                 for k in range(3):
                     work.motion[side, k] = effort * body[i, k] + by_rate * ws.velocity[i, k]
                     work.motion[side, 3 + k] = effort * back[k] + by_rate * ws.velocity[i, 3 + k]
-        _curve_transposed(plan, ws, m, work.position, work.rotation, work.gradient[m], work.motion, work.change)
+        curve_transposed(plan, ws, m, work.position, work.rotation, work.gradient[m], work.motion, work.change)
         for side in range(2):
             i = plan.measures.body[m, side]
             if i < body.shape[0]:
@@ -237,11 +237,11 @@ def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
                 for k in range(6):
                     work.change[side, k] += by_value * g[k]
                 turned = scale(effort, cross(vector(g[3:]), vector(body[i, 3:])))
-                _to_unknown(work.change[side], g, by_rate, turned, work.tangent[i], half_step, -half_step, out_body[i])
+                to_unknown(work.change[side], g, by_rate, turned, work.tangent[i], half_step, -half_step, out_body[i])
 
 
 @njit
-def _to_unknown(by_motion, by_velocity, rate, by_tangent, T, half_step, factor, out):
+def to_unknown(by_motion, by_velocity, rate, by_tangent, T, half_step, factor, out):
     """Add ``factor`` times the transposes of `unknown_to_motion`, of ``rate`` times `unknown_to_velocity`, and of
     `unknown_to_tangent` to ``out`` (6,)."""
     t, c = vector(T), T[3]
@@ -269,4 +269,4 @@ def _apply_load_transposed(plan, work, n, half_step, body, out):
         add_scaled6(by_motion, share, work.wrench_by_pose[n, k])
         add_scaled6(by_velocity, share, work.wrench_by_velocity[n, k])
     turned = cross(vector(work.wrench[n, 3:]), turn)
-    _to_unknown(by_motion, by_velocity, 1.0, turned, T, half_step, -half_step, out)
+    to_unknown(by_motion, by_velocity, 1.0, turned, T, half_step, -half_step, out)

@@ -317,6 +317,41 @@ class Factors(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class Tape(Record, writable=True):
+    """The stages of a run (tape.py): what each starts from, acts on it and was solved for. N = 0 in most runs."""
+
+    count: Int1  # (1,) of the stages that were kept, or would have been
+    h: Float1  # (N,) s
+    at_end: Bool1  # (N,) whether the impulses act along the rows at the end
+    node: Int1  # (N,) the inputs are those of this node ...
+    share: Float1  # (N,) ... and this share of a step
+    position: Float3  # (N, nb, 3) at the start, as are
+    quat: Float3  # (N, nb, 4)
+    momentum: Float3  # (N, nb, 6)
+    velocity: Float3  # (N, nb, 6)
+    multiplier: Float2  # (N, nr)
+    load: Float4  # (N, 2, nb, 6) at start and end, but for gravity
+    value_near: Float2  # (N, nm) as of `EffortWork`
+    input: Float2  # (N, ne)
+    target: Float2  # (N, nr)
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent(Record, writable=True):
+    """Scratch of derivatives of stages (tangent.py)."""
+
+    start: Float2  # (nb, 6) motion of the start of a step by a change of it, ...
+    middle: Float2  # (nb, 6) ... of its middle
+    end: Float2  # (nb, 6) ... and of its end
+    velocity: Float2  # (nb, 6) change of the velocity over the step
+    lean: Float2  # (nb, 3) change of T, see efforts.py
+    body: Float3  # (4, nb, 6)
+    row: Float2  # (4, nr)
+    no_row: Float1  # (nr,) zero
+    left: Float1  # what each pass of a solution leaves
+
+
+@dataclass(frozen=True, eq=False)
 class Workspace(Record, writable=True):
     """Scratch of a run. Pose arrays hold two poses, the start and the end of a step."""
 
@@ -352,3 +387,4 @@ class Workspace(Record, writable=True):
     kept: Kept
     products: ProductWork
     ldu: Factors
+    tape: Tape

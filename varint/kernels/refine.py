@@ -7,7 +7,10 @@ of the error before it.
 from varint._numba import njit
 from varint.kernels.dense import add_scaled6, dot6, lu_solve, rank_lu_solve
 from varint.kernels.ldu import substitute_all
-from varint.kernels.operator import apply_operator
+from varint.kernels.operator import apply_operator, apply_transposed
+
+PASSES = 12  # of a solution, at most
+EXACT = 1e-14  # of the right-hand side: what is left of it is round-off
 
 
 @njit
@@ -65,12 +68,13 @@ def _eliminate_node_again(plan, ws, n, i, body, row):
 
 
 @njit
-def refine(plan, ws, step, body, row, passes, spare):
+def refine(plan, ws, step, body, row, passes, spare, transposed):
     """Solve the exact system of a step in place, ``body`` (nb, 6), ``row`` (nr,); size of what is left after each pass.
 
     After `prepare_operator` and a `solve_newton` of the step, whose factors it uses. ``passes`` (n,): filled with
-    the largest residual left, relative to the right-hand side, at most n passes. ``spare``: three pairs like body
-    and row.
+    the largest residual left, relative to the right-hand side, at most n passes; it ends where that is all round-off,
+    or a pass did not halve it. ``spare``: three pairs like body and row. ``transposed``: the transposed system, by
+    factors of pivots that are transposed, with the rows of ``step`` exchanged, see `solve_transposed`.
     """
     (b_body, b_row), (r_body, r_row), (x_body, x_row) = spare
     _add(0.0, 1.0, body, row, b_body, b_row)
@@ -80,11 +84,44 @@ def refine(plan, ws, step, body, row, passes, spare):
     size = _size(plan, b_body, b_row)
     for n in range(passes.size):
         _add(0.0, 1.0, r_body, r_row, x_body, x_row)
-        solve_again(plan, ws, step, x_body, x_row)
+        if transposed:
+            solve_transposed(plan, ws, step, x_body, x_row, r_row)
+        else:
+            solve_again(plan, ws, step, x_body, x_row)
         _add(1.0, 1.0, x_body, x_row, body, row)
-        apply_operator(plan, ws, step, body, row, r_body, r_row)
+        if transposed:
+            apply_transposed(plan, ws, step, body, row, r_body, r_row)
+        else:
+            apply_operator(plan, ws, step, body, row, r_body, r_row)
         _add(-1.0, 1.0, b_body, b_row, r_body, r_row)
-        passes[n] = _size(plan, r_body, r_row) / size
+        passes[n] = _size(plan, r_body, r_row) / size if size > 0.0 else 0.0
+        if passes[n] <= EXACT or (n > 0 and passes[n] > 0.5 * passes[n - 1]):
+            break
+
+
+@njit
+def solve_transposed(plan, ws, step, body, row, given):
+    """`solve_again` for the transpose of Newton's matrix, by factors of the matrix with G and H exchanged and D^T.
+
+    That matrix has -G^T and H where the transpose has H^T and -G, so its rows and their unknowns have the other sign.
+    ``given`` (nr,): the right-hand side of the rows, as is ``row``.
+    """
+    upper, end, h = step
+    for r in range(row.size):
+        row[r] = -row[r]
+    solve_again(plan, ws, (end, upper, h), body, row)
+    for r in range(row.size):
+        row[r] = -row[r]
+    for c in range(plan.constraints.row.size):  # beside the first row of a constraint: that multipliers are equal
+        first = plan.constraints.row[c]
+        if ws.compliance[first] > 0.0:
+            continue
+        for r in range(first + 1, first + plan.constraints.size[c]):
+            row[r] = given[r]
+            for s in range(2):
+                i = plan.measures.body[r, s]
+                if i < plan.bodies.mass.size:
+                    row[r] += dot6(ws.jacobian[upper, r, s], body[i])
 
 
 @njit

@@ -25,6 +25,7 @@ from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_s
 from varint.kernels.pace import keep_pace
 from varint.kernels.projection import project
 from varint.kernels.restart import go_back, keep_start
+from varint.kernels.tape import keep_load, keep_stage
 
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
@@ -115,7 +116,7 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     """Solve a stage of ``h`` seconds from ``pose`` to the pose 1 - ``pose``; momenta and works stay.
 
     ``when``: (node, before, after, dt): the stage begins and ends at node + before and node + after, nodes being ``dt``
-    seconds apart. ``extrapolate``: whether velocities start from those of the last steps. Returns (status, iterations).
+    seconds apart. ``extrapolate``: whether velocities start from those of the last steps. Returns as `solve_step`.
     """
     node, before, after, dt = when
     half_step = 0.5 * h
@@ -171,11 +172,11 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     while done < 1.0:
         if stages.size > 1 or redo:
             keep_start(plan, ws, pose)
-        status, verdict, end, before, least = CONVERGED, ACCEPTED, pose, width * done, 0.0
+        status, verdict, end, before, least, taped = CONVERGED, ACCEPTED, pose, width * done, 0.0, ws.tape.count[0]
         for stage in range(stages.size):
             share = width * part * stages[stage]
             until = before + share
-            status, count = _try_part(
+            status, count, upper = _try_part(
                 plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, (node, before, until, dt)
             )
             iterations += count
@@ -185,7 +186,11 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 verdict, least = meet_limits(plan, ws, pose, part, min(size, 1.0 - done))
                 if verdict != ACCEPTED:
                     break
+            if ws.tape.h.size:
+                keep_stage(plan, ws, end, upper, dt * share, node, 0.5 * (before + until))
             _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, until, dt))
+            if ws.tape.h.size:
+                keep_load(plan, ws)
             end, before = 1 - end, until
             _keep_velocity(ws.velocity, ws.kept.velocity[stage])
         after = 0.0
@@ -194,6 +199,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             if min(size, part) > shortest and is_off(ws, energy, after):
                 status = NOT_CONVERGED
         if status != CONVERGED:
+            ws.tape.count[0] = taped
             size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an impact may be short
             if size < shortest:
                 return status, pose, iterations, pieces

@@ -10,17 +10,32 @@ from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.plan import EFFORT, HISTORY, Balance, EffortWork, Factors, Kept, LimitSearch, Pace, Plan, Workspace
+from varint.kernels.plan import (
+    EFFORT,
+    HISTORY,
+    Balance,
+    EffortWork,
+    Factors,
+    Kept,
+    LimitSearch,
+    Pace,
+    Plan,
+    Tangent,
+    Tape,
+    Workspace,
+)
+from varint.kernels.refine import PASSES
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
 from varint.products.records import product_work
 from varint.products.rows import curve_product_row, product_row, product_rows
 
 
-def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspace:
+def workspace(plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int = 0) -> Workspace:
     """Fresh scratch for ``plan`` and a scheme of that many sub-steps; what its functions need is compiled.
 
     ``functions``: of users' laws, by law. ``inactive``: numbers of the constraints of forces that take no part.
+    ``kept``: how many stages are kept on its tape.
     """
     _prepare(plan)
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
@@ -62,6 +77,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=()) -> Workspa
         kept=_kept(efforts, products, nb, stages),
         products=products,
         ldu=_factors(plan),
+        tape=_tape(efforts, nb, nr, kept),
     )
 
 
@@ -136,6 +152,29 @@ def _kept(efforts, products, nb, stages):
         order=products.order.copy(),
         balance=_balance(),
         velocity=np.zeros((stages, nb, 6)),
+    )
+
+
+def _tape(efforts, nb, nr, kept):
+    shapes = {
+        "position": (nb, 3), "quat": (nb, 4), "momentum": (nb, 6), "velocity": (nb, 6), "multiplier": (nr,),
+        "load": (2, nb, 6), "value_near": efforts.value_near.shape, "input": efforts.input.shape, "target": (nr,),
+    }  # fmt: skip
+    arrays = {name: np.zeros((kept, *shape)) for name, shape in shapes.items()}
+    arrays |= {"h": np.zeros(kept), "share": np.zeros(kept), "node": np.zeros(kept, dtype=np.int64)}
+    return Tape(count=np.zeros(1, dtype=np.int64), at_end=np.zeros(kept, dtype=np.bool_), **arrays)
+
+
+def tangent_work(plan: Plan) -> Tangent:
+    """Scratch for derivatives of stages."""
+    nb, nr = plan.bodies.mass.size, plan.rows.role.size
+    return Tangent(
+        *np.zeros((4, nb, 6)),
+        np.zeros((nb, 3)),
+        np.zeros((4, nb, 6)),
+        np.zeros((4, nr)),
+        np.zeros(nr),
+        np.zeros(PASSES),
     )
 
 

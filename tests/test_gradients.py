@@ -1,0 +1,268 @@
+"""Gradients of runs by the start and by the numbers of the description, against differences of whole runs."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from force_samples import sample_mechanism, samples, with_forces
+from random_mechanisms import random_velocity_state
+
+import varint as vi
+from varint.gradients.gradient import changed_state
+from varint.gradients.numbers import differences, number_of, numbers_in
+
+LENGTH = 0.05  # s, of most runs
+SAMPLES = samples(np.random.default_rng(0))
+
+
+def objective_of(mechanism, rng):
+    """A sum of positions, squared, and velocities with random weights."""
+    a, b, c = rng.standard_normal((3, len(mechanism.bodies), 3))
+    return lambda state: float(np.sum(a * state.position**2 + b * state.velocity + c * state.angular_velocity))
+
+
+def by_runs(mechanism, objective, name, duration, dt, order=2, state=None):
+    """`vi.gradient` by differences of runs."""
+    number = number_of(mechanism, name)
+    found = []
+    for direction in number.directions():
+
+        def value(share, direction=direction):
+            changed = number.replaced(number.value + share * direction)
+            start = changed.state() if state is None else changed.assemble(state)
+            run = vi.simulate(changed, duration, dt, order=order, state=start, tol=1e-13, on_unresolved="ignore")
+            return objective(run.state(len(run) - 1))
+
+        found.append(differences(value, number.step(mechanism.compiled.length)))
+    return np.reshape(found, number.value.shape)
+
+
+def check(mechanism, names, rng, duration=LENGTH, dt=2e-3, order=2, state=None, rtol=1e-7):
+    objective = objective_of(mechanism, rng)
+    found = vi.gradient(mechanism, objective, duration, dt, with_respect_to=names, order=order, state=state)
+    for name in names:
+        exact = by_runs(mechanism, objective, name, duration, dt, order, state)
+        scale = max(np.abs(exact).max(), 1e-3 * abs(found.value))
+        np.testing.assert_allclose(found[name], exact, rtol=0, atol=rtol * scale, err_msg=name)
+    return found
+
+
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_numbers_of_a_tree(rng, order):
+    names = ["gravity", "link 1.mass", "link 2.inertia", "link 2.position", "joint 2.point", "joint 1.axis"]
+    check(vi.mechanisms.double_pendulum(), names, rng, order=order)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_numbers_of_a_loop(rng, order):
+    """Three hinges are redundant with the fourth; in the plane they stay closed."""
+    names = ["gravity", "crank.mass", "coupler.position", "crank pin.point[0]", "rocker pivot.point[2]"]
+    check(vi.mechanisms.four_bar(), names, rng, order=order)
+
+
+def test_a_number_that_opens_a_loop_is_refused(rng):
+    mechanism = vi.mechanisms.four_bar()
+    with pytest.raises(
+        vi.ArgumentError, match=r"component 1 of 'crank pin.point' cannot change .* 'crank pin.point\[0\]'"
+    ):
+        vi.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=["crank pin.point"])
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in ("FirstOrderActuator", "HardStop")])
+def test_numbers_of_forces(rng, name):
+    """Each number of each force and coupling, with the state that the mechanism starts from given."""
+    mechanism = with_forces(sample_mechanism(np.random.default_rng(1)), *SAMPLES[name])
+    plan = mechanism.compiled.plan
+    if plan.limits.measure.size or (plan.laws.state >= 0).any() or any(f.reduced_only for f in mechanism.forces):
+        pytest.skip("has no derivative")
+    names = [f"{force.name}.{key}" for force in mechanism.forces for key in numbers_in(force) if key != "restitution"]
+    state, rtol = random_velocity_state(rng, mechanism, 0.3), 1e-5 if "Tabulated" in name else 2e-7
+    if name == "PrescribedMotion":
+        names = ["b1.mass"]
+    check(mechanism, names, rng, duration=0.02, rtol=rtol, state=state)
+
+
+def test_start(rng):
+    """Along changes that the joints allow, of a mechanism with loops."""
+    mechanism = vi.mechanisms.jansen_leg()
+    objective = objective_of(mechanism, rng)
+    found = vi.gradient(mechanism, objective, LENGTH, 1e-3, with_respect_to="start")
+    start, joint = mechanism.state(), mechanism.joints[0].name
+    rate = float(mechanism.rates(start)[joint])
+
+    def value(share):
+        state = mechanism.state(rates={joint: rate + share})
+        run = vi.simulate(mechanism, LENGTH, 1e-3, state=state, tol=1e-13)
+        return objective(run.state(len(run) - 1))
+
+    faster = mechanism.state(rates={joint: rate + 1.0})
+    by_rate = np.sum(found["start"].velocity * (faster.velocity - start.velocity))
+    by_rate += np.sum(found["start"].angular_velocity * (faster.angular_velocity - start.angular_velocity))
+    assert by_rate == pytest.approx(differences(value, 1e-2), rel=1e-8)
+
+
+def energy_of(mechanism):
+    masses = np.array([body.mass for body in mechanism.bodies])
+    inertias = np.array([body.inertia for body in mechanism.bodies])
+
+    def energy(state):
+        spin = np.einsum("ni,nij,nj", state.angular_velocity, inertias, state.angular_velocity)
+        return float(
+            0.5 * masses @ np.sum(state.velocity**2, axis=1) + 0.5 * spin - masses @ state.position @ mechanism.gravity
+        )
+
+    return energy
+
+
+@pytest.mark.parametrize("steps", [2000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_the_last_energy_depends_on_the_start_as_the_first(rng, steps):
+    """It is conserved, so its gradient by the start is that of the energy there, to the error of the scheme."""
+    mechanism = vi.mechanisms.n_pendulum(1, angle=1.0)
+    energy, state = energy_of(mechanism), mechanism.state()
+    found = vi.gradient(mechanism, energy, steps * 0.005, 0.005, with_respect_to="start", order=6)["start"]
+    change = np.concatenate(mechanism.state(rates={"joint 1": 1.0}).__dict__["velocity"][None])
+    spin = mechanism.state(rates={"joint 1": 1.0}).angular_velocity
+    motion = np.concatenate([change, spin], axis=1)
+    by_pose = np.sum(found.position * motion[:, :3] + found.rotation * motion[:, 3:])
+    by_rate = np.sum(found.velocity * motion[:, :3] + found.angular_velocity * motion[:, 3:])
+    arm = state.position[0] @ [1.0, 0.0, 0.0]
+    torque = mechanism.bodies[0].mass * 9.81 * motion[0, 2]
+    assert by_pose == pytest.approx(torque, abs=2e-6 * abs(mechanism.bodies[0].mass * 9.81 * arm))
+    assert abs(by_rate) < 2e-6 * abs(torque)
+
+
+def test_several_times(rng):
+    mechanism = vi.mechanisms.double_pendulum()
+    target = rng.standard_normal((3, 2, 3))
+    names, times = ["gravity", "link 1.mass", "start"], [0.1, 0.25, 0.3]
+
+    def distance(states):
+        return float(sum(np.sum((s.position - t) ** 2) for s, t in zip(states, target, strict=True)))
+
+    whole = vi.gradient(mechanism, distance, 0.4, 0.01, with_respect_to=names, times=times)
+    parts = []
+    for k, time in enumerate(times):
+        part = lambda state, k=k: float(np.sum((state.position - target[k]) ** 2))  # noqa: E731
+        parts.append(vi.gradient(mechanism, part, time, 0.01, with_respect_to=names))
+    assert whole.value == pytest.approx(sum(part.value for part in parts), rel=1e-12)
+    for name in names:
+        added = sum(np.asarray(part[name]) for part in parts)
+        np.testing.assert_allclose(np.asarray(whole[name]), added, atol=1e-8 * np.abs(added).max())
+
+
+def test_own_derivative_of_the_objective(rng):
+    mechanism = vi.mechanisms.double_pendulum()
+
+    def height(state):
+        return float(state.position[1, 2])
+
+    plain = vi.gradient(mechanism, height, 0.2, 0.01, with_respect_to=["link 1.mass"])
+    none = np.zeros((2, 3))
+    height.gradient = lambda state: (np.array([[0, 0, 0], [0, 0, 1.0]]), none, none, none)
+    own = vi.gradient(mechanism, height, 0.2, 0.01, with_respect_to=["link 1.mass"])
+    assert own["link 1.mass"] == pytest.approx(plain["link 1.mass"], rel=1e-9)
+
+
+def test_parameters_of_a_function(rng):
+    def build(length, mass):
+        rod = vi.Body.box("rod", (0.1, 0.1, length), mass, position=(0.5 * length, 0, 0))
+        hinge = vi.Revolute("hinge", "world", "rod", point=(0, 0, 0), axis=(0, 1, 0))
+        return vi.Mechanism("pendulum", [rod], [hinge])
+
+    def height(state):
+        return float(state.position[0, 2])
+
+    given = {"length": 0.8, "mass": 2.0}
+    found = vi.gradient(build, height, 0.3, 0.005, with_respect_to=["length", "mass"], parameters=given)
+
+    def value(share):
+        run = vi.simulate(build(0.8 + share, 2.0), 0.3, 0.005, tol=1e-13)
+        return height(run.state(len(run) - 1))
+
+    assert found["length"] == pytest.approx(differences(value, 1e-3), rel=1e-8)
+    assert np.isfinite(found["mass"])
+    with pytest.raises(vi.ArgumentError, match="parameters= are those of a function"):
+        vi.gradient(build(**given), height, 0.3, 0.005, with_respect_to=["gravity"], parameters=given)
+
+
+def test_loads_and_sub_steps(rng):
+    """Loads with one value a node; a top that turns further in a step than one can."""
+    mechanism = vi.mechanisms.spinning_top()
+    name = mechanism.bodies[0].name
+    state = mechanism.state(rates={mechanism.joints[0].name: (3.0, 2.0, 60.0)})
+    objective = objective_of(mechanism, rng)
+    given = {"state": state, "order": 4, "torque": {name: rng.standard_normal((6, 3))}}
+    found = vi.gradient(mechanism, objective, 0.1, 0.02, with_respect_to=[f"{name}.mass"], **given)
+
+    def value(share):
+        number = number_of(mechanism, f"{name}.mass")
+        changed = number.replaced(number.value + share)
+        run = vi.simulate(changed, 0.1, 0.02, tol=1e-13, **given | {"state": changed.assemble(state)})
+        assert run.substeps > 0
+        return objective(run.state(len(run) - 1))
+
+    assert found[f"{name}.mass"] == pytest.approx(differences(value, 1e-3 * mechanism.bodies[0].mass), rel=1e-6)
+
+
+@pytest.mark.parametrize("angle", [0.0, np.pi / 2, np.pi])
+def test_at_rest_and_aligned(angle):
+    """Nothing is infinite where links lie on a line, nothing moves or a spring is not stretched."""
+    mechanism = vi.mechanisms.n_pendulum(3, angle=angle)
+    spring = vi.Spring("spring", "link 1", "link 3", point_a=mechanism.bodies[0].position,
+                       point_b=mechanism.bodies[0].position, stiffness=5.0, rest_length=0.0)  # fmt: skip
+    mechanism = with_forces(mechanism, spring)
+    names = ["start", "gravity", "link 1.mass", "spring.stiffness", "joint 2.point"]
+    found = vi.gradient(mechanism, energy_of(mechanism), 0.05, 0.01, with_respect_to=names)
+    for name in names:
+        assert np.isfinite(np.asarray(found[name])).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("coupler", "'coupler' is no number: body 'coupler' has inertia, mass, position"),
+        ("couple.mass", "no body, joint or force is called 'couple', .*'coupler'"),
+        ("coupler.weight", "'coupler.weight' is no number: body 'coupler' has inertia, mass, position"),
+        ("coupler.mass[0]", "there is no 'coupler.mass.0.'"),
+        (3, "takes names"),
+    ],
+)
+def test_unknown_names(name, problem):
+    with pytest.raises(vi.ArgumentError, match=problem):
+        vi.gradient(vi.mechanisms.four_bar(), lambda state: 0.0, 0.1, 0.01, with_respect_to=[name])
+
+
+def test_what_has_no_derivative():
+    pendulum = vi.mechanisms.n_pendulum(1)
+    given = {"objective": lambda state: 0.0, "duration": 0.1, "dt": 0.01, "with_respect_to": ["gravity"]}
+    with pytest.raises(vi.ArgumentError, match="order 2 or more"):
+        vi.gradient(pendulum, order=1, **given)
+    with pytest.raises(vi.ArgumentError, match="times must rise"):
+        vi.gradient(pendulum, times=[0.015], **given)
+    hard = with_forces(pendulum, vi.JointStop("stop", joint="joint 1", lower=-3.0, upper=3.0))
+    with pytest.raises(vi.ArgumentError, match="hard stops have no gradient yet"):
+        vi.gradient(hard, **given)
+    motor = vi.Motor("motor", joint="joint 1", effort=lambda t, state: 1.0)
+    with pytest.raises(vi.ArgumentError, match="functions of the state"):
+        vi.gradient(with_forces(pendulum, motor), **given)
+    with pytest.raises(vi.ArgumentError, match="the gradient has no 'mass'"):
+        vi.gradient(pendulum, **given)["mass"]
+
+
+def test_the_examples_of_the_page():
+    """The mass that is fitted is that of the mechanism that made the track."""
+    page = (Path(__file__).parents[1] / "docs" / "gradients.md").read_text()
+    names: dict = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)), names)
+    assert names["fit"].x == pytest.approx([1.0], abs=1e-7)
+    assert np.shape(names["g"]["gravity"]) == (3,)
+
+
+def test_a_changed_state():
+    state = vi.mechanisms.n_pendulum(1).state()
+    change = np.zeros((1, 12))
+    change[0, 4] = 0.1
+    turned = changed_state(state, change)
+    assert np.linalg.norm(turned.quat_wxyz[0]) == pytest.approx(1.0)
+    assert 2 * np.arccos(abs(turned.quat_wxyz[0] @ state.quat_wxyz[0])) == pytest.approx(0.1)

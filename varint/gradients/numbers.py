@@ -1,0 +1,135 @@
+"""The numbers of a description by name: "gravity", "coupler.mass", "crank pin.point", "crank pin.point[0]"."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from varint.errors import ArgumentError, MechanismError
+from varint.mechanism import Mechanism
+from varint.model.checks import known_name, shown
+from varint.model.forces import Force
+
+GRAVITY = "gravity"
+SHARE = 1e-3  # of its size: the longest step of the differences of a number
+COMPONENT = re.compile(r"(.+)\[(\d)\]")
+SYMMETRIC = ("inertia", "stiffness", "damping")
+ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
+PARTS = ("bodies", "joints", "forces")
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """A number, or an array of them, of a mechanism.
+
+    name : str
+    value : array
+        At which derivatives are taken, SI units.
+    replaced : function of such an array
+        The mechanism with it.
+    """
+
+    name: str
+    value: np.ndarray
+    replaced: Callable[[np.ndarray], Mechanism]
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether it is a symmetric matrix, of a body or a bushing."""
+        return self.value.ndim == 2 and self.name.rpartition(".")[2] in SYMMETRIC
+
+    def part(self, k: int) -> "Number":
+        """Its component k alone."""
+
+        def replaced(value: np.ndarray) -> Mechanism:
+            whole = self.value.copy()
+            whole[k] = value
+            return self.replaced(whole)
+
+        return Number(f"{self.name}[{k}]", np.array(self.value[k]), replaced)
+
+    def directions(self) -> np.ndarray:
+        """(n, ...) changes of the value by which derivatives are taken: of an inertia those that are symmetric."""
+        units = np.eye(self.value.size).reshape(-1, *self.value.shape)
+        return 0.5 * (units + units.swapaxes(1, 2)) if self.is_symmetric else units
+
+    def step(self, length: float) -> float:
+        """Of differences; ``length``, m, is the size of the parts."""
+        size = np.abs(self.value).max()
+        return SHARE * float(size if size > 0 else length)
+
+
+def number_of(mechanism: Mechanism, name: str) -> Number:
+    """The number that is called ``name``; raises ArgumentError where there is none."""
+    if not isinstance(name, str):
+        raise ArgumentError(f"with_respect_to= takes names as 'coupler.mass', got {shown(name)}")
+    if found := COMPONENT.fullmatch(name):
+        whole, k = number_of(mechanism, found[1]), int(found[2])
+        if whole.value.shape != (3,) or k > 2:
+            raise ArgumentError(f"there is no {name!r}: {whole.name!r} has the shape {whole.value.shape}")
+        return whole.part(k)
+    if name == GRAVITY:
+        return Number(name, np.array(mechanism.gravity), lambda value: dataclasses.replace(mechanism, gravity=value))
+    owner, _, attribute = name.rpartition(".") if "." in name else (name, "", "")
+    items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
+    if not items:
+        known = [item.name for part in PARTS for item in getattr(mechanism, part)]
+        what = f"with_respect_to= has {name!r}, but no body, joint or force is called"
+        known_name(owner, known, what, ArgumentError)
+    fitting = [(part, item) for part, item in items if attribute in numbers_in(item)]
+    if len(fitting) != 1:
+        has = sorted({key for _, item in items for key in numbers_in(item)})
+        problem = "is one of a body, a joint and a force" if fitting else "is no number"
+        raise ArgumentError(f"{name!r} {problem}: {items[0][1].label} has {', '.join(has)}")
+    part, item = fitting[0]
+    if isinstance(item, Force) and item.constraint and item.commanded:
+        raise ArgumentError(f"there is no gradient by the numbers of what moves {item.label} yet: {name!r}")
+
+    def replaced(value: np.ndarray) -> Mechanism:
+        new = dataclasses.replace(item, **{attribute: float(value) if value.ndim == 0 else value})
+        changed: dict[str, Any] = {part: [new if one is item else one for one in getattr(mechanism, part)]}
+        return dataclasses.replace(mechanism, **changed)
+
+    return Number(name, np.array(getattr(item, attribute), dtype=float), replaced)
+
+
+def parameter(build: Callable[..., Mechanism], values: Mapping[str, np.ndarray], name: str) -> Number:
+    """The parameter ``name`` of ``values`` of a function that makes a mechanism."""
+
+    def replaced(value: np.ndarray) -> Mechanism:
+        changed = dict(values) | {name: value}
+        return build(**{key: float(each) if np.ndim(each) == 0 else each for key, each in changed.items()})
+
+    return Number(name, values[name], replaced)
+
+
+def numbers_in(item: Any) -> list[str]:
+    """Fields of a body, joint or force that hold finite numbers; those that are rotations are left out."""
+    found = []
+    for field in dataclasses.fields(item):
+        value = getattr(item, field.name)
+        is_number = isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
+        if is_number and field.name not in ROTATIONS and np.isfinite(value).all():
+            found.append(field.name)
+    return found
+
+
+def differences(function: Callable[[float], float], step: float) -> float:
+    """The derivative of a smooth function at 0: central differences of fourth order, from one side at a bound.
+
+    ``function`` raises MechanismError, or another error of the package, where a number is not allowed.
+    """
+    try:
+        far, near = (function(s) - function(-s) for s in (step, 0.5 * step))
+        return (8.0 * near - far) / (6.0 * step)
+    except MechanismError:
+        for sign in (1.0, -1.0):
+            try:
+                weights = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0
+                values = [function(sign * k * 0.25 * step) for k in range(5)]
+                return float(weights @ values) / (sign * 0.25 * step)
+            except MechanismError as problem:
+                found = problem
+        raise found from None

@@ -1,0 +1,256 @@
+"""The transposes of the derivatives of steps (tangent.py): from the end of a run back to its start.
+
+A stage takes a change s of its start to E_s s + E_y y, where A y = R s: y are the changes of the unknowns, A the exact
+operator. So an objective with the gradient e by the state at the end has by the start
+
+    E_s^T e + R^T z,      A^T z = E_y^T e
+
+and by anything else on which the residuals F and the end depend, - z . dF + e . dE (`pairing`). The factors of A^T are
+those of A with the rows of start and end of the step exchanged and the pivots transposed.
+"""
+
+from varint._numba import njit
+from varint.algebra.vectors import cross, scale, vector
+from varint.kernels.configuration import mass_pivots
+from varint.kernels.dense import add_scaled6, dot6
+from varint.kernels.efforts import curvature_factor, finish_efforts
+from varint.kernels.ldu import solve_newton
+from varint.kernels.momentum import angular_momentum
+from varint.kernels.newton import has_efforts
+from varint.kernels.operator import curve_transposed, first_row, pair_of, to_unknown
+from varint.kernels.projection import project
+from varint.kernels.refine import refine
+from varint.kernels.tangent import factor_stage, step_turn, turned_back
+from varint.kernels.tape import play_stage
+
+
+@njit(seconds=6, what="derivatives of steps")
+def carry_back(plan, ws, tape, work, stages, state, duals):
+    """Take a gradient ``state`` (nb, 12) by the end of the last of the stages (first, last) to the first's start.
+
+    ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost. ``work``: a `Tangent`. ``duals``:
+    of each stage, for `pairing`: z of the bodies (N, nb, 6) and rows (N, nr), and the gradient by the momenta at its
+    end (N, nb, 6).
+    """
+    body, row = work.body[0], work.row[0]
+    spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
+    for k in range(stages[1] - 1, stages[0] - 1, -1):
+        upper, h = play_stage(plan, ws, tape, k)
+        factor_stage(plan, ws, body, row, (upper, 1, h), True)
+        _from_end(plan, ws, work, h, state, duals[2][k], body, row)
+        refine(plan, ws, (upper, 1, h), body, row, work.left, spare, True)
+        _to_start(plan, ws, work, (upper, 1, h), body, row, state)
+        for i in range(plan.bodies.mass.size):
+            for c in range(6):
+                duals[0][k, i, c] = body[i, c]
+        for r in range(row.size):
+            duals[1][k, r] = row[r]
+
+
+@njit(seconds=2, what="derivatives of steps")
+def velocities_back(plan, ws, pose, state):
+    """Turn a gradient ``state`` (nb, 12) by pose and velocities at a node into that by pose and momenta.
+
+    The velocities are those that `project` gives; the node is the pose ``pose`` with ``ws.momentum``.
+    """
+    project(plan, ws, pose)
+    _keep(ws.increment_body, ws.velocity)
+    for r in range(ws.multiplier.size):
+        ws.multiplier[r], ws.increment_row[r] = ws.increment_row[r], 0.0
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            ws.increment_body[i, k] = state[i, 6 + k]
+    mass_pivots(plan, ws.ldu.D)
+    solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+    efforts = ws.efforts
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] > 0.0:
+            continue
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            for k in range(6):
+                efforts.motion[s, k] = 0.0
+                if i < plan.bodies.mass.size:
+                    efforts.motion[s, k] = ws.multiplier[r] * ws.increment_body[i, k]
+                    efforts.motion[s, k] += ws.increment_row[r] * ws.velocity[i, k]
+        at = ws.jacobian[pose, r]
+        curve_transposed(plan, ws, r, ws.position[pose], ws.rotation[pose], at, efforts.motion, efforts.change)
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            if i < plan.bodies.mass.size:
+                add_scaled6(state[i], 1.0, efforts.change[s])
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            state[i, 6 + k] = ws.increment_body[i, k]
+
+
+@njit(seconds=1, what="derivatives of steps")
+def velocities_at(plan, ws, pose):
+    """Velocities of the node that is the pose ``pose`` with ``ws.momentum``, into ``ws.increment_body`` (nb, 6)."""
+    project(plan, ws, pose)
+
+
+@njit
+def _keep(values, to):
+    for i in range(values.shape[0]):
+        for k in range(6):
+            to[i, k] = values[i, k]
+
+
+@njit
+def _from_end(plan, ws, work, h, state, momentum_dual, body, row):
+    """E_y^T e into ``body`` (nb, 6) and ``row`` (nr,), of e = ``state`` (nb, 12); keeps its part by momenta.
+
+    ``work``: the gradients by motions of the end go to ``work.end``, those of the middle to ``work.middle``.
+    """
+    half_step = 0.5 * h
+    for i in range(plan.bodies.mass.size):
+        J, w, e = plan.bodies.inertia[i], ws.velocity[i], state[i]
+        for k in range(6):
+            work.end[i, k], work.middle[i, k], momentum_dual[i, k] = e[k], 0.0, e[6 + k]
+        angular_momentum(J, w[3], w[4], w[5], -half_step, ws.efforts.column)
+        free, (u, c) = vector(ws.efforts.column[3:]), step_turn(ws, i, half_step)
+        by_angular = vector(e[9:])
+        gain, lever = turned_back(scale(-1.0, u), c, by_angular), cross(by_angular, free)
+        for k in range(3):
+            body[i, k] = h * e[k] + plan.bodies.mass[i] * e[6 + k]
+            body[i, 3 + k] = h * (e[3 + k] + lever[k])
+            for a in range(3):
+                body[i, 3 + k] += ws.derivative[i, 3 + a, 3 + k] * gain[a]
+    for r in range(row.size):
+        row[r] = 0.0
+    if has_efforts(plan):
+        work.velocity[:] = 0.0
+        work.lean[:] = 0.0
+        _efforts_back(plan, ws, work, half_step, -1.0, momentum_dual)
+        for i in range(plan.bodies.mass.size):
+            if plan.bodies.loaded[i]:
+                T = ws.efforts.tangent[i]
+                to_unknown(work.middle[i], work.velocity[i], 1.0, vector(work.lean[i]), T, half_step, 1.0, body[i])
+
+
+@njit
+def _to_start(plan, ws, work, step, body, row, state):
+    """E_s^T e + R^T z into ``state`` (nb, 12), of z = (``body``, ``row``)."""
+    upper, end, h = step
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            work.start[i, k] = 0.0
+    curved = work.start if upper != end else work.end
+    efforts = ws.efforts
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] > 0.0:
+            continue
+        pair_of(plan, r, body, efforts.motion)
+        at = ws.jacobian[upper, r]
+        curve_transposed(plan, ws, r, ws.position[upper], ws.rotation[upper], at, efforts.motion, efforts.change)
+        share = row[first_row(plan, r)] / h
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            if i < plan.bodies.mass.size:
+                add_scaled6(curved[i], ws.multiplier[r], efforts.change[s])
+                add_scaled6(work.end[i], -share, ws.jacobian[end, r, s])
+    if has_efforts(plan):
+        work.velocity[:] = 0.0
+        work.lean[:] = 0.0
+        _efforts_back(plan, ws, work, 0.5 * h, 1.0, body)
+    for i in range(plan.bodies.mass.size):
+        u, c = step_turn(ws, i, 0.5 * h)
+        norm = (0.5 * (1.0 + c)) ** 0.5
+        half = scale(norm / (1.0 + c), u)
+        at_end = turned_back(scale(-1.0, u), c, vector(work.end[i, 3:]))
+        in_middle = turned_back(scale(-1.0, half), norm, vector(work.middle[i, 3:]))
+        for k in range(3):
+            state[i, k] = work.start[i, k] + work.end[i, k] + work.middle[i, k]
+            state[i, 3 + k] = work.start[i, 3 + k] + at_end[k] + in_middle[k]
+        for k in range(6):
+            state[i, 6 + k] = body[i, k]
+
+
+@njit
+def _efforts_back(plan, ws, tangent, half_step, side, out):
+    """The transpose of `tangent._add_efforts`: adds to the gradients by motions of the middle, velocities and T.
+
+    ``out`` (nb, 6): the gradient by what that adds.
+    """
+    work, laws = ws.efforts, plan.laws
+    for s in range(laws.sum_law.size - 1):
+        first, last, along = laws.sum_first[s], laws.sum_first[s + 1], 0.0
+        for m in range(first, last):
+            for e in range(2):
+                i = plan.measures.body[m, e]
+                if i < out.shape[0]:
+                    _pull(out[i], work.tangent[i], half_step, side, work.column)
+                    along += dot6(work.column, work.gradient[m, e])
+        by_value, by_rate = along * work.sum_by_value[s], along * work.sum_by_rate[s]
+        for m in range(first, last):
+            effort = curvature_factor(plan, work, s, m)
+            for e in range(2):
+                i = plan.measures.body[m, e]
+                work.motion[e] = 0.0
+                if i < out.shape[0]:
+                    g = work.gradient[m, e]
+                    _pull(out[i], work.tangent[i], half_step, side, work.column)
+                    for k in range(6):
+                        work.motion[e, k] = effort * work.column[k] + by_rate * ws.velocity[i, k]
+                    _lean_back(scale(effort, vector(g[3:])), out[i], half_step, side, tangent.lean[i])
+            curve_transposed(plan, ws, m, work.position, work.rotation, work.gradient[m], work.motion, work.change)
+            for e in range(2):
+                i = plan.measures.body[m, e]
+                if i < out.shape[0]:
+                    add_scaled6(tangent.middle[i], 1.0, work.change[e])
+                    add_scaled6(tangent.middle[i], by_value, work.gradient[m, e])
+                    add_scaled6(tangent.velocity[i], by_rate, work.gradient[m, e])
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        _pull(out[i], work.tangent[i], half_step, side, work.column)
+        for k in range(6):
+            add_scaled6(tangent.middle[i], work.column[k], work.wrench_by_pose[n, k])
+            add_scaled6(tangent.velocity[i], work.column[k], work.wrench_by_velocity[n, k])
+        _lean_back(vector(work.wrench[n, 3:]), out[i], half_step, side, tangent.lean[i])
+
+
+@njit
+def _pull(out, T, half_step, side, change):
+    """The gradient (6,) by the change of f, of that by h/2 (f_x, f_theta + side T x f_theta)."""
+    turn = vector(out[3:])
+    tilt = cross(vector(T), turn)
+    for k in range(3):
+        change[k], change[3 + k] = half_step * out[k], half_step * (turn[k] - side * tilt[k])
+
+
+@njit
+def _lean_back(turning, out, half_step, side, lean):
+    """Add the gradient by a change of T (3,), see `_pull`, of f_theta ``turning``."""
+    by = cross(turning, vector(out[3:]))
+    for k in range(3):
+        lean[k] += half_step * side * by[k]
+
+
+@njit(seconds=3, what="derivatives of steps")
+def pairing(plan, ws, tape, stages, duals):
+    """The sum of - z . F + e . E over stages, of the residuals F and momenta at the end E that ``plan`` gives them.
+
+    Its derivative by any number of the description, with all that the tape holds as it is, is that of the objective.
+    ``duals``: of `carry_back` with the plan that the run had.
+    """
+    total, mass = 0.0, plan.bodies.mass
+    for k in range(stages[0], stages[1]):
+        _, h = play_stage(plan, ws, tape, k)
+        for r in range(plan.rows.role.size):
+            if ws.compliance[r] == 0.0 and first_row(plan, r) == r:
+                total -= duals[1][k, r] * ws.residual_row[r]
+        for i in range(mass.size):
+            w, p = ws.velocity[i], ws.momentum[i]
+            total -= dot6(duals[0][k, i], ws.residual_body[i])
+            angular_momentum(plan.bodies.inertia[i], w[3], w[4], w[5], -0.5 * h, p)
+            for c in range(3):
+                p[c] = mass[i] * (w[c] + 0.5 * h * plan.bodies.gravity[c])
+            for c in range(6):
+                p[c] += 0.5 * h * tape.load[k, 1, i, c]
+                ws.momentum_rest[i, c] = 0.0
+        if has_efforts(plan):
+            finish_efforts(plan, ws, 0, 0.5 * h)
+        for i in range(mass.size):
+            total += dot6(duals[2][k, i], ws.momentum[i])
+    return total

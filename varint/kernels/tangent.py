@@ -1,0 +1,207 @@
+"""Derivatives of a step by the state that it starts from, along given changes of that state.
+
+A change of the state is (dx, dtheta, dp, dl) of each body: position (world) and rotation vector (body axes), linear
+(world) and angular momentum (body axes). With S the rotation of the step, its unit quaternion (c, u), and S/2 the half
+of it, a change of the start alone moves
+
+    the end of the step by (dx, S^T dtheta)          its middle by (dx, (S/2)^T dtheta)
+
+and the residuals of the step (newton.py) by what `_by_start` writes. The exact operator (operator.py) then gives the
+changes (dv, dphi) of the velocities, and with them those of the end:
+
+    dx + h dv      S^T dtheta + h dphi      m dv + h/2 ...      S^T dL - h dphi x (S^T L) + h/2 ...
+
+L: the angular momentum that the step starts with, dL its change by dphi; ...: the changes of the efforts.
+"""
+
+from varint._numba import njit
+from varint.algebra.vectors import add, cross, scale, sub, vector
+from varint.kernels.dense import add_scaled6, dot6
+from varint.kernels.efforts import (
+    curvature_factor,
+    load_change,
+    stiffen,
+    unknown_to_motion,
+    unknown_to_tangent,
+    unknown_to_velocity,
+)
+from varint.kernels.ldu import solve_newton
+from varint.kernels.measures import weighted_curvature
+from varint.kernels.momentum import angular_momentum
+from varint.kernels.newton import has_efforts
+from varint.kernels.operator import join_constraints, pair_of, prepare_operator
+from varint.kernels.refine import refine
+from varint.kernels.tape import play_stage
+
+
+@njit(seconds=6, what="derivatives of steps")
+def carry_forward(plan, ws, tape, work, stages, changes):
+    """Take ``changes`` (n, nb, 12) of the state where the first of the stages (first, last) starts to the last's end.
+
+    ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost. ``work``: a `Tangent`.
+    """
+    body, row = work.body[0], work.row[0]
+    spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
+    for k in range(stages[0], stages[1]):
+        upper, h = play_stage(plan, ws, tape, k)
+        factor_stage(plan, ws, body, row, (upper, 1, h), False)
+        for n in range(changes.shape[0]):
+            _by_start(plan, ws, work, (upper, 1, h), changes[n], body, row)
+            refine(plan, ws, (upper, 1, h), body, row, work.left, spare, False)
+            _to_end(plan, ws, work, h, body, changes[n])
+
+
+@njit
+def factor_stage(plan, ws, body, row, step, transposed):
+    """Factors of Newton's matrix at the solution, and what the exact operator needs; ``body``, ``row``: scratch.
+
+    ``step``: (upper, end, h). ``transposed``: factors for `refine.solve_transposed`.
+    """
+    upper, end, h = step
+    prepare_operator(plan, ws, 0.5 * h)
+    for i in range(plan.bodies.mass.size):
+        for a in range(6):
+            body[i, a] = 0.0
+            for b in range(6):
+                ws.ldu.D[i, a, b] = ws.derivative[i, a, b]
+    for r in range(row.size):
+        row[r] = 0.0
+    if has_efforts(plan):
+        stiffen(plan, ws, upper, end, 0.5 * h)
+    if not transposed:
+        solve_newton(plan, ws, body, row, upper, end)
+        return
+    for i in range(plan.bodies.mass.size):
+        D = ws.ldu.D[i]
+        for a in range(6):
+            for b in range(a):
+                D[a, b], D[b, a] = D[b, a], D[a, b]
+    solve_newton(plan, ws, body, row, end, upper)
+
+
+@njit
+def turned_back(u, c, d):
+    """S^T d of a rotation S with the unit quaternion (c, u)."""
+    across = cross(u, d)
+    return add(d, add(scale(-2.0 * c, across), scale(2.0, cross(u, across))))
+
+
+@njit
+def step_turn(ws, i, half_step):
+    """The unit quaternion of body i's rotation in the step: vector part (3,) and scalar part."""
+    u = scale(half_step, vector(ws.velocity[i, 3:]))
+    return u, (1.0 - (u[0] * u[0] + u[1] * u[1] + u[2] * u[2])) ** 0.5
+
+
+@njit
+def _by_start(plan, ws, work, step, change, body, row):
+    """Minus the changes of the residuals by a change (nb, 12) of the start, into ``body`` (nb, 6), ``row`` (nr,)."""
+    tangent, (upper, end, h) = work, step
+    for i in range(plan.bodies.mass.size):
+        d, (u, c) = vector(change[i, 3:]), step_turn(ws, i, 0.5 * h)
+        half, norm = scale(1.0 / (1.0 + c), u), (0.5 * (1.0 + c)) ** 0.5
+        at_end, in_middle = turned_back(u, c, d), turned_back(scale(norm, half), norm, d)
+        for k in range(3):
+            tangent.start[i, k] = tangent.end[i, k] = tangent.middle[i, k] = change[i, k]
+            tangent.start[i, 3 + k], tangent.end[i, 3 + k] = d[k], at_end[k]
+            tangent.middle[i, 3 + k] = in_middle[k]
+        for k in range(6):
+            body[i, k] = change[i, 6 + k]
+    moves, turned = tangent.start if upper != end else tangent.end, ws.efforts.change
+    for r in range(plan.rows.role.size):
+        row[r] = 0.0
+        if ws.compliance[r] > 0.0:
+            continue
+        pair_of(plan, r, moves, ws.efforts.motion)
+        weighted_curvature(plan, ws, r, ws.position[upper], ws.rotation[upper], ws.efforts.motion, turned)
+        for s in range(2):
+            i = plan.measures.body[r, s]
+            if i < plan.bodies.mass.size:
+                add_scaled6(body[i], ws.multiplier[r], turned[s])
+                row[r] -= dot6(ws.jacobian[end, r, s], tangent.end[i]) / h
+    join_constraints(plan, ws, tangent.no_row, row)
+    if has_efforts(plan):
+        tangent.velocity[:] = 0.0
+        tangent.lean[:] = 0.0
+        _add_efforts(plan, ws, tangent, 0.5 * h, 1.0, body)
+
+
+@njit
+def _to_end(plan, ws, tangent, h, body, change):
+    """Replace the ``change`` (nb, 12) of the start by that of the end; ``body`` (nb, 6): that of the unknowns."""
+    half_step, efforts = 0.5 * h, has_efforts(plan)
+    for i in range(plan.bodies.mass.size):
+        d, J, w = body[i], plan.bodies.inertia[i], ws.velocity[i]
+        if efforts:
+            T = ws.efforts.tangent[i]
+            unknown_to_motion(d, T, half_step, ws.efforts.column)
+            for k in range(6):
+                tangent.middle[i, k] += ws.efforts.column[k]
+            unknown_to_velocity(d, T, tangent.velocity[i])
+            lean = unknown_to_tangent(d, T, half_step)
+            for k in range(3):
+                tangent.lean[i, k] = lean[k]
+        angular_momentum(J, w[3], w[4], w[5], -half_step, ws.efforts.column)
+        free, turn, (u, c) = vector(ws.efforts.column[3:]), vector(d[3:]), step_turn(ws, i, half_step)
+        gain = (dot6(ws.derivative[i, 3], d), dot6(ws.derivative[i, 4], d), dot6(ws.derivative[i, 5], d))
+        spun = sub(turned_back(u, c, gain), scale(h, cross(turn, free)))
+        for k in range(3):
+            change[i, k] = tangent.end[i, k] + h * d[k]
+            change[i, 3 + k] = tangent.end[i, 3 + k] + h * turn[k]
+            change[i, 6 + k] = plan.bodies.mass[i] * d[k]
+            change[i, 9 + k] = spun[k]
+    if efforts:
+        for i in range(plan.bodies.mass.size):
+            for k in range(6):
+                body[i, k] = 0.0
+        _add_efforts(plan, ws, tangent, half_step, -1.0, body)
+        for i in range(plan.bodies.mass.size):
+            for k in range(6):
+                change[i, 6 + k] += body[i, k]
+
+
+@njit
+def _add_efforts(plan, ws, tangent, half_step, side, out):
+    """Add to ``out`` (nb, 6) the change of half an effort's impulse, h/2 f (g_x, (I + [T]) g_theta).
+
+    By the motions of the middle, and the changes of velocities and of T, in ``tangent``. ``side``: 1
+    at the start of the step, -1 at its end, where T has the other sign.
+    """
+    work, laws, middle = ws.efforts, plan.laws, tangent.middle
+    for s in range(laws.sum_law.size - 1):
+        first, last, effort_change = laws.sum_first[s], laws.sum_first[s + 1], 0.0
+        for m in range(first, last):
+            pair_of(plan, m, middle, work.motion)
+            weighted_curvature(plan, ws, m, work.position, work.rotation, work.motion, work.curved[m])
+            for e in range(2):
+                i = plan.measures.body[m, e]
+                if i < out.shape[0]:
+                    g = work.gradient[m, e]
+                    effort_change += work.sum_by_value[s] * dot6(g, middle[i])
+                    effort_change += work.sum_by_rate[s] * dot6(g, tangent.velocity[i])
+                    effort_change += work.sum_by_rate[s] * dot6(work.curved[m, e], ws.velocity[i])
+        for m in range(first, last):
+            effort = curvature_factor(plan, work, s, m)
+            for e in range(2):
+                i = plan.measures.body[m, e]
+                if i < out.shape[0]:
+                    g, change = work.gradient[m, e], work.column
+                    for k in range(6):
+                        change[k] = effort_change * g[k] + effort * work.curved[m, e, k]
+                    _push(
+                        change, scale(effort, vector(g[3:])), work.tangent[i], tangent.lean[i], half_step, side, out[i]
+                    )
+    for n in range(plan.loads.kind.size):
+        i = plan.loads.body[n]
+        load_change(plan, work, n, middle[i], tangent.velocity[i], work.column)
+        _push(work.column, vector(work.wrench[n, 3:]), work.tangent[i], tangent.lean[i], half_step, side, out[i])
+
+
+@njit
+def _push(change, turning, T, lean, half_step, side, out):
+    """Add the change of h/2 (f_x, f_theta + side T x f_theta), of f by ``change`` (6,) and of T by ``lean`` (3,)."""
+    turned = vector(change[3:])
+    tilt = add(cross(vector(T), turned), cross(vector(lean), turning))
+    for k in range(3):
+        out[k] += half_step * change[k]
+        out[3 + k] += half_step * (turned[k] + side * tilt[k])
