@@ -87,8 +87,8 @@ def write_page(folder):
 TEXT = """# A hundred million steps
 
 Each of these runs has 10^8 steps. Energy, momenta and drift are recorded at each 1000th node, poses at each
-millionth, so the files have some 10 MB, and memory stays at 280 MB however far they are.
-`benchmarks/long_runs.py` makes this page.
+millionth, so the files have some 10 MB, and memory stays at 280 MB however far they are (390 MB where the run compiles
+first). `benchmarks/long_runs.py` makes this page.
 
 {table}
 
@@ -96,10 +96,10 @@ millionth, so the files have some 10 MB, and memory stays at 280 MB however far 
 * *Square-root law*: the unit round-off of the energy times the square root of the number of stages. Round-off that is
   random in each stage would leave that much (Brouwer's law). Sums are compensated, so less may be left.
 
-At order 2 there is the error of the scheme, which comes and goes, and no trend. At order 6 round-off shows, and it has
-a small trend: in the pendulum some hundredth of the law, in the four-bar as much as the law, a hundred-billionth of its
-energy in 138 hours. These two runs went one increment of Newton's method beyond `tol`. Schemes above order 2 go two
-now, and 300 000 steps of the four-bar then show no trend, where before it was 3e-12 J.
+At order 2 there is the error of the scheme, which comes and goes, and no trend. At order 6 round-off shows. The
+pendulum keeps its energy to a few units of the last place. The four-bar loses 1e-18 J in a step, a
+hundred-billionth of its energy in 138 hours, which is as much as the law; but it is a trend, not a walk. It is not what
+Newton's method leaves (more increments change nothing), it grows with the speed, and its cause is not known.
 
 ![Batch means of the energy error over 10^8 steps](images/long_runs.png)
 """

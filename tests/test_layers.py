@@ -25,7 +25,7 @@ LAYERS = [
     {"diagnosing"},
     {"integrators", "redmax"},
     {"simulation"},
-    {"step_choice", "gradients"},
+    {"step_choice", "gradients", "linear"},
     {"viz"},
     {"comparison"},
     {"ensembles"},

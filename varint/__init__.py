@@ -59,6 +59,7 @@ __all__ = [
     "crossings",  # noqa: F405
     "deformable_spring",
     "ensemble",  # noqa: F405
+    "equilibrium",  # noqa: F405
     "gradient",  # noqa: F405
     "energy_trend",  # noqa: F405
     "load",
@@ -66,6 +67,7 @@ __all__ = [
     "load_mechanism",
     "lyapunov_exponent",  # noqa: F405
     "mechanisms",
+    "modes",  # noqa: F405
     "random_draws",  # noqa: F405
     "order_study",  # noqa: F405
     "phase_portrait",  # noqa: F405
@@ -96,6 +98,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("varint.comparison").compare
     if name == "gradient":
         return importlib.import_module("varint.gradients").gradient
+    if name in ("equilibrium", "modes"):
+        return getattr(importlib.import_module("varint.linear"), name)
     if name in ("ensemble", "load_ensemble", "random_draws"):
         return getattr(importlib.import_module("varint.ensembles"), name)
     if name in STUDIES:

@@ -302,6 +302,7 @@ def _study_calls() -> dict[str, Call]:
     def seen(result):
         return repr(result), result.plot()
 
+    hanging = vi.mechanisms.four_bar()
     differentiated = common | {
         "objective": lambda: height,
         "duration": 0.02,
@@ -351,6 +352,8 @@ def _study_calls() -> dict[str, Call]:
         ),
         "PowerSpectrum.peaks": Call(spectrum.peaks, _rights(count=2), repr),
         "lyapunov_exponent": Call(vi.lyapunov_exponent, _rights(**neighbours), seen),
+        "equilibrium": Call(vi.equilibrium, _rights(mechanism=hanging, state=hanging.state()), repr),
+        "modes": Call(vi.modes, _rights(mechanism=hanging, state=vi.equilibrium(hanging)), repr),
         "gradient": Call(vi.gradient, _rights(**differentiated), repr),
         "gradient of a function": Call(vi.gradient, _rights(**made_anew), repr),
         "order_study": Call(vi.order_study, _rights(**errors, reference="reduced"), seen),

@@ -7,6 +7,7 @@ differences of the description: of the residuals of all stages, each with its du
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +15,27 @@ from numpy.typing import ArrayLike
 
 from varint.display import Shown, value_text
 from varint.errors import ArgumentError, AssemblyError, MechanismError
-from varint.gradients.numbers import Number, differences, number_of, parameter
+from varint.gradients.numbers import START, Number, differences, number_of, parameter
 from varint.gradients.taped import Adjoint, TapedRun
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, function_of, known_name, of_type, positive, sequence_of
+from varint.model.checks import (
+    array_of,
+    call,
+    finite,
+    function_of,
+    in_a_shape,
+    known_name,
+    of_type,
+    positive,
+    sequence_of,
+)
 from varint.model.rotation import quat_from_vector, quat_product
 from varint.model.state import State
 from varint.running import checked_times
 from varint.simulation import check_forces, checked_start
 
-START = "start"
 STEP = 1e-4  # of the differences of an objective: rad, sizes of a part, and these over the duration
 SAME_TIME = 1e-6  # of dt: a time that is as near as this to a node is its
 
@@ -135,7 +145,7 @@ def gradient(
     adjoint = Adjoint(run, _by_states(objective, states, times is None, made.compiled.length, duration))
     by: dict[str, Any] = {name: _by_number(number, adjoint, state) for name, number in numbers.items()}
     by |= {name: _by_start(adjoint) for name in names if name == START}
-    return Gradient(float(objective(states[0] if times is None else states)), by, states)
+    return Gradient(_value_of(objective, states, times is None), by, states)
 
 
 def _by_start(adjoint: Adjoint) -> StateGradient:
@@ -149,10 +159,16 @@ def _made(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[Me
             raise ArgumentError("parameters= are those of a function that makes the mechanism, got a Mechanism")
         return given, {}
     build = function_of(given, "mechanism, if it is no Mechanism,", ArgumentError)
-    values = {name: np.asarray(value, dtype=float) for name, value in (parameters or {}).items()}
+    given_values = of_type({} if parameters is None else parameters, Mapping, "parameters", ArgumentError)
+    shapes, wanted = ((), (None,), (None, None)), "a number or an array"
+    values = {
+        name: in_a_shape(value, shapes, f"parameter {name!r}", ArgumentError, wanted=wanted)
+        for name, value in given_values.items()
+    }
     numbers = {name: parameter(build, values, name) for name in values}
     plain = {name: float(value) if value.ndim == 0 else value for name, value in values.items()}
-    return of_type(build(**plain), Mechanism, "what the function makes", ArgumentError), numbers
+    built = call(partial(build, **plain), "the function that makes the mechanism")
+    return of_type(built, Mechanism, "what the function makes", ArgumentError), numbers
 
 
 def _check(mechanism: Mechanism, method: Scheme) -> None:
@@ -188,7 +204,6 @@ def _nodes(times: ArrayLike, dt: float, steps: int) -> list[int]:
 
 def _by_number(number: Number, adjoint: Adjoint, state: State | None) -> "float | np.ndarray":
     """The derivative by a number of the description, of its shape; ``state`` as of `gradient`."""
-    step = number.step(adjoint.run.compiled.length)
     found = []
     for k, direction in enumerate(number.directions()):
 
@@ -197,11 +212,11 @@ def _by_number(number: Number, adjoint: Adjoint, state: State | None) -> "float 
             return adjoint.scalar(changed, changed.state() if state is None else changed.assemble(state))
 
         try:
-            found.append(differences(scalar, step))
+            found.append(differences(scalar, number.step))
         except (AssemblyError, MechanismError) as problem:
             what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
             advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""
-            raise ArgumentError(f"{what} cannot change by {step:g}: {problem}{advice}") from problem
+            raise ArgumentError(f"{what} cannot change by {number.step:g}: {problem}{advice}") from problem
     return float(found[0]) if number.value.ndim == 0 else np.reshape(found, number.value.shape)
 
 
@@ -221,10 +236,16 @@ def _by_states(
             change = np.zeros(found.shape[1:])
             change[i, k] = share
             changed = [changed_state(state, change) if m == n else state for m, state in enumerate(states)]
-            return float(objective(changed[0] if alone else changed))
+            return _value_of(objective, changed, alone)
 
         found[n, i, k] = differences(value, float(steps[k]))
     return found
+
+
+def _value_of(objective: Callable[..., float], states: Sequence[State], alone: bool) -> float:
+    """The objective, of the one state where ``alone``; raises ArgumentError where it is no finite number."""
+    given = states[0] if alone else list(states)
+    return finite(call(objective, "the objective", given), "the objective", ArgumentError)
 
 
 def changed_state(state: State, change: np.ndarray) -> State:

@@ -3,19 +3,20 @@
 import dataclasses
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from varint.errors import ArgumentError, MechanismError
 from varint.mechanism import Mechanism
-from varint.model.checks import known_name, shown
+from varint.model.checks import call, known_name, shown, suggestion
 from varint.model.forces import Force
 
-GRAVITY = "gravity"
+START, GRAVITY = "start", "gravity"
 SHARE = 1e-3  # of its size: the longest step of the differences of a number
-COMPONENT = re.compile(r"(.+)\[(\d)\]")
-SYMMETRIC = ("inertia", "stiffness", "damping")
+COMPONENT = re.compile(r"(.+)\[(\d+)\]")
+SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric where they are matrices
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
 PARTS = ("bodies", "joints", "forces")
 
@@ -29,16 +30,17 @@ class Number:
         At which derivatives are taken, SI units.
     replaced : function of such an array
         The mechanism with it.
+    size : float
+        What its changes are small against.
+    symmetric : bool
+        Whether it is a matrix that has to stay symmetric.
     """
 
     name: str
     value: np.ndarray
     replaced: Callable[[np.ndarray], Mechanism]
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether it is a symmetric matrix, of a body or a bushing."""
-        return self.value.ndim == 2 and self.name.rpartition(".")[2] in SYMMETRIC
+    size: float
+    symmetric: bool = False
 
     def part(self, k: int) -> "Number":
         """Its component k alone."""
@@ -48,17 +50,17 @@ class Number:
             whole[k] = value
             return self.replaced(whole)
 
-        return Number(f"{self.name}[{k}]", np.array(self.value[k]), replaced)
+        return Number(f"{self.name}[{k}]", np.array(self.value[k]), replaced, self.size)
 
     def directions(self) -> np.ndarray:
         """(n, ...) changes of the value by which derivatives are taken: of an inertia those that are symmetric."""
         units = np.eye(self.value.size).reshape(-1, *self.value.shape)
-        return 0.5 * (units + units.swapaxes(1, 2)) if self.is_symmetric else units
+        return 0.5 * (units + units.swapaxes(1, 2)) if self.symmetric else units
 
-    def step(self, length: float) -> float:
-        """Of differences; ``length``, m, is the size of the parts."""
-        size = np.abs(self.value).max()
-        return SHARE * float(size if size > 0 else length)
+    @property
+    def step(self) -> float:
+        """Of differences."""
+        return SHARE * self.size
 
 
 def number_of(mechanism: Mechanism, name: str) -> Number:
@@ -67,22 +69,26 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
         raise ArgumentError(f"with_respect_to= takes names as 'coupler.mass', got {shown(name)}")
     if found := COMPONENT.fullmatch(name):
         whole, k = number_of(mechanism, found[1]), int(found[2])
-        if whole.value.shape != (3,) or k > 2:
+        if whole.value.ndim != 1 or k >= len(whole.value):
             raise ArgumentError(f"there is no {name!r}: {whole.name!r} has the shape {whole.value.shape}")
         return whole.part(k)
     if name == GRAVITY:
-        return Number(name, np.array(mechanism.gravity), lambda value: dataclasses.replace(mechanism, gravity=value))
+        size = float(np.abs(mechanism.gravity).max()) or 1.0
+        return Number(name, np.array(mechanism.gravity), lambda g: dataclasses.replace(mechanism, gravity=g), size)
     owner, _, attribute = name.rpartition(".") if "." in name else (name, "", "")
     items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
     if not items:
-        known = [item.name for part in PARTS for item in getattr(mechanism, part)]
-        what = f"with_respect_to= has {name!r}, but no body, joint or force is called"
+        known = [START, GRAVITY, *(item.name for part in PARTS for item in getattr(mechanism, part))]
+        what = f"with_respect_to= has {name!r}, but no body, joint, force or parameter is called"
         known_name(owner, known, what, ArgumentError)
+        raise ArgumentError(f"there is no {name!r}: {owner!r} is given as a whole")
     fitting = [(part, item) for part, item in items if attribute in numbers_in(item)]
     if len(fitting) != 1:
         has = sorted({key for _, item in items for key in numbers_in(item)})
-        problem = "is one of a body, a joint and a force" if fitting else "is no number"
-        raise ArgumentError(f"{name!r} {problem}: {items[0][1].label} has {', '.join(has)}")
+        if fitting:
+            raise ArgumentError(f"{name!r} is of {' and of '.join(item.label for _, item in fitting)}: rename one")
+        numbers = f"has the numbers {', '.join(has)}" if has else "has no numbers"
+        raise ArgumentError(f"{name!r} is no number: {items[0][1].label} {numbers}{suggestion(attribute, has)}")
     part, item = fitting[0]
     if isinstance(item, Force) and item.constraint and item.commanded:
         raise ArgumentError(f"there is no gradient by the numbers of what moves {item.label} yet: {name!r}")
@@ -92,7 +98,9 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
         changed: dict[str, Any] = {part: [new if one is item else one for one in getattr(mechanism, part)]}
         return dataclasses.replace(mechanism, **changed)
 
-    return Number(name, np.array(getattr(item, attribute), dtype=float), replaced)
+    value = np.array(getattr(item, attribute), dtype=float)
+    size = float(np.abs(value).max(initial=0.0)) or mechanism.compiled.length
+    return Number(name, value, replaced, size, value.ndim == 2 and attribute in SYMMETRIC)
 
 
 def parameter(build: Callable[..., Mechanism], values: Mapping[str, np.ndarray], name: str) -> Number:
@@ -100,9 +108,10 @@ def parameter(build: Callable[..., Mechanism], values: Mapping[str, np.ndarray],
 
     def replaced(value: np.ndarray) -> Mechanism:
         changed = dict(values) | {name: value}
-        return build(**{key: float(each) if np.ndim(each) == 0 else each for key, each in changed.items()})
+        plain = {key: float(each) if np.ndim(each) == 0 else each for key, each in changed.items()}
+        return call(partial(build, **plain), "the function that makes the mechanism")
 
-    return Number(name, values[name], replaced)
+    return Number(name, values[name], replaced, float(np.abs(values[name]).max(initial=0.0)) or 1.0)
 
 
 def numbers_in(item: Any) -> list[str]:
@@ -119,7 +128,7 @@ def numbers_in(item: Any) -> list[str]:
 def differences(function: Callable[[float], float], step: float) -> float:
     """The derivative of a smooth function at 0: central differences of fourth order, from one side at a bound.
 
-    ``function`` raises MechanismError, or another error of the package, where a number is not allowed.
+    ``function`` raises MechanismError where a number is not allowed; it is raised where neither side is.
     """
     try:
         far, near = (function(s) - function(-s) for s in (step, 0.5 * step))

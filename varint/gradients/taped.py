@@ -20,6 +20,7 @@ from varint.model.rotation import quat_product, vector_from_quat
 from varint.model.state import State
 
 SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
+SAME_MOTION = 1e-9  # m or rad
 TURNED = 0.1  # of an axis of a row: more is a jump, not the change of a number
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
@@ -77,15 +78,23 @@ class TapedRun:
             room = self.count  # sub-steps needed more
         self.tape = march.ws.tape
         self.dt, self.steps = dt, at[-1]
+        self.inputs = self._inputs(mechanism, state)
 
     def tape_of(self, changed: Mechanism, start: State) -> Tape:
-        """The tape with the inputs of a changed mechanism."""
-        motions = starts_of_motions(changed, start)
-        given = Commands(changed, changed.compiled, self.steps, self.dt, motions, self.steps * self.dt)
-        values, tape = given.at(np.arange(self.steps + 1))[0], self.tape
+        """The tape with the inputs of a changed mechanism; raises ArgumentError where it changes prescribed motions."""
+        values, tape, constraints = self._inputs(changed, start), self.tape, changed.compiled.plan.constraints
+        driven = constraints.element[constraints.driven]
+        if np.abs(values[:, driven] - self.inputs[:, driven]).max(initial=0.0) > SAME_MOTION:
+            raise ArgumentError("there is no gradient by what changes a prescribed motion yet")
         share = tape.share[:, None]
         left, right = (np.minimum(tape.node + k, len(values) - 1) for k in (0, 1))
         return replace(tape, input=np.ascontiguousarray((1.0 - share) * values[left] + share * values[right]))
+
+    def _inputs(self, mechanism: Mechanism, start: State) -> np.ndarray:
+        """(T, ne) of the elements at the nodes, T = 1 where they are constant."""
+        motions, end = starts_of_motions(mechanism, start), self.steps * self.dt
+        commands = Commands(mechanism, mechanism.compiled, self.steps, self.dt, motions, end)
+        return commands.at(np.arange(self.steps + 1))[0]
 
     def _run(self, mechanism: Mechanism, march: March, at: Sequence[int], loads: tuple) -> None:
         steps, dt = at[-1], march.dt
@@ -94,7 +103,11 @@ class TapedRun:
         commands = Commands(mechanism, self.compiled, steps, dt, motions, steps * dt)
         run = MaximalRun(mechanism, march, self.first, steps, acting, commands)
         if run.controllers:
-            raise ArgumentError("inputs that are functions of the state have no gradient")
+            force = mechanism.forces[run.controllers[0][1]]
+            raise ArgumentError(
+                f"{force.label} has an input that is a function of the state, which has no gradient: give one value a"
+                " node"
+            )
         run.start()
         self.nodes: list[Node] = []
         for number in at:
@@ -113,7 +126,7 @@ class TapedRun:
 class Adjoint:
     """The gradient by all that a run depends on, of an objective with the gradients ``by_states`` (nodes, nb, 12).
 
-    Those by position, rotation vector (body axes), velocity and angular velocity of the run's nodes.
+    These are by position, rotation vector (body axes), velocity and angular velocity at the run's nodes.
     """
 
     def __init__(self, run: TapedRun, by_states: np.ndarray) -> None:
@@ -138,12 +151,14 @@ class Adjoint:
         return found[self.run.compiled.slot]
 
     def scalar(self, changed: Mechanism, start: State) -> float:
-        """What has the derivative of the objective by any number of the description: its value for a changed one.
+        """A function of the description with the same derivatives as the objective: its value for a ``changed`` one.
 
         ``start``: where the run of the ``changed`` mechanism starts.
         """
         compiled, run = changed.compiled, self.run
         plan, order = compiled.plan, compiled.order
+        if not np.array_equal(order, run.compiled.order) or plan.rows.role.size != run.compiled.plan.rows.role.size:
+            raise ArgumentError("what a number changes must have the same bodies and joints as the mechanism itself")
         ws, tape, duals = workspace(plan, 1, compiled.functions), run.tape_of(changed, start), self.duals
         for rows, turn in _turned_rows(run, plan, ws):
             multiplier, dual = tape.multiplier.copy(), duals[1].copy()
@@ -166,8 +181,8 @@ def _turned_rows(run: TapedRun, plan: Plan, ws: Workspace) -> Iterator[tuple[sli
 
     The axes of a joint's rows are chosen, and the choice may jump, as that of two axes across a hinge.
     """
-    before, first = run.compiled.plan, run.nodes[-1]
-    old, new = (_at(first, each, workspace(each) if each is before else ws).jacobian[0] for each in (before, plan))
+    before, node = run.compiled.plan, run.nodes[-1]
+    old, new = (_at(node, each, workspace(each) if each is before else ws).jacobian[0] for each in (before, plan))
     for j in range(plan.joints.side.shape[0]):
         rows = slice(plan.joints.rows[j], plan.joints.rows[j + 1])
         if (plan.rows.role[rows] != JOINT).any():

@@ -26,11 +26,11 @@ from varint.kernels.tape import play_stage
 
 @njit(seconds=6, what="derivatives of steps")
 def carry_back(plan, ws, tape, work, stages, state, duals):
-    """Take a gradient ``state`` (nb, 12) by the end of the last of the stages (first, last) to the first's start.
+    """Take a gradient ``state`` (nb, 12) by the end of the stages back to their start.
 
-    ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost. ``work``: a `Tangent`. ``duals``:
-    of each stage, for `pairing`: z of the bodies (N, nb, 6) and rows (N, nr), and the gradient by the momenta at its
-    end (N, nb, 6).
+    ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
+    ``work``: a `Tangent`. ``duals``: of each stage, for `pairing`: z of the bodies (N, nb, 6) and rows (N, nr), and the
+    gradient by the momenta at its end (N, nb, 6).
     """
     body, row = work.body[0], work.row[0]
     spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
@@ -150,9 +150,7 @@ def _to_start(plan, ws, work, step, body, row, state):
             if i < plan.bodies.mass.size:
                 add_scaled6(curved[i], ws.multiplier[r], efforts.change[s])
                 add_scaled6(work.end[i], -share, ws.jacobian[end, r, s])
-    if has_efforts(plan):
-        work.velocity[:] = 0.0
-        work.lean[:] = 0.0
+    if has_efforts(plan):  # those by velocities and T are of no use here: the start moves neither
         _efforts_back(plan, ws, work, 0.5 * h, 1.0, body)
     for i in range(plan.bodies.mass.size):
         u, c = step_turn(ws, i, 0.5 * h)

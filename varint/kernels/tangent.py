@@ -25,10 +25,13 @@ from varint.kernels.efforts import (
     unknown_to_tangent,
     unknown_to_velocity,
 )
+from varint.kernels.laws import evaluate_laws
 from varint.kernels.ldu import solve_newton
+from varint.kernels.loads import differentiate_loads, evaluate_loads
 from varint.kernels.measures import weighted_curvature
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import has_efforts
+from varint.kernels.nodes import add_efforts
 from varint.kernels.operator import join_constraints, pair_of, prepare_operator
 from varint.kernels.refine import refine
 from varint.kernels.tape import play_stage
@@ -36,9 +39,10 @@ from varint.kernels.tape import play_stage
 
 @njit(seconds=6, what="derivatives of steps")
 def carry_forward(plan, ws, tape, work, stages, changes):
-    """Take ``changes`` (n, nb, 12) of the state where the first of the stages (first, last) starts to the last's end.
+    """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
 
-    ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost. ``work``: a `Tangent`.
+    ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
+    ``work``: a `Tangent`.
     """
     body, row = work.body[0], work.row[0]
     spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
@@ -205,3 +209,42 @@ def _push(change, turning, T, lean, half_step, side, out):
     for k in range(3):
         out[k] += half_step * change[k]
         out[3 + k] += half_step * (turned[k] + side * tilt[k])
+
+
+@njit(seconds=3, what="derivatives of forces")
+def force_changes(plan, ws, work, multiplier, motions, velocities, out):
+    """Forces on the bodies at rest at pose 0, into ``ws.increment_body`` (nb, 6), and their changes, into ``out``.
+
+    Without the impulses of rows, but with the change of their directions: row r pushes with ``multiplier[r]``, N or
+    N m. ``motions``, ``velocities``, ``out`` (n, nb, 6). The pose is placed, and in ``ws.efforts`` as well,
+    with the inputs.
+    """
+    efforts, nb = ws.efforts, plan.bodies.mass.size
+    ws.velocity[:] = 0.0
+    for i in range(nb):
+        for k in range(3):
+            ws.increment_body[i, k] = plan.bodies.mass[i] * plan.bodies.gravity[k]
+            ws.increment_body[i, 3 + k] = 0.0
+    if has_efforts(plan):
+        efforts.tangent[:] = 0.0
+        work.lean[:] = 0.0
+        evaluate_laws(plan, ws, efforts.position, efforts.rotation, ws.velocity, 0.0)
+        evaluate_loads(plan, ws, efforts.rotation, ws.velocity)
+        differentiate_loads(plan, ws, efforts.position, efforts.rotation, ws.velocity)
+        add_efforts(plan, efforts, ws.increment_body)
+    for n in range(motions.shape[0]):
+        out[n] = 0.0
+        for r in range(plan.rows.role.size):
+            if ws.compliance[r] > 0.0:
+                continue
+            pair_of(plan, r, motions[n], efforts.motion)
+            weighted_curvature(plan, ws, r, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)
+            for s in range(2):
+                i = plan.measures.body[r, s]
+                if i < nb:
+                    add_scaled6(out[n, i], multiplier[r], efforts.change[s])
+        if has_efforts(plan):
+            for i in range(nb):
+                for k in range(6):
+                    work.middle[i, k], work.velocity[i, k] = motions[n, i, k], velocities[n, i, k]
+            _add_efforts(plan, ws, work, 1.0, 1.0, out[n])

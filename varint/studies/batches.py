@@ -49,8 +49,10 @@ def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
     found, mean = (np.add.reduceat(each, edges[:-1]) / share for each in (t, values))
     while True:
         fit, rest = _least_squares(found, mean, share, line)
-        if len(share) <= LEAST or abs(rest[1:] @ rest[:-1]) <= INDEPENDENT / np.sqrt(len(share)) * (rest @ rest):
-            return _of_a_walk(fit, rest) if line and len(share) <= FEW < count else fit
+        dependent = abs(rest[1:] @ rest[:-1]) > INDEPENDENT / np.sqrt(len(share)) * (rest @ rest)
+        if len(share) <= LEAST or not dependent:
+            walks = line and len(share) <= FEW and (dependent or count > FEW)
+            return _of_a_walk(fit, rest) if walks else fit
         found, mean = (_in_pairs(share * each) / _in_pairs(share) for each in (found, mean))
         share = _in_pairs(share)
 
@@ -69,7 +71,10 @@ def _least_squares(t: np.ndarray, mean: np.ndarray, share: np.ndarray, line: boo
 
 def _of_a_walk(fit: Fit, rest: np.ndarray) -> Fit:
     """The line with the error that it has if the means are a random walk (Durlauf and Phillips 1988), if larger."""
-    count, step = len(rest), np.sqrt(np.diff(rest) @ np.diff(rest) / (len(rest) - 2)) / np.diff(fit.t).mean()
+    count, changes = len(rest), np.diff(rest)
+    step = (
+        np.sqrt(1.5 * (changes @ changes) / (count - 2)) / np.diff(fit.t).mean()
+    )  # means change by 2/3 of the variance
     error = max(fit.error, float(step * np.sqrt(1.2 / count)))
     return fit._replace(error=error, interval=_interval(fit.value, error, count - 2))
 
