@@ -7,9 +7,11 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 from pathlib import Path
 
 import pytest
+from numba.core.environment import Environment
 
 from varint._numba import cache, njit
 from varint._numba.jit import config
@@ -312,16 +314,29 @@ def test_what_was_typed_in_is_not_kept(places):
     assert not list(places[0].rglob("*.nbc"))
 
 
-def test_a_changed_source_is_compiled_anew(places, tmp_path):
-    path = tmp_path / "source.py"
+def compiled_from(path, factor):
+    path.write_text(f"def f(x):\n    return {factor} * x\n")
+    scope = {"__name__": path.stem}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    return njit(scope["f"])
+
+
+def test_a_changed_source_is_compiled_anew(places, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "source_of_f", types.ModuleType("source_of_f"))
     for factor in (2.0, 3.0, 2.0):
-        path.write_text(f"def f(x):\n    return {factor} * x\n")
-        scope = {"__name__": "source"}
-        exec(compile(path.read_text(), str(path), "exec"), scope)
-        entry = njit(scope["f"])
+        entry = compiled_from(tmp_path / "source_of_f.py", factor)
         assert entry(1.0) == factor
     assert sum(entry.stats.cache_hits.values()) == 1  # that of the first pass
     assert len(list(places[0].rglob("*.nbc"))) == 2
+
+
+def test_functions_of_no_module_are_compiled_anew(places, tmp_path, monkeypatch):
+    """As those of a script that is read by its path: numba cannot import their module."""
+    for _ in range(2):
+        monkeypatch.setattr(Environment, "_memo", {})  # as in another process
+        entry = compiled_from(tmp_path / "nowhere.py", 2.0)
+        assert entry(1.0) == 2.0
+        assert not entry.stats.cache_hits
 
 
 RUN = """

@@ -157,7 +157,10 @@ class FunctionCache:
         if hashlib.sha256(data).digest() != checksum:
             tell(f"files in the compile cache '{path.parent}' are damaged: they are compiled anew")
             return None
-        return CompileResult._rebuild(target_context, *pickle.loads(data))
+        try:
+            return CompileResult._rebuild(target_context, *pickle.loads(data))
+        except ImportError:  # numba imports the function's module, which a script read by its path has not
+            return None
 
     def save_overload(self, signature, compiled) -> None:
         """Keep a compiled form; says so on stderr where that fails."""
