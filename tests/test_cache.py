@@ -109,6 +109,7 @@ def test_damaged_files_are_compiled_anew_and_overwritten(tmp_path, process):
     assert outcome(process()) == ([1, 1, 2, 1], [])
 
 
+@pytest.mark.slow
 def test_a_full_disk_does_not_end_the_run(tmp_path, process):
     pytest.importorskip("resource")
     hits, lines = outcome(process("full"))

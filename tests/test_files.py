@@ -281,6 +281,7 @@ def test_run_file_cut_short_is_never_taken_for_whole(tmp_path):
             vi.load(part)
 
 
+@pytest.mark.slow
 def test_killed_run_file_cut_short_or_with_holes(tmp_path, rng):
     path, part = tmp_path / "run.h5", tmp_path / "part.h5"
     killed_run(path, "double_pendulum")

@@ -76,6 +76,7 @@ def test_a_number_that_opens_a_loop_is_refused(rng):
 
 
 @pytest.mark.parametrize("name", [name for name, forces in SAMPLES.items() if have_numbers(forces)])
+@pytest.mark.slow
 def test_numbers_of_forces(rng, name):
     """Each number of each force and coupling, with the state that the mechanism starts from given."""
     mechanism = with_forces(sample_mechanism(np.random.default_rng(1)), *SAMPLES[name])

@@ -163,6 +163,7 @@ def test_with_a_stop_springs_and_dampers():
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.slow
 def test_settles_where_arms_are_long_against_the_bearings(seed):
     rng = np.random.default_rng(seed)
     plain = random_tree(rng, 4, ("Revolute", "Prismatic", "Cylindrical", "Spherical"))

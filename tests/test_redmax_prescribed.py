@@ -145,6 +145,7 @@ def test_a_driven_ball_beyond_one_turn(integrator):
 
 
 @pytest.mark.parametrize("integrator", ORDERS)
+@pytest.mark.slow
 def test_a_loop_that_has_no_freedom_left(integrator):
     """Kinematics alone: the loop is closed at the crank's angle, whatever the forces."""
     mechanism = vi.mechanisms.four_bar(case="crank-rocker")

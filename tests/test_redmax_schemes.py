@@ -40,6 +40,7 @@ def test_order(name, integrator):
 
 
 @pytest.mark.parametrize("integrator", ORDERS)
+@pytest.mark.slow
 def test_order_on_a_random_tree(rng, integrator):
     mechanism, T = random_tree(rng, 5, LOWER, floating=True), 0.25
     start = {"state": random_velocity_state(rng, mechanism)}

@@ -171,6 +171,7 @@ def hard():
 
 
 @pytest.mark.parametrize(("what", "integrator"), [*hard()])
+@pytest.mark.slow
 def test_all_that_a_run_remembers(what, integrator, tmp_path):
     mechanism, options = HARD[what][0]()
     options = {"duration": 0.6, "dt": 0.004} | options
@@ -354,6 +355,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.slow
 def test_command_runs_describes_and_draws(integrator, folder, capsys):
     argv = ["run", "four_bar", "--integrator", integrator, "--duration", "0.1", "-o", "run.h5"]
     argv += [] if INTEGRATORS[integrator].fixed else ["--rtol", "1e-6"]
@@ -380,6 +382,7 @@ def test_run_that_knows_no_step_is_described_and_drawn(folder, capsys):
     assert "asked for" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_random_trees_with_every_integrator(tmp_path):
     rng = np.random.default_rng(8)
     mechanism = random_tree(rng, 4, floating=True)

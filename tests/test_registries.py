@@ -28,6 +28,7 @@ def complaint(capsys, argv):
 
 
 @pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.slow
 def test_scheme_by_name(name):
     mechanism, scheme = vi.mechanisms.four_bar(), SCHEMES[name]
     by_name = vi.simulate(mechanism, 0.2, 0.01, scheme=name, output="run.h5")

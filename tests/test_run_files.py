@@ -214,6 +214,7 @@ KILLED = [
 
 
 @pytest.mark.parametrize(("name", "formulation", "order"), KILLED[:1])
+@pytest.mark.slow
 def test_kills(tmp_path, rng, name, formulation, order):
     assert check_kills(tmp_path / "run.h5", rng, 3, name, formulation, order)
 
@@ -251,6 +252,7 @@ def keyboard():
 
 
 @pytest.mark.parametrize("number", range(8))
+@pytest.mark.slow
 def test_interrupts_are_never_lost(tmp_path, number, keyboard):
     path = tmp_path / "run.h5"
     run(tmp_path / "short.h5")  # loads the kernels, from where interrupts may be lost
@@ -309,6 +311,7 @@ def test_links_between_checkpoints_are_not_followed(tmp_path):
         vi.load(path)
 
 
+@pytest.mark.slow
 def test_blocks_do_not_shrink_where_the_rest_is_slow(tmp_path):
     done = []
 

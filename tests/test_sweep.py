@@ -148,6 +148,7 @@ def test_any_size(size):
 
 @pytest.mark.parametrize("number", range(3))
 @pytest.mark.parametrize("ratio", [1e6, 1e-6])
+@pytest.mark.slow
 def test_masses_do_not_make_a_pose_singular(number, ratio):
     def weighted(mechanism):
         bodies = list(mechanism.bodies)
