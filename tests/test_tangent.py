@@ -12,7 +12,7 @@ from varint.kernels.adjoint import carry_back
 from varint.kernels.configuration import place
 from varint.kernels.rows import evaluate_rows
 from varint.kernels.tangent import carry_forward
-from varint.kernels.workspace import tangent_work, workspace
+from varint.kernels.workspace import by_numbers, tangent_work, workspace
 from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
 
 STEP = 1e-3  # of differences, sizes of random changes
@@ -75,9 +75,9 @@ class Marched:
 
     def backward(self, gradient):
         """After `forward`."""
-        found, ws, nb = gradient.copy(), workspace(self.plan, 1, self.compiled.functions), self.plan.bodies.mass.size
-        duals = [np.zeros((self.count, *shape)) for shape in ((nb, 6), (self.plan.rows.role.size,), (nb, 6))]
-        carry_back(self.plan, ws, self.march.ws.tape, tangent_work(self.plan), (0, self.count), found, tuple(duals))
+        found, ws = gradient.copy(), workspace(self.plan, 1, self.compiled.functions)
+        by = by_numbers(self.plan, self.count)
+        carry_back(self.plan, ws, self.march.ws.tape, tangent_work(self.plan), (0, self.count), found, by)
         return found
 
     def moved(self, change):

@@ -72,6 +72,14 @@ def write(out, a, b):
     out[0], out[1], out[2], out[3], out[4], out[5] = a[0], a[1], a[2], b[0], b[1], b[2]
 
 
+@njit
+def add_to(out, share, a):
+    """Add a share of a vector to an array (3,)."""
+    out[0] += share * a[0]
+    out[1] += share * a[1]
+    out[2] += share * a[2]
+
+
 @njit(inline="always")
 def arctangent(s, c):
     """atan2(s, c) in two thirds of its time; not for s = c = 0."""

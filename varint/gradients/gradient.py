@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from varint.display import Shown, value_text
 from varint.errors import ArgumentError, AssemblyError, MechanismError
-from varint.gradients.numbers import START, Number, differences, number_of, parameter
+from varint.gradients.numbers import START, Number, differences, in_the_same_axes, number_of, parameter
 from varint.gradients.taped import Adjoint, TapedRun
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
@@ -208,7 +208,7 @@ def _by_number(number: Number, adjoint: Adjoint, state: State | None) -> "float 
     for k, direction in enumerate(number.directions()):
 
         def scalar(share: float, direction: np.ndarray = direction) -> float:
-            changed = number.replaced(number.value + share * direction)
+            changed = in_the_same_axes(number.replaced(number.value + share * direction), adjoint.run.mechanism)
             return adjoint.scalar(changed, changed.state() if state is None else changed.assemble(state))
 
         try:

@@ -12,12 +12,14 @@ from varint.errors import ArgumentError, MechanismError
 from varint.mechanism import Mechanism
 from varint.model.checks import call, known_name, shown, suggestion
 from varint.model.forces import Force
+from varint.model.joints.base import AxisJoint
 
 START, GRAVITY = "start", "gravity"
 SHARE = 1e-3  # of its size: the longest step of the differences of a number
 COMPONENT = re.compile(r"(.+)\[(\d+)\]")
 SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric where they are matrices
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
+JUMP = 0.1  # of an axis: more is another choice of it, not the change of a number
 PARTS = ("bodies", "joints", "forces")
 
 
@@ -101,6 +103,18 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
     value = np.array(getattr(item, attribute), dtype=float)
     size = float(np.abs(value).max(initial=0.0)) or mechanism.compiled.length
     return Number(name, value, replaced, size, value.ndim == 2 and attribute in SYMMETRIC)
+
+
+def in_the_same_axes(changed: Mechanism, mechanism: Mechanism) -> Mechanism:
+    """A changed mechanism whose joints have the axes X and Y of the ``mechanism`` where the choice of these jumped."""
+    joints = [
+        new.with_axes_near(old.frame)
+        if isinstance(new, AxisJoint) and new is not old and np.abs(new.frame - old.frame).max() > JUMP
+        else new
+        for new, old in zip(changed.joints, mechanism.joints, strict=False)
+    ]
+    same = all(one is other for one, other in zip(joints, changed.joints, strict=False))
+    return changed if same else dataclasses.replace(changed, joints=[*joints, *changed.joints[len(joints) :]])
 
 
 def parameter(build: Callable[..., Mechanism], values: Mapping[str, np.ndarray], name: str) -> Number:

@@ -5,15 +5,16 @@ operator. So an objective with the gradient e by the state at the end has by the
 
     E_s^T e + R^T z,      A^T z = E_y^T e
 
-and by anything else on which the residuals F and the end depend, - z . dF + e . dE (`pairing`). The factors of A^T are
-those of A with the rows of start and end of the step exchanged and the pivots transposed.
+and by anything else on which the residuals F and the end depend, - z . dF + e . dE (by_numbers.py). The factors of A^T
+are those of A with the rows of start and end of the step exchanged and the pivots transposed.
 """
 
 from varint._numba import njit
 from varint.algebra.vectors import cross, scale, vector
+from varint.kernels.by_numbers import add_node, add_stage
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import add_scaled6, dot6
-from varint.kernels.efforts import curvature_factor, finish_efforts
+from varint.kernels.efforts import curvature_factor
 from varint.kernels.ldu import solve_newton
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import has_efforts
@@ -25,33 +26,29 @@ from varint.kernels.tape import play_stage
 
 
 @njit(seconds=6, what="derivatives of steps")
-def carry_back(plan, ws, tape, work, stages, state, duals):
-    """Take a gradient ``state`` (nb, 12) by the end of the stages back to their start.
+def carry_back(plan, ws, tape, work, stages, state, by):
+    """Take a gradient ``state`` (nb, 12) by the end of the stages back to their start; add that by numbers to ``by``.
 
     ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
-    ``work``: a `Tangent`. ``duals``: of each stage, for `pairing`: z of the bodies (N, nb, 6) and rows (N, nr), and the
-    gradient by the momenta at its end (N, nb, 6).
+    ``work``: a `Tangent`. ``by``: a `ByNumbers`.
     """
     body, row = work.body[0], work.row[0]
     spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
     for k in range(stages[1] - 1, stages[0] - 1, -1):
         upper, h = play_stage(plan, ws, tape, k)
         factor_stage(plan, ws, body, row, (upper, 1, h), True)
-        _from_end(plan, ws, work, h, state, duals[2][k], body, row)
+        _from_end(plan, ws, work, h, state, body, row)
         refine(plan, ws, (upper, 1, h), body, row, work.left, spare, True)
         _to_start(plan, ws, work, (upper, 1, h), body, row, state)
-        for i in range(plan.bodies.mass.size):
-            for c in range(6):
-                duals[0][k, i, c] = body[i, c]
-        for r in range(row.size):
-            duals[1][k, r] = row[r]
+        add_stage(plan, ws, tape, work, k, (upper, 1, h), body, row, by)
 
 
 @njit(seconds=2, what="derivatives of steps")
-def velocities_back(plan, ws, pose, state):
+def velocities_back(plan, ws, pose, state, by):
     """Turn a gradient ``state`` (nb, 12) by pose and velocities at a node into that by pose and momenta.
 
-    The velocities are those that `project` gives; the node is the pose ``pose`` with ``ws.momentum``.
+    The velocities are those that `project` gives; the node is the pose ``pose`` with ``ws.momentum``. Adds to ``by``,
+    a `ByNumbers`; leaves the gradient by the rates of targets in ``ws.increment_row``.
     """
     project(plan, ws, pose)
     _keep(ws.increment_body, ws.velocity)
@@ -79,15 +76,12 @@ def velocities_back(plan, ws, pose, state):
             i = plan.measures.body[r, s]
             if i < plan.bodies.mass.size:
                 add_scaled6(state[i], 1.0, efforts.change[s])
+    add_node(plan, ws, pose, ws.increment_body, ws.increment_row, ws.velocity, ws.multiplier, by)
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             state[i, 6 + k] = ws.increment_body[i, k]
-
-
-@njit(seconds=1, what="derivatives of steps")
-def velocities_at(plan, ws, pose):
-    """Velocities of the node that is the pose ``pose`` with ``ws.momentum``, into ``ws.increment_body`` (nb, 6)."""
-    project(plan, ws, pose)
+    for r in range(ws.increment_row.size):
+        ws.increment_row[r] = -ws.increment_row[r]
 
 
 @njit
@@ -98,16 +92,16 @@ def _keep(values, to):
 
 
 @njit
-def _from_end(plan, ws, work, h, state, momentum_dual, body, row):
-    """E_y^T e into ``body`` (nb, 6) and ``row`` (nr,), of e = ``state`` (nb, 12); keeps its part by momenta.
+def _from_end(plan, ws, work, h, state, body, row):
+    """E_y^T e into ``body`` (nb, 6) and ``row`` (nr,), of e = ``state`` (nb, 12).
 
-    ``work``: the gradients by motions of the end go to ``work.end``, those of the middle to ``work.middle``.
+    The gradients by motions of end and middle and by the momenta go to ``work``.
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
         J, w, e = plan.bodies.inertia[i], ws.velocity[i], state[i]
         for k in range(6):
-            work.end[i, k], work.middle[i, k], momentum_dual[i, k] = e[k], 0.0, e[6 + k]
+            work.end[i, k], work.middle[i, k], work.momentum[i, k] = e[k], 0.0, e[6 + k]
         angular_momentum(J, w[3], w[4], w[5], -half_step, ws.efforts.column)
         free, (u, c) = vector(ws.efforts.column[3:]), step_turn(ws, i, half_step)
         by_angular = vector(e[9:])
@@ -122,7 +116,7 @@ def _from_end(plan, ws, work, h, state, momentum_dual, body, row):
     if has_efforts(plan):
         work.velocity[:] = 0.0
         work.lean[:] = 0.0
-        _efforts_back(plan, ws, work, half_step, -1.0, momentum_dual)
+        _efforts_back(plan, ws, work, half_step, -1.0, work.momentum)
         for i in range(plan.bodies.mass.size):
             if plan.bodies.loaded[i]:
                 T = ws.efforts.tangent[i]
@@ -223,32 +217,3 @@ def _lean_back(turning, out, half_step, side, lean):
     by = cross(turning, vector(out[3:]))
     for k in range(3):
         lean[k] += half_step * side * by[k]
-
-
-@njit(seconds=3, what="derivatives of steps")
-def pairing(plan, ws, tape, stages, duals):
-    """The sum of - z . F + e . E over stages, of the residuals F and momenta at the end E that ``plan`` gives them.
-
-    Its derivative by any number of the description, with all that the tape holds as it is, is that of the objective.
-    ``duals``: of `carry_back` with the plan that the run had.
-    """
-    total, mass = 0.0, plan.bodies.mass
-    for k in range(stages[0], stages[1]):
-        _, h = play_stage(plan, ws, tape, k)
-        for r in range(plan.rows.role.size):
-            if ws.compliance[r] == 0.0 and first_row(plan, r) == r:
-                total -= duals[1][k, r] * ws.residual_row[r]
-        for i in range(mass.size):
-            w, p = ws.velocity[i], ws.momentum[i]
-            total -= dot6(duals[0][k, i], ws.residual_body[i])
-            angular_momentum(plan.bodies.inertia[i], w[3], w[4], w[5], -0.5 * h, p)
-            for c in range(3):
-                p[c] = mass[i] * (w[c] + 0.5 * h * plan.bodies.gravity[c])
-            for c in range(6):
-                p[c] += 0.5 * h * tape.load[k, 1, i, c]
-                ws.momentum_rest[i, c] = 0.0
-        if has_efforts(plan):
-            finish_efforts(plan, ws, 0, 0.5 * h)
-        for i in range(mass.size):
-            total += dot6(duals[2][k, i], ws.momentum[i])
-    return total

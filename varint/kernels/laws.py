@@ -49,6 +49,7 @@ _potential = switch(
     "plan, f, value",
     [(law.potential, _call(law, law.potential_arguments)) if law.potential else (_none, "function()") for law in _laws],
 )
+TAKES_INPUT = np.array(["input" in law.arguments for law in _laws])
 _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 
 

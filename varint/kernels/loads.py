@@ -36,6 +36,34 @@ def _pressure(plan, work, n):
 
 
 @njit
+def wrench_of(plan, n, R, v, given, out):
+    """Write the wrench of load n to ``out`` (6,), of a body with ``R`` (3, 3) and velocity ``v`` (6,).
+
+    ``given``: its input, or the normal force of a sliding load, N. Returns the effort along it.
+    """
+    loads, kind = plan.loads, plan.loads.kind[n]
+    force, torque, point = vector(loads.force[n]), vector(loads.torque[n]), vector(loads.point[n])
+    if kind == PUSH:
+        turned = add(rotate_back(R, torque), cross(point, rotate_back(R, force)))
+        write(out, scale(given, force), scale(given, turned))
+    elif kind == FOLLOWER:
+        write(out, scale(given, rotate(R, force)), scale(given, add(torque, cross(point, force))))
+    elif kind == RESISTANCE:
+        line, turn = vector(v), vector(v[3:])
+        along, about = loads.linear[n], loads.angular[n]
+        if loads.power[n] == 2:
+            along, about = along * math.sqrt(dot(line, line)), about * math.sqrt(dot(turn, turn))
+        write(out, scale(-along, line), scale(-about, turn))
+        return -along * math.sqrt(dot(line, line)) - about * math.sqrt(dot(turn, turn))
+    else:
+        s, speed = _sliding_velocity(plan, n, R, v)
+        given = -loads.friction[n] * given * math.tanh(speed / loads.smoothing[n])
+        pull = scale(given / speed if speed > 0.0 else 0.0, s)
+        write(out, pull, cross(point, rotate_back(R, pull)))
+    return given
+
+
+@njit
 def evaluate_loads(plan, ws, rotation, velocity):
     """Wrenches ``ws.efforts.wrench``, and ``effort`` along them, of bodies with ``rotation`` and ``velocity`` (nb, 6).
 
@@ -43,27 +71,9 @@ def evaluate_loads(plan, ws, rotation, velocity):
     """
     work, loads = ws.efforts, plan.loads
     for n in range(loads.kind.size):
-        i, kind, given = loads.body[n], loads.kind[n], work.input[loads.element[n]]
-        R, v = rotation[i], velocity[i]
-        force, torque, point = vector(loads.force[n]), vector(loads.torque[n]), vector(loads.point[n])
-        if kind == PUSH:
-            turned = add(rotate_back(R, torque), cross(point, rotate_back(R, force)))
-            write(work.wrench[n], scale(given, force), scale(given, turned))
-        elif kind == FOLLOWER:
-            write(work.wrench[n], scale(given, rotate(R, force)), scale(given, add(torque, cross(point, force))))
-        elif kind == RESISTANCE:
-            line, turn = vector(v), vector(v[3:])
-            along, about = loads.linear[n], loads.angular[n]
-            if loads.power[n] == 2:
-                along, about = along * math.sqrt(dot(line, line)), about * math.sqrt(dot(turn, turn))
-            write(work.wrench[n], scale(-along, line), scale(-about, turn))
-            given = -along * math.sqrt(dot(line, line)) - about * math.sqrt(dot(turn, turn))
-        else:
-            s, speed = _sliding_velocity(plan, n, R, v)
-            given = -loads.friction[n] * _pressure(plan, work, n) * math.tanh(speed / loads.smoothing[n])
-            pull = scale(given / speed if speed > 0.0 else 0.0, s)
-            write(work.wrench[n], pull, cross(point, rotate_back(R, pull)))
-        work.effort[loads.element[n]] = given
+        i, e = loads.body[n], loads.element[n]
+        given = _pressure(plan, work, n) if loads.kind[n] == SLIDING else work.input[e]
+        work.effort[e] = wrench_of(plan, n, rotation[i], velocity[i], given, work.wrench[n])
 
 
 @njit(seconds=1, what="implicit steps in reduced coordinates")

@@ -17,6 +17,11 @@ _evaluate = switch("evaluate", f"{_AT}, G_a, G_b", [(k.evaluate, f"function({_AT
 _ALONG = f"{_AT}, motions, out_a, out_b"
 _curve = switch("curve", _ALONG, [(k.curve, f"function({_ALONG})") for k in _kinds])
 
+_NUMBERS = "plan, m, x_a, A, x_b, B, motions, factor, weight, by"
+_by_numbers = switch(
+    "by_numbers", _NUMBERS, [(k.by_numbers, f"function({_NUMBERS})") if k.by_numbers else None for k in _kinds]
+)
+
 
 @njit
 def measure_at(plan, ws, m, position, rotation, gradient):
@@ -53,6 +58,21 @@ def weighted_curvature(plan, ws, m, position, rotation, motion, out):
     for s in range(2):
         for k in range(6):
             out[s, k] *= plan.measures.weight[m]
+
+
+@njit
+def add_by_numbers(plan, m, position, rotation, motion, factor, value, by):
+    """Add to ``by`` the derivatives of the weighted measure along ``motion`` (2, 6) plus ``factor`` times itself.
+
+    ``value``: of the measure, not weighted, with its turns.
+    """
+    first, weight = plan.measures.first[m], plan.measures.weight[m]
+    a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
+    along = _by_numbers(
+        plan.measures.kind[m], plan, m, position[a], rotation[a], position[b], rotation[b],
+        (motion[first], motion[1 - first]), factor, weight, by,
+    )  # fmt: skip
+    by.weight[m] += along + factor * value
 
 
 @njit(seconds=1, what="the diagnosis of poses")

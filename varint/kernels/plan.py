@@ -345,10 +345,37 @@ class Tangent(Record, writable=True):
     end: Float2  # (nb, 6) ... and of its end
     velocity: Float2  # (nb, 6) change of the velocity over the step
     lean: Float2  # (nb, 3) change of T, see efforts.py
+    momentum: Float2  # (nb, 6) gradient by the momenta at the end of a step
+    pressing: Float1  # (nf,) gradient by the efforts of laws that press a load on
     body: Float3  # (4, nb, 6)
     row: Float2  # (4, nr)
     no_row: Float1  # (nr,) zero
     left: Float1  # what each pass of a solution leaves
+
+
+@dataclass(frozen=True, eq=False)
+class ByNumbers(Record, writable=True):
+    """The gradient of an objective by the numbers of a plan and by all that acted in N stages (by_numbers.py)."""
+
+    mass: Float1  # (nb,)
+    inertia: Float3  # (nb, 3, 3) along symmetric changes
+    gravity: Float1  # (3,)
+    u: Float2  # (nm, 3)
+    v: Float2  # (nm, 3)
+    w: Float2  # (nm, 3)
+    c: Float1  # (nm,)
+    rest: Float2  # (nm, 3) by a rotation vector from the left
+    weight: Float1  # (nm,)
+    h: Float1  # (N,) by the size of a stage
+    load: Float4  # (N, 2, nb, 6) at its start and end
+    input: Float2  # (N, ne)
+    target: Float2  # (N, nr)
+    # what laws and loads saw, and the gradient by what they gave
+    value: Float2  # (N, ns)
+    rate: Float2  # (N, ns)
+    effort: Float2  # (N, ns)
+    rotation: Float4  # (N, n, 3, 3) of the bodies of loads, in the middle
+    push: Float3  # (N, nb, 6) by a force and torque on each body, in the middle
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from varint.kernels.plan import (
     EFFORT,
     HISTORY,
     Balance,
+    ByNumbers,
     EffortWork,
     Factors,
     Kept,
@@ -170,12 +171,27 @@ def tangent_work(plan: Plan) -> Tangent:
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
     return Tangent(
         *np.zeros((4, nb, 6)),
-        np.zeros((nb, 3)),
-        np.zeros((4, nb, 6)),
-        np.zeros((4, nr)),
-        np.zeros(nr),
-        np.zeros(PASSES),
+        lean=np.zeros((nb, 3)),
+        momentum=np.zeros((nb, 6)),
+        pressing=np.zeros(plan.laws.kind.size),
+        body=np.zeros((4, nb, 6)),
+        row=np.zeros((4, nr)),
+        no_row=np.zeros(nr),
+        left=np.zeros(PASSES),
     )
+
+
+def by_numbers(plan: Plan, stages: int) -> ByNumbers:
+    """A gradient by the numbers of a plan, zero, and by what acts in so many stages."""
+    nb, nm, ns = plan.bodies.mass.size, plan.measures.kind.size, plan.laws.sum_law.size - 1
+    loads = plan.loads.kind.size
+    shapes = {
+        "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm, "h": stages,
+        "load": (stages, 2, nb, 6), "input": (stages, plan.elements.force.size),
+        "target": (stages, plan.rows.role.size), "rotation": (stages, loads, 3, 3), "push": (stages, nb, 6),
+    }  # fmt: skip
+    shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
+    return ByNumbers(**{name: np.zeros(shape) for name, shape in shapes.items()})
 
 
 def _factors(plan):

@@ -15,6 +15,7 @@ from varint._numba import njit
 from varint.algebra.vectors import (
     ZERO,
     add,
+    add_to,
     arctangent,
     cross,
     dot,
@@ -60,6 +61,26 @@ def curve_angle(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     write(out_b, ZERO, scale(-1.0, dfar))
 
 
+@njit
+def angle_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+    """Derivatives by the numbers, see measures/base.py."""
+    u, v, w = vector(plan.measures.u[m]), vector(plan.measures.v[m]), vector(plan.measures.w[m])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
+    d = rotate_back(A, rotate(B, w))
+    dd = sub(rotate_back(A, rotate(B, cross(turn_b, w))), cross(turn_a, d))
+    s, c, ds, dc = dot(u, d), dot(v, d), dot(u, dd), dot(v, dd)
+    size = 1.0 / (s * s + c * c)
+    by_s, by_c, mixed, twice = size * c, -size * s, size * size * (s * s - c * c), 2.0 * size * size * s * c
+    change_s = mixed * dc - twice * ds + factor * by_s
+    change_c = mixed * ds + twice * dc + factor * by_c
+    add_to(by.u[m], weight, add(scale(change_s, d), scale(by_s, dd)))
+    add_to(by.v[m], weight, add(scale(change_c, d), scale(by_c, dd)))
+    f, change = add(scale(by_s, u), scale(by_c, v)), add(scale(change_s, u), scale(change_c, v))
+    by_direction = rotate_back(B, rotate(A, sub(change, cross(f, turn_a))))
+    add_to(by.w[m], weight, add(by_direction, cross(rotate_back(B, rotate(A, f)), turn_b)))
+    return by_s * ds + by_c * dc
+
+
 @dataclass(frozen=True, eq=False)
 class Angle(Measure):
     """The angle atan2(``sine`` . d, ``cosine`` . d) of ``direction`` d of b against two directions of a (3,), world."""
@@ -78,4 +99,4 @@ class Angle(Measure):
         return Numbers(u=A.T @ self.sine, v=A.T @ self.cosine, w=B.T @ self.direction)
 
 
-register("angle", angle, curve_angle, Angle)
+register("angle", angle, curve_angle, angle_numbers, Angle)

@@ -6,7 +6,7 @@ g = u . R w,    R = A^T B
 from dataclasses import dataclass
 
 from varint._numba import njit
-from varint.algebra.vectors import ZERO, cross, dot, rotate, rotate_back, sub, vector, write
+from varint.algebra.vectors import ZERO, add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
 
@@ -38,7 +38,21 @@ def curve_axis(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     write(out_b, ZERO, cross(w, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))))
 
 
-register("axis", axis, curve_axis, Facts)
+@njit
+def axis_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+    """Derivatives by the numbers, see measures/base.py."""
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
+    n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
+    d, dd = rotate(B, w), rotate(B, cross(turn_b, w))
+    lever = sub(rotate_back(A, dd), cross(turn_a, rotate_back(A, d)))
+    facing = sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))
+    add_to(by.u[m], weight, add(lever, scale(factor, rotate_back(A, d))))
+    add_to(by.w[m], weight, add(facing, scale(factor, rotate_back(B, n))))
+    return dot(u, lever)
+
+
+register("axis", axis, curve_axis, axis_numbers, Facts)
 
 
 @dataclass(frozen=True)

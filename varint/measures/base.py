@@ -1,7 +1,7 @@
 """What a kind of measure states, and the registry of the kinds.
 
 A measure is a scalar g of the poses of two bodies a and b, one of which may be the world; its unit is m or rad. Each
-kind gives two compiled functions:
+kind gives three compiled functions:
 
     evaluate(plan, ws, m, x_a, A, x_b, B, G_a, G_b) -> g
         returns the value; one with a period lies within half of it about zero. Writes the gradient to G_a, G_b (6,):
@@ -9,6 +9,9 @@ kind gives two compiled functions:
     curve(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b)
         writes to out_a, out_b (6,) the change of G_a, G_b along the ``motions`` of both bodies, a pair of (6,): the
         exact curvature applied to them.
+    by_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by) -> the derivative of g along the ``motions``
+        adds to the rows m of ``by`` the derivatives of ``weight`` times (that, plus ``factor`` g) by its numbers: a
+        `kernels.plan.ByNumbers`.
 
 m: number of the measure in the plan; x (3,), A, B (3, 3): positions of the centres of mass, m, world, and rotation
 matrices body to world; a motion: translation, m, world, then a rotation vector, rad, in the body's axes. With a
@@ -91,16 +94,19 @@ class Kind:
     facts: type[Measure]
     evaluate: Callable
     curve: Callable
+    by_numbers: Callable | None
 
 
 KINDS: dict[str, Kind] = {}
 
 
-def register(name: str, evaluate: Callable, curve: Callable, facts: type[Measure] = Measure) -> None:
-    """Add a kind of measure to the registry."""
+def register(
+    name: str, evaluate: Callable, curve: Callable, by_numbers: Callable | None, facts: type[Measure] = Measure
+) -> None:
+    """Add a kind of measure to the registry; without ``by_numbers`` there is no gradient by its numbers."""
     if name in KINDS:
         raise ValueError(f"there is a measure '{name}' already")
-    KINDS[name] = Kind(name, facts, evaluate, curve)
+    KINDS[name] = Kind(name, facts, evaluate, curve, by_numbers)
 
 
 def number_of(name: str) -> int:

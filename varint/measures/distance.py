@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.algebra.vectors import add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
 
@@ -35,12 +35,26 @@ def curve_distance(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     write(out_b, dn, cross(w, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))))
 
 
+@njit
+def distance_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+    """Derivatives by the numbers, see measures/base.py."""
+    u, w, c = vector(plan.measures.u[m]), vector(plan.measures.w[m]), plan.measures.c[m]
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
+    d = sub(add(vector(x_b), rotate(B, w)), add(vector(x_a), rotate(A, u)))
+    dd = add(sub(vector(motions[1]), vector(motions[0])), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))
+    n, dn = scale(1.0 / c, d), add(scale(1.0 / c, dd), scale(factor / c, d))
+    add_to(by.u[m], -weight, sub(rotate_back(A, dn), cross(turn_a, rotate_back(A, n))))
+    add_to(by.w[m], weight, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n))))
+    by.c[m] -= weight * (dot(n, dd) / c + 0.5 * factor * (dot(n, n) + 1.0))
+    return dot(n, dd)
+
+
 class _Facts(Measure):
     kind = "distance"
     pointing = True
 
 
-register("distance", distance, curve_distance, _Facts)
+register("distance", distance, curve_distance, distance_numbers, _Facts)
 
 
 @dataclass(frozen=True)

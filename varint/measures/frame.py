@@ -13,20 +13,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
+from varint.algebra.vectors import add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.measures.base import Measure, Numbers, register
-from varint.measures.point import curve_point, point
+from varint.measures.point import curve_point, point, point_numbers
 
 SMALL = 1e-3  # rad: below, the series of f
 
 
 @njit
+def _since_rest(plan, m, A, B):
+    """The columns of R R0^T."""
+    rest = plan.measures.rest[m]
+    x, y, z = vector(rest[0]), vector(rest[1]), vector(rest[2])
+    return rotate_back(A, rotate(B, x)), rotate_back(A, rotate(B, y)), rotate_back(A, rotate(B, z))
+
+
+@njit
 def _rotation_vector(plan, m, A, B):
     """The rotation vector rho, f, and the derivative of f by phi over phi."""
-    rest = plan.measures.rest[m]
-    x = rotate_back(A, rotate(B, vector(rest[0])))  # the columns of R R0^T
-    y = rotate_back(A, rotate(B, vector(rest[1])))
-    z = rotate_back(A, rotate(B, vector(rest[2])))
+    x, y, z = _since_rest(plan, m, A, B)
     sine = (0.5 * (y[2] - z[1]), 0.5 * (z[0] - x[2]), 0.5 * (x[1] - y[0]))
     size = math.sqrt(dot(sine, sine))
     phi = math.atan2(size, 0.5 * (x[0] + y[1] + z[2] - 1.0))
@@ -44,6 +49,21 @@ def _by_rotation(v, rho, f):
     """The vector y above."""
     once = cross(rho, v)
     return add(add(v, scale(0.5, once)), scale(f, cross(rho, once)))
+
+
+@njit
+def _vector_change(rho, f, delta):
+    """The change of rho by a rotation delta from the left."""
+    once = cross(rho, delta)
+    return add(sub(delta, scale(0.5, once)), scale(f, cross(rho, once)))
+
+
+@njit
+def _by_rotation_change(v, rho, f, slope, drho):
+    """The change of the vector y above with that of rho."""
+    once, donce = cross(rho, v), cross(drho, v)
+    dtwice = add(cross(drho, once), cross(rho, donce))
+    return add(scale(0.5, donce), add(scale(f, dtwice), scale(slope * dot(rho, drho), cross(rho, once))))
 
 
 @njit
@@ -67,18 +87,30 @@ def curve_frame(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motions[0][3:]), vector(motions[1][3:])
     rho, f, slope = _rotation_vector(plan, m, A, B)
     delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
-    once = cross(rho, delta)
-    drho = add(sub(delta, scale(0.5, once)), scale(f, cross(rho, once)))
-    once = cross(rho, v)
-    donce = cross(drho, v)
-    dtwice = add(cross(drho, once), cross(rho, donce))
-    dnear = add(scale(0.5, donce), add(scale(f, dtwice), scale(slope * dot(rho, drho), cross(rho, once))))
+    dnear = _by_rotation_change(v, rho, f, slope, _vector_change(rho, f, delta))
     near = _by_rotation(v, rho, f)
     far = rotate_back(B, rotate(A, near))
     dfar = sub(rotate_back(B, rotate(A, add(dnear, cross(turn_a, near)))), cross(turn_b, far))
     for k in range(3):
         out_a[3 + k] -= dnear[k]
         out_b[3 + k] += dfar[k]
+
+
+@njit
+def frame_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+    """Derivatives by the numbers, see measures/base.py."""
+    along = point_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by)
+    v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motions[0][3:]), vector(motions[1][3:])
+    rho, f, slope = _rotation_vector(plan, m, A, B)
+    delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
+    drho, near = _vector_change(rho, f, delta), _by_rotation(v, rho, f)
+    add_to(by.v[m], weight, add(drho, scale(factor, rho)))
+    x, y, z = _since_rest(plan, m, A, B)
+    for k in range(3):  # R0 turned by e_k from the left turns R R0^T by the opposite of its column k
+        turn = scale(-1.0, x if k == 0 else (y if k == 1 else z))
+        change = _by_rotation_change(v, rho, f, slope, _vector_change(rho, f, turn))
+        by.rest[m, k] += weight * (dot(change, delta) + factor * dot(near, turn))
+    return along + dot(v, drho)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,4 +131,4 @@ class FrameCoordinate(Measure):
         return Numbers(u=u, v=A.T @ self.rotation, w=w, c=c, rest=A.T @ B)
 
 
-register("frame", frame, curve_frame, FrameCoordinate)
+register("frame", frame, curve_frame, frame_numbers, FrameCoordinate)

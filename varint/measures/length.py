@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.algebra.vectors import add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
 
@@ -41,6 +41,23 @@ def curve_length(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     write(out_b, dn, cross(w, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))))
 
 
+@njit
+def length_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+    """Derivatives by the numbers, see measures/base.py; at zero those of the vector between the points."""
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
+    d = sub(add(sub(vector(x_b), vector(x_a)), rotate(B, w)), rotate(A, u))
+    dd = add(sub(vector(motions[1]), vector(motions[0])), sub(rotate(B, cross(turn_b, w)), rotate(A, cross(turn_a, u))))
+    g = math.sqrt(dot(d, d))
+    n, dn = d, dd
+    if g > 0.0:
+        n = scale(1.0 / g, d)
+        dn = add(scale(1.0 / g, sub(dd, scale(dot(n, dd), n))), scale(factor, n))
+    add_to(by.u[m], -weight, sub(rotate_back(A, dn), cross(turn_a, rotate_back(A, n))))
+    add_to(by.w[m], weight, sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n))))
+    return dot(n, dd)
+
+
 @dataclass(frozen=True, eq=False)
 class Length(Measure):
     """The distance between ``point_a`` of a and ``point_b`` of b (3,), world, reference, m."""
@@ -56,4 +73,4 @@ class Length(Measure):
         return Numbers(u=A.T @ (self.point_a - x_a), w=B.T @ (self.point_b - x_b))
 
 
-register("length", length, curve_length, Length)
+register("length", length, curve_length, length_numbers, Length)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.algebra.vectors import add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
 from varint.measures.base import Measure, Numbers, register
 
 
@@ -39,7 +39,23 @@ def curve_point(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     write(out_b, dn, cross(w, facing))
 
 
-register("point", point, curve_point)
+@njit
+def point_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+    """Derivatives by the numbers, see measures/base.py."""
+    u, w = vector(plan.measures.u[m]), vector(plan.measures.w[m])
+    turn_a, turn_b = vector(motions[0][3:]), vector(motions[1][3:])
+    n, dn = rotate(A, u), rotate(A, cross(turn_a, u))
+    d = add(sub(vector(x_b), vector(x_a)), rotate(B, w))
+    dd = add(sub(vector(motions[1]), vector(motions[0])), rotate(B, cross(turn_b, w)))
+    lever = sub(rotate_back(A, dd), cross(turn_a, rotate_back(A, d)))
+    facing = sub(rotate_back(B, dn), cross(turn_b, rotate_back(B, n)))
+    add_to(by.u[m], weight, add(lever, scale(factor, rotate_back(A, d))))
+    add_to(by.w[m], weight, add(facing, scale(factor, rotate_back(B, n))))
+    by.c[m] -= weight * factor
+    return dot(u, lever)
+
+
+register("point", point, curve_point, point_numbers)
 
 
 @dataclass(frozen=True)

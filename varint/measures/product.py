@@ -23,7 +23,7 @@ def curve_product(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     curve_product_row(plan.products, ws.products, n, i, x_a, A, x_b, B, (motions[0], motions[1]), (out_a, out_b))
 
 
-register("product", product, curve_product)
+register("product", product, curve_product, None)
 
 
 @dataclass(frozen=True)

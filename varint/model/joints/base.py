@@ -13,6 +13,7 @@ joint in the registry. Nothing else in the package names a joint type.
 """
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, TypeVar
@@ -155,6 +156,14 @@ class AxisJoint(Joint):
     @cached_property
     def frame(self) -> np.ndarray:
         return frame_about(self.axis)
+
+    def with_axes_near(self, frame: np.ndarray) -> "AxisJoint":
+        """The same joint with X next to that of ``frame`` (3, 3): `frame_about` jumps where two choices are as good."""
+        turned, z = copy(self), self.frame[:, Z]
+        x = frame[:, X] - (frame[:, X] @ z) * z
+        x = x / np.linalg.norm(x)
+        vars(turned)["frame"] = freeze(np.column_stack([x, np.cross(z, x), z]))
+        return turned
 
 
 def frame_about(z: np.ndarray) -> np.ndarray:
