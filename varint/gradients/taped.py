@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError, ConvergenceError
-from varint.gradients.numbers import JUMP, differences
+from varint.gradients.numbers import differences
 from varint.integrators.march import March
 from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
@@ -14,7 +14,7 @@ from varint.kernels.adjoint import carry_back, velocities_back
 from varint.kernels.by_numbers import acting, add_start, given_in_stages, pushing
 from varint.kernels.configuration import place
 from varint.kernels.inputs import Inputs
-from varint.kernels.plan import Bodies, ByNumbers, Measures, Plan, Workspace
+from varint.kernels.plan import Bodies, ByNumbers, Plan, Workspace
 from varint.kernels.workspace import by_numbers, tangent_work, workspace
 from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
@@ -180,16 +180,13 @@ class Adjoint:
             raise ArgumentError(
                 "the derivative needs a mechanism with the same bodies and joints, and the same laws, next to this one"
             )
-        rows, total = before.rows.role.size, self.given(changed, start, run.dt)
-        if jumps(before.measures, plan.measures, rows):
-            total += along_numbers(by, before, plan, rows)
+        total = along_numbers(by, before, plan) + self.given(changed, start, run.dt)
+        if any(differ(a[before.rows.role.size :], b[before.rows.role.size :]) for a, b in measured(before, plan)):
             for each, sign in ((compiled, 1.0), (run.compiled, -1.0)):
                 ws = workspace(each.plan, 1, each.functions)
                 total += sign * pushing(each.plan, ws, run.tape, run.count, by)
-        else:
-            total += along_numbers(by, before, plan, len(before.measures.kind))
-            if any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads))):
-                total += acting(plan, workspace(plan, 1, compiled.functions), run.tape, run.count, by) - self.acting
+        elif any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads))):
+            total += acting(plan, workspace(plan, 1, compiled.functions), run.tape, run.count, by) - self.acting
         velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
         moved = start.position - run.first.position
         turned = vector_from_quat(quat_product(run.first.quat_wxyz * CONJUGATE, start.quat_wxyz))
@@ -230,27 +227,22 @@ def differ(a: np.ndarray, b: np.ndarray) -> bool:
     return not np.array_equal(a, b)
 
 
-def jumps(before: Measures, after: Measures, rows: int) -> bool:
-    """Whether measures of forces, which come after so many rows, are other ones: as those of a bushing, which follow
-    the axes of its stiffness."""
-    return any(
-        np.abs(getattr(after, name)[rows:] - getattr(before, name)[rows:]).max(initial=0.0)
-        > JUMP * np.abs(getattr(before, name)).max(initial=0.0)
-        for name in MEASURED
-    )
+def measured(before: Plan, after: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of the numbers of measures."""
+    names = (*MEASURED, "rest")
+    return [(getattr(before.measures, name), getattr(after.measures, name)) for name in names]
 
 
-def along_numbers(by: ByNumbers, before: Plan, after: Plan, count: int) -> float:
-    """The product of a gradient with the change of the numbers of bodies and of so many measures."""
+def along_numbers(by: ByNumbers, before: Plan, after: Plan) -> float:
+    """The product of a gradient with the change of the numbers of bodies and rows."""
     total = 0.0
     for name in ("mass", "inertia", "gravity"):
         total += np.sum(getattr(by, name) * (getattr(after.bodies, name) - getattr(before.bodies, name)))
-    for name in MEASURED:
-        change = getattr(after.measures, name)[:count] - getattr(before.measures, name)[:count]
-        total += np.sum(getattr(by, name)[:count] * change)
-    turned = before.measures.rest[:count] != after.measures.rest[:count]
-    for m in np.flatnonzero(turned.any(axis=(1, 2))):
-        total += by.rest[m] @ vector_from_matrix(after.measures.rest[m] @ before.measures.rest[m].T)
+    for name in MEASURED:  # of the measures of forces it is zero
+        total += np.sum(getattr(by, name) * (getattr(after.measures, name) - getattr(before.measures, name)))
+    rest, turned = before.measures.rest, after.measures.rest
+    for m in np.flatnonzero((rest != turned).any(axis=(1, 2)) & by.rest.any(axis=1)):
+        total += by.rest[m] @ vector_from_matrix(turned[m] @ rest[m].T)
     return float(total)
 
 

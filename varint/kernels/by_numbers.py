@@ -1,16 +1,15 @@
 """The gradient of a run by the numbers of its plan and by what acted: what each stage and node adds (adjoint.py).
 
 A stage with residuals F, momenta E and pose Q at its end, duals z of F and gradients e by the momenta and d by the pose
-adds - z . dF + e . dE + d . dQ. Its changes by the numbers of bodies and measures, by loads, inputs, targets and by its
-size are written out here. What laws and loads give is a sum of their efforts, each with the gradient by it, which
-`acting` evaluates for other numbers of theirs.
+adds - z . dF + e . dE + d . dQ. Its changes by the numbers of bodies and rows, by loads, inputs, targets and by its
+size are written out here. What laws and loads give is a sum of their efforts, each with the gradient by it: `acting`
+evaluates that for other numbers of theirs, `pushing` for other measures too.
 """
 
 from varint._numba import njit
 from varint.algebra.vectors import add, continued, cross, dot, scale, sub, vector
 from varint.kernels.constraints import set_targets
 from varint.kernels.dense import dot6
-from varint.kernels.efforts import curvature_factor
 from varint.kernels.inputs import set_inputs
 from varint.kernels.laws import TAKES_INPUT, law_effort
 from varint.kernels.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, wrench_of
@@ -101,7 +100,7 @@ def _push_gradient(plan, ws, work, i, half_step, z, out):
 
 @njit
 def _add_efforts(plan, ws, work, k, h, body, by):
-    """What laws and loads add: by their inputs and the numbers of their measures; keeps what `acting` needs."""
+    """What laws and loads add: by their inputs; keeps what `acting` and `pushing` need."""
     efforts, laws, loads, half_step = ws.efforts, plan.laws, plan.loads, 0.5 * h
     for i in range(body.shape[0]):
         _push_gradient(plan, ws, work, i, half_step, body[i], by.push[k, i])
@@ -128,22 +127,9 @@ def _add_efforts(plan, ws, work, k, h, body, by):
                     along += dot6(by.push[k, i], efforts.gradient[m, e])
         by.value[k, s], by.rate[k, s], by.effort[k, s] = efforts.sum_value[s], efforts.sum_rate[s], along
         by.h[k] += along * efforts.sum_effort[s] / h
-        by_value, by_rate = along * efforts.sum_by_value[s], along * efforts.sum_by_rate[s]
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
-            by_value += work.pressing[f] * efforts.law_by_value[f]
-            by_rate += work.pressing[f] * efforts.law_by_rate[f]
             if TAKES_INPUT[laws.kind[f]]:
                 by.input[k, laws.element[f]] += (along + work.pressing[f]) * _by_input(plan, ws, f, s, half_step)
-        for m in range(first, last):
-            effort = curvature_factor(plan, efforts, s, m)
-            for e in range(2):
-                i = plan.measures.body[m, e]
-                efforts.motion[e] = 0.0
-                if i < body.shape[0]:
-                    for a in range(6):
-                        efforts.motion[e, a] = effort * by.push[k, i, a] + by_rate * ws.velocity[i, a]
-            value = efforts.value[m]
-            add_by_numbers(plan, m, efforts.position, efforts.rotation, efforts.motion, by_value, value, by)
 
 
 @njit
