@@ -12,7 +12,7 @@ from varint.kernels.adjoint import carry_back
 from varint.kernels.configuration import place
 from varint.kernels.rows import evaluate_rows
 from varint.kernels.tangent import carry_forward
-from varint.kernels.workspace import by_numbers, tangent_work, workspace
+from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
 from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
 
 STEP = 1e-3  # of differences, sizes of random changes
@@ -23,7 +23,7 @@ UNSTABLE = [("governor", 8)]  # its stiff dampers in the backward stages: differ
 
 def has_derivatives(mechanism):
     plan = mechanism.compiled.plan
-    return not (plan.limits.measure.size or plan.products.start.size or (plan.laws.state >= 0).any())
+    return not (plan.limits.measure.size or plan.products.start.size)
 
 
 DIFFERENTIABLE = [
@@ -35,7 +35,7 @@ CATALOGUE = [name for name in vi.mechanisms.NAMES if has_derivatives(getattr(vi.
 
 
 class Marched:
-    """A mechanism two steps after its start, whose next steps are kept."""
+    """A mechanism two steps after its start, whose next steps are kept; gradients by the states of laws are one."""
 
     def __init__(self, mechanism, state, dt, order, kept=200):
         self.compiled, self.plan, self.made = mechanism.compiled, mechanism.compiled.plan, (mechanism, state, dt, order)
@@ -70,14 +70,17 @@ class Marched:
         self.march.advance(steps)
         self.count = int(self.march.ws.tape.count[0])
         found, ws = changes.copy(), workspace(self.plan, 1, self.compiled.functions)
-        carry_forward(self.plan, ws, self.march.ws.tape, tangent_work(self.plan), (0, self.count), found)
+        states = np.zeros((len(changes), states_of(self.plan)))
+        carry_forward(self.plan, ws, self.march.ws.tape, tangent_work(self.plan), (0, self.count), found, states)
+        self.states = states
         return found
 
     def backward(self, gradient):
         """After `forward`."""
         found, ws = gradient.copy(), workspace(self.plan, 1, self.compiled.functions)
         by = by_numbers(self.plan, self.count)
-        carry_back(self.plan, ws, self.march.ws.tape, tangent_work(self.plan), (0, self.count), found, by)
+        work, own = tangent_work(self.plan), np.ones(states_of(self.plan))
+        carry_back(self.plan, ws, self.march.ws.tape, work, (0, self.count), found, own, by)
         return found
 
     def moved(self, change):
@@ -124,7 +127,7 @@ def largest_error(found, exact):
 
 def check_transpose(marched, rng, steps):
     changes, gradient = marched.changes(rng, 3), rng.standard_normal((marched.plan.bodies.mass.size, 12))
-    ahead = np.sum(marched.forward(changes, steps) * gradient, axis=(1, 2))
+    ahead = np.sum(marched.forward(changes, steps) * gradient, axis=(1, 2)) + marched.states.sum(axis=1)
     behind = np.sum(changes * marched.backward(gradient), axis=(1, 2))
     assert np.abs(ahead - behind).max() < 1e-12 * max(np.abs(changes * marched.backward(gradient)).sum(), 1.0)
 

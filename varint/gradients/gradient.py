@@ -125,8 +125,7 @@ def gradient(
     ------
     ArgumentError
         An unknown name, a number that cannot change, as one that opens an overconstrained loop, order 1; and what has
-        no derivative yet: hard stops, inputs that are functions of the state, laws with a state of their own, joints
-        that are products of exponentials.
+        no derivative yet: hard stops, inputs that are functions of the state, joints that are products of exponentials.
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """
@@ -179,7 +178,6 @@ def _check(mechanism: Mechanism, method: Scheme) -> None:
     plan = mechanism.compiled.plan
     without = {
         "hard stops": plan.limits.measure.size,
-        "laws with a state of their own": (plan.laws.state >= 0).any(),
         "joints that are products of exponentials": plan.products.start.size,
     }
     for what, there in without.items():

@@ -15,7 +15,7 @@ from varint.kernels.by_numbers import acting, add_start, given_in_stages, pushin
 from varint.kernels.configuration import place
 from varint.kernels.inputs import Inputs
 from varint.kernels.plan import Bodies, ByNumbers, Plan, Workspace
-from varint.kernels.workspace import by_numbers, tangent_work, workspace
+from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
 from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.rotation import quat_product, vector_from_matrix, vector_from_quat
@@ -124,13 +124,14 @@ class Adjoint:
         self.by, self.ws = by_numbers(plan, run.count), workspace(plan, 1, run.compiled.functions)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
         self.by_rate: list[np.ndarray] = []  # (nr,) of the targets, at the start and at the run's nodes
+        law_state = np.zeros(states_of(plan))
         work, befores = tangent_work(plan), [0, *(node.stages for node in run.nodes[:-1])]
         for before, node, by_state in reversed(list(zip(befores, run.nodes, self.by_states, strict=True))):
             here = by_state.copy()
             velocities_back(plan, _at(node, plan, self.ws), 0, here, self.by)
             self.by_rate.insert(0, self.ws.increment_row.copy())
             self.by_start += here
-            carry_back(plan, self.ws, run.tape, work, (before, node.stages), self.by_start, self.by)
+            carry_back(plan, self.ws, run.tape, work, (before, node.stages), self.by_start, law_state, self.by)
         self._constraints_at_start()
         self.acting = acting(plan, self.ws, run.tape, run.count, self.by)
 

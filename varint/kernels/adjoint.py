@@ -26,9 +26,10 @@ from varint.kernels.tape import play_stage
 
 
 @njit(seconds=6, what="derivatives of steps")
-def carry_back(plan, ws, tape, work, stages, state, by):
-    """Take a gradient ``state`` (nb, 12) by the end of the stages back to their start; add that by numbers to ``by``.
+def carry_back(plan, ws, tape, work, stages, state, law_state, by):
+    """Take a gradient by the end of the stages back to their start; add that by numbers to ``by``.
 
+    ``state`` (nb, 12), ``law_state``: the gradient by the state and by those of laws.
     ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
     ``work``: a `Tangent`. ``by``: a `ByNumbers`.
     """
@@ -37,9 +38,13 @@ def carry_back(plan, ws, tape, work, stages, state, by):
     for k in range(stages[1] - 1, stages[0] - 1, -1):
         upper, h = play_stage(plan, ws, tape, k)
         factor_stage(plan, ws, body, row, (upper, 1, h), True)
-        _from_end(plan, ws, work, h, state, body, row)
+        for s in range(law_state.size):
+            by.state[k, s] = law_state[s]
+        _from_end(plan, ws, work, h, state, law_state, body, row)
         refine(plan, ws, (upper, 1, h), body, row, work.left, spare, True)
         _to_start(plan, ws, work, (upper, 1, h), body, row, state)
+        for s in range(law_state.size):
+            law_state[s] = work.state[s]
         add_stage(plan, ws, tape, work, k, (upper, 1, h), body, row, by)
 
 
@@ -92,8 +97,8 @@ def _keep(values, to):
 
 
 @njit
-def _from_end(plan, ws, work, h, state, body, row):
-    """E_y^T e into ``body`` (nb, 6) and ``row`` (nr,), of e = ``state`` (nb, 12).
+def _from_end(plan, ws, work, h, state, law_state, body, row):
+    """E_y^T e into ``body`` (nb, 6) and ``row`` (nr,), of e = ``state`` (nb, 12), ``law_state``.
 
     The gradients by motions of end and middle and by the momenta go to ``work``.
     """
@@ -116,7 +121,7 @@ def _from_end(plan, ws, work, h, state, body, row):
     if has_efforts(plan):
         work.velocity[:] = 0.0
         work.lean[:] = 0.0
-        _efforts_back(plan, ws, work, half_step, -1.0, work.momentum)
+        _efforts_back(plan, ws, work, half_step, -1.0, law_state, work.momentum)
         for i in range(plan.bodies.mass.size):
             if plan.bodies.loaded[i]:
                 T = ws.efforts.tangent[i]
@@ -145,7 +150,7 @@ def _to_start(plan, ws, work, step, body, row, state):
                 add_scaled6(curved[i], ws.multiplier[r], efforts.change[s])
                 add_scaled6(work.end[i], -share, ws.jacobian[end, r, s])
     if has_efforts(plan):  # those by velocities and T are of no use here: the start moves neither
-        _efforts_back(plan, ws, work, 0.5 * h, 1.0, body)
+        _efforts_back(plan, ws, work, 0.5 * h, 1.0, work.state, body)
     for i in range(plan.bodies.mass.size):
         u, c = step_turn(ws, i, 0.5 * h)
         norm = (0.5 * (1.0 + c)) ** 0.5
@@ -160,10 +165,11 @@ def _to_start(plan, ws, work, step, body, row, state):
 
 
 @njit
-def _efforts_back(plan, ws, tangent, half_step, side, out):
+def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
     """The transpose of `tangent._add_efforts`: adds to the gradients by motions of the middle, velocities and T.
 
-    ``out`` (nb, 6): the gradient by what that adds.
+    ``out`` (nb, 6): the gradient by what that adds. ``law_state``: that by the states of laws at the end of the step,
+    of which it makes ``tangent.state`` with ``side`` = -1.
     """
     work, laws = ws.efforts, plan.laws
     for s in range(laws.sum_law.size - 1):
@@ -175,6 +181,14 @@ def _efforts_back(plan, ws, tangent, half_step, side, out):
                     _pull(out[i], work.tangent[i], half_step, side, work.column)
                     along += dot6(work.column, work.gradient[m, e])
         by_value, by_rate = along * work.sum_by_value[s], along * work.sum_by_rate[s]
+        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            a = laws.state[f]
+            if a >= 0:
+                if side < 0.0:
+                    by_value += law_state[a] * work.by_state[a, 2]
+                    by_rate += law_state[a] * work.by_state[a, 3]
+                    tangent.state[a] = law_state[a] * work.by_state[a, 1]
+                tangent.state[a] += along * work.by_state[a, 0]
         for m in range(first, last):
             effort = curvature_factor(plan, work, s, m)
             for e in range(2):

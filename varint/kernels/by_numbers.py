@@ -128,21 +128,31 @@ def _add_efforts(plan, ws, work, k, h, body, by):
         by.value[k, s], by.rate[k, s], by.effort[k, s] = efforts.sum_value[s], efforts.sum_rate[s], along
         by.h[k] += along * efforts.sum_effort[s] / h
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            a, dual = laws.state[f], 0.0
+            if a >= 0:
+                dual = by.state[k, a]
+                flow = 0.5 * efforts.flow[a]  # by the size of the step: the state in its middle, and at its end
+                by.h[k] += flow * (along * efforts.by_state[a, 0] + dual * (1.0 + efforts.by_state[a, 1]))
             if TAKES_INPUT[laws.kind[f]]:
-                by.input[k, laws.element[f]] += (along + work.pressing[f]) * _by_input(plan, ws, f, s, half_step)
+                by.input[k, laws.element[f]] += _by_input(plan, ws, f, s, half_step, along + work.pressing[f], dual)
 
 
 @njit
-def _by_input(plan, ws, f, s, span):
-    """The derivative of law f along sum s by its input, by differences of fourth order."""
+def _by_input(plan, ws, f, s, half_step, along, dual):
+    """The derivative by the input of law f of sum s, by differences of fourth order.
+
+    Of ``along`` times its effort plus ``dual`` times its own state at the end.
+    """
     work, e = ws.efforts, plan.laws.element[f]
     given, total = work.input[e], 0.0
     size = SHARE * max(1.0, abs(given))
     for k in range(4):
         share = 1.0 if k == 0 else (-1.0 if k == 1 else (0.5 if k == 2 else -0.5))
         work.input[e] = given + share * size
-        effort = law_effort(plan, work, f, work.sum_value[s], work.sum_rate[s], span)[0]
-        total += (-share if k < 2 else 16.0 * share) * effort
+        found = along * law_effort(plan, work, f, work.sum_value[s], work.sum_rate[s], half_step)[0]
+        if dual != 0.0:
+            found += dual * 2.0 * half_step * work.flow[plan.laws.state[f]]
+        total += (-share if k < 2 else 16.0 * share) * found
     work.input[e] = given
     return total / (6.0 * size)
 
@@ -154,11 +164,15 @@ def acting(plan, ws, tape, stages, by):
     for k in range(stages):
         for e in range(work.input.size):
             work.input[e] = tape.input[k, e]
+        for a in range(work.state.size):
+            work.state[a] = tape.state[k, a]
         for s in range(laws.sum_law.size - 1):
             for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
                 effort = law_effort(plan, work, f, by.value[k, s], by.rate[k, s], 0.5 * tape.h[k])[0]
                 work.effort[laws.element[f]] = effort
                 total += by.effort[k, s] * effort
+                if laws.state[f] >= 0:
+                    total += by.state[k, laws.state[f]] * tape.h[k] * work.flow[laws.state[f]]
         for n in range(loads.kind.size):
             for a in range(3):
                 for b in range(3):
@@ -175,6 +189,8 @@ def pushing(plan, ws, tape, stages, by):
     work, laws, total = ws.efforts, plan.laws, 0.0
     for k in range(stages):
         play_stage(plan, ws, tape, k)
+        for a in range(work.state.size):
+            total += by.state[k, a] * tape.h[k] * work.flow[a]
         for s in range(laws.sum_law.size - 1):
             for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
                 for e in range(2):

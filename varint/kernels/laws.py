@@ -58,6 +58,7 @@ def law_effort(plan, work, f, value, rate, span):
     """Effort of law f and its derivatives by value and rate, those through its own state included.
 
     The state a is that of the start plus ``span`` times its flow da/dt here, solved for where the flow depends on it.
+    The derivatives in ``by_state`` are those over two such spans.
     """
     given, s = work.input[plan.laws.element[f]], plan.laws.state[f]
     if s < 0:
@@ -74,6 +75,9 @@ def law_effort(plan, work, f, value, rate, span):
             break
     work.flow[s] = flow
     through = by_state * span / slope
+    by_start, ends = work.by_state[s], 2.0 * span / slope
+    by_start[0], by_start[1] = by_state / slope, 2.0 / slope - 1.0
+    by_start[2], by_start[3] = ends * flow_by_value, ends * flow_by_rate
     return effort, by_value + through * flow_by_value, by_rate + through * flow_by_rate
 
 

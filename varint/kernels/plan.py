@@ -196,6 +196,9 @@ class EffortWork(Record, writable=True):
     function: Int1  # (nf,) address of a user's law in this process, 0 for others
     state: Float1  # (states of laws,) at the last node
     flow: Float1  # (states of laws,) their rate
+    by_state: (
+        Float2  # (states of laws, 4) the effort by the state at the start, then that at the end by it, value, rate
+    )
     value: Float1  # (nm,) of measures, turns counted
     value_near: Float1  # (nm,) the same of the last step done, for a row of a constraint of the last node
     gradient: Float3  # (nm, 2, 6) by side, times the weight
@@ -334,6 +337,7 @@ class Tape(Record, writable=True):
     value_near: Float2  # (N, nm) as of `EffortWork`
     input: Float2  # (N, ne)
     target: Float2  # (N, nr)
+    state: Float2  # (N, states of laws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,6 +351,7 @@ class Tangent(Record, writable=True):
     lean: Float2  # (nb, 3) change of T, see efforts.py
     momentum: Float2  # (nb, 6) gradient by the momenta at the end of a step
     pressing: Float1  # (nf,) gradient by the efforts of laws that press a load on
+    state: Float1  # (states of laws,) gradient by those at the start of a step
     body: Float3  # (4, nb, 6)
     row: Float2  # (4, nr)
     no_row: Float1  # (nr,) zero
@@ -374,6 +379,7 @@ class ByNumbers(Record, writable=True):
     value: Float2  # (N, ns)
     rate: Float2  # (N, ns)
     effort: Float2  # (N, ns)
+    state: Float2  # (N, states of laws) at the end
     rotation: Float4  # (N, n, 3, 3) of the bodies of loads, in the middle
     push: Float3  # (N, nb, 6) by a force and torque on each body, in the middle
 

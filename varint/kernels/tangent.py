@@ -38,10 +38,10 @@ from varint.kernels.tape import play_stage
 
 
 @njit(seconds=6, what="derivatives of steps")
-def carry_forward(plan, ws, tape, work, stages, changes):
+def carry_forward(plan, ws, tape, work, stages, changes, states):
     """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
 
-    ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
+    ``states`` (n, those of laws): the changes of these, likewise. ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
     ``work``: a `Tangent`.
     """
     body, row = work.body[0], work.row[0]
@@ -50,9 +50,9 @@ def carry_forward(plan, ws, tape, work, stages, changes):
         upper, h = play_stage(plan, ws, tape, k)
         factor_stage(plan, ws, body, row, (upper, 1, h), False)
         for n in range(changes.shape[0]):
-            _by_start(plan, ws, work, (upper, 1, h), changes[n], body, row)
+            _by_start(plan, ws, work, (upper, 1, h), changes[n], states[n], body, row)
             refine(plan, ws, (upper, 1, h), body, row, work.left, spare, False)
-            _to_end(plan, ws, work, h, body, changes[n])
+            _to_end(plan, ws, work, h, body, changes[n], states[n])
 
 
 @njit
@@ -98,8 +98,11 @@ def step_turn(ws, i, half_step):
 
 
 @njit
-def _by_start(plan, ws, work, step, change, body, row):
-    """Minus the changes of the residuals by a change (nb, 12) of the start, into ``body`` (nb, 6), ``row`` (nr,)."""
+def _by_start(plan, ws, work, step, change, states, body, row):
+    """Minus the changes of the residuals by a change (nb, 12) of the start, into ``body`` (nb, 6), ``row`` (nr,).
+
+    ``states``: the changes of those of laws.
+    """
     tangent, (upper, end, h) = work, step
     for i in range(plan.bodies.mass.size):
         d, (u, c) = vector(change[i, 3:]), step_turn(ws, i, 0.5 * h)
@@ -127,12 +130,15 @@ def _by_start(plan, ws, work, step, change, body, row):
     if has_efforts(plan):
         tangent.velocity[:] = 0.0
         tangent.lean[:] = 0.0
-        _add_efforts(plan, ws, tangent, 0.5 * h, 1.0, body)
+        _add_efforts(plan, ws, tangent, 0.5 * h, 1.0, states, body)
 
 
 @njit
-def _to_end(plan, ws, tangent, h, body, change):
-    """Replace the ``change`` (nb, 12) of the start by that of the end; ``body`` (nb, 6): that of the unknowns."""
+def _to_end(plan, ws, tangent, h, body, change, states):
+    """Replace the ``change`` (nb, 12) of the start, and ``states`` of laws, by those of the end.
+
+    ``body`` (nb, 6): the change of the unknowns.
+    """
     half_step, efforts = 0.5 * h, has_efforts(plan)
     for i in range(plan.bodies.mass.size):
         d, J, w = body[i], plan.bodies.inertia[i], ws.velocity[i]
@@ -158,22 +164,22 @@ def _to_end(plan, ws, tangent, h, body, change):
         for i in range(plan.bodies.mass.size):
             for k in range(6):
                 body[i, k] = 0.0
-        _add_efforts(plan, ws, tangent, half_step, -1.0, body)
+        _add_efforts(plan, ws, tangent, half_step, -1.0, states, body)
         for i in range(plan.bodies.mass.size):
             for k in range(6):
                 change[i, 6 + k] += body[i, k]
 
 
 @njit
-def _add_efforts(plan, ws, tangent, half_step, side, out):
+def _add_efforts(plan, ws, tangent, half_step, side, states, out):
     """Add to ``out`` (nb, 6) the change of half an effort's impulse, h/2 f (g_x, (I + [T]) g_theta).
 
-    By the motions of the middle, and the changes of velocities and of T, in ``tangent``. ``side``: 1
-    at the start of the step, -1 at its end, where T has the other sign.
+    By the motions of the middle, and the changes of velocities and of T, in ``tangent``, and those of the ``states`` of
+    laws. ``side``: 1 at the start of the step, -1 at its end, where T has the other sign and the states are brought to.
     """
     work, laws, middle = ws.efforts, plan.laws, tangent.middle
     for s in range(laws.sum_law.size - 1):
-        first, last, effort_change = laws.sum_first[s], laws.sum_first[s + 1], 0.0
+        first, last, by_value, by_rate = laws.sum_first[s], laws.sum_first[s + 1], 0.0, 0.0
         for m in range(first, last):
             pair_of(plan, m, middle, work.motion)
             weighted_curvature(plan, ws, m, work.position, work.rotation, work.motion, work.curved[m])
@@ -181,9 +187,16 @@ def _add_efforts(plan, ws, tangent, half_step, side, out):
                 i = plan.measures.body[m, e]
                 if i < out.shape[0]:
                     g = work.gradient[m, e]
-                    effort_change += work.sum_by_value[s] * dot6(g, middle[i])
-                    effort_change += work.sum_by_rate[s] * dot6(g, tangent.velocity[i])
-                    effort_change += work.sum_by_rate[s] * dot6(work.curved[m, e], ws.velocity[i])
+                    by_value += dot6(g, middle[i])
+                    by_rate += dot6(g, tangent.velocity[i]) + dot6(work.curved[m, e], ws.velocity[i])
+        effort_change = work.sum_by_value[s] * by_value + work.sum_by_rate[s] * by_rate
+        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            a = laws.state[f]
+            if a >= 0:
+                effort_change += work.by_state[a, 0] * states[a]
+                if side < 0.0:
+                    own = work.by_state[a, 1] * states[a]
+                    states[a] = own + work.by_state[a, 2] * by_value + work.by_state[a, 3] * by_rate
         for m in range(first, last):
             effort = curvature_factor(plan, work, s, m)
             for e in range(2):
@@ -215,7 +228,7 @@ def _push(change, turning, T, lean, half_step, side, out):
 def force_changes(plan, ws, work, multiplier, motions, velocities, out):
     """Forces on the bodies at rest at pose 0, into ``ws.increment_body`` (nb, 6), and their changes, into ``out``.
 
-    Without the impulses of rows, but with the change of their directions: row r pushes with ``multiplier[r]``, N or
+    The states of laws stay, ``work.state`` is zero. Without the impulses of rows, but with the change of their directions: row r pushes with ``multiplier[r]``, N or
     N m. ``motions``, ``velocities``, ``out`` (n, nb, 6). The pose is placed, and in ``ws.efforts`` as well,
     with the inputs.
     """
@@ -247,4 +260,4 @@ def force_changes(plan, ws, work, multiplier, motions, velocities, out):
             for i in range(nb):
                 for k in range(6):
                     work.middle[i, k], work.velocity[i, k] = motions[n, i, k], velocities[n, i, k]
-            _add_efforts(plan, ws, work, 1.0, 1.0, out[n])
+            _add_efforts(plan, ws, work, 1.0, 1.0, work.state, out[n])

@@ -29,6 +29,7 @@ def keep_stage(plan, ws, start, upper, h, node, share):
     _copy(ws.efforts.value_near, tape.value_near[k])
     _copy(ws.efforts.input, tape.input[k])
     _copy(ws.efforts.target, tape.target[k])
+    _copy(ws.efforts.state, tape.state[k])
 
 
 @njit
@@ -75,6 +76,7 @@ def play_stage(plan, ws, tape, k):
     _copy(tape.value_near[k], ws.efforts.value_near)
     _copy(tape.input[k], ws.efforts.input)
     _copy(tape.target[k], ws.efforts.target)
+    _copy(tape.state[k], ws.efforts.state)
     place(plan, ws, 0)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
     return upper, h

@@ -109,7 +109,7 @@ def _prepare(plan):
 def _effort_work(plan, functions):
     laws, loads, limits, measures = plan.laws, plan.loads.kind.size, plan.limits.measure.size, plan.measures.kind.size
     nb, nr, ne = plan.bodies.mass.size, plan.rows.role.size, plan.elements.force.size
-    nf, ns, states = laws.kind.size, laws.sum_law.size - 1, int(np.count_nonzero(laws.state >= 0))
+    nf, ns, states = laws.kind.size, laws.sum_law.size - 1, states_of(plan)
     function = np.zeros(nf, dtype=np.int64)
     own = [f for f, law in enumerate(functions) if law is not None]
     function[own] = addresses_of([functions[f] for f in own])
@@ -121,7 +121,7 @@ def _effort_work(plan, functions):
         "sum_by_value": ns, "sum_by_rate": ns, "law_by_value": nf, "law_by_rate": nf, "wrench": (loads, 6),
         "wrench_by_pose": (loads, 6, 6), "wrench_by_velocity": (loads, 6, 6), "position": (nb + 1, 3),
         "tangent": (nb + 1, 4), "motion": (2, 6), "change": (2, 6), "column": 6, "unit": 6,
-        "curved": (measures, 2, 6), "target": nr, "target_rate": nr, "target_rate_next": nr,
+        "curved": (measures, 2, 6), "by_state": (states, 4), "target": nr, "target_rate": nr, "target_rate_next": nr,
         "rest_gap": limits,
     }  # fmt: skip
     arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
@@ -160,10 +160,16 @@ def _tape(efforts, nb, nr, kept):
     shapes = {
         "position": (nb, 3), "quat": (nb, 4), "momentum": (nb, 6), "velocity": (nb, 6), "multiplier": (nr,),
         "load": (2, nb, 6), "value_near": efforts.value_near.shape, "input": efforts.input.shape, "target": (nr,),
+        "state": efforts.state.shape,
     }  # fmt: skip
     arrays = {name: np.zeros((kept, *shape)) for name, shape in shapes.items()}
     arrays |= {"h": np.zeros(kept), "share": np.zeros(kept), "node": np.zeros(kept, dtype=np.int64)}
     return Tape(count=np.zeros(1, dtype=np.int64), at_end=np.zeros(kept, dtype=np.bool_), **arrays)
+
+
+def states_of(plan: Plan) -> int:
+    """How many laws have a state of their own."""
+    return int(np.count_nonzero(plan.laws.state >= 0))
 
 
 def tangent_work(plan: Plan) -> Tangent:
@@ -174,6 +180,7 @@ def tangent_work(plan: Plan) -> Tangent:
         lean=np.zeros((nb, 3)),
         momentum=np.zeros((nb, 6)),
         pressing=np.zeros(plan.laws.kind.size),
+        state=np.zeros(states_of(plan)),
         body=np.zeros((4, nb, 6)),
         row=np.zeros((4, nr)),
         no_row=np.zeros(nr),
@@ -189,6 +196,7 @@ def by_numbers(plan: Plan, stages: int) -> ByNumbers:
         "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm, "h": stages,
         "load": (stages, 2, nb, 6), "input": (stages, plan.elements.force.size),
         "target": (stages, plan.rows.role.size), "rotation": (stages, loads, 3, 3), "push": (stages, nb, 6),
+        "state": (stages, states_of(plan)),
     }  # fmt: skip
     shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
     return ByNumbers(**{name: np.zeros(shape) for name, shape in shapes.items()})
