@@ -1,5 +1,6 @@
 """Gradients of runs by the start and by the numbers of the description, against differences of whole runs."""
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from force_samples import sample_mechanism, samples, with_forces
 from random_mechanisms import random_velocity_state
 
 import varint as vi
-from varint.gradients.gradient import changed_state
+from varint.gradients.gradient import changed_state, start_of
 from varint.gradients.numbers import differences, number_of, numbers_in
 
 LENGTH = 0.05  # s, of most runs
@@ -30,13 +31,23 @@ def objective_of(mechanism, rng):
 
 def by_runs(mechanism, objective, name, duration, dt, order=2, state=None):
     """`vi.gradient` by differences of runs."""
+    if name == "dt":
+        steps, start = round(duration / dt), mechanism.state() if state is None else state
+
+        def longer(share):
+            run = vi.simulate(
+                mechanism, steps * (dt + share), dt + share, order=order, state=start, tol=1e-13, on_unresolved="ignore"
+            )
+            return objective(run.state(len(run) - 1))
+
+        return differences(longer, 1e-3 * dt)
     number = number_of(mechanism, name)
     found = []
     for direction in number.directions():
 
         def value(share, direction=direction):
             changed = number.replaced(number.value + share * direction)
-            start = changed.state() if state is None else changed.assemble(state)
+            start = start_of(changed, state)
             run = vi.simulate(changed, duration, dt, order=order, state=start, tol=1e-13, on_unresolved="ignore")
             return objective(run.state(len(run) - 1))
 
@@ -82,8 +93,7 @@ def test_numbers_of_forces(rng, name):
     mechanism = with_forces(sample_mechanism(np.random.default_rng(1)), *SAMPLES[name])
     names = [f"{force.name}.{key}" for force in mechanism.forces for key in numbers_in(force) if key != "restitution"]
     state, rtol = random_velocity_state(rng, mechanism, 0.3), 1e-5 if "Tabulated" in name else 2e-7
-    if name == "PrescribedMotion":
-        names = ["b1.mass"]
+    names = [each for each in names if each != "g.integral"]  # it is zero: another law acts where it is not
     check(mechanism, names, rng, duration=0.02, rtol=rtol, state=state)
 
 
@@ -188,6 +198,103 @@ def test_parameters_of_a_function(rng):
     assert np.isfinite(found["mass"])
     with pytest.raises(vi.ArgumentError, match="parameters= are those of a function"):
         vi.gradient(build(**given), height, 0.3, 0.005, with_respect_to=["gravity"], parameters=given)
+
+
+def test_the_gain_of_a_law_with_a_state(rng):
+    servo = vi.JointServo("servo", joint="joint 1", target=0.5, stiffness=3.0, damping=0.1, integral=20.0)
+    mechanism = with_forces(vi.mechanisms.double_pendulum(), servo)
+    check(mechanism, ["servo.integral", "servo.target", "link 1.mass", "dt"], rng, duration=0.2, order=4)
+
+
+def test_a_number_that_changes_the_law_is_refused():
+    servo = vi.JointServo("servo", joint="joint 1", target=0.5, stiffness=3.0)
+    mechanism = with_forces(vi.mechanisms.double_pendulum(), servo)
+    with pytest.raises(vi.ArgumentError, match=r"'servo.integral' cannot change .* laws of forces are other ones"):
+        vi.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=["servo.integral"])
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("state", ["at rest", "elsewhere"])
+def test_couplings_keep_what_they_start_with(rng, order, state):
+    """Where its sum is not zero at the start, a coupling keeps it at what the numbers make of it."""
+    coupling = vi.Coupling("gears", terms=[("joint 1", 0, 1.0), ("joint 2", 0, -2.0)])
+    plain = vi.mechanisms.n_pendulum(2)
+    mechanism = with_forces(plain, coupling)
+    start = plain.state(coordinates={"joint 1": 0.4, "joint 2": 0.9} if state == "elsewhere" else {})
+    check(mechanism, ["link 1.mass", "joint 2.point", "gravity", "dt"], rng, order=order, state=start)
+
+    def build(ratio):
+        gears = vi.Coupling("gears", terms=[("joint 1", 0, 1.0), ("joint 2", 0, ratio)])
+        return dataclasses.replace(mechanism, forces=[gears])
+
+    objective = objective_of(mechanism, rng)
+    given = {"with_respect_to": ["ratio"], "parameters": {"ratio": -2.0}, "state": start, "order": order}
+    found = vi.gradient(build, objective, LENGTH, 2e-3, **given)["ratio"]
+
+    def value(share):
+        run = vi.simulate(build(-2.0 + share), LENGTH, 2e-3, order=order, state=start, tol=1e-13)
+        return objective(run.state(len(run) - 1))
+
+    assert found == pytest.approx(differences(value, 1e-3), rel=1e-7)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("kind", ["function", "series", "rate"])
+def test_prescribed_motions(rng, kind, order):
+    """By the numbers of a driven linkage, by its step, and by the values of the motion itself."""
+    dt, steps = 2e-3, 25
+    plain = vi.mechanisms.four_bar()
+    angle, joint = 0.3, plain.joints[0].name
+    given = {
+        "function": lambda t: np.sin(angle * t),
+        "series": np.sin(angle * dt * np.arange(steps + 1)),
+        "rate": None,
+    }[kind]
+    motion = {"rate": angle} if kind == "rate" else {"position": given}
+    mechanism = with_forces(plain, vi.PrescribedMotion("drive", joint=joint, **motion))
+    start = mechanism.state(rates={joint: angle})
+    if kind != "series":
+        names = [f"{plain.bodies[1].name}.mass", "gravity", "dt"] + (["drive.rate"] if kind == "rate" else [])
+        check(mechanism, names, rng, steps * dt, dt, order, start, rtol=1e-6)
+        return
+    objective, along = objective_of(mechanism, rng), dt * rng.standard_normal(steps + 1) * (np.arange(steps + 1) > 0)
+    by = vi.gradient(mechanism, objective, steps * dt, dt, with_respect_to="drive.position", state=start, order=order)
+
+    def value(share):
+        moved = with_forces(plain, dataclasses.replace(mechanism.forces[0], position=given + share * along))
+        run = vi.simulate(moved, steps * dt, dt, order=order, state=start, tol=1e-13, on_unresolved="ignore")
+        return objective(run.state(len(run) - 1))
+
+    assert by["drive.position"] @ along == pytest.approx(differences(value, 1e-2), rel=1e-7)
+
+
+def test_inputs_over_time(rng):
+    """Efforts with one value a node, and loads on a body, against differences of runs."""
+    steps, dt = 20, 5e-3
+    plain, objective = vi.mechanisms.double_pendulum(), None
+    motor = vi.Motor("motor", joint="joint 1", effort=rng.standard_normal(steps + 1))
+    mechanism = with_forces(plain, motor)
+    objective = objective_of(mechanism, rng)
+    loads = {"force": {"link 2": rng.standard_normal((steps + 1, 3))}, "torque": {"link 1": rng.standard_normal(3)}}
+    names = ["motor.effort", "link 2.force", "link 1.torque", "link 1.force"]
+    found = vi.gradient(mechanism, objective, steps * dt, dt, with_respect_to=names, order=4, **loads)
+    assert [found[name].shape for name in names] == [(steps + 1,), (steps + 1, 3), (3,), (3,)]
+
+    def value(effort, force, torque, other):
+        run = vi.simulate(
+            with_forces(plain, dataclasses.replace(motor, effort=effort)), steps * dt, dt, order=4, tol=1e-13,
+            force={"link 2": force, "link 1": other}, torque={"link 1": torque},
+        )  # fmt: skip
+        return objective(run.state(len(run) - 1))
+
+    here = [motor.effort, loads["force"]["link 2"], loads["torque"]["link 1"], np.zeros(3)]
+    for k, name in enumerate(names):
+        along = rng.standard_normal(found[name].shape)
+
+        def changed(share, k=k, along=along):
+            return value(*(each + share * along if m == k else each for m, each in enumerate(here)))
+
+        assert np.sum(found[name] * along) == pytest.approx(differences(changed, 1e-2), rel=1e-8), name
 
 
 def test_loads_and_sub_steps(rng):

@@ -5,8 +5,8 @@ The run is done once and its stages are kept. The gradient of the objective by i
 differences of the description: of the residuals of all stages, each with its dual.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from varint.display import Shown, value_text
 from varint.errors import ArgumentError, AssemblyError, MechanismError
-from varint.gradients.numbers import START, Number, differences, in_the_same_axes, number_of, parameter
-from varint.gradients.taped import Adjoint, TapedRun
+from varint.gradients.adjoint import Adjoint
+from varint.gradients.numbers import START, STEP_SIZE, Number, differences, in_the_same_axes, number_of, parameter
+from varint.gradients.taped import TapedRun
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.mechanism import Mechanism
@@ -57,7 +58,7 @@ class StateGradient(NamedTuple):
     angular_velocity: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Gradient(Shown):
     """The value of an objective, and its derivatives by name: ``g["coupler.mass"]``.
 
@@ -111,8 +112,9 @@ def gradient(
     duration, dt, order, scheme, tol, force, torque
         As of `simulate`; no order 1.
     with_respect_to : sequence of str
-        "start"; "gravity"; a number of a body, joint or force: "coupler.mass", "crank pin.point", "crank pin.point[0]";
-        or one of the ``parameters``. By an inertia along its symmetric changes.
+        "start"; "gravity"; "dt", of a run of as many steps; a number of a body, joint or force: "coupler.mass",
+        "crank pin.point", "crank pin.point[0]", "motor.effort", also where that is one value a node; a load on a body:
+        "coupler.force", "coupler.torque"; or one of the ``parameters``. By an inertia along its symmetric changes.
     times : (K,), optional
         s, rising; whole steps.
     parameters : dict, optional
@@ -133,22 +135,41 @@ def gradient(
     made, own = _made(mechanism, parameters)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
-    numbers = {name: own[name] if name in own else number_of(made, name) for name in names if name != START}
+    loads = {name: load for name in names if (load := _load_of(made, name, force, torque))}
+    others = {START, STEP_SIZE, *loads}
+    numbers = {name: own[name] if name in own else number_of(made, name) for name in names if name not in others}
     method = find_scheme(order, scheme)
     _check(made, method)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     first = checked_start(made, made.state() if state is None else state)
     at = [steps] if times is None else _nodes(times, dt, steps)
-    run = TapedRun(made, method, first, dt, positive(tol, "tol", ArgumentError), at, (force, torque))
+    run = TapedRun(made, method, first, dt, positive(tol, "tol", ArgumentError), steps, at, (force, torque))
     states = [node.state for node in run.nodes]
     adjoint = Adjoint(run, _by_states(objective, states, times is None, made.compiled.length, duration))
-    by: dict[str, Any] = {name: _by_number(number, adjoint, state) for name, number in numbers.items()}
-    by |= {name: _by_start(adjoint) for name in names if name == START}
+    by: dict[str, Any] = {}
+    for name in names:
+        if name == START:
+            by[name] = StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1))
+        elif name == STEP_SIZE:
+            by[name] = adjoint.by_step()
+        elif name in loads:
+            by[name] = adjoint.given.by_load(*loads[name])
+        else:
+            by[name] = _by_number(numbers[name], adjoint, state)
     return Gradient(_value_of(objective, states, times is None), by, states)
 
 
-def _by_start(adjoint: Adjoint) -> StateGradient:
-    return StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1))
+def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> tuple | None:
+    """(slot, columns, nodes) of "NAME.force" and "NAME.torque" of a body; nodes 0: it is constant."""
+    if not isinstance(name, str):
+        return None
+    body, _, what = name.rpartition(".")
+    given = {"force": (force, slice(0, 3)), "torque": (torque, slice(3, 6))}
+    if what not in given or body not in mechanism.body_index:
+        return None
+    loads, columns = given[what]
+    value = np.shape((loads or {}).get(body, ()))
+    return int(mechanism.compiled.slot[mechanism.body_index[body]]), columns, value[0] if len(value) == 2 else 0
 
 
 def _made(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[Mechanism, dict[str, Number]]:
@@ -202,12 +223,15 @@ def _nodes(times: ArrayLike, dt: float, steps: int) -> list[int]:
 
 def _by_number(number: Number, adjoint: Adjoint, state: State | None) -> "float | np.ndarray":
     """The derivative by a number of the description, of its shape; ``state`` as of `gradient`."""
+    if number.series is not None:
+        elements = np.flatnonzero(adjoint.run.compiled.force == number.series)
+        return adjoint.given.by_series(elements, bool(adjoint.run.mechanism.forces[number.series].constraint))
     found = []
     for k, direction in enumerate(number.directions()):
 
         def scalar(share: float, direction: np.ndarray = direction) -> float:
             changed = in_the_same_axes(number.replaced(number.value + share * direction), adjoint.run.mechanism)
-            return adjoint.scalar(changed, changed.state() if state is None else changed.assemble(state))
+            return adjoint.scalar(changed, start_of(changed, state))
 
         try:
             found.append(differences(scalar, number.step))
@@ -216,6 +240,11 @@ def _by_number(number: Number, adjoint: Adjoint, state: State | None) -> "float 
             advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""
             raise ArgumentError(f"{what} cannot change by {number.step:g}: {problem}{advice}") from problem
     return float(found[0]) if number.value.ndim == 0 else np.reshape(found, number.value.shape)
+
+
+def start_of(mechanism: Mechanism, state: State | None) -> State:
+    """Where a run starts: ``state`` with its joints closed, and couplings as they are there; see `gradient`."""
+    return mechanism.state() if state is None else dataclasses.replace(mechanism, forces=[]).assemble(state)
 
 
 def _by_states(

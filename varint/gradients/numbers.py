@@ -11,10 +11,10 @@ import numpy as np
 from varint.errors import ArgumentError, MechanismError
 from varint.mechanism import Mechanism
 from varint.model.checks import call, known_name, shown, suggestion
-from varint.model.forces import Force
+from varint.model.forces.commanded import Commanded
 from varint.model.joints.base import AxisJoint
 
-START, GRAVITY = "start", "gravity"
+START, GRAVITY, STEP_SIZE = "start", "gravity", "dt"
 SHARE = 1e-3  # of its size: the longest step of the differences of a number
 COMPONENT = re.compile(r"(.+)\[(\d+)\]")
 SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric where they are matrices
@@ -36,6 +36,8 @@ class Number:
         What its changes are small against.
     symmetric : bool
         Whether it is a matrix that has to stay symmetric.
+    series : int, optional
+        Of which force it is the input, with one value a node.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Number:
     replaced: Callable[[np.ndarray], Mechanism]
     size: float
     symmetric: bool = False
+    series: int | None = None
 
     def part(self, k: int) -> "Number":
         """Its component k alone."""
@@ -80,7 +83,7 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
     owner, _, attribute = name.rpartition(".") if "." in name else (name, "", "")
     items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
     if not items:
-        known = [START, GRAVITY, *(item.name for part in PARTS for item in getattr(mechanism, part))]
+        known = [START, GRAVITY, STEP_SIZE, *(item.name for part in PARTS for item in getattr(mechanism, part))]
         what = f"with_respect_to= has {name!r}, but no body, joint, force or parameter is called"
         known_name(owner, known, what, ArgumentError)
         raise ArgumentError(f"there is no {name!r}: {owner!r} is given as a whole")
@@ -92,8 +95,6 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
         numbers = f"has the numbers {', '.join(has)}" if has else "has no numbers"
         raise ArgumentError(f"{name!r} is no number: {items[0][1].label} {numbers}{suggestion(attribute, has)}")
     part, item = fitting[0]
-    if isinstance(item, Force) and item.constraint and item.commanded:
-        raise ArgumentError(f"there is no gradient by the numbers of what moves {item.label} yet: {name!r}")
 
     def replaced(value: np.ndarray) -> Mechanism:
         new = dataclasses.replace(item, **{attribute: float(value) if value.ndim == 0 else value})
@@ -102,7 +103,9 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
 
     value = np.array(getattr(item, attribute), dtype=float)
     size = float(np.abs(value).max(initial=0.0)) or mechanism.compiled.length
-    return Number(name, value, replaced, size, value.ndim == 2 and attribute in SYMMETRIC)
+    is_series = isinstance(item, Commanded) and attribute == item.command_name and value.ndim == 1
+    series = mechanism.forces.index(item) if is_series else None
+    return Number(name, value, replaced, size, value.ndim == 2 and attribute in SYMMETRIC, series)
 
 
 def in_the_same_axes(changed: Mechanism, mechanism: Mechanism) -> Mechanism:
@@ -148,11 +151,12 @@ def differences(function: Callable[[float], float], step: float) -> float:
         far, near = (function(s) - function(-s) for s in (step, 0.5 * step))
         return (8.0 * near - far) / (6.0 * step)
     except MechanismError:
+        found = []
         for sign in (1.0, -1.0):
             try:
                 weights = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0
                 values = [function(sign * k * 0.25 * step) for k in range(5)]
                 return float(weights @ values) / (sign * 0.25 * step)
             except MechanismError as problem:
-                found = problem
-        raise found from None
+                found.append(problem)
+        raise found[0] from None

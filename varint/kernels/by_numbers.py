@@ -8,9 +8,7 @@ evaluates that for other numbers of theirs, `pushing` for other measures too.
 
 from varint._numba import njit
 from varint.algebra.vectors import add, continued, cross, dot, scale, sub, vector
-from varint.kernels.constraints import set_targets
 from varint.kernels.dense import dot6
-from varint.kernels.inputs import set_inputs
 from varint.kernels.laws import TAKES_INPUT, law_effort
 from varint.kernels.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, wrench_of
 from varint.kernels.measures import add_by_numbers, measure_at
@@ -239,15 +237,3 @@ def add_start(plan, ws, pose, factor, state, by):
                     state[i, a] += factor[r] * plan.measures.weight[r] * efforts.change[s, a]
         efforts.motion[:] = 0.0
         add_by_numbers(plan, r, ws.position[pose], ws.rotation[pose], efforts.motion, factor[r], value, by)
-
-
-@njit(seconds=1, what="derivatives of steps")
-def given_in_stages(plan, ws, inputs, tape, stages, dt, input_of, target_of):
-    """Inputs (N, ne) and targets (N, nr) in the stages of a tape, as the nodes in ``inputs`` give them."""
-    for k in range(stages):
-        set_inputs(ws, inputs, tape.node[k], tape.share[k])
-        set_targets(plan, ws, inputs, tape.node[k], tape.share[k] + 0.5 * tape.h[k] / dt, dt)
-        for e in range(ws.efforts.input.size):
-            input_of[k, e] = ws.efforts.input[e]
-        for r in range(plan.rows.role.size):
-            target_of[k, r] = ws.efforts.target[r]

@@ -41,8 +41,8 @@ from varint.kernels.tape import play_stage
 def carry_forward(plan, ws, tape, work, stages, changes, states):
     """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
 
-    ``states`` (n, those of laws): the changes of these, likewise. ``stages``: (first, last + 1). ``tape``: of the run. ``ws``: another workspace, or the same; its state is lost.
-    ``work``: a `Tangent`.
+    ``states`` (n, those of laws): the changes of these, likewise. ``stages``: (first, last + 1). ``tape``: of the run.
+    ``ws``: another workspace, or the same; its state is lost. ``work``: a `Tangent`.
     """
     body, row = work.body[0], work.row[0]
     spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
@@ -228,9 +228,9 @@ def _push(change, turning, T, lean, half_step, side, out):
 def force_changes(plan, ws, work, multiplier, motions, velocities, out):
     """Forces on the bodies at rest at pose 0, into ``ws.increment_body`` (nb, 6), and their changes, into ``out``.
 
-    The states of laws stay, ``work.state`` is zero. Without the impulses of rows, but with the change of their directions: row r pushes with ``multiplier[r]``, N or
+    Without the impulses of rows, but with the change of their directions: row r pushes with ``multiplier[r]``, N or
     N m. ``motions``, ``velocities``, ``out`` (n, nb, 6). The pose is placed, and in ``ws.efforts`` as well,
-    with the inputs.
+    with the inputs. The states of laws stay: ``work.state`` is zero.
     """
     efforts, nb = ws.efforts, plan.bodies.mass.size
     ws.velocity[:] = 0.0
