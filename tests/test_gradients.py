@@ -81,9 +81,40 @@ def test_numbers_of_a_loop(rng, order):
 def test_a_number_that_opens_a_loop_is_refused(rng):
     mechanism = vi.mechanisms.four_bar()
     with pytest.raises(
-        vi.ArgumentError, match=r"component 1 of 'crank pin.point' cannot change .* 'crank pin.point\[0\]'"
+        vi.ArgumentError, match=r"component 1 of 'crank pin.point_b' cannot change .* 'crank pin.point_b\[0\]'"
     ):
-        vi.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=["crank pin.point"])
+        vi.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=["crank pin.point_b"])
+
+
+def test_a_point_moves_in_both_bodies(rng):
+    """Along the axis of a hinge it changes nothing, and the loop stays closed."""
+    mechanism = vi.mechanisms.four_bar()
+    found = check(mechanism, ["crank pin.point", "crank pin.point_b[0]"], rng)
+    assert abs(found["crank pin.point"][1]) < 1e-12 * np.abs(found["crank pin.point"]).max()
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_numbers_of_what_moves_at_the_start(rng, order):
+    mechanism = vi.mechanisms.double_pendulum()
+    state = mechanism.state(coordinates={"joint 1": 0.3}, rates={"joint 1": 2.0, "joint 2": -1.0})
+    names = ["link 1.mass", "link 2.inertia", "joint 2.point", "joint 1.axis", "dt"]
+    check(mechanism, names, rng, order=order, state=state)
+
+
+def test_numbers_that_forces_depend_on(rng):
+    """The point of a slider under a spring along it, and a mass that a point attracts."""
+    block = vi.Body.box("block", (0.2, 0.2, 0.2), 2.0)
+    arm = vi.Body.box("arm", (0.1, 0.1, 0.6), 1.0, position=(0.0, 0.0, -0.4))
+    joints = [
+        vi.Prismatic("slider", "world", "block", point=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0)),
+        vi.Revolute("hinge", "block", "arm", point=(0.0, 0.0, -0.1), axis=(0.0, 1.0, 0.0)),
+    ]
+    forces = [
+        vi.CentralGravity("star", "world", "arm", mu=3.0, point_a=(1.0, 0.0, 0.5)),
+        vi.Spring("spring", "world", "arm", point_a=(1.0, 0.0, 0.0), point_b=(0.0, 0.0, -0.6), stiffness=20.0),
+    ]
+    mechanism = vi.Mechanism("cart", [block, arm], joints, forces=forces)
+    check(mechanism, ["arm.mass", "block.mass", "slider.point", "hinge.point", "gravity"], rng)
 
 
 @pytest.mark.parametrize("name", [name for name, forces in SAMPLES.items() if have_numbers(forces)])

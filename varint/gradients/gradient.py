@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from varint.display import Shown, value_text
 from varint.errors import ArgumentError, AssemblyError, MechanismError
 from varint.gradients.adjoint import Adjoint
+from varint.gradients.local import Local
 from varint.gradients.numbers import START, STEP_SIZE, Number, differences, in_the_same_axes, number_of, parameter
 from varint.gradients.taped import TapedRun
 from varint.integrators.schemes import Scheme
@@ -147,6 +148,7 @@ def gradient(
     states = [node.state for node in run.nodes]
     adjoint = Adjoint(run, _by_states(objective, states, times is None, made.compiled.length, duration))
     by: dict[str, Any] = {}
+    local = Local(adjoint, state is None)
     for name in names:
         if name == START:
             by[name] = StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1))
@@ -155,7 +157,7 @@ def gradient(
         elif name in loads:
             by[name] = adjoint.given.by_load(*loads[name])
         else:
-            by[name] = _by_number(numbers[name], adjoint, state)
+            by[name] = _by_number(numbers[name], adjoint, local, state)
     return Gradient(_value_of(objective, states, times is None), by, states)
 
 
@@ -221,11 +223,15 @@ def _nodes(times: ArrayLike, dt: float, steps: int) -> list[int]:
     return at.tolist()
 
 
-def _by_number(number: Number, adjoint: Adjoint, state: State | None) -> "float | np.ndarray":
+def _by_number(number: Number, adjoint: Adjoint, local: Local, state: State | None) -> "float | np.ndarray":
     """The derivative by a number of the description, of its shape; ``state`` as of `gradient`."""
     if number.series is not None:
         elements = np.flatnonzero(adjoint.run.compiled.force == number.series)
-        return adjoint.given.by_series(elements, bool(adjoint.run.mechanism.forces[number.series].constraint))
+        by_input = adjoint.given.by_series(elements, bool(adjoint.run.mechanism.forces[number.series].constraint))
+        return by_input if number.value.ndim else float(by_input.sum())
+    near = local.by(number)
+    if near is not None:
+        return near if near.ndim else float(near)
     found = []
     for k, direction in enumerate(number.directions()):
 

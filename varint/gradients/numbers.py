@@ -4,7 +4,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from varint.errors import ArgumentError, MechanismError
 from varint.mechanism import Mechanism
 from varint.model.checks import call, known_name, shown, suggestion
 from varint.model.forces.commanded import Commanded
-from varint.model.joints.base import AxisJoint
+from varint.model.joints.base import AxisJoint, Joint
 
 START, GRAVITY, STEP_SIZE = "start", "gravity", "dt"
 SHARE = 1e-3  # of its size: the longest step of the differences of a number
@@ -21,6 +21,20 @@ SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric whe
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
 JUMP = 0.1  # of an axis: more is another choice of it, not the change of a number
 PARTS = ("bodies", "joints", "forces")
+
+
+class Field(NamedTuple):
+    """A field of a body, joint or force.
+
+    item : Body, Joint or Force
+    attribute : str
+    changed : function of an array
+        The item with it in the field.
+    """
+
+    item: Any
+    attribute: str
+    changed: Callable[[np.ndarray], Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +51,9 @@ class Number:
     symmetric : bool
         Whether it is a matrix that has to stay symmetric.
     series : int, optional
-        Of which force it is the input, with one value a node.
+        Of which force it is the input, one number or one a node.
+    field : Field, optional
+        Where it stands, if that is a field of a body, joint or force.
     """
 
     name: str
@@ -46,6 +62,7 @@ class Number:
     size: float
     symmetric: bool = False
     series: int | None = None
+    field: Field | None = None
 
     def part(self, k: int) -> "Number":
         """Its component k alone."""
@@ -96,16 +113,23 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
         raise ArgumentError(f"{name!r} is no number: {items[0][1].label} {numbers}{suggestion(attribute, has)}")
     part, item = fitting[0]
 
+    def changed(value: np.ndarray) -> Any:
+        given = {attribute: float(value) if value.ndim == 0 else value}
+        if attribute == "point" and isinstance(item, Joint) and is_one_point(item):
+            given["point_b"] = value  # one point, fixed to both bodies
+        return dataclasses.replace(item, **given)
+
     def replaced(value: np.ndarray) -> Mechanism:
-        new = dataclasses.replace(item, **{attribute: float(value) if value.ndim == 0 else value})
-        changed: dict[str, Any] = {part: [new if one is item else one for one in getattr(mechanism, part)]}
-        return dataclasses.replace(mechanism, **changed)
+        new = changed(value)
+        parts: dict[str, Any] = {part: [new if one is item else one for one in getattr(mechanism, part)]}
+        return dataclasses.replace(mechanism, **parts)
 
     value = np.array(getattr(item, attribute), dtype=float)
     size = float(np.abs(value).max(initial=0.0)) or mechanism.compiled.length
-    is_series = isinstance(item, Commanded) and attribute == item.command_name and value.ndim == 1
-    series = mechanism.forces.index(item) if is_series else None
-    return Number(name, value, replaced, size, value.ndim == 2 and attribute in SYMMETRIC, series)
+    is_input = isinstance(item, Commanded) and attribute == item.command_name and (value.ndim or not item.constraint)
+    series = mechanism.forces.index(item) if is_input else None
+    symmetric = value.ndim == 2 and attribute in SYMMETRIC
+    return Number(name, value, replaced, size, symmetric, series, Field(item, attribute, changed))
 
 
 def in_the_same_axes(changed: Mechanism, mechanism: Mechanism) -> Mechanism:
@@ -129,6 +153,13 @@ def parameter(build: Callable[..., Mechanism], values: Mapping[str, np.ndarray],
         return call(partial(build, **plain), "the function that makes the mechanism")
 
     return Number(name, values[name], replaced, float(np.abs(values[name]).max(initial=0.0)) or 1.0)
+
+
+def is_one_point(joint: Joint) -> bool:
+    """Whether the anchors of a joint on its two bodies are the same point."""
+    assert joint.point is not None  # since it was made
+    assert joint.point_b is not None
+    return bool(np.array_equal(joint.point, joint.point_b))
 
 
 def numbers_in(item: Any) -> list[str]:

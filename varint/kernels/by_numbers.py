@@ -155,6 +155,20 @@ def _by_input(plan, ws, f, s, half_step, along, dual):
     return total / (6.0 * size)
 
 
+@njit(seconds=1, what="derivatives of steps")
+def acting_law(plan, ws, tape, stages, f, s, by):
+    """What law f along sum s has of `acting`, where it presses no load on."""
+    work, e, a, total = ws.efforts, plan.laws.element[f], plan.laws.state[f], 0.0
+    for k in range(stages):
+        work.input[e] = tape.input[k, e]
+        if a >= 0:
+            work.state[a] = tape.state[k, a]
+        total += by.effort[k, s] * law_effort(plan, work, f, by.value[k, s], by.rate[k, s], 0.5 * tape.h[k])[0]
+        if a >= 0:
+            total += by.state[k, a] * tape.h[k] * work.flow[a]
+    return total
+
+
 @njit(seconds=2, what="derivatives of steps")
 def acting(plan, ws, tape, stages, by):
     """The sum of the efforts of laws and loads as ``plan`` has them, each with the gradient by it, over ``stages``."""
