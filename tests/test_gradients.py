@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from force_samples import sample_mechanism, samples, with_forces
-from random_mechanisms import random_velocity_state
+from random_mechanisms import random_closed, random_velocity_state
 
 import varint as vi
 from varint.gradients.gradient import changed_state, start_of
@@ -99,6 +99,23 @@ def test_numbers_of_what_moves_at_the_start(rng, order):
     state = mechanism.state(coordinates={"joint 1": 0.3}, rates={"joint 1": 2.0, "joint 2": -1.0})
     names = ["link 1.mass", "link 2.inertia", "joint 2.point", "joint 1.axis", "dt"]
     check(mechanism, names, rng, order=order, state=state)
+
+
+def test_a_joint_that_is_a_product_of_exponentials(rng):
+    mechanism = vi.mechanisms.roller_coaster()
+    body, joint = mechanism.bodies[0].name, mechanism.joints[0].name
+    check(mechanism, [f"{body}.mass", "gravity", "dt"], rng, rtol=1e-6)
+    with pytest.raises(vi.ArgumentError, match="no gradient by the motions of a joint that is a product"):
+        vi.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=[f"{joint}.point"])
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 30))])
+def test_numbers_of_random_loops(seed):
+    """Overconstrained ones among them."""
+    rng = np.random.default_rng(seed)
+    mechanism = random_closed(rng, int(rng.integers(4, 9)), int(rng.integers(1, 3)))
+    state = random_velocity_state(rng, mechanism, 0.3)
+    check(mechanism, ["gravity", f"{mechanism.bodies[1].name}.mass", "dt"], rng, 0.02, 1e-3, state=state, rtol=1e-6)
 
 
 def test_numbers_that_forces_depend_on(rng):

@@ -22,8 +22,7 @@ UNSTABLE = [("governor", 8)]  # its stiff dampers in the backward stages: differ
 
 
 def has_derivatives(mechanism):
-    plan = mechanism.compiled.plan
-    return not (plan.limits.measure.size or plan.products.start.size)
+    return not mechanism.compiled.plan.limits.measure.size
 
 
 DIFFERENTIABLE = [
@@ -129,7 +128,8 @@ def check_transpose(marched, rng, steps):
     changes, gradient = marched.changes(rng, 3), rng.standard_normal((marched.plan.bodies.mass.size, 12))
     ahead = np.sum(marched.forward(changes, steps) * gradient, axis=(1, 2)) + marched.states.sum(axis=1)
     behind = np.sum(changes * marched.backward(gradient), axis=(1, 2))
-    assert np.abs(ahead - behind).max() < 1e-12 * max(np.abs(changes * marched.backward(gradient)).sum(), 1.0)
+    size = max(np.abs(changes * marched.backward(gradient)).sum(), 1.0)
+    assert np.abs(ahead - behind).max() < (1e-11 if marched.plan.products.start.size else 1e-12) * size
 
 
 @pytest.mark.parametrize("order", [2, 4, pytest.param(8, marks=pytest.mark.slow)])

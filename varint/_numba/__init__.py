@@ -12,7 +12,7 @@ callback   users' functions, compiled, and called by their addresses
 from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.indirect import indirect
 from varint._numba.jit import is_compiled, njit
-from varint._numba.record import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, ReadOnly, Record
+from varint._numba.record import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Int3, ReadOnly, Record
 from varint._numba.switch import switch
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Float4",
     "Int1",
     "Int2",
+    "Int3",
     "ReadOnly",
     "Record",
     "addresses_of",

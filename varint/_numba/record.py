@@ -38,6 +38,7 @@ Float3 = Annotated[np.ndarray, ArrayKind(types.float64, 3)]
 Float4 = Annotated[np.ndarray, ArrayKind(types.float64, 4)]
 Int1 = Annotated[np.ndarray, ArrayKind(types.int64, 1)]
 Int2 = Annotated[np.ndarray, ArrayKind(types.int64, 2)]
+Int3 = Annotated[np.ndarray, ArrayKind(types.int64, 3)]
 Bool1 = Annotated[np.ndarray, ArrayKind(types.boolean, 1)]
 
 _DTYPES = {types.float64: np.dtype(np.float64), types.int64: np.dtype(np.int64), types.boolean: np.dtype(np.bool_)}

@@ -89,6 +89,8 @@ class Adjoint:
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
             raise MechanismError("bodies, joints or the laws of forces are other ones then")
+        if differ(before.products.table, plan.products.table):
+            raise MechanismError("there is no gradient by the motions of a joint that is a product of exponentials")
         total = along_numbers(by, before, plan) + self.given.along(run.table(changed, start, run.dt), run.dt)
         if any(differ(a[before.rows.role.size :], b[before.rows.role.size :]) for a, b in measured(before, plan)):
             for each, sign in ((compiled, 1.0), (run.compiled, -1.0)):
@@ -154,5 +156,6 @@ def _at(node: Node, plan: Plan, ws: Workspace) -> Workspace:
     ws.position[0], ws.quat[0], ws.momentum[:] = node.position, node.quat, node.momentum
     ws.efforts.value_near[:], ws.efforts.target[:] = node.value_near, node.target
     ws.efforts.target_rate[:] = node.target_rate
+    ws.products.q[:], ws.products.order[:] = node.q, node.order
     place(plan, ws, 0)
     return ws

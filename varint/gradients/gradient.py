@@ -127,8 +127,8 @@ def gradient(
     Raises
     ------
     ArgumentError
-        An unknown name, a number that cannot change, as one that opens an overconstrained loop, order 1; and what has
-        no derivative yet: hard stops, inputs that are functions of the state, joints that are products of exponentials.
+        An unknown name; a number that cannot change, as one that opens an overconstrained loop, or the motions of a
+        joint that is a product of exponentials; order 1; hard stops, and inputs that are functions of the state.
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """
@@ -198,14 +198,8 @@ def _check(mechanism: Mechanism, method: Scheme) -> None:
     check_forces(mechanism, method)
     if method.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
-    plan = mechanism.compiled.plan
-    without = {
-        "hard stops": plan.limits.measure.size,
-        "joints that are products of exponentials": plan.products.start.size,
-    }
-    for what, there in without.items():
-        if there:
-            raise ArgumentError(f"{what} have no gradient yet: leave them out of '{mechanism.name}'")
+    if mechanism.compiled.plan.limits.measure.size:
+        raise ArgumentError(f"hard stops have no gradient yet: leave them out of '{mechanism.name}'")
 
 
 def _nodes(times: ArrayLike, dt: float, steps: int) -> list[int]:

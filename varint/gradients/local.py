@@ -69,7 +69,10 @@ class Local:
         if not (self._at_reference and self._at_rest and self._no_force_has_a_point):
             return None
         compiled, mechanism = self.adjoint.run.compiled, self.mechanism
-        first = self.plan.joints.rows[np.flatnonzero(compiled.joints == mechanism.joints.index(joint))[0]]
+        k = int(np.flatnonzero(compiled.joints == mechanism.joints.index(joint))[0])
+        if self.plan.joints.product[k] >= 0:
+            return None
+        first = self.plan.joints.rows[k]
         ends = mechanism.body_index.get(joint.body_a, -1), mechanism.body_index.get(joint.body_b, -1)
 
         def rows(share: float, direction: np.ndarray) -> float:

@@ -31,6 +31,8 @@ class Node(NamedTuple):
     value_near: np.ndarray  # as of `EffortWork`, up to target_rate
     target: np.ndarray
     target_rate: np.ndarray
+    q: np.ndarray  # as of `ProductWork`
+    order: np.ndarray
 
 
 class TapedRun:
@@ -113,4 +115,5 @@ def _node(march: March, state: State) -> Node:
     ws, efforts = march.ws, march.ws.efforts
     pose = ws.position[march.pose], ws.quat[march.pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate
-    return Node(int(ws.tape.count[0]), state, *(array.copy() for array in (*pose, *targets)))
+    products = ws.products.q, ws.products.order
+    return Node(int(ws.tape.count[0]), state, *(array.copy() for array in (*pose, *targets, *products)))

@@ -64,8 +64,10 @@ def weighted_curvature(plan, ws, m, position, rotation, motion, out):
 def add_by_numbers(plan, m, position, rotation, motion, factor, value, by):
     """Add to ``by`` the derivatives of the weighted measure along ``motion`` (2, 6) plus ``factor`` times itself.
 
-    ``value``: of the measure, not weighted, with its turns.
+    ``value``: of the measure, not weighted, with its turns. Rows of products of exponentials have no such numbers.
     """
+    if plan.measures.product[m] >= 0:
+        return
     first, weight = plan.measures.first[m], plan.measures.weight[m]
     a, b = plan.measures.body[m, first], plan.measures.body[m, 1 - first]
     along = _by_numbers(

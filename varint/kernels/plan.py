@@ -21,7 +21,7 @@ p, x, R       position of the centre of mass (m, world), pose, rotation matrix b
 
 from dataclasses import dataclass
 
-from varint._numba import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Record
+from varint._numba import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Int3, Record
 from varint.products.records import Products, ProductWork
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
@@ -338,6 +338,8 @@ class Tape(Record, writable=True):
     input: Float2  # (N, ne)
     target: Float2  # (N, nr)
     state: Float2  # (N, states of laws)
+    q: Float3  # (N, n, 6) as of `ProductWork`
+    order: Int3  # (N, n, 6)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,9 @@ def keep_stage(plan, ws, start, upper, h, node, share):
     _copy(ws.efforts.input, tape.input[k])
     _copy(ws.efforts.target, tape.target[k])
     _copy(ws.efforts.state, tape.state[k])
+    for n in range(ws.products.q.shape[0]):
+        _copy(ws.products.q[n], tape.q[k, n])
+        _copy(ws.products.order[n], tape.order[k, n])
 
 
 @njit
@@ -77,6 +80,9 @@ def play_stage(plan, ws, tape, k):
     _copy(tape.input[k], ws.efforts.input)
     _copy(tape.target[k], ws.efforts.target)
     _copy(tape.state[k], ws.efforts.state)
+    for n in range(ws.products.q.shape[0]):
+        _copy(tape.q[k, n], ws.products.q[n])
+        _copy(tape.order[k, n], ws.products.order[n])
     place(plan, ws, 0)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
     return upper, h

@@ -78,7 +78,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int 
         kept=_kept(efforts, products, nb, stages),
         products=products,
         ldu=_factors(plan),
-        tape=_tape(efforts, nb, nr, kept),
+        tape=_tape(efforts, products, nb, nr, kept),
     )
 
 
@@ -156,14 +156,15 @@ def _kept(efforts, products, nb, stages):
     )
 
 
-def _tape(efforts, nb, nr, kept):
+def _tape(efforts, products, nb, nr, kept):
     shapes = {
         "position": (nb, 3), "quat": (nb, 4), "momentum": (nb, 6), "velocity": (nb, 6), "multiplier": (nr,),
         "load": (2, nb, 6), "value_near": efforts.value_near.shape, "input": efforts.input.shape, "target": (nr,),
-        "state": efforts.state.shape,
+        "state": efforts.state.shape, "q": products.q.shape,
     }  # fmt: skip
     arrays = {name: np.zeros((kept, *shape)) for name, shape in shapes.items()}
     arrays |= {"h": np.zeros(kept), "share": np.zeros(kept), "node": np.zeros(kept, dtype=np.int64)}
+    arrays["order"] = np.zeros((kept, *products.order.shape), dtype=np.int64)
     return Tape(count=np.zeros(1, dtype=np.int64), at_end=np.zeros(kept, dtype=np.bool_), **arrays)
 
 
