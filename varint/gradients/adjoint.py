@@ -6,16 +6,18 @@ from varint.errors import MechanismError
 from varint.gradients.given import Given
 from varint.gradients.numbers import differences
 from varint.gradients.taped import Node, TapedRun
-from varint.kernels.adjoint import carry_back, velocities_back
+from varint.kernels.adjoint import add_gap_at, carry_back, gap_at, impact_back, velocities_back
 from varint.kernels.by_numbers import acting, add_start, pushing
 from varint.kernels.configuration import place
-from varint.kernels.plan import Bodies, ByNumbers, Plan, Workspace
+from varint.kernels.plan import Bodies, ByNumbers, Plan, Tangent, Workspace
+from varint.kernels.tape import place_limits
 from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
 from varint.mechanism import Mechanism
 from varint.model.rotation import quat_product, vector_from_matrix, vector_from_quat
 from varint.model.state import State
 
 MEASURED = ("u", "v", "w", "c", "weight")
+OTHERS = ("loads", "constraints", "limits")
 STEP = 1e-3  # of dt: of the differences of functions of time
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
@@ -32,6 +34,7 @@ class Adjoint:
         self.by, self.ws = by_numbers(plan, run.count), workspace(plan, 1, run.compiled.functions)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
         self.by_rate: list[np.ndarray] = []  # (nr,) of the targets, at the start and at the run's nodes
+        self.sizes = run.tape.h[: run.count] / run.dt  # of the stages, as they change with dt
         law_state = np.zeros(states_of(plan))
         work, befores = tangent_work(plan), [0, *(node.stages for node in run.nodes[:-1])]
         for before, node, by_state in reversed(list(zip(befores, run.nodes, self.by_states, strict=True))):
@@ -39,10 +42,46 @@ class Adjoint:
             velocities_back(plan, _at(node, plan, self.ws), 0, here, self.by)
             self.by_rate.insert(0, self.ws.increment_row.copy())
             self.by_start += here
-            carry_back(plan, self.ws, run.tape, work, (before, node.stages), self.by_start, law_state, self.by)
+            self._back(before, node.stages, work, law_state)
         self._constraints_at_start()
         self.given = Given(run, self.by, self.by_rate)
         self.acting = acting(plan, self.ws, run.tape, run.count, self.by)
+
+    def _back(self, first: int, last: int, work: Tangent, law_state: np.ndarray) -> None:
+        """Take the gradient from after so many stages of the run back to after fewer, through the impacts between."""
+        plan, ws, tape, impacts = self.run.compiled.plan, self.ws, self.run.tape, self.run.tape.impacts
+        for j in range(int(impacts.count[0]) - 1, -1, -1):
+            stage, timed = int(impacts.stage[j]), bool(impacts.timed[j])
+            if first + timed <= stage < last + timed:  # a timed one belongs to the stage before it
+                carry_back(plan, ws, tape, work, (stage, last), self.by_start, law_state, self.by)
+                impact_back(plan, ws, impacts, j, self.by_start, self.by)
+                last = stage - timed
+                if timed:
+                    self._timed_stage_back(j, work, law_state)
+        carry_back(plan, ws, tape, work, (first, last), self.by_start, law_state, self.by)
+
+    def _timed_stage_back(self, j: int, work: Tangent, law_state: np.ndarray) -> None:
+        """Take the gradient back over the stage that ends where the limit of impact j is met.
+
+        The size of the stage keeps the gap there at zero, and the last stage of the step gets shorter as it grows.
+        """
+        plan, ws, tape = self.run.compiled.plan, self.ws, self.run.tape
+        k = int(tape.impacts.stage[j]) - 1
+        rest = int(np.flatnonzero(tape.node[: self.run.count] == tape.node[k])[-1])
+        carry_back(plan, ws, tape, work, (k, k + 1), self.by_start, law_state, self.by)
+        if rest == k:
+            return
+        other, gap, states = by_numbers(plan, self.run.count), np.zeros_like(self.by_start), np.zeros_like(law_state)
+        gap_at(plan, ws, tape.impacts, j, gap)
+        carry_back(plan, ws, tape, work, (k, k + 1), gap, states, other)
+        share = (self.by.h[rest] - self.by.h[k]) / other.h[k]
+        self.by_start += share * gap
+        law_state += share * states
+        for name in vars(other).keys() - {"value", "rate", "rotation", "words", "address"}:
+            getattr(self.by, name)[...] += share * getattr(other, name)
+        add_gap_at(plan, ws, tape.impacts, j, share, self.by)
+        self.sizes[rest] += self.sizes[k]
+        self.sizes[k] = 0.0
 
     def _constraints_at_start(self) -> None:
         """What constraints of forces do at the start: velocities are brought to their rates, and sums kept there."""
@@ -78,7 +117,7 @@ class Adjoint:
             dt = run.dt * (1.0 + share)
             return self.given.along(run.table(run.mechanism, run.first, dt), dt)
 
-        return float(self.by.h @ run.tape.h[: run.count] + differences(inputs, STEP)) / run.dt
+        return float(self.by.h @ self.sizes + differences(inputs, STEP) / run.dt)
 
     def scalar(self, changed: Mechanism, start: State) -> float:
         """A function of the description with the same derivatives as the objective: its value for a ``changed`` one.
@@ -110,7 +149,7 @@ def same_structure(before: Plan, after: Plan) -> bool:
     pairs = ((before.joints, after.joints), (before.measures, after.measures), (before.laws, after.laws))
     return all(
         a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
-        for one, other in (*pairs, (before.loads, after.loads), (before.constraints, after.constraints))
+        for one, other in (*pairs, *((getattr(before, name), getattr(after, name)) for name in OTHERS))
         for a, b in zip(one, other, strict=True)
     )
 
@@ -133,6 +172,9 @@ def along_numbers(by: ByNumbers, before: Plan, after: Plan) -> float:
         total += np.sum(getattr(by, name) * (getattr(after.bodies, name) - getattr(before.bodies, name)))
     for name in MEASURED:  # of the measures of forces it is zero
         total += np.sum(getattr(by, name) * (getattr(after.measures, name) - getattr(before.measures, name)))
+    for name in ("limit", "restitution"):
+        field = "value" if name == "limit" else name
+        total += np.sum(getattr(by, name) * (getattr(after.limits, field) - getattr(before.limits, field)))
     rest, turned = before.measures.rest, after.measures.rest
     for m in np.flatnonzero((rest != turned).any(axis=(1, 2)) & by.rest.any(axis=1)):
         total += by.rest[m] @ vector_from_matrix(turned[m] @ rest[m].T)
@@ -158,4 +200,5 @@ def _at(node: Node, plan: Plan, ws: Workspace) -> Workspace:
     ws.efforts.target_rate[:] = node.target_rate
     ws.products.q[:], ws.products.order[:] = node.q, node.order
     place(plan, ws, 0)
+    place_limits(plan, ws, node.closed, node.rest_gap)
     return ws

@@ -128,7 +128,8 @@ def gradient(
     ------
     ArgumentError
         An unknown name; a number that cannot change, as one that opens an overconstrained loop, or the motions of a
-        joint that is a product of exponentials; order 1; hard stops, and inputs that are functions of the state.
+        joint that is a product of exponentials; order 1; inputs that are functions of the state; inputs and loads that
+        change with time where a hard stop is met.
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """
@@ -198,8 +199,6 @@ def _check(mechanism: Mechanism, method: Scheme) -> None:
     check_forces(mechanism, method)
     if method.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
-    if mechanism.compiled.plan.limits.measure.size:
-        raise ArgumentError(f"hard stops have no gradient yet: leave them out of '{mechanism.name}'")
 
 
 def _nodes(times: ArrayLike, dt: float, steps: int) -> list[int]:

@@ -33,6 +33,8 @@ class Node(NamedTuple):
     target_rate: np.ndarray
     q: np.ndarray  # as of `ProductWork`
     order: np.ndarray
+    closed: np.ndarray  # (limits,) int, and the gaps at which they are held
+    rest_gap: np.ndarray
 
 
 class TapedRun:
@@ -74,9 +76,10 @@ class TapedRun:
             march = March(self.compiled, method, dt, tol, max(at[-1], 1))
             march.ws = workspace(self.compiled.plan, method.stages.size, self.compiled.functions, kept=room)
             self._run(march, loads)
-            if self.count <= room:
+            needed = max(self.count, int(march.ws.tape.impacts.count[0]))
+            if needed <= room:
                 break
-            room = self.count  # sub-steps needed more
+            room = needed  # sub-steps needed more
         self.tape = march.ws.tape
         self.inputs = self.table(mechanism, state, dt)
 
@@ -108,6 +111,11 @@ class TapedRun:
                 raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
             self.nodes.append(_node(march, run.state()))
         self.count = int(march.ws.tape.count[0])
+        if march.ws.tape.impacts.timed.any() and (acting.varies or commands.varies):
+            raise ArgumentError(
+                f"'{mechanism.name}' meets a hard stop while inputs or loads change with time, which has no gradient:"
+                " give constant ones"
+            )
 
 
 def _node(march: March, state: State) -> Node:
@@ -116,4 +124,5 @@ def _node(march: March, state: State) -> Node:
     pose = ws.position[march.pose], ws.quat[march.pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate
     products = ws.products.q, ws.products.order
-    return Node(int(ws.tape.count[0]), state, *(array.copy() for array in (*pose, *targets, *products)))
+    limits = ws.efforts.closed.astype(np.int64), ws.efforts.rest_gap
+    return Node(int(ws.tape.count[0]), state, *(array.copy() for array in (*pose, *targets, *products, *limits)))

@@ -46,8 +46,20 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
             ws.efforts.motion[:] = 0.0
         value = _value_of(plan, ws, r, end)
         add_by_numbers(plan, r, ws.position[end], ws.rotation[end], ws.efforts.motion, factor, value, by)
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n]:
+            by.limit[n] += row[plan.measures.row[plan.limits.measure[n]]] / h
     if has_efforts(plan):
         _add_efforts(plan, ws, work, k, h, body, by)
+
+
+@njit
+def add_gap(plan, ws, n, factor, by):
+    """Add the derivatives of ``factor`` times the gap of limit n at pose 0 by its numbers."""
+    r, sign = plan.measures.row[plan.limits.measure[n]], plan.limits.sign[n]
+    by.limit[n] += factor * sign
+    ws.efforts.motion[:] = 0.0
+    add_by_numbers(plan, r, ws.position[0], ws.rotation[0], ws.efforts.motion, -factor * sign, 0.0, by)
 
 
 @njit

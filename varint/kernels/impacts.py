@@ -13,6 +13,7 @@ from varint.kernels.ldu import solve_newton
 from varint.kernels.limits import TOUCHING, first_beyond, limit_gap, limit_row, open_pulling, set_closed
 from varint.kernels.measures import rate_of
 from varint.kernels.plan import Plan, Workspace
+from varint.kernels.tape import keep_impact
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 SEARCH = 60  # trials for the instant of an impact
@@ -65,7 +66,7 @@ def meet_limits(plan: Plan, ws: Workspace, pose: int, part: float, whole: float)
     if search.low_gap[0] < 0.0 and abs(gap) > TOUCHING:
         # it starts at the limit and goes beyond: an impact at the node, or it rests there
         search.changes[0] += 1
-        impact_at_end(plan, ws, pose)
+        impact_at_end(plan, ws, pose, False)
         return AGAIN, whole
     return ACCEPTED, part
 
@@ -104,13 +105,16 @@ def _turn_to(plan, ws, pose, limit, part):
 
 
 @indirect(seconds=1, what="hard stops")
-def impact_at_end(plan: Plan, ws: Workspace, pose: int) -> None:
-    """The impact at the limit that was searched for, at a node; the search is over."""
+def impact_at_end(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
+    """The impact at the limit that was searched for, at a node; the search is over.
+
+    ``timed``: whether the stage before ends where the limit is met.
+    """
     search = ws.search
     search.impacts[0] += 1
     n, search.limit[0] = search.limit[0], -1
     restitution = plan.limits.restitution[n] if search.impacts[0] <= MOST_IMPACTS else 0.0
-    impact(plan, ws, pose, n, restitution)
+    impact(plan, ws, pose, n, restitution, timed)
 
 
 @njit
@@ -129,7 +133,7 @@ def _momenta_and_rates(plan, ws, pose):
 
 
 @njit
-def impact(plan, ws, pose, n, restitution):
+def impact(plan, ws, pose, n, restitution, timed):
     """Turn the rate of limit n at a node: momenta, energy lost. Without restitution it closes; closed ones hold."""
     r = limit_row(plan, n)
     body, row = ws.increment_body, ws.increment_row
@@ -139,6 +143,8 @@ def impact(plan, ws, pose, n, restitution):
     before = rate_of(plan.measures.body[r], ws.jacobian[pose, r], body)
     if plan.limits.sign[n] * before <= 0.0 and restitution > 0.0:
         return
+    if ws.tape.h.size:
+        keep_impact(ws, pose, n, restitution, timed)
     set_closed(plan, ws, n, True)
     _momenta_and_rates(plan, ws, pose)
     row[r] = -restitution * before

@@ -320,6 +320,24 @@ class Factors(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class Impacts(Record, writable=True):
+    """The impacts of a run (tape.py), each at a node before which so many stages lie. M = 0 without hard limits."""
+
+    count: Int1  # (1,) of the impacts that were kept, or would have been
+    stage: Int1  # (M,)
+    limit: Int1  # (M,)
+    timed: Int1  # (M,) 1 where the stage before ends where the limit is met
+    restitution: Float1  # (M,)
+    position: Float3  # (M, nb, 3) before the impact, as are
+    quat: Float3  # (M, nb, 4)
+    momentum: Float3  # (M, nb, 6)
+    value_near: Float2  # (M, nm)
+    target_rate: Float2  # (M, nr)
+    closed: Int2  # (M, limits)
+    rest_gap: Float2
+
+
+@dataclass(frozen=True, eq=False)
 class Tape(Record, writable=True):
     """The stages of a run (tape.py): what each starts from, acts on it and was solved for. N = 0 in most runs."""
 
@@ -340,6 +358,9 @@ class Tape(Record, writable=True):
     state: Float2  # (N, states of laws)
     q: Float3  # (N, n, 6) as of `ProductWork`
     order: Int3  # (N, n, 6)
+    closed: Int2  # (N, limits) 1 for those that are closed, and the gaps at which they are held
+    rest_gap: Float2
+    impacts: Impacts
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,6 +394,8 @@ class ByNumbers(Record, writable=True):
     c: Float1  # (nm,)
     rest: Float2  # (nm, 3) by a rotation vector from the left
     weight: Float1  # (nm,)
+    limit: Float1  # (limits,)
+    restitution: Float1  # (limits,)
     h: Float1  # (N,) by the size of a stage
     load: Float4  # (N, 2, nb, 6) at its start and end
     input: Float2  # (N, ne)

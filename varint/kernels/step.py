@@ -215,7 +215,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         pose, energy = end, after
         pieces += 1
         if ws.search.limit[0] >= 0:
-            impact_at_end(plan, ws, pose)
+            impact_at_end(plan, ws, pose, True)
             size = 1.0
         # twice as large where what is done is a multiple of that
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):

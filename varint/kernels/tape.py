@@ -2,6 +2,7 @@
 
 from varint._numba import njit
 from varint.kernels.configuration import place
+from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.newton import evaluate_step
 
 
@@ -30,6 +31,7 @@ def keep_stage(plan, ws, start, upper, h, node, share):
     _copy(ws.efforts.input, tape.input[k])
     _copy(ws.efforts.target, tape.target[k])
     _copy(ws.efforts.state, tape.state[k])
+    _keep_limits(ws, tape.closed[k], tape.rest_gap[k])
     for n in range(ws.products.q.shape[0]):
         _copy(ws.products.q[n], tape.q[k, n])
         _copy(ws.products.order[n], tape.order[k, n])
@@ -54,7 +56,7 @@ def _keep_load(plan, ws, i, load):
 
 @njit
 def _copy(values, to):
-    for n in range(values.size):
+    for n in range(to.size):
         to[n] = values[n]
 
 
@@ -84,5 +86,53 @@ def play_stage(plan, ws, tape, k):
         _copy(tape.q[k, n], ws.products.q[n])
         _copy(tape.order[k, n], ws.products.order[n])
     place(plan, ws, 0)
+    place_limits(plan, ws, tape.closed[k], tape.rest_gap[k])
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
     return upper, h
+
+
+@njit
+def keep_impact(ws, pose, n, restitution, timed):
+    """Keep the impact at limit n that comes now, at the pose ``pose``; ``timed``: see `Impacts`."""
+    impacts, j = ws.tape.impacts, ws.tape.impacts.count[0]
+    impacts.count[0] += 1
+    if j >= impacts.stage.size:
+        return
+    impacts.stage[j], impacts.limit[j], impacts.restitution[j] = ws.tape.count[0], n, restitution
+    impacts.timed[j] = 1 if timed else 0
+    for i in range(ws.momentum.shape[0]):
+        _copy(ws.position[pose, i], impacts.position[j, i])
+        _copy(ws.quat[pose, i], impacts.quat[j, i])
+        _copy(ws.momentum[i], impacts.momentum[j, i])
+    _copy(ws.efforts.value_near, impacts.value_near[j])
+    _copy(ws.efforts.target_rate, impacts.target_rate[j])
+    _keep_limits(ws, impacts.closed[j], impacts.rest_gap[j])
+
+
+@njit
+def play_impact(plan, ws, impacts, j):
+    """Bring pose 0 of the workspace, with ``ws.momentum``, to where it was before impact j; returns its limit."""
+    for i in range(plan.bodies.mass.size):
+        _copy(impacts.position[j, i], ws.position[0, i])
+        _copy(impacts.quat[j, i], ws.quat[0, i])
+        _copy(impacts.momentum[j, i], ws.momentum[i])
+    _copy(impacts.value_near[j], ws.efforts.value_near)
+    _copy(impacts.target_rate[j], ws.efforts.target_rate)
+    place(plan, ws, 0)
+    place_limits(plan, ws, impacts.closed[j], impacts.rest_gap[j])
+    return impacts.limit[j]
+
+
+@njit
+def _keep_limits(ws, closed, rest_gap):
+    for n in range(closed.size):
+        closed[n], rest_gap[n] = 1 if ws.efforts.closed[n] else 0, ws.efforts.rest_gap[n]
+
+
+@njit(seconds=1, what="derivatives of steps")
+def place_limits(plan, ws, closed, rest_gap):
+    """Close the limits that are ``closed`` (limits,), open the others; all their rows at pose 0."""
+    for n in range(closed.size):
+        set_closed(plan, ws, n, closed[n] == 1)
+        ws.efforts.rest_gap[n] = rest_gap[n]
+        limit_gap(plan, ws, 0, n)

@@ -17,6 +17,7 @@ from varint.kernels.plan import (
     ByNumbers,
     EffortWork,
     Factors,
+    Impacts,
     Kept,
     LimitSearch,
     Pace,
@@ -157,15 +158,27 @@ def _kept(efforts, products, nb, stages):
 
 
 def _tape(efforts, products, nb, nr, kept):
-    shapes = {
-        "position": (nb, 3), "quat": (nb, 4), "momentum": (nb, 6), "velocity": (nb, 6), "multiplier": (nr,),
-        "load": (2, nb, 6), "value_near": efforts.value_near.shape, "input": efforts.input.shape, "target": (nr,),
-        "state": efforts.state.shape, "q": products.q.shape,
+    limits = efforts.closed.shape
+    pose = {"position": (nb, 3), "quat": (nb, 4), "momentum": (nb, 6), "value_near": efforts.value_near.shape}
+    shapes = pose | {
+        "velocity": (nb, 6), "multiplier": (nr,), "load": (2, nb, 6), "input": efforts.input.shape, "target": (nr,),
+        "state": efforts.state.shape, "q": products.q.shape, "rest_gap": limits, "h": (), "share": (),
     }  # fmt: skip
     arrays = {name: np.zeros((kept, *shape)) for name, shape in shapes.items()}
-    arrays |= {"h": np.zeros(kept), "share": np.zeros(kept), "node": np.zeros(kept, dtype=np.int64)}
-    arrays["order"] = np.zeros((kept, *products.order.shape), dtype=np.int64)
-    return Tape(count=np.zeros(1, dtype=np.int64), at_end=np.zeros(kept, dtype=np.bool_), **arrays)
+    for name, shape in {"order": products.order.shape, "closed": limits, "node": ()}.items():
+        arrays[name] = np.zeros((kept, *shape), dtype=np.int64)
+    impacts = kept if efforts.closed.size else 0
+    shapes = pose | {"target_rate": (nr,), "rest_gap": limits, "restitution": ()}
+    of_impacts = {name: np.zeros((impacts, *shape)) for name, shape in shapes.items()}
+    for name, shape in {"closed": limits, "stage": (), "limit": (), "timed": ()}.items():
+        of_impacts[name] = np.zeros((impacts, *shape), dtype=np.int64)
+    count = np.zeros((2, 1), dtype=np.int64)
+    return Tape(
+        count=count[0],
+        at_end=np.zeros(kept, dtype=np.bool_),
+        impacts=Impacts(count=count[1], **of_impacts),
+        **arrays,
+    )
 
 
 def states_of(plan: Plan) -> int:
@@ -193,11 +206,11 @@ def by_numbers(plan: Plan, stages: int) -> ByNumbers:
     """A gradient by the numbers of a plan, zero, and by what acts in so many stages."""
     nb, nm, ns = plan.bodies.mass.size, plan.measures.kind.size, plan.laws.sum_law.size - 1
     loads = plan.loads.kind.size
+    limits, rows, elements = plan.limits.value.size, plan.rows.role.size, plan.elements.force.size
     shapes = {
-        "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm, "h": stages,
-        "load": (stages, 2, nb, 6), "input": (stages, plan.elements.force.size),
-        "target": (stages, plan.rows.role.size), "rotation": (stages, loads, 3, 3), "push": (stages, nb, 6),
-        "state": (stages, states_of(plan)),
+        "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm, "limit": limits, "restitution": limits,
+        "h": stages, "load": (stages, 2, nb, 6), "input": (stages, elements), "target": (stages, rows),
+        "rotation": (stages, loads, 3, 3), "push": (stages, nb, 6), "state": (stages, states_of(plan)),
     }  # fmt: skip
     shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
     return ByNumbers(**{name: np.zeros(shape) for name, shape in shapes.items()})
