@@ -1,10 +1,12 @@
-"""What a gradient costs, over a run: `python gradients.py` prints the table of docs/gradients.md."""
+"""What a gradient costs, over a run: `python gradients.py` prints tables of docs/gradients.md and docs/redmax.md."""
 
 import time
 
 import numpy as np
 
 import varint as vi
+from varint.gradients import reduced_records, reduced_residuals, reduced_tape
+from varint.gradients.reduced import SCHEMES
 from varint.gradients.taped import Adjoint, TapedRun
 from varint.integrators.schemes import scheme
 
@@ -33,8 +35,31 @@ def ratios(links, order):
     return (taped + back) / run, 4 * scalar / run
 
 
+def reduced_ratios(mechanism, name, steps=200):
+    """The same in reduced coordinates: the run that is kept, back along it, and each number."""
+    state = mechanism.state()
+    setting = reduced_records.Setting(steps, DT, None, None, 5.0, {}, "exponential", 1e-8)
+    given = {"dt": DT, "every": steps, "integrator": name, "state": state}
+    run, _ = seconds(lambda: vi.redmax.simulate(mechanism, steps * DT, **given))
+    taped, kept = seconds(lambda: reduced_tape.TapedRun(mechanism, SCHEMES[name], state, setting, [steps]))
+    by = np.random.default_rng(0).standard_normal((1, len(mechanism.bodies), 12))
+    back, adjoint = seconds(lambda: reduced_residuals.ReducedAdjoint(kept, by))
+    scalar, _ = seconds(lambda: adjoint.scalar(mechanism, state))
+    return (taped + back) / run, 4 * scalar / run
+
+
 if __name__ == "__main__":
     for links in (2, 10, 100):
         for order in (2, 4):
             start, number = ratios(links, order)
             print(f"{links} links, order {order}: start {start:.1f}, number {number:.1f}")
+    for what, mechanism in (
+        ("2 links", vi.mechanisms.n_pendulum(2)),
+        ("10 links", vi.mechanisms.n_pendulum(10)),
+        ("100 links", vi.mechanisms.n_pendulum(100)),
+        ("four-bar", vi.mechanisms.four_bar()),
+        ("Jansen leg", vi.mechanisms.jansen_leg()),
+    ):
+        for name in ("bdf1", "bdf2"):
+            start, number = reduced_ratios(mechanism, name)
+            print(f"reduced, {what}, {name}: start {start:.1f}, number {number:.1f}")

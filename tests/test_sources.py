@@ -19,6 +19,7 @@ MOST_LINES, MOST_ARGUMENTS, MOST_LINES_OF_A_FILE = 80, 10, 500
 EXCEPTIONS = {
     "varint/ensembles/run.py ensemble": "public; every option of an ensemble, told in its docstring",
     "varint/gradients/gradient.py gradient": "public; every option of a gradient, told in its docstring",
+    "varint/gradients/reduced.py gradient": "public; every option of a gradient, told in its docstring",
     "varint/simulation.py simulate": "public; every option of a run, told in its docstring",
     "varint/redmax/simulation.py simulate": "public; every option of a run, told in its docstring",
 }

@@ -322,6 +322,14 @@ def _study_calls() -> dict[str, Call]:
         "parameters": lambda: {"angle": 0.3},
         "state": None,
     }
+    in_coordinates = {key: value for key, value in differentiated.items() if key not in ("order", "tol")} | {
+        "with_respect_to": lambda: ["gravity", "start", "start.q"],
+        "scheme": "bdf2",
+        "rtol": 1e-8,
+        "baumgarte": 5.0,
+        "prescribed": None,
+        "chart": "exponential",
+    }
 
     def back(**given):
         return vi.time_reversal(motor, 0.02, 0.01).plot(**given)
@@ -356,6 +364,7 @@ def _study_calls() -> dict[str, Call]:
         "modes": Call(vi.modes, _rights(mechanism=hanging, state=vi.equilibrium(hanging)), repr),
         "gradient": Call(vi.gradient, _rights(**differentiated), repr),
         "gradient of a function": Call(vi.gradient, _rights(**made_anew), repr),
+        "redmax.gradient": Call(vi.redmax.gradient, _rights(**in_coordinates), repr),
         "order_study": Call(vi.order_study, _rights(**errors, reference="reduced"), seen),
         "order_study by the finest": Call(vi.order_study, _rights(**errors, reference="finest"), seen),
         "OrderStudy.local_order": Call(study.local_order, _rights(series=study.series[0], kind="position")),

@@ -4,7 +4,8 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.gradients.given import Given
-from varint.gradients.numbers import differences
+from varint.gradients.numbers import OTHER_PARTS, differences
+from varint.gradients.objective import motion_between
 from varint.gradients.taped import Node, TapedRun
 from varint.kernels.adjoint import add_gap_at, carry_back, gap_at, impact_back, velocities_back
 from varint.kernels.by_numbers import acting, add_start, pushing
@@ -13,13 +14,12 @@ from varint.kernels.plan import Bodies, ByNumbers, Plan, Tangent, Workspace
 from varint.kernels.tape import place_limits
 from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
 from varint.mechanism import Mechanism
-from varint.model.rotation import quat_product, vector_from_matrix, vector_from_quat
+from varint.model.rotation import vector_from_matrix
 from varint.model.state import State
 
 MEASURED = ("u", "v", "w", "c", "weight")
 OTHERS = ("loads", "constraints", "limits")
 STEP = 1e-3  # of dt: of the differences of functions of time
-CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 class Adjoint:
@@ -127,7 +127,7 @@ class Adjoint:
         run, by, compiled = self.run, self.by, changed.compiled
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
-            raise MechanismError("bodies, joints or the laws of forces are other ones then")
+            raise MechanismError(OTHER_PARTS)
         if differ(before.products.table, plan.products.table):
             raise MechanismError("there is no gradient by the motions of a joint that is a product of exponentials")
         total = along_numbers(by, before, plan) + self.given.along(run.table(changed, start, run.dt), run.dt)
@@ -138,9 +138,7 @@ class Adjoint:
         elif any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads))):
             total += acting(plan, workspace(plan, 1, compiled.functions), run.tape, run.count, by) - self.acting
         velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
-        moved = start.position - run.first.position
-        turned = vector_from_quat(quat_product(run.first.quat_wxyz * CONJUGATE, start.quat_wxyz))
-        changes = np.hstack([moved[order], turned[order], momentum_of(plan.bodies, velocity)])
+        changes = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
         return total + float(np.sum(self.by_start * changes))
 
 

@@ -2,86 +2,28 @@
 
 The run is done once and its stages are kept. The gradient of the objective by its states goes back along them
 (kernels/adjoint.py), exactly. What a number of the description changes is then the derivative of one scalar, by
-differences of the description: of the residuals of all stages, each with its dual.
+differences of the description (adjoint.py), or is known at once (local.py).
 """
 
-import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.display import Shown, value_text
-from varint.errors import ArgumentError, AssemblyError, MechanismError
+from varint.errors import ArgumentError
 from varint.gradients.adjoint import Adjoint
 from varint.gradients.local import Local
-from varint.gradients.numbers import START, STEP_SIZE, Number, differences, in_the_same_axes, number_of, parameter
+from varint.gradients.numbers import START, STEP_SIZE, Number, by_differences, check_names, made_of, number_of, start_of
+from varint.gradients.objective import Gradient, StateGradient, by_states, nodes_at, value_of
 from varint.gradients.taped import TapedRun
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.mechanism import Mechanism
-from varint.model.checks import (
-    array_of,
-    call,
-    finite,
-    function_of,
-    in_a_shape,
-    known_name,
-    of_type,
-    positive,
-    sequence_of,
-)
-from varint.model.rotation import quat_from_vector, quat_product
+from varint.model.checks import function_of, positive, sequence_of
 from varint.model.state import State
 from varint.running import checked_times
 from varint.simulation import check_forces, checked_start
-
-STEP = 1e-4  # of the differences of an objective: rad, sizes of a part, and these over the duration
-SAME_TIME = 1e-6  # of dt: a time that is as near as this to a node is its
-
-
-class StateGradient(NamedTuple):
-    """The gradient of a number by a state of nb bodies.
-
-    position : (nb, 3) by m, world
-    rotation : (nb, 3) by rad, a rotation vector in body axes
-    velocity : (nb, 3) by m/s, world
-    angular_velocity : (nb, 3) by rad/s, body
-
-    Only its product with changes that keep the joints closed says something.
-    """
-
-    position: np.ndarray
-    rotation: np.ndarray
-    velocity: np.ndarray
-    angular_velocity: np.ndarray
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Gradient(Shown):
-    """The value of an objective, and its derivatives by name: ``g["coupler.mass"]``.
-
-    value : float
-    by : dict of name to float, array, or `StateGradient` for "start"
-    states : list of State
-        Of the run, those that the objective is of.
-    """
-
-    value: float
-    by: Mapping[str, Any]
-    states: Sequence[State]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.by[known_name(name, self.by, "the gradient has no", ArgumentError)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by)
-
-    def _facts(self) -> Iterable[str]:
-        yield f"value {self.value:.6g}"
-        yield from (f"{name} {value_text(value)}" for name, value in self.by.items() if name != START)
 
 
 def gradient(
@@ -134,9 +76,10 @@ def gradient(
         A step could not be solved; it carries no trajectory.
     """
     function_of(objective, "objective", ArgumentError)
-    made, own = _made(mechanism, parameters)
+    made, own = made_of(mechanism, parameters)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
+    check_names(names)
     loads = {name: load for name in names if (load := _load_of(made, name, force, torque))}
     others = {START, STEP_SIZE, *loads}
     numbers = {name: own[name] if name in own else number_of(made, name) for name in names if name not in others}
@@ -144,10 +87,10 @@ def gradient(
     _check(made, method)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     first = checked_start(made, made.state() if state is None else state)
-    at = [steps] if times is None else _nodes(times, dt, steps)
+    at = [steps] if times is None else nodes_at(times, dt, steps)
     run = TapedRun(made, method, first, dt, positive(tol, "tol", ArgumentError), steps, at, (force, torque))
     states = [node.state for node in run.nodes]
-    adjoint = Adjoint(run, _by_states(objective, states, times is None, made.compiled.length, duration))
+    adjoint = Adjoint(run, by_states(objective, states, times is None, made.compiled.length, duration))
     by: dict[str, Any] = {}
     local = Local(adjoint, state is None)
     for name in names:
@@ -159,13 +102,11 @@ def gradient(
             by[name] = adjoint.given.by_load(*loads[name])
         else:
             by[name] = _by_number(numbers[name], adjoint, local, state)
-    return Gradient(_value_of(objective, states, times is None), by, states)
+    return Gradient(value_of(objective, states, times is None), by, states)
 
 
 def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> tuple | None:
     """(slot, columns, nodes) of "NAME.force" and "NAME.torque" of a body; nodes 0: it is constant."""
-    if not isinstance(name, str):
-        return None
     body, _, what = name.rpartition(".")
     given = {"force": (force, slice(0, 3)), "torque": (torque, slice(3, 6))}
     if what not in given or body not in mechanism.body_index:
@@ -175,25 +116,6 @@ def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Map
     return int(mechanism.compiled.slot[mechanism.body_index[body]]), columns, value[0] if len(value) == 2 else 0
 
 
-def _made(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[Mechanism, dict[str, Number]]:
-    """The mechanism, and the parameters of the function that made it."""
-    if isinstance(given, Mechanism):
-        if parameters is not None:
-            raise ArgumentError("parameters= are those of a function that makes the mechanism, got a Mechanism")
-        return given, {}
-    build = function_of(given, "mechanism, if it is no Mechanism,", ArgumentError)
-    given_values = of_type({} if parameters is None else parameters, Mapping, "parameters", ArgumentError)
-    shapes, wanted = ((), (None,), (None, None)), "a number or an array"
-    values = {
-        name: in_a_shape(value, shapes, f"parameter {name!r}", ArgumentError, wanted=wanted)
-        for name, value in given_values.items()
-    }
-    numbers = {name: parameter(build, values, name) for name in values}
-    plain = {name: float(value) if value.ndim == 0 else value for name, value in values.items()}
-    built = call(partial(build, **plain), "the function that makes the mechanism")
-    return of_type(built, Mechanism, "what the function makes", ArgumentError), numbers
-
-
 def _check(mechanism: Mechanism, method: Scheme) -> None:
     """Raise ArgumentError for what has no derivative."""
     check_forces(mechanism, method)
@@ -201,81 +123,14 @@ def _check(mechanism: Mechanism, method: Scheme) -> None:
         raise ArgumentError("a gradient needs order 2 or more")
 
 
-def _nodes(times: ArrayLike, dt: float, steps: int) -> list[int]:
-    """Numbers of the nodes at ``times``."""
-    wanted = array_of(times, (None,), "times", ArgumentError) / dt
-    at = np.rint(wanted).astype(int)
-    if (
-        not at.size
-        or (np.abs(wanted - at) > SAME_TIME).any()
-        or (np.diff(at) <= 0).any()
-        or at[0] < 0
-        or at[-1] > steps
-    ):
-        raise ArgumentError(f"times must rise, from 0 to {steps * dt:g} s, by whole steps of {dt:g} s")
-    return at.tolist()
-
-
 def _by_number(number: Number, adjoint: Adjoint, local: Local, state: State | None) -> "float | np.ndarray":
     """The derivative by a number of the description, of its shape; ``state`` as of `gradient`."""
+    mechanism = adjoint.run.mechanism
     if number.series is not None:
         elements = np.flatnonzero(adjoint.run.compiled.force == number.series)
-        by_input = adjoint.given.by_series(elements, bool(adjoint.run.mechanism.forces[number.series].constraint))
+        by_input = adjoint.given.by_series(elements, bool(mechanism.forces[number.series].constraint))
         return by_input if number.value.ndim else float(by_input.sum())
     near = local.by(number)
     if near is not None:
         return near if near.ndim else float(near)
-    found = []
-    for k, direction in enumerate(number.directions()):
-
-        def scalar(share: float, direction: np.ndarray = direction) -> float:
-            changed = in_the_same_axes(number.replaced(number.value + share * direction), adjoint.run.mechanism)
-            return adjoint.scalar(changed, start_of(changed, state))
-
-        try:
-            found.append(differences(scalar, number.step))
-        except (AssemblyError, MechanismError) as problem:
-            what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
-            advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""
-            raise ArgumentError(f"{what} cannot change by {number.step:g}: {problem}{advice}") from problem
-    return float(found[0]) if number.value.ndim == 0 else np.reshape(found, number.value.shape)
-
-
-def start_of(mechanism: Mechanism, state: State | None) -> State:
-    """Where a run starts: ``state`` with its joints closed, and couplings as they are there; see `gradient`."""
-    return mechanism.state() if state is None else dataclasses.replace(mechanism, forces=[]).assemble(state)
-
-
-def _by_states(
-    objective: Callable[..., float], states: Sequence[State], alone: bool, length: float, duration: float
-) -> np.ndarray:
-    """(K, nb, 12) gradient of the objective by the states; ``alone``: of the one state, not of a list."""
-    own = getattr(objective, "gradient", None)
-    if own is not None:
-        given = [own(states[0])] if alone else own(list(states))
-        return np.array([np.concatenate([np.asarray(part, dtype=float) for part in each], axis=1) for each in given])
-    steps = np.repeat(STEP * np.array([length, 1.0, length / duration, 1.0 / duration]), 3)
-    found = np.empty((len(states), len(states[0].position), 12))
-    for n, i, k in np.ndindex(*found.shape):
-
-        def value(share: float, n: int = n, i: int = i, k: int = k) -> float:
-            change = np.zeros(found.shape[1:])
-            change[i, k] = share
-            changed = [changed_state(state, change) if m == n else state for m, state in enumerate(states)]
-            return _value_of(objective, changed, alone)
-
-        found[n, i, k] = differences(value, float(steps[k]))
-    return found
-
-
-def _value_of(objective: Callable[..., float], states: Sequence[State], alone: bool) -> float:
-    """The objective, of the one state where ``alone``; raises ArgumentError where it is no finite number."""
-    given = states[0] if alone else list(states)
-    return finite(call(objective, "the objective", given), "the objective", ArgumentError)
-
-
-def changed_state(state: State, change: np.ndarray) -> State:
-    """A state changed by (nb, 12): position, rotation vector, velocity and angular velocity."""
-    dx, turn, dv, dw = np.split(change, 4, axis=1)
-    quat = quat_product(state.quat_wxyz, quat_from_vector(turn))
-    return State(state.position + dx, quat, state.velocity + dv, state.angular_velocity + dw)
+    return by_differences(number, mechanism, lambda changed: adjoint.scalar(changed, start_of(changed, state)))

@@ -2,20 +2,23 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from varint.errors import ArgumentError, MechanismError
+from varint.errors import ArgumentError, AssemblyError, MechanismError
 from varint.mechanism import Mechanism
-from varint.model.checks import call, known_name, shown, suggestion
+from varint.model.checks import call, function_of, in_a_shape, known_name, of_type, shown, suggestion
 from varint.model.forces.commanded import Commanded
 from varint.model.joints.base import AxisJoint, Joint
+from varint.model.state import State
 
 START, GRAVITY, STEP_SIZE = "start", "gravity", "dt"
 SHARE = 1e-3  # of its size: the longest step of the differences of a number
+OTHER_PARTS = "bodies, joints or laws are other ones then (a gain that is zero has no law: give one that is not)"
 COMPONENT = re.compile(r"(.+)\[(\d+)\]")
 SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric where they are matrices
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
@@ -85,10 +88,15 @@ class Number:
         return SHARE * self.size
 
 
+def check_names(names: Sequence) -> None:
+    """Raise ArgumentError where one is no name."""
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(f"with_respect_to= takes names as 'coupler.mass', got {shown(name)}")
+
+
 def number_of(mechanism: Mechanism, name: str) -> Number:
     """The number that is called ``name``; raises ArgumentError where there is none."""
-    if not isinstance(name, str):
-        raise ArgumentError(f"with_respect_to= takes names as 'coupler.mass', got {shown(name)}")
     if found := COMPONENT.fullmatch(name):
         whole, k = number_of(mechanism, found[1]), int(found[2])
         if whole.value.ndim != 1 or k >= len(whole.value):
@@ -162,6 +170,45 @@ def is_one_point(joint: Joint) -> bool:
     return bool(np.array_equal(joint.point, joint.point_b))
 
 
+def made_of(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[Mechanism, dict[str, Number]]:
+    """The mechanism, and the parameters of the function that made it."""
+    if isinstance(given, Mechanism):
+        if parameters is not None:
+            raise ArgumentError("parameters= are those of a function that makes the mechanism, got a Mechanism")
+        return given, {}
+    build = function_of(given, "mechanism, if it is no Mechanism,", ArgumentError)
+    given_values = of_type({} if parameters is None else parameters, Mapping, "parameters", ArgumentError)
+    shapes, wanted = ((), (None,), (None, None)), "a number or an array"
+    values = {
+        name: in_a_shape(value, shapes, f"parameter {name!r}", ArgumentError, wanted=wanted)
+        for name, value in given_values.items()
+    }
+    numbers = {name: parameter(build, values, name) for name in values}
+    plain = {name: float(value) if value.ndim == 0 else value for name, value in values.items()}
+    built = call(partial(build, **plain), "the function that makes the mechanism")
+    return of_type(built, Mechanism, "what the function makes", ArgumentError), numbers
+
+
+def by_differences(number: Number, mechanism: Mechanism, scalar: Callable[[Mechanism], float]) -> "float | np.ndarray":
+    """The derivative, of the number's shape, of a function of the ``mechanism`` with it.
+
+    Raises ArgumentError where a component cannot change.
+    """
+    found = []
+    for k, direction in enumerate(number.directions()):
+
+        def value(share: float, direction: np.ndarray = direction) -> float:
+            return scalar(in_the_same_axes(number.replaced(number.value + share * direction), mechanism))
+
+        try:
+            found.append(differences(value, number.step))
+        except (AssemblyError, MechanismError) as problem:
+            what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
+            advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""
+            raise ArgumentError(f"{what} cannot change by {number.step:g}: {problem}{advice}") from problem
+    return float(found[0]) if number.value.ndim == 0 else np.reshape(found, number.value.shape)
+
+
 def numbers_in(item: Any) -> list[str]:
     """Fields of a body, joint or force that hold finite numbers; those that are rotations are left out."""
     found = []
@@ -191,3 +238,8 @@ def differences(function: Callable[[float], float], step: float) -> float:
             except MechanismError as problem:
                 found.append(problem)
         raise found[0] from None
+
+
+def start_of(mechanism: Mechanism, state: State | None) -> State:
+    """Where a run starts: ``state`` with its joints closed, and couplings as they are there; see `gradient`."""
+    return mechanism.state() if state is None else dataclasses.replace(mechanism, forces=[]).assemble(state)

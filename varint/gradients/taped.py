@@ -17,7 +17,6 @@ from varint.model.state import State
 SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
 MEASURED = ("u", "v", "w", "c", "weight")
 STEP = 1e-3  # of dt: of the differences of functions of time
-CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 class Node(NamedTuple):

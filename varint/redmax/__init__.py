@@ -1,5 +1,7 @@
 """Reduced coordinates (REDMAX): the same mechanism in the coordinates of its joints."""
 
+from typing import Any
+
 from varint.redmax.equations_of_motion import EquationsOfMotion
 from varint.redmax.simulation import simulate
 from varint.redmax.states import ReducedState, coordinates, maximal_state, reduced_state
@@ -10,10 +12,19 @@ __all__ = [
     "ReducedState",
     "ReducedTrajectory",
     "coordinates",
+    "gradient",
     "maximal_state",
     "reduced_state",
     "simulate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "gradient":  # of a layer above, and only when asked for
+        from varint.gradients.reduced import gradient
+
+        return gradient
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

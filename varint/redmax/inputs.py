@@ -62,13 +62,13 @@ class Inputs:
         """(nb, 6) in kernel order: force, N, world, and torque, N m, body axes."""
         if not self.loads.varies:
             return self.loads.constant
-        left, share = self._place(t)
+        left, share = self.place(t)
         before, after = self.loads.at(np.array([left, left + 1]))
         return self.loads.constant + ((1.0 - share) * before + share * after)
 
     def command(self, t: float, state: Callable[[], State]) -> np.ndarray:
         """(nf,) inputs of the laws; ``state``: function that makes the `State` that commanding functions are given."""
-        command = self.commands.between(*self._place(t))
+        command = self.commands.between(*self.place(t))
         for f, force in self.commands.functions:
             command[f] = value_at(force, t)
         for f, motion in self.steady:
@@ -79,7 +79,7 @@ class Inputs:
                 command[f] = called(self.mechanism.forces[k], t, present)
         return command
 
-    def _place(self, t: float) -> tuple[int, float]:
+    def place(self, t: float) -> tuple[int, float]:
         """The node before ``t`` and the share of the step from there."""
         place = min(max(t / self.dt, 0.0), float(self.steps))
         left = min(int(place), self.steps - 1)

@@ -49,13 +49,8 @@ class InverseDynamics:
         self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray, multiplier: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """tau (nq,) and sigma (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
-        e, tangent = self.equations, self.tangent
+        e, tangent = self.equations, self._accelerated(q, rates, second)
         self.q, self.rates, self.multiplier = q, rates, multiplier
-        e.place_and_move(q, rates)
-        if tangent.work is not e.work:  # other charts
-            self.tangent = tangent = replace(tangent, work=e.work)
-        tangent.second[:] = second
-        tangents.accelerate(tangent)
         total = tangent.total_wrench
         total[:] = e.bias_wrenches(e.load(t))
         wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
@@ -63,6 +58,16 @@ class InverseDynamics:
         wrenches.transpose_product(e.work, total, self._tau)
         sigma = np.concatenate([sigma, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.targets])
         return self._tau - multiplier[len(e.closures) :] @ e.couplings, sigma
+
+    def _accelerated(self, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> TangentWorkspace:
+        """The workspace with the tree in motion."""
+        e, tangent = self.equations, self.tangent
+        e.place_and_move(q, rates)
+        if tangent.work is not e.work:  # other charts
+            self.tangent = tangent = replace(tangent, work=e.work)
+        tangent.second[:] = second
+        tangents.accelerate(tangent)
+        return tangent
 
     def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
         """sigma (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
@@ -105,6 +110,21 @@ class InverseDynamics:
             )  # fmt: skip
         tangents.change_efforts(tangent, u, out)
         return self._row_change[:, 1] + e.baumgarte * self._row_change[:, 0]
+
+    def body_changes(self, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """(nb, 12, 2 nq) derivatives of poses and velocities of the bodies by q and dq, in kernel order.
+
+        Of position, m, world, rotation vector, rad, body axes, velocity, m/s, world, and angular velocity, rad/s, body.
+        """
+        e, none = self.equations, np.zeros(self.equations.nq)
+        tangent, found = self._accelerated(q, rates, none), np.empty((2 * e.nq, e.nb, 12))
+        for k, change in enumerate(np.eye(2 * e.nq)):
+            tangents.change_motions(tangent, change[: e.nq], change[e.nq :], none)
+            force_tangents.changes_of_bodies(
+                self.node, e.rotation, e.work.twist, self._pose, self._change, self._motion, self._faster
+            )
+            found[k, :, :6], found[k, :, 6:] = self._motion, self._faster
+        return np.moveaxis(found, 0, 2)
 
     def derivatives(self, by_q: float, by_rates: float, by_second: float) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives (nq, nq) of tau and (m, nq) of sigma by y, where q, dq, ddq change by y times these numbers."""

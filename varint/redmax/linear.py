@@ -54,7 +54,7 @@ def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.
     if not equations.ne:
         return D, K
     for s in range(work.sum_effort.size):
-        row = _reduced_gradient(equations, s)
+        row = reduced_gradient(equations, s)
         K += work.sum_by_value[s] * np.outer(row, row)
         D += work.sum_by_rate[s] * np.outer(row, row)
     if plan.loads.kind.size:
@@ -66,7 +66,7 @@ def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.
     return D, K + 0.5 * (turning + turning.T)
 
 
-def _reduced_gradient(equations: Equations, s: int) -> np.ndarray:
+def reduced_gradient(equations: Equations, s: int) -> np.ndarray:
     """J^T of the gradient of sum s, (nq,)."""
     plan, load = equations.compiled.plan, np.zeros((equations.nb + 1, 6))
     for m in range(plan.laws.sum_first[s], plan.laws.sum_first[s + 1]):

@@ -21,7 +21,7 @@ from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named, with_contacts
-from varint.redmax.integrators.base import Integrator
+from varint.redmax.integrators.base import Integrator, KindOfIntegrator
 from varint.redmax.program import load_solver
 from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
@@ -141,7 +141,7 @@ def simulate(
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = start_of(equations, mechanism.state() if state is None else state, motions)
     equations.targets[:] = equations.couplings @ q
-    start = _started(kind, equations, q, qdot, task)
+    start = started(kind, equations, q, qdot, task)
     run = ReducedRun(equations, start, dt, steps, stride, times)
     settings = {
         "formulation": "reduced",
@@ -169,10 +169,16 @@ def simulate(
 
 def _checked_task(end: float, dt: float | None, rtol: float, atol: float | None) -> Task:
     """What the integrator is to do, with its largest errors of a step; raises ArgumentError."""
+    rtol = checked_rtol(rtol)
+    return Task(end, dt, rtol, 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError))
+
+
+def checked_rtol(rtol: float) -> float:
+    """The largest relative error of a step; raises ArgumentError."""
     rtol = positive(rtol, "rtol", ArgumentError)
     if rtol < LEAST_RTOL:
         raise ArgumentError(f"rtol must be at least {LEAST_RTOL:g}, which is near round-off, got {rtol:g}")
-    return Task(end, dt, rtol, 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError))
+    return rtol
 
 
 def _checked_integrator(integrator: str, dt: float | None, times: np.ndarray | None) -> type[Integrator]:
@@ -186,7 +192,9 @@ def _checked_integrator(integrator: str, dt: float | None, times: np.ndarray | N
     return kind
 
 
-def _started(kind: type[Integrator], equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> Integrator:
+def started(
+    kind: type[KindOfIntegrator], equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task
+) -> KindOfIntegrator:
     """The integrator at the start; raises ArgumentError, StateError."""
     kind.check(equations, task)
     try:
