@@ -29,6 +29,7 @@ OF_RUNS = {
 }
 OF_MECHANISMS = {
     "lyapunov": ["lyapunov", *PENDULUM, "--duration", "2", "--dt", "0.02", "--interval", "0.1", "--order", "4"],
+    "exponents": ["exponents", *PENDULUM, "--duration", "2", "--dt", "0.02", "--interval", "0.1", "--count", "2"],
     "order": ["order", "four_bar", "--duration", "0.1", "--dt", "0.02,0.01", "--order", "2,4"],
     "reversal": ["reversal", *PENDULUM, "--duration", "0.5", "--dt", "0.02", "--scheme", "suzuki"],
 }
@@ -79,6 +80,11 @@ def test_numbers_of_mechanisms(capsys):
     exponent = vi.lyapunov_exponent(mechanism, 2.0, 0.02, interval=0.1, order=4)
     assert (found["exponent"], found["error"]) == (exponent.exponent, exponent.error)
     assert found["convergence"] == exponent.convergence.tolist()
+
+    found, _ = json_of(capsys, [*ALL["exponents"], "--json"])
+    spectrum = vi.lyapunov_spectrum(mechanism, 2.0, 0.02, interval=0.1, count=2)
+    assert [row["exponent"] for row in found["exponents"]] == spectrum.exponents.tolist()
+    assert [row["error"] for row in found["exponents"]] == spectrum.errors.tolist()
 
     found, _ = json_of(capsys, [*ALL["order"], "--json"])
     study = vi.order_study(vi.mechanisms.four_bar(), 0.1, (0.02, 0.01), order=(2, 4))

@@ -1,5 +1,8 @@
 """Mechanisms at rest and their small motions, against closed forms, differences and simulations."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from force_samples import with_forces
@@ -149,3 +152,19 @@ def test_bad_input():
         vi.equilibrium(hard)
     with pytest.raises(vi.ArgumentError, match="mechanism"):
         vi.modes("four_bar")
+
+
+def test_the_examples_of_the_page(tmp_path, monkeypatch):
+    """They run, and end as the page says."""
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[1] / "docs" / "linear.md").read_text()
+    names: dict = {}
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)), names)
+    after = vi.simulate(names["cart"], 0.01, 0.01, state=names["state"], order=4)[-1]
+    assert names["step"].coordinates(after) == pytest.approx(names["step"].offset, abs=1e-12)
+    closed = names["regulator"].closed_loop(names["cart"])
+    run = vi.simulate(closed, 10.0, 0.01, state=names["start"])
+    assert run.coordinates["pivot"][-1] == pytest.approx(np.pi, abs=1e-3)
+    assert names["orbit"].stable
+    assert names["orbit"].period > 1 / names["modes"].frequency[0]
+    assert abs(names["spectrum"].exponents.sum()) < 1e-12

@@ -62,14 +62,19 @@ __all__ = [
     "equilibrium",  # noqa: F405
     "gradient",  # noqa: F405
     "energy_trend",  # noqa: F405
+    "inverse_dynamics",  # noqa: F405
+    "linearize",  # noqa: F405
     "load",
     "load_ensemble",  # noqa: F405
     "load_mechanism",
+    "lqr",  # noqa: F405
     "lyapunov_exponent",  # noqa: F405
+    "lyapunov_spectrum",  # noqa: F405
     "mechanisms",
     "modes",  # noqa: F405
     "random_draws",  # noqa: F405
     "order_study",  # noqa: F405
+    "periodic_orbit",  # noqa: F405
     "phase_portrait",  # noqa: F405
     "poincare_section",  # noqa: F405
     "power_spectrum",  # noqa: F405
@@ -79,10 +84,12 @@ __all__ = [
     *(name for name in (*_forces, *_joints) if not name.isupper()),  # the registries are not for users
 ]
 
+LINEAR = ("equilibrium", "inverse_dynamics", "linearize", "lqr", "modes", "periodic_orbit")  # imported when asked for
 STUDIES = {  # function to its module: imported when asked for
     "crossings": "crossings",
     "energy_trend": "trend",
     "lyapunov_exponent": "lyapunov",
+    "lyapunov_spectrum": "lyapunov_spectrum",
     "order_study": "order",
     "phase_portrait": "phase",
     "poincare_section": "poincare",
@@ -98,7 +105,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("varint.comparison").compare
     if name == "gradient":
         return importlib.import_module("varint.gradients").gradient
-    if name in ("equilibrium", "modes"):
+    if name in LINEAR:
         return getattr(importlib.import_module("varint.linear"), name)
     if name in ("ensemble", "load_ensemble", "random_draws"):
         return getattr(importlib.import_module("varint.ensembles"), name)

@@ -302,7 +302,13 @@ def _study_calls() -> dict[str, Call]:
     def seen(result):
         return repr(result), result.plot()
 
-    hanging = vi.mechanisms.four_bar()
+    hanging, balanced, pendulum = vi.mechanisms.four_bar(), vi.mechanisms.cart_pole(), vi.mechanisms.n_pendulum(1)
+    top, scheme = balanced.state(coordinates={"pivot": np.pi}), {"order": 2, "scheme": None}
+    growing = common | {"duration": 0.8, "dt": 0.05, "interval": 0.05, "count": 2}
+    regulated = scheme | {"mechanism": balanced, "state": top, "Q": np.eye(4), "R": np.eye(1), "dt": 0.01}
+    periodic = scheme | {
+        "mechanism": pendulum, "state": pendulum.state(), "period": 1.7, "dt": 0.05, "fixed_period": False,
+    }  # fmt: skip
     differentiated = common | {
         "objective": lambda: height,
         "duration": 0.02,
@@ -361,6 +367,16 @@ def _study_calls() -> dict[str, Call]:
         "PowerSpectrum.peaks": Call(spectrum.peaks, _rights(count=2), repr),
         "lyapunov_exponent": Call(vi.lyapunov_exponent, _rights(**neighbours), seen),
         "equilibrium": Call(vi.equilibrium, _rights(mechanism=hanging, state=hanging.state()), repr),
+        "lyapunov_spectrum": Call(vi.lyapunov_spectrum, _rights(**growing), seen),
+        "linearize": Call(vi.linearize, _rights(**common, dt=0.01), repr),
+        "linearize in continuous time": Call(vi.linearize, _rights(mechanism=motor, state=motor.state()), repr),
+        "Linearization.coordinates": Call(vi.linearize(motor).coordinates, _rights(state=motor.state())),
+        "lqr": Call(vi.lqr, _rights(**regulated), repr),
+        "Regulator.inputs": Call(vi.lqr(balanced, top).inputs, _rights(state=top)),
+        "Regulator.closed_loop": Call(vi.lqr(balanced, top).closed_loop, _rights(mechanism=balanced), _short_run),
+        "periodic_orbit": Call(vi.periodic_orbit, _rights(**periodic), repr),
+        "inverse_dynamics": Call(vi.inverse_dynamics, _rights(trajectory=run, joints=lambda: ["track"]), repr),
+        "inverse_dynamics of a reduced run": Call(vi.inverse_dynamics, _rights(trajectory=_reduced_run(), joints=None)),
         "modes": Call(vi.modes, _rights(mechanism=hanging, state=vi.equilibrium(hanging)), repr),
         "gradient": Call(vi.gradient, _rights(**differentiated), repr),
         "gradient of a function": Call(vi.gradient, _rights(**made_anew), repr),

@@ -19,7 +19,7 @@ from fuzz.kinds import Kind, register
 PAIRS = 0.3  # part of the cases with two wrong arguments
 INSIDE = 0.3  # part of those in a list or dictionary where something inside it is wrong
 PLACES = ("output", "path")  # parameters that are paths
-LONG_RUNS = {("duration", "10**9")}  # what takes long because it was asked for
+LONG_RUNS = {("duration", "10**9"), ("period", "10**9")}  # what takes long because it was asked for
 
 
 class Case(NamedTuple):

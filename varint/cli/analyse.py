@@ -31,6 +31,9 @@ VERBS = {
     "lyapunov": Verb(
         "largest Lyapunov exponent", False, ("param", "duration", "dt", "order", "scheme", "interval", "separation")
     ),
+    "exponents": Verb(
+        "all Lyapunov exponents", False, ("param", "duration", "dt", "order", "scheme", "interval", "count")
+    ),
     "order": Verb("order of accuracy of schemes", False, ("param", "duration", "dt", "order", "reference")),
     "reversal": Verb("a motion forward and back", False, ("param", "duration", "dt", "order", "scheme")),
 }
@@ -88,9 +91,13 @@ def _add_options_of_mechanisms(parser: ArgumentParser) -> None:
     orders = f"{', '.join(map(str, ORDERS))}; of order also several, N,N; default 2"
     parser.add_argument("--order", type=whole_numbers, metavar="N", help=orders)
     parser.add_argument("--scheme", choices=SCHEMES, help="in place of the order, not of order")
-    interval = "of lyapunov: s, after which neighbours are set back, default 1/400 of the duration"
+    interval = (
+        "of lyapunov and exponents: s, after which neighbours are set back, or changes made orthogonal again, default"
+        " 1/400 of the duration"
+    )
     parser.add_argument("--interval", type=float, metavar="S", help=interval)
     parser.add_argument("--separation", type=float, metavar="X", help="of lyapunov: of neighbours, default 1e-6")
+    parser.add_argument("--count", type=int, metavar="N", help="of exponents: so many from the largest on, default all")
     parser.add_argument("--reference", choices=REFERENCES, help="of order: what errors are from, default reduced")
 
 
@@ -173,6 +180,8 @@ def _of_mechanism(study: str, source: str, given: dict[str, Any]) -> "Study":
     dt = options.pop("dt", DT)
     if study == "lyapunov":
         return varint.lyapunov_exponent(mechanism, duration, dt, **options)
+    if study == "exponents":
+        return varint.lyapunov_spectrum(mechanism, duration, dt, **options)
     return varint.time_reversal(mechanism, duration, dt, **options)
 
 

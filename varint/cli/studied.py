@@ -7,6 +7,7 @@ import numpy as np
 from varint.cli.facts import Column, Data, Fact, Facts, Listing, Part
 from varint.comparison.differences import UNITS
 from varint.studies.lyapunov import LyapunovExponent
+from varint.studies.lyapunov_spectrum import LyapunovSpectrum
 from varint.studies.order import OrderStudy
 from varint.studies.phase import PhasePortrait
 from varint.studies.poincare import PoincareSection
@@ -111,6 +112,19 @@ def _(found: LyapunovExponent) -> list[Part]:
         Fact("spacing", "intervals", found.spacing, text=f"of {found.spacing:g} s"),
     ]
     return [Facts(facts, found.mechanism), Data({"t": found.t, "convergence": found.convergence})]
+
+
+@parts.register
+def _(found: LyapunovSpectrum) -> list[Part]:
+    facts = [
+        Fact("mechanism", "", found.mechanism),
+        Fact("sum", "sum of the exponents", float(found.exponents.sum()), "1/s"),
+        Fact("intervals", "intervals", len(found.rates)),
+        Fact("spacing", "intervals", found.spacing, text=f"of {found.spacing:g} s"),
+    ]
+    columns = [Column("exponent", "exponent", "1/s", True), Column("error", "standard error", "1/s", True)]
+    rows = np.column_stack([found.exponents, found.errors]).tolist()
+    return [Facts(facts, found.mechanism), Listing("exponents", columns, rows, "Exponents")]
 
 
 @parts.register

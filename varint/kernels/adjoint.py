@@ -242,7 +242,7 @@ def _to_start(plan, ws, work, step, body, row, state):
 
 @njit
 def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
-    """The transpose of `tangent._add_efforts`: adds to the gradients by motions of the middle, velocities and T.
+    """The transpose of `tangent.add_effort_changes`: adds to the gradients by motions of the middle, velocities and T.
 
     ``out`` (nb, 6): the gradient by what that adds. ``law_state``: that by the states of laws at the end of the step,
     of which it makes ``tangent.state`` with ``side`` = -1.

@@ -6,7 +6,7 @@ of it, a change of the start alone moves
 
     the end of the step by (dx, S^T dtheta)          its middle by (dx, (S/2)^T dtheta)
 
-and the residuals of the step (newton.py) by what `_by_start` writes. The exact operator (operator.py) then gives the
+and the residuals of the step (newton.py) by what `by_start` writes. The exact operator (operator.py) then gives the
 changes (dv, dphi) of the velocities, and with them those of the end:
 
     dx + h dv      S^T dtheta + h dphi      m dv + h/2 ...      S^T dL - h dphi x (S^T L) + h/2 ...
@@ -50,9 +50,9 @@ def carry_forward(plan, ws, tape, work, stages, changes, states):
         upper, h = play_stage(plan, ws, tape, k)
         factor_stage(plan, ws, body, row, (upper, 1, h), False)
         for n in range(changes.shape[0]):
-            _by_start(plan, ws, work, (upper, 1, h), changes[n], states[n], body, row)
+            by_start(plan, ws, work, (upper, 1, h), changes[n], states[n], body, row)
             refine(plan, ws, (upper, 1, h), body, row, work.left, spare, False)
-            _to_end(plan, ws, work, h, body, changes[n], states[n])
+            to_end(plan, ws, work, h, body, changes[n], states[n])
 
 
 @njit
@@ -98,7 +98,17 @@ def step_turn(ws, i, half_step):
 
 
 @njit
-def _by_start(plan, ws, work, step, change, states, body, row):
+def is_still(motion):
+    """Whether none of two bodies moves, by their motions (2, 6): then no row between them changes."""
+    for s in range(2):
+        for k in range(6):
+            if motion[s, k] != 0.0:
+                return False
+    return True
+
+
+@njit
+def by_start(plan, ws, work, step, change, states, body, row):
     """Minus the changes of the residuals by a change (nb, 12) of the start, into ``body`` (nb, 6), ``row`` (nr,).
 
     ``states``: the changes of those of laws.
@@ -120,6 +130,8 @@ def _by_start(plan, ws, work, step, change, states, body, row):
         if ws.compliance[r] > 0.0:
             continue
         pair_of(plan, r, moves, ws.efforts.motion)
+        if is_still(ws.efforts.motion):
+            continue
         weighted_curvature(plan, ws, r, ws.position[upper], ws.rotation[upper], ws.efforts.motion, turned)
         for s in range(2):
             i = plan.measures.body[r, s]
@@ -130,11 +142,11 @@ def _by_start(plan, ws, work, step, change, states, body, row):
     if has_efforts(plan):
         tangent.velocity[:] = 0.0
         tangent.lean[:] = 0.0
-        _add_efforts(plan, ws, tangent, 0.5 * h, 1.0, states, body)
+        add_effort_changes(plan, ws, tangent, 0.5 * h, 1.0, states, body)
 
 
 @njit
-def _to_end(plan, ws, tangent, h, body, change, states):
+def to_end(plan, ws, tangent, h, body, change, states):
     """Replace the ``change`` (nb, 12) of the start, and ``states`` of laws, by those of the end.
 
     ``body`` (nb, 6): the change of the unknowns.
@@ -164,14 +176,14 @@ def _to_end(plan, ws, tangent, h, body, change, states):
         for i in range(plan.bodies.mass.size):
             for k in range(6):
                 body[i, k] = 0.0
-        _add_efforts(plan, ws, tangent, half_step, -1.0, states, body)
+        add_effort_changes(plan, ws, tangent, half_step, -1.0, states, body)
         for i in range(plan.bodies.mass.size):
             for k in range(6):
                 change[i, 6 + k] += body[i, k]
 
 
 @njit
-def _add_efforts(plan, ws, tangent, half_step, side, states, out):
+def add_effort_changes(plan, ws, tangent, half_step, side, states, out):
     """Add to ``out`` (nb, 6) the change of half an effort's impulse, h/2 f (g_x, (I + [T]) g_theta).
 
     By the motions of the middle, and the changes of velocities and of T, in ``tangent``, and those of the ``states`` of
@@ -205,17 +217,17 @@ def _add_efforts(plan, ws, tangent, half_step, side, states, out):
                     g, change = work.gradient[m, e], work.column
                     for k in range(6):
                         change[k] = effort_change * g[k] + effort * work.curved[m, e, k]
-                    _push(
+                    push_half(
                         change, scale(effort, vector(g[3:])), work.tangent[i], tangent.lean[i], half_step, side, out[i]
                     )
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         load_change(plan, work, n, middle[i], tangent.velocity[i], work.column)
-        _push(work.column, vector(work.wrench[n, 3:]), work.tangent[i], tangent.lean[i], half_step, side, out[i])
+        push_half(work.column, vector(work.wrench[n, 3:]), work.tangent[i], tangent.lean[i], half_step, side, out[i])
 
 
 @njit
-def _push(change, turning, T, lean, half_step, side, out):
+def push_half(change, turning, T, lean, half_step, side, out):
     """Add the change of h/2 (f_x, f_theta + side T x f_theta), of f by ``change`` (6,) and of T by ``lean`` (3,)."""
     turned = vector(change[3:])
     tilt = add(cross(vector(T), turned), cross(vector(lean), turning))
@@ -260,4 +272,4 @@ def force_changes(plan, ws, work, multiplier, motions, velocities, out):
             for i in range(nb):
                 for k in range(6):
                     work.middle[i, k], work.velocity[i, k] = motions[n, i, k], velocities[n, i, k]
-            _add_efforts(plan, ws, work, 1.0, 1.0, work.state, out[n])
+            add_effort_changes(plan, ws, work, 1.0, 1.0, work.state, out[n])

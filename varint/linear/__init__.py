@@ -1,6 +1,21 @@
-"""Mechanisms at rest, and small motions about that."""
+"""Mechanisms linearised: at rest, small motions about that, and about any state."""
 
 from varint.linear.equilibrium import equilibrium
+from varint.linear.inverse_dynamics import inverse_dynamics
+from varint.linear.linearization import Linearization, linearize
+from varint.linear.lqr import Regulator, lqr
 from varint.linear.modes import Modes, modes
+from varint.linear.orbit import PeriodicOrbit, periodic_orbit
 
-__all__ = ["Modes", "equilibrium", "modes"]
+__all__ = [
+    "Linearization",
+    "Modes",
+    "PeriodicOrbit",
+    "Regulator",
+    "equilibrium",
+    "inverse_dynamics",
+    "linearize",
+    "lqr",
+    "modes",
+    "periodic_orbit",
+]

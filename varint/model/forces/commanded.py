@@ -29,6 +29,11 @@ class Commanded(Force):
             self._set(self.command_name, array)
 
     @property
+    def input_span(self) -> float:
+        """Of the input, over which the effort is next to linear; any, where it is linear."""
+        return 1.0
+
+    @property
     def constant_rate(self) -> float | None:
         """At which the coordinate goes on from where a run starts, where there is no input; m/s or rad/s."""
         return None

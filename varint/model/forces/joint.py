@@ -160,5 +160,9 @@ class VelocityMotor(Commanded, AlongCoordinate):
         super().__post_init__()
         self._check(max_effort="zero", smoothing="positive")
 
+    @property
+    def input_span(self) -> float:
+        return 4e-3 * self.smoothing
+
     def steepness(self) -> float:
         return self.max_effort / self.smoothing

@@ -1,0 +1,261 @@
+"""The linear system of a mechanism about a state: in continuous time, or of one step of the integrator."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from varint.analysis.forces import check_laws
+from varint.display import Shown, count_text, names_text
+from varint.errors import ArgumentError
+from varint.integrators.schemes import Scheme
+from varint.integrators.schemes import scheme as find_scheme
+from varint.kernels.configuration import place_anew
+from varint.kernels.linear import acceleration_changes
+from varint.kernels.workspace import tangent_work, workspace
+from varint.kinematics.assembly import checked_state
+from varint.linear.coordinates import Coordinates, coordinates_at
+from varint.linear.tangents import TangentRun, basis_of, check_differentiable
+from varint.loads import check_no_history, inputs_at
+from varint.mechanism import Mechanism
+from varint.model.checks import of_type, positive
+from varint.model.forces.commanded import Commanded
+from varint.model.state import State
+from varint.simulation import checked_start
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization(Shown):
+    """x' = offset + A x + B u near a ``state``, of n minimal coordinates and m inputs.
+
+    x (2 n,): joint coordinates less those of the state, m or rad, and their rates less those of the state. Rates of a
+    nearby state are taken with the joints' rows at the state itself. x': the time derivative of x, or where there is a
+    step ``dt`` the x that it leads to. u (m,): the inputs less those at the state, constant over a step.
+
+    mechanism : str
+    state : State
+    dt : float or None
+        s
+    A : (2 n, 2 n)
+    B : (2 n, m)
+    offset : (2 n,) zero at an equilibrium
+    names : (n,) of the coordinates: joints, "NAME[k]" where one has several, and of bodies that float
+        "NAME.position[k]" and "NAME.rotation[k]"
+    inputs : (m,) names of the forces that are commanded
+    input : (m,) what they are at the state
+    basis : (2 n, nb, 12) changes of the bodies by those of x
+        Position, m, world, and rotation vector, rad, body axes; velocity, m/s, world, and angular velocity, rad/s, body
+        axes. They keep to the joints.
+    rows : (2 n, nb, 12) changes of x by those of the bodies
+    """
+
+    mechanism: str
+    state: State
+    dt: float | None
+    A: np.ndarray
+    B: np.ndarray
+    offset: np.ndarray
+    names: tuple[str, ...]
+    inputs: tuple[str, ...]
+    input: np.ndarray
+    basis: np.ndarray
+    rows: np.ndarray
+    _system: "_System" = field(repr=False)
+
+    def coordinates(self, state: State) -> np.ndarray:
+        """(2 n,) x of a nearby state: what of its difference lies along the minimal coordinates; raises StateError."""
+        arrays = checked_state(self._system.mechanism, state, "state")
+        return self._system.coordinates.read(State(*arrays))
+
+    @cached_property
+    def fdx(self) -> np.ndarray:
+        """(nb, 12, nb, 12) derivative of the next state by the state, as in ``basis``.
+
+        Without ``dt`` (nb, 6, nb, 12), of the accelerations, m/s^2, world, and rad/s^2, body axes.
+        """
+        return self._full[0]
+
+    @cached_property
+    def fdu(self) -> np.ndarray:
+        """(nb, 12, m) of the next state by the inputs; without ``dt`` (nb, 6, m), of the accelerations."""
+        return self._full[1]
+
+    @cached_property
+    def _full(self) -> tuple[np.ndarray, np.ndarray]:
+        nb = len(self.state.position)
+        units = np.eye(12 * nb).reshape(-1, nb, 12)
+        found = np.moveaxis(self._system.changes(units), 0, 2)
+        return found[..., : 12 * nb].reshape(nb, -1, nb, 12), found[..., 12 * nb :]
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """(2 n,) complex, of A."""
+        return np.linalg.eigvals(self.A).astype(complex)
+
+    def _facts(self) -> Iterable[str]:
+        yield f"'{self.mechanism}'"
+        yield "continuous" if self.dt is None else f"steps of {self.dt:g} s"
+        yield f"{count_text(len(self.names), 'coordinate')} {names_text(self.names)}".strip()
+        yield f"{count_text(len(self.inputs), 'input')} {names_text(self.inputs)}".strip()
+
+
+def linearize(
+    mechanism: Mechanism,
+    state: State | None = None,
+    dt: float | None = None,
+    *,
+    order: int | None = None,
+    scheme: str | None = None,
+) -> Linearization:
+    """The linear system of a mechanism about a state of rest or of motion, in minimal coordinates.
+
+    Closed loops, redundant rows and couplings are in; prescribed motions hold their coordinates. Inputs are those of
+    the forces that are commanded. Those that are functions of the state are held: the feedback is not in A.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    state : State, optional
+        ``mechanism.state()`` where not given; t = 0.
+    dt : float, optional
+        s: the exact derivative of one step of the integrator. Else the equations of motion, in continuous time.
+    order, scheme
+        Of the step, as of `simulate`; no order 1.
+
+    Raises
+    ------
+    ArgumentError
+        What has no derivative: hard stops, laws with a state of their own, joints that are products of exponentials.
+    StateError
+        A state that leaves joints open; one in which the joint coordinates do not tell how the mechanism moves.
+    ConvergenceError
+        The step could not be solved.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    if dt is None and (order is not None or scheme is not None):
+        raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
+    dt = None if dt is None else positive(dt, "dt", ArgumentError)
+    method = None if dt is None else find_scheme(order, scheme)
+    check_differentiable(mechanism, method)
+    state = checked_start(mechanism, mechanism.state() if state is None else state)
+    check_no_history(mechanism, mechanism.compiled)
+    system: _System
+    system = _Continuous(mechanism, state) if dt is None or method is None else _Step(mechanism, state, method, dt)
+    found = system.read(system.changes(system.basis))
+    names, n2 = system.coordinates.names, len(system.basis)
+    rows = np.zeros_like(system.basis)
+    rows[: n2 // 2, :, :6] = rows[n2 // 2 :, :, 6:] = system.coordinates.rows
+    forces = commanded(mechanism)
+    return Linearization(
+        mechanism.name, system.coordinates.state, dt, found[:, :n2], found[:, n2:], system.offset(), names,
+        tuple(mechanism.forces[k].name for k in forces), inputs_at(mechanism, 0.0, state)[0][forces], system.basis,
+        rows, system,
+    )  # fmt: skip
+
+
+def commanded(mechanism: Mechanism) -> list[int]:
+    """Numbers of the forces that have an input, but for those that move a coordinate."""
+    forces = enumerate(mechanism.forces)
+    return [k for k, force in forces if isinstance(force, Commanded) and not force.constraint]
+
+
+def elements_of(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
+    """Elements (m,) of the inputs, and the spans (m,) over which their efforts are close to linear."""
+    of_force = mechanism.compiled.force.tolist()
+    forces = commanded(mechanism)
+    spans = [mechanism.forces[k].input_span for k in forces]  # type: ignore[attr-defined]
+    return np.array([of_force.index(k) for k in forces], dtype=np.int64), np.array(spans, dtype=float)
+
+
+class _System:
+    """What is linearised: ``coordinates`` about its state, and their ``basis`` (2 n, nb, 12)."""
+
+    mechanism: Mechanism
+    coordinates: Coordinates
+    basis: np.ndarray
+
+    def changes(self, changes: np.ndarray) -> np.ndarray:
+        """(c + m, nb, ...) what changes (c, nb, 12) of the state, and those of the inputs, lead to."""
+        raise NotImplementedError
+
+    def read(self, changes: np.ndarray) -> np.ndarray:
+        """(2 n, c + m) changes of x' by `changes`."""
+        raise NotImplementedError
+
+    def offset(self) -> np.ndarray:
+        """(2 n,) x' of the state itself."""
+        raise NotImplementedError
+
+
+class _Step(_System):
+    """One step of the integrator."""
+
+    def __init__(self, mechanism: Mechanism, state: State, method: Scheme, dt: float) -> None:
+        self.mechanism = mechanism
+        self.run, self.inputs = TangentRun(mechanism, method, state, dt, 1), elements_of(mechanism)
+        self.coordinates = self.run.coordinates()
+        self.basis = self.run.along(self.coordinates)
+        self.run.march_on(1)
+        self.end = self.run.state()
+
+    def changes(self, changes: np.ndarray) -> np.ndarray:
+        return self.run.carried(changes, self.inputs)
+
+    def read(self, changes: np.ndarray) -> np.ndarray:
+        return self.coordinates.read_changes(self.end, changes)
+
+    def offset(self) -> np.ndarray:
+        return self.coordinates.read(self.end)
+
+
+class _Continuous(_System):
+    """The equations of motion, at t = 0."""
+
+    def __init__(self, mechanism: Mechanism, state: State) -> None:
+        check_laws(mechanism, state)
+        compiled = mechanism.compiled
+        plan, order = compiled.plan, compiled.order
+        self.mechanism = mechanism
+        self.compiled, self.inputs, self.work = compiled, elements_of(mechanism), tangent_work(plan)
+        self.ws = ws = workspace(plan, functions=compiled.functions)
+        ws.position[0, :-1], ws.quat[0, :-1] = state.position[order], state.quat_wxyz[order]
+        place_anew(plan, ws, 0)
+        self._start(np.hstack([state.velocity, state.angular_velocity])[order])
+        self.coordinates = coordinates_at(mechanism, ws, state)
+        self.basis = basis_of(self.coordinates, compiled, ws, self.work)
+        command, bend = inputs_at(mechanism, 0.0, state)
+        constraints = plan.constraints
+        self.bend = bend[compiled.force[constraints.element]] * constraints.driven
+        ws.efforts.input[:] = command[compiled.force]
+        ws.efforts.position[:], ws.efforts.rotation[:] = ws.position[0], ws.rotation[0]
+        self.velocity = ws.velocity[compiled.slot].copy()
+
+    def _start(self, velocity: np.ndarray) -> None:
+        """Momenta, and rates of the sums that constraints keep, of velocities (nb, 6) in kernel order."""
+        plan, ws = self.compiled.plan, self.ws
+        ws.momentum[:, :3] = plan.bodies.mass[:, None] * velocity[:, :3]
+        ws.momentum[:, 3:] = np.einsum("nab,nb->na", plan.bodies.inertia, velocity[:, 3:])
+        moving = np.vstack([velocity, np.zeros(6)])
+        for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
+            rows = slice(first, first + size)
+            ws.efforts.target_rate[first] = np.sum(ws.jacobian[0, rows] * moving[plan.measures.body[rows]])
+
+    def changes(self, changes: np.ndarray) -> np.ndarray:
+        compiled, ws = self.compiled, self.ws
+        found = np.zeros((len(changes) + len(self.inputs[0]), len(compiled.order), 6))
+        given = np.ascontiguousarray(changes[:, compiled.order])
+        place_anew(compiled.plan, ws, 0)
+        acceleration_changes(compiled.plan, ws, self.work, self.bend, self.inputs, given, found)
+        self.acceleration = ws.increment_body[compiled.slot].copy()
+        self.along = np.concatenate([changes, np.zeros((len(self.inputs[0]), *changes.shape[1:]))])
+        return found[:, compiled.slot]
+
+    def read(self, changes: np.ndarray) -> np.ndarray:
+        rows, velocity = self.coordinates.rows, self.along[..., 6:].copy()
+        velocity[..., 3:] += 0.5 * np.cross(self.along[..., 3:6], self.velocity[:, 3:])
+        return np.concatenate([np.tensordot(rows, each, ((1, 2), (1, 2))) for each in (velocity, changes)])
+
+    def offset(self) -> np.ndarray:
+        rows = self.coordinates.rows
+        return np.concatenate([np.tensordot(rows, each, 2) for each in (self.velocity, self.acceleration)])

@@ -1,0 +1,180 @@
+"""A run that carries changes of its state along, by the derivatives of its steps."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from varint.analysis.forces import check_laws
+from varint.compile import Compiled
+from varint.errors import ArgumentError, ConvergenceError
+from varint.integrators.march import March
+from varint.integrators.run import MaximalRun
+from varint.integrators.schemes import Scheme
+from varint.kernels.configuration import place as place_rows
+from varint.kernels.linear import carry_with_inputs, changes_of_velocities
+from varint.kernels.plan import Tangent, Workspace
+from varint.kernels.workspace import tangent_work, workspace
+from varint.linear.coordinates import Coordinates, coordinates_at
+from varint.loads import Commands, Loads, starts_of_motions
+from varint.mechanism import Mechanism
+from varint.model.forces.commanded import Commanded
+from varint.model.state import State
+from varint.simulation import check_forces
+
+TOL = 1e-13  # of a step, m/s
+ROOM = 256  # stages that are kept at once
+SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
+NO_INPUTS = (np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+class TangentRun:
+    """A run of so many ``steps`` whose stages are kept, a part of them at a time.
+
+    Raises ArgumentError for what has no derivative, MechanismError where the law of a user's force is wrong.
+    """
+
+    def __init__(self, mechanism: Mechanism, method: Scheme, state: State, dt: float, steps: int) -> None:
+        check_differentiable(mechanism, method)
+        check_laws(mechanism, state)
+        self.mechanism, self.compiled, self.stages = mechanism, mechanism.compiled, method.stages.size
+        plan = self.compiled.plan
+        self.march = March(self.compiled, method, dt, TOL, max(steps, 1))
+        room = self._room(min(steps, ROOM // self.stages))
+        self.march.ws = workspace(plan, self.stages, self.compiled.functions, kept=room)
+        loads = Loads(mechanism, self.compiled, steps)
+        commands = Commands(mechanism, self.compiled, steps, dt, starts_of_motions(mechanism, state), steps * dt)
+        self.run = MaximalRun(mechanism, self.march, state, steps, loads, commands)
+        self.run.start()
+        self.aside, self.work = workspace(plan, 1, self.compiled.functions), tangent_work(plan)
+
+    def state(self) -> State:
+        """At the present node."""
+        return self.run.state()
+
+    def coordinates(self) -> Coordinates:
+        """Minimal coordinates about the present node."""
+        self.place()
+        return coordinates_at(self.mechanism, self.aside, self.state())
+
+    def advance(self, steps: int, changes: np.ndarray) -> np.ndarray:
+        """March so many steps; changes (n, nb, 12) of pose and velocity at the present node become those at the next.
+
+        In the order of the description. Raises ConvergenceError where a step could not be solved.
+        """
+        carried = self._momenta(changes)
+        self.carry(steps, carried)
+        return self._velocities(carried)
+
+    def carry(self, steps: int, changes: np.ndarray) -> None:
+        """The same for changes of pose and momenta in kernel order, in place."""
+        most = max(1, ROOM // self.stages)
+        while steps:
+            piece = min(steps, most)
+            self.march_on(piece)
+            self._carry(changes, NO_INPUTS)
+            steps -= piece
+
+    def carried(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """(n + m, nb, 12) changes at the present node by those (n, nb, 12) before the steps that were marched last.
+
+        ``inputs``: elements (m,) and spans (m,), see `carry_with_inputs`; their changes follow the others.
+        """
+        by_inputs = np.zeros((len(inputs[0]), *changes.shape[1:]))
+        carried = self._momenta(np.concatenate([changes, by_inputs]))
+        self._carry(carried, inputs)
+        return self._velocities(carried)
+
+    def _carry(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> None:
+        tape = self.march.ws.tape
+        stages = (0, int(tape.count[0]))
+        carry_with_inputs(self.compiled.plan, self.aside, tape, self.work, stages, inputs, changes)
+
+    def _momenta(self, changes: np.ndarray) -> np.ndarray:
+        """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
+        bodies, found = self.compiled.plan.bodies, changes[:, self.compiled.order]
+        found[..., 6:9] *= bodies.mass[:, None]
+        found[..., 9:] = np.einsum("nab,cnb->cna", bodies.inertia, found[..., 9:])
+        return found
+
+    def _velocities(self, changes: np.ndarray) -> np.ndarray:
+        """The way back, at the present node."""
+        self.place()
+        changes_of_velocities(self.compiled.plan, self.aside, self.work, changes)
+        return changes[:, self.compiled.slot]
+
+    def along(self, coordinates: Coordinates) -> np.ndarray:
+        """(2 n, nb, 12) changes of pose and velocity at the present node by its coordinates and their rates."""
+        self.place()
+        return basis_of(coordinates, self.compiled, self.aside, self.work)
+
+    def march_on(self, steps: int) -> None:
+        """March so many steps, and keep their stages; raises ConvergenceError."""
+        room, before = self._room(steps), self.run.checkpoint()
+        while True:
+            if len(self.march.ws.tape.h) < room:
+                fresh = workspace(self.compiled.plan, self.stages, self.compiled.functions, kept=room)
+                self.march.ws = replace(self.march.ws, tape=fresh.tape)
+            self.march.ws.tape.count[0] = 0
+            self.run.advance(steps)
+            if self.run.failure is not None:
+                message, time, body, joint = self.run.failure
+                raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
+            count = int(self.march.ws.tape.count[0])
+            if count <= len(self.march.ws.tape.h):
+                return
+            room = count  # sub-steps needed more
+            self.run.restore(before)
+
+    def _room(self, steps: int) -> int:
+        """For the stages of so many steps."""
+        return int(SPARE * steps * self.stages) + 1
+
+    def place(self) -> Workspace:
+        """The present node as pose 0 of the workspace aside."""
+        ws, here, pose = self.aside, self.march.ws, self.march.pose
+        ws.position[0], ws.quat[0], ws.momentum[:] = here.position[pose], here.quat[pose], here.momentum
+        for name in ("value_near", "target", "target_rate"):
+            getattr(ws.efforts, name)[:] = getattr(here.efforts, name)
+        place_rows(self.compiled.plan, ws, 0)
+        return ws
+
+
+def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: Tangent) -> np.ndarray:
+    """(2 n, nb, 12) changes of pose and velocity by coordinates and their rates, in the order of the description.
+
+    The node is pose 0 of the workspace, with momenta and rates of targets, see `changes_of_velocities`.
+    """
+    rows, motions = coordinates.rows, coordinates.motions
+    turning = np.zeros((*motions.shape[:2], 12))
+    turning[..., :6] = motions[:, compiled.order]
+    changes_of_velocities(compiled.plan, ws, work, turning)
+    turning = turning[:, compiled.slot]  # with velocities that keep to the rows; of these, the ones that change no rate
+    turning[..., 6:] -= np.tensordot(np.tensordot(turning[..., 6:], rows, ((1, 2), (1, 2))), motions, 1)
+    return np.concatenate([turning, np.concatenate([np.zeros_like(motions), motions], axis=2)])
+
+
+def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> None:
+    """Raise ArgumentError for what has no derivative: of steps, or of accelerations where there is no ``method``."""
+    if method is not None:
+        check_forces(mechanism, method)
+        if method.staggered:
+            raise ArgumentError("the derivative of a step needs order 2 or more")
+    plan = mechanism.compiled.plan
+    without = {
+        "hard stops": plan.limits.measure.size,
+        "laws with a state of their own": (plan.laws.state >= 0).any(),
+        "joints that are products of exponentials": plan.products.start.size,
+    }
+    for what, there in without.items():
+        if there:
+            raise ArgumentError(f"{what} have no derivative yet: leave them out of '{mechanism.name}'")
+
+
+def check_no_feedback(mechanism: Mechanism) -> None:
+    """Raise ArgumentError where a function of the state commands a force: it would have to be differentiated too."""
+    for force in mechanism.forces:
+        if isinstance(force, Commanded) and callable(force.input) and not force.of_time:
+            raise ArgumentError(
+                f"{force.label} has an input that is a function of the state, which has no derivative: give one number,"
+                " or one value a node"
+            )

@@ -1,0 +1,203 @@
+"""All Lyapunov exponents of a mechanism, by the exact derivatives of its steps (Benettin et al. 1980)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.display import count_text, numbers_text
+from varint.errors import ArgumentError
+from varint.integrators.schemes import scheme as find_scheme
+from varint.linear.coordinates import check_moves
+from varint.linear.tangents import TangentRun, check_no_feedback
+from varint.mechanism import Mechanism
+from varint.model.checks import of_type, positive, whole_number
+from varint.model.state import State
+from varint.running import checked_times
+from varint.simulation import checked_start
+from varint.studies.batches import LEAST, fitted
+from varint.studies.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INTERVALS = 400  # of a run where none is given
+FEWEST = 2 * LEAST
+SETTLING = 0.1  # of the run: until the changes lie along the directions that grow
+SEED = 1
+
+
+@dataclass(frozen=True, eq=False)
+class LyapunovSpectrum(Study):
+    """The rates at which small changes of the start grow, from the fastest on.
+
+    Attributes
+    ----------
+    mechanism : str
+    exponents : (k,) 1/s
+    errors : (k,) 1/s
+        Their standard errors, by batch means of the K rates.
+    spacing : float
+        s: after which the changes are made orthogonal again.
+    t : (K,) s
+        Ends of the intervals that count.
+    rates : (K, k) 1/s
+        Of growth in each of them.
+
+    Changes are orthogonal in canonical coordinates, so that without damping all exponents add up to zero and come in
+    pairs, to round-off, over every part of a run.
+    """
+
+    mechanism: str
+    exponents: np.ndarray
+    errors: np.ndarray
+    spacing: float
+    t: np.ndarray
+    rates: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.exponents)
+
+    @property
+    def convergence(self) -> np.ndarray:
+        """(K, k) 1/s: the exponents by the intervals up to each."""
+        return np.cumsum(self.rates, axis=0) / np.arange(1, len(self.rates) + 1)[:, None]
+
+    def _facts(self) -> Iterable[str]:
+        yield f"'{self.mechanism}'"
+        yield count_text(len(self), "exponent")
+        yield f"{numbers_text(self.exponents)} 1/s"
+
+    @property
+    def _title(self) -> str:
+        return f"{self.mechanism}: exponents from {self.exponents[0]:.3g} to {self.exponents[-1]:.3g} 1/s"
+
+    def _draw(self, axes: "Axes") -> None:
+        from varint.viz.plots import over_time, time_unit
+        from varint.viz.style import COLOURS, INK
+
+        unit, symbol = time_unit(self.t)
+        axes.axhline(0.0, color=INK, linewidth=0.6)
+        for k, curve in enumerate(self.convergence.T):
+            axes.plot(self.t / unit, curve, color=COLOURS[k % len(COLOURS)], linewidth=1.2)
+        axes.set_ylabel("Lyapunov exponents, means up to then (1/s)")
+        over_time(axes, self.t, unit, symbol)
+
+
+def lyapunov_spectrum(
+    mechanism: Mechanism,
+    duration: float,
+    dt: float,
+    *,
+    state: State | None = None,
+    count: int | None = None,
+    interval: float | None = None,
+    order: int | None = None,
+    scheme: str | None = None,
+) -> LyapunovSpectrum:
+    """The Lyapunov exponents of a run, by changes of its start that its steps carry along exactly.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    duration, dt : float
+        s
+    state : State, optional
+        Where the run starts; ``mechanism.state()`` where not given.
+    count : int, optional
+        How many, from the largest on; where not given, all: two for each degree of freedom.
+    interval : float, optional
+        s, after which the changes are made orthogonal again; 1/400 of the duration where not given.
+    order, scheme
+        As of `simulate`; no order 1.
+
+    Raises
+    ------
+    ArgumentError
+        Too few intervals, inputs that are functions of the state, and what has no derivative, see `linearize`.
+    StateError, ConvergenceError
+        As of `linearize`.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+    asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)
+    every = max(1, round(min(asked, duration) / dt))
+    intervals = steps // every
+    if intervals < FEWEST:
+        raise ArgumentError(
+            f"exponents need {FEWEST} intervals, {duration:g} s are {intervals} of {every * dt:g} s: give a longer"
+            " duration or a shorter interval"
+        )
+    check_no_feedback(mechanism)
+    state = checked_start(mechanism, mechanism.state() if state is None else state)
+    run = TangentRun(mechanism, find_scheme(order, scheme), state, dt, intervals * every)
+    frame = _Canonical(run, every * dt)
+    most = 2 * len(frame.motions)
+    count = most if count is None else whole_number(count, "count", 1, ArgumentError, most)
+    spread = _paired_frame(most // 2)[:, :count]
+    rates = np.empty((intervals, count))
+    for k in range(intervals):
+        changes = frame.changes(spread)
+        run.carry(every, changes)
+        frame = _Canonical(run, every * dt)
+        spread, growth = np.linalg.qr(frame.read(changes))
+        rates[k] = np.log(np.abs(np.diag(growth))) / (every * dt)
+    t, settled = every * dt * np.arange(1, intervals + 1), int(SETTLING * intervals)
+    fits = [fitted(t[settled:], column, line=False) for column in rates[settled:].T]
+    return LyapunovSpectrum(
+        mechanism.name,
+        rates[settled:].mean(axis=0),
+        np.array([fit.error for fit in fits]),
+        every * dt,
+        t[settled:],
+        rates[settled:],
+    )
+
+
+def _paired_frame(n: int) -> np.ndarray:
+    """(2 n, 2 n) orthogonal: n directions v of which no two are conjugate, and J v of each, from the last to the first.
+
+    What the flow does to the first k of them it undoes to the first 2 n - k: exponents then come in pairs.
+    """
+    rng = np.random.default_rng(SEED)
+    unitary, _ = np.linalg.qr(rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n)))
+    first, second = np.vstack([unitary.real, unitary.imag]), np.vstack([unitary.imag, -unitary.real])
+    return np.hstack([first, second[:, ::-1]])
+
+
+class _Canonical:
+    """Canonical coordinates (q, p) of changes at the present node of a run.
+
+    q by ``motions`` (n, nb, 6) that are orthonormal in the mass, p by the momenta along them. The turns of bodies do
+    not commute: half of what the angular momenta make of that goes to p, so that the two-form is that of (q, p).
+    ``time``, s, brings both to one unit.
+    """
+
+    def __init__(self, run: TangentRun, time: float) -> None:
+        coordinates, bodies = run.coordinates(), run.compiled.plan.bodies
+        check_moves(run.mechanism, coordinates)
+        motions = coordinates.motions[:, run.compiled.order]
+        self.momenta = np.concatenate(
+            [bodies.mass[:, None] * motions[..., :3], np.einsum("nab,cnb->cna", bodies.inertia, motions[..., 3:])],
+            axis=2,
+        )
+        factor = np.linalg.inv(np.linalg.cholesky(np.tensordot(motions, self.momenta, ((1, 2), (1, 2)))))
+        self.motions, self.momenta = (np.tensordot(factor, each, 1) for each in (motions, self.momenta))
+        angular, turns = run.march.ws.momentum[:, 3:], self.motions[..., 3:]
+        self.turning = 0.5 * np.einsum("na,jkna->jk", angular, np.cross(turns[:, None], turns[None]))
+        self.size = np.sqrt(time)
+
+    def read(self, changes: np.ndarray) -> np.ndarray:
+        """(2 n, c) of changes (c, nb, 12) of pose and momenta, in kernel order."""
+        q = np.tensordot(self.momenta, changes[..., :6], ((1, 2), (1, 2)))
+        p = np.tensordot(self.motions, changes[..., 6:], ((1, 2), (1, 2))) + self.turning @ q
+        return np.concatenate([q / self.size, p * self.size])
+
+    def changes(self, spread: np.ndarray) -> np.ndarray:
+        """(c, nb, 12) of coordinates (2 n, c)."""
+        q, p = np.split(spread, 2)
+        q, p = q * self.size, p / self.size
+        p = p - self.turning @ q
+        parts = np.tensordot(q.T, self.motions, 1), np.tensordot(p.T, self.momenta, 1)
+        return np.ascontiguousarray(np.concatenate(parts, axis=2))
