@@ -11,7 +11,7 @@ from scipy.linalg import expm, logm
 from test_tangent import has_derivatives, two_form
 
 import varint as vi
-from varint.gradients.gradient import changed_state
+from varint.gradients.objective import changed_state
 from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
 
 DT, STEP = 2e-3, 2.5e-4
