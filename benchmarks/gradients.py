@@ -6,8 +6,11 @@ import numpy as np
 
 import varint as vi
 from varint.gradients import reduced_records, reduced_residuals, reduced_tape
+from varint.gradients.adjoint import Adjoint
+from varint.gradients.local import Local
+from varint.gradients.numbers import number_of
 from varint.gradients.reduced import SCHEMES
-from varint.gradients.taped import Adjoint, TapedRun
+from varint.gradients.taped import TapedRun
 from varint.integrators.schemes import scheme
 
 STEPS, DT, REPEATS = 1000, 0.001, 5
@@ -23,16 +26,38 @@ def seconds(function):
     return least, found
 
 
+def chain(links):
+    """A chain with a spring in each joint."""
+    plain = vi.mechanisms.n_pendulum(links)
+    springs = [vi.TorsionSpring(f"spring {joint.name}", joint=joint.name, stiffness=0.1) for joint in plain.joints]
+    return vi.Mechanism("chain", plain.bodies, plain.joints, forces=springs)
+
+
+def numbers_of(mechanism):
+    """All masses, inertias, points and stiffnesses, and how many numbers that are."""
+    names = [f"{body.name}.{what}" for body in mechanism.bodies for what in ("mass", "inertia")]
+    names += [f"{joint.name}.point" for joint in mechanism.joints]
+    names += [f"{force.name}.stiffness" for force in mechanism.forces]
+    return names, 7 * len(mechanism.bodies) + 3 * len(mechanism.joints) + len(mechanism.forces)
+
+
 def ratios(links, order):
-    """Run and gradient by the start, and each number, over the run alone."""
-    mechanism, state = vi.mechanisms.n_pendulum(links), vi.mechanisms.n_pendulum(links).state()
+    """The run that is kept, the way back along it, and all numbers: over the run alone."""
+    mechanism = chain(links)
+    state, (names, count) = mechanism.state(), numbers_of(mechanism)
     given = {"order": order, "every": STEPS, "tol": 1e-12, "on_unresolved": "ignore"}
     run, _ = seconds(lambda: vi.simulate(mechanism, STEPS * DT, DT, **given))
-    taped, kept = seconds(lambda: TapedRun(mechanism, scheme(order), state, DT, 1e-12, [STEPS], (None, None)))
+    taped, kept = seconds(lambda: TapedRun(mechanism, scheme(order), state, DT, 1e-12, STEPS, [STEPS], (None, None)))
     by = np.random.default_rng(0).standard_normal((1, links, 12))
     back, adjoint = seconds(lambda: Adjoint(kept, by))
-    scalar, _ = seconds(lambda: adjoint.scalar(mechanism, state))
-    return (taped + back) / run, 4 * scalar / run
+
+    def all_numbers():
+        local = Local(adjoint, True)
+        return [local.by(number_of(mechanism, name)) for name in names]
+
+    numbers, found = seconds(all_numbers)
+    assert all(each is not None for each in found)
+    return taped / run, back / run, numbers / run, count
 
 
 def reduced_ratios(mechanism, name, steps=200):
@@ -51,8 +76,11 @@ def reduced_ratios(mechanism, name, steps=200):
 if __name__ == "__main__":
     for links in (2, 10, 100):
         for order in (2, 4):
-            start, number = ratios(links, order)
-            print(f"{links} links, order {order}: start {start:.1f}, number {number:.1f}")
+            taped, back, numbers, count = ratios(links, order)
+            print(
+                f"{links} links, order {order}: run {taped:.1f}, back {back:.1f}, {count} numbers {numbers:.1f},"
+                f" in all {taped + back + numbers:.1f}"
+            )
     for what, mechanism in (
         ("2 links", vi.mechanisms.n_pendulum(2)),
         ("10 links", vi.mechanisms.n_pendulum(10)),
