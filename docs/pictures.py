@@ -1,13 +1,18 @@
-"""Runs the examples of pictures.md and analysis.md, which write the pictures that these show: ``make docs``."""
+"""Makes the pictures of pictures.md, analysis.md and gallery.md: ``make docs``.
+
+The examples in the first two pages write them; those of the gallery are drawn by the scripts in examples/ it links to.
+"""
 
 import contextlib
 import re
+import runpy
 import tempfile
 from pathlib import Path
 
 from PIL import Image
 
 PAGES = [Path(__file__).with_name(name) for name in ("pictures.md", "analysis.md")]
+GALLERY = Path(__file__).with_name("gallery.md")
 IMAGES = Path(__file__).with_name("images")
 COLOURS = 96  # of a picture, so that it is small
 
@@ -20,14 +25,22 @@ def write(folder: Path) -> None:
                 exec(example, {})
 
 
-def shown() -> list[str]:
+def write_gallery(folder: Path) -> None:
+    """Run the scripts of the gallery, each with the picture of its name in ``folder``."""
+    for script in re.findall(r"\]\((\.\./examples/\w+\.py)\)", GALLERY.read_text()):
+        path = GALLERY.parent / script
+        runpy.run_path(str(path))["main"](folder / f"{path.stem}.png")
+
+
+def shown(pages: list[Path]) -> list[str]:
     """The names of the pictures in the pages."""
-    return [name for page in PAGES for name in re.findall(r"\]\(images/(.+?)\)", page.read_text())]
+    return [name for page in pages for name in re.findall(r"\]\(images/(.+?)\)", page.read_text())]
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))
-        for name in shown():
+        write_gallery(Path(folder))
+        for name in shown([*PAGES, GALLERY]):
             with Image.open(Path(folder, name)) as picture:
                 picture.convert("RGB").quantize(COLOURS).save(IMAGES / name, optimize=True)

@@ -75,7 +75,7 @@ def test_examples_of_pictures_write_the_pictures_that_are_shown(tmp_path):
     """``make docs`` takes the pictures from them."""
     page = runpy.run_path(str(ROOT / "docs" / "pictures.py"))
     page["write"](tmp_path)
-    names = page["shown"]()
+    names = page["shown"](page["PAGES"])
     assert len(names) >= 3
     for name in names:
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
