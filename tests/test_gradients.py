@@ -37,7 +37,7 @@ def by_runs(mechanism, objective, name, duration, dt, order=2, state=None):
         return differences(longer, 1e-3 * dt)
     number = number_of(mechanism, name)
     found = []
-    for direction in number.directions():
+    for step, direction in zip(number.steps, number.directions(), strict=True):
 
         def value(share, direction=direction):
             changed = number.replaced(number.value + share * direction)
@@ -45,7 +45,7 @@ def by_runs(mechanism, objective, name, duration, dt, order=2, state=None):
             run = vi.simulate(changed, duration, dt, order=order, state=start, tol=1e-13, on_unresolved="ignore")
             return objective(run.state(len(run) - 1))
 
-        found.append(differences(value, number.step))
+        found.append(differences(value, step))
     return np.reshape(found, number.value.shape)
 
 
@@ -259,6 +259,75 @@ def test_several_times(rng):
         np.testing.assert_allclose(np.asarray(whole[name]), added, atol=1e-8 * np.abs(added).max())
 
 
+@pytest.mark.parametrize("gradient", [vi.gradient, vi.redmax.gradient])
+def test_several_objectives_share_a_run(gradient):
+    mechanism = vi.mechanisms.double_pendulum()
+    names = ["link 1.mass", "gravity", "joint 2.point", "link 2.position", "start"]
+    both = gradient(mechanism, lambda s: s.position[1, [0, 2]], 0.2, 0.01, with_respect_to=names)
+    assert both.value.shape == (2,)
+    assert both["link 1.mass"].shape == (2,)
+    assert both["gravity"].shape == (2, 3)
+    for k, axis in enumerate((0, 2)):
+        one = gradient(mechanism, lambda s, axis=axis: float(s.position[1, axis]), 0.2, 0.01, with_respect_to=names)
+        assert both.value[k] == one.value
+        for name in names[:-1]:
+            np.testing.assert_allclose(both[name][k], one[name], rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(both["start"].velocity[k], one["start"].velocity, rtol=1e-9, atol=1e-11)
+
+
+def test_parameters_of_different_sizes():
+    def build(n):
+        arm = vi.Body.box("arm", (0.1, 0.1, 0.6), 1.0)
+        hinge = vi.Revolute("hinge", "world", "arm", point=(0.0, 0.0, 0.3), axis=(0.0, 1.0, 0.0))
+        spring = vi.Spring("spring", "world", "arm", stiffness=n[0], point_a=(n[1], 0.0, 0.5), point_b=(0.0, 0.0, -0.3),
+                           rest_length=0.1)  # fmt: skip
+        return vi.Mechanism("arm", [arm], [hinge], forces=[spring])
+
+    def rate(state):
+        return float(state.angular_velocity[0, 1])
+
+    both = vi.gradient(build, rate, 0.1, 0.005, with_respect_to=["n"], parameters={"n": [2000.0, 0.1]})["n"]
+    alone = vi.gradient(
+        lambda s, a: build((s, a)), rate, 0.1, 0.005, with_respect_to=["s", "a"], parameters={"s": 2000.0, "a": 0.1}
+    )
+    assert both == pytest.approx([alone["s"], alone["a"]], rel=1e-9)
+
+
+NONE = np.zeros((2, 3))
+
+
+@pytest.mark.parametrize(
+    ("own", "problem"),
+    [
+        (lambda s: (NONE, NONE, NONE), "must have four arrays"),
+        (lambda s: (NONE, NONE, NONE, np.zeros(3)), "by angular velocity must"),
+        (lambda s: (NONE, NONE, NONE, np.full((2, 3), np.nan)), "by angular velocity"),
+        (lambda s: None, "the objective's gradient"),
+        (3, "the objective's gradient"),
+    ],
+)
+def test_own_derivatives_that_are_wrong(own, problem):
+    def objective(state):
+        return 0.0
+
+    objective.gradient = own
+    with pytest.raises(vi.ArgumentError, match=problem):
+        vi.gradient(vi.mechanisms.double_pendulum(), objective, 0.1, 0.01, with_respect_to=["start"])
+
+
+def test_own_derivatives_one_a_time():
+    def objective(states):
+        return 0.0
+
+    objective.gradient = lambda states: [(NONE, NONE, NONE, NONE)]
+    given = {"with_respect_to": ["start"], "times": [0.05, 0.1]}
+    with pytest.raises(vi.ArgumentError, match="must give 2 entries"):
+        vi.gradient(vi.mechanisms.double_pendulum(), objective, 0.1, 0.01, **given)
+    objective.gradient = lambda states: [vi.StateGradient(NONE, NONE, NONE, NONE)] * 2
+    found = vi.gradient(vi.mechanisms.double_pendulum(), objective, 0.1, 0.01, **given)
+    assert not found["start"].position.any()
+
+
 def test_own_derivative_of_the_objective(rng):
     mechanism = vi.mechanisms.double_pendulum()
 
@@ -459,6 +528,11 @@ def test_the_examples_of_the_page():
     exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)), names)
     assert names["fit"].x == pytest.approx([1.0], abs=1e-7)
     assert np.shape(names["g"]["gravity"]) == (3,)
+
+
+def test_a_run_that_fits_in_no_memory():
+    with pytest.raises(vi.ArgumentError, match="keeps all stages of its run in memory: .* GB, and the machine has"):
+        vi.gradient(vi.mechanisms.double_pendulum(), lambda s: 0.0, 1e9, 1e-3, with_respect_to=["gravity"])
 
 
 def test_a_changed_state():

@@ -44,14 +44,14 @@ def value_of_run(mechanism, objective, state, scheme, **given):
 def by_runs(mechanism, objective, name, scheme, state=None, **given):
     """`vi.redmax.gradient` by differences of runs."""
     number, found = number_of(mechanism, name), []
-    for direction in number.directions():
+    for step, direction in zip(number.steps, number.directions(), strict=True):
 
         def value(share, direction=direction):
             changed = number.replaced(number.value + share * direction)
             start = state if isinstance(state, vi.redmax.ReducedState) else start_of(changed, state)
             return value_of_run(changed, objective, start, scheme, **given)
 
-        found.append(differences(value, number.step))
+        found.append(differences(value, step))
     return np.reshape(found, number.value.shape)
 
 

@@ -43,10 +43,12 @@ __all__ = [
     "EnsembleError",
     "FailedMembersWarning",
     "FileError",
+    "Gradient",  # noqa: F405
     "Mechanism",
     "MechanismError",
     "State",
     "StateError",
+    "StateGradient",  # noqa: F405
     "StepChoice",
     "Sweep",
     "Trajectory",
@@ -103,8 +105,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("varint.redmax")
     if name == "compare":
         return importlib.import_module("varint.comparison").compare
-    if name == "gradient":
-        return importlib.import_module("varint.gradients").gradient
+    if name in ("Gradient", "StateGradient", "gradient"):
+        return getattr(importlib.import_module("varint.gradients"), name)
     if name in LINEAR:
         return getattr(importlib.import_module("varint.linear"), name)
     if name in ("ensemble", "load_ensemble", "random_draws"):

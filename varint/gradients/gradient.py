@@ -15,7 +15,7 @@ from varint.errors import ArgumentError
 from varint.gradients.adjoint import Adjoint
 from varint.gradients.local import Local
 from varint.gradients.numbers import START, STEP_SIZE, Number, by_differences, check_names, made_of, number_of, start_of
-from varint.gradients.objective import Gradient, StateGradient, by_states, nodes_at, value_of
+from varint.gradients.objective import Gradient, StateGradient, by_states, nodes_at, stacked
 from varint.gradients.taped import TapedRun
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
@@ -28,7 +28,7 @@ from varint.simulation import check_forces, checked_start
 
 def gradient(
     mechanism: Mechanism | Callable[..., Mechanism],
-    objective: Callable[..., float],
+    objective: Callable[..., Any],
     duration: float,
     dt: float,
     *,
@@ -50,8 +50,10 @@ def gradient(
     ----------
     mechanism : Mechanism, or a function of the ``parameters`` that makes one
     objective : function
-        Of the last State, or of a list of those at ``times``; gives a number. Where it has an attribute ``gradient``,
-        a function of the same that gives a `StateGradient` or a list of them, that is taken in place of differences.
+        Of the last State, or of a list of those at ``times``; gives a number, or an array (m,) of numbers, which share
+        the run: derivatives then have a first axis of m. Where an objective that is one number has an attribute
+        ``gradient``, a function of the same that gives a `StateGradient` (or four such arrays), or a list of one a
+        time, that is taken in place of differences.
     duration, dt, order, scheme, tol, force, torque
         As of `simulate`; no order 1.
     with_respect_to : sequence of str
@@ -90,19 +92,21 @@ def gradient(
     at = [steps] if times is None else nodes_at(times, dt, steps)
     run = TapedRun(made, method, first, dt, positive(tol, "tol", ArgumentError), steps, at, (force, torque))
     states = [node.state for node in run.nodes]
-    adjoint = Adjoint(run, by_states(objective, states, times is None, made.compiled.length, duration))
+    value, by_state = by_states(objective, states, times is None, made.compiled.length, duration)
+    adjoints = [Adjoint(run, each) for each in by_state]
+    local = [Local(adjoint, state is None) for adjoint in adjoints]
     by: dict[str, Any] = {}
-    local = Local(adjoint, state is None)
     for name in names:
         if name == START:
-            by[name] = StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1))
+            found: list[Any] = [StateGradient(*np.split(each.by_first_state(), 4, axis=1)) for each in adjoints]
         elif name == STEP_SIZE:
-            by[name] = adjoint.by_step()
+            found = [adjoint.by_step() for adjoint in adjoints]
         elif name in loads:
-            by[name] = adjoint.given.by_load(*loads[name])
+            found = [adjoint.given.by_load(*loads[name]) for adjoint in adjoints]
         else:
-            by[name] = _by_number(numbers[name], adjoint, local, state)
-    return Gradient(value_of(objective, states, times is None), by, states)
+            found = _by_number(numbers[name], adjoints, local, state)
+        by[name] = stacked(found, not value.ndim)
+    return Gradient(value if value.ndim else float(value), by, states)
 
 
 def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> tuple | None:
@@ -123,14 +127,22 @@ def _check(mechanism: Mechanism, method: Scheme) -> None:
         raise ArgumentError("a gradient needs order 2 or more")
 
 
-def _by_number(number: Number, adjoint: Adjoint, local: Local, state: State | None) -> "float | np.ndarray":
-    """The derivative by a number of the description, of its shape; ``state`` as of `gradient`."""
-    mechanism = adjoint.run.mechanism
+def _by_number(
+    number: Number, adjoints: Sequence[Adjoint], local: Sequence[Local], state: State | None
+) -> list["float | np.ndarray"]:
+    """The derivatives by a number of the description, of its shape; ``state`` as of `gradient`."""
+    run = adjoints[0].run
     if number.series is not None:
-        elements = np.flatnonzero(adjoint.run.compiled.force == number.series)
-        by_input = adjoint.given.by_series(elements, bool(mechanism.forces[number.series].constraint))
-        return by_input if number.value.ndim else float(by_input.sum())
-    near = local.by(number)
-    if near is not None:
-        return near if near.ndim else float(near)
-    return by_differences(number, mechanism, lambda changed: adjoint.scalar(changed, start_of(changed, state)))
+        elements = np.flatnonzero(run.compiled.force == number.series)
+        moves = bool(run.mechanism.forces[number.series].constraint)
+        by_input = [adjoint.given.by_series(elements, moves) for adjoint in adjoints]
+        return [each if number.value.ndim else float(each.sum()) for each in by_input]
+    near = [each.by(number) for each in local]
+    if near[0] is not None:
+        return [each if number.value.ndim else float(each) for each in near if each is not None]
+
+    def scalars(changed: Mechanism) -> list[float]:
+        start = start_of(changed, state)
+        return [adjoint.scalar(changed, start) for adjoint in adjoints]
+
+    return by_differences(number, run.mechanism, scalars)

@@ -83,8 +83,8 @@ class Local:
                 total += self._by_row[r] @ np.concatenate([new.u, new.v, new.w, [new.c]])
             return total
 
-        step = number.step  # rows are of second order in the point, at most
-        return np.array([(rows(step, each) - rows(-step, each)) / (2.0 * step) for each in number.directions()])
+        pairs = zip(number.steps, number.directions(), strict=True)  # rows are of second order in the point, at most
+        return np.array([(rows(step, each) - rows(-step, each)) / (2.0 * step) for step, each in pairs])
 
     def _by_force(self, number: Number) -> np.ndarray | None:
         """By a number of laws of efforts along the same measures, which press no load on."""
@@ -97,8 +97,8 @@ class Local:
         laws = [int(np.flatnonzero(given.element == e)[0]) for e in elements]
         if np.isin(laws, self.plan.loads.pressing).any():
             return None
-        for direction in number.directions():
-            near = changed(number.value + number.step * direction).elements(self.mechanism)
+        for step, direction in zip(number.steps, number.directions(), strict=True):
+            near = changed(number.value + step * direction).elements(self.mechanism)
             if not alike([(e.law, e.measures) for e in before], [(e.law, e.measures) for e in near]):
                 return None
         sums = np.searchsorted(given.sum_law, laws, side="right") - 1
@@ -113,7 +113,8 @@ class Local:
                 total += acting_law(plan, self._ws, run.tape, run.count, f, s, self.adjoint.by)
             return total
 
-        found = [differences(partial(efforts, direction=each), number.step) for each in number.directions()]
+        pairs = zip(number.steps, number.directions(), strict=True)
+        found = [differences(partial(efforts, direction=each), step) for step, each in pairs]
         return np.reshape(found, number.value.shape)
 
     @cached_property

@@ -19,6 +19,7 @@ from varint.model.state import State
 START, GRAVITY, STEP_SIZE = "start", "gravity", "dt"
 SHARE = 1e-3  # of its size: the longest step of the differences of a number
 OTHER_PARTS = "bodies, joints or laws are other ones then (a gain that is zero has no law: give one that is not)"
+NOTHING = 1e-6  # of the largest of an array of parameters: round-off, as of cos(pi / 2)
 COMPONENT = re.compile(r"(.+)\[(\d+)\]")
 SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric where they are matrices
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
@@ -49,8 +50,8 @@ class Number:
         At which derivatives are taken, SI units.
     replaced : function of such an array
         The mechanism with it.
-    size : float
-        What its changes are small against.
+    size : array
+        Of the same shape: what its changes are small against.
     symmetric : bool
         Whether it is a matrix that has to stay symmetric.
     series : int, optional
@@ -62,7 +63,7 @@ class Number:
     name: str
     value: np.ndarray
     replaced: Callable[[np.ndarray], Mechanism]
-    size: float
+    size: np.ndarray
     symmetric: bool = False
     series: int | None = None
     field: Field | None = None
@@ -75,7 +76,7 @@ class Number:
             whole[k] = value
             return self.replaced(whole)
 
-        return Number(f"{self.name}[{k}]", np.array(self.value[k]), replaced, self.size)
+        return Number(f"{self.name}[{k}]", np.array(self.value[k]), replaced, np.array(self.size[k]))
 
     def directions(self) -> np.ndarray:
         """(n, ...) changes of the value by which derivatives are taken: of an inertia those that are symmetric."""
@@ -83,9 +84,9 @@ class Number:
         return 0.5 * (units + units.swapaxes(1, 2)) if self.symmetric else units
 
     @property
-    def step(self) -> float:
-        """Of differences."""
-        return SHARE * self.size
+    def steps(self) -> np.ndarray:
+        """(n,) of differences along the directions."""
+        return SHARE * self.size.reshape(-1)
 
 
 def check_names(names: Sequence) -> None:
@@ -103,8 +104,9 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
             raise ArgumentError(f"there is no {name!r}: {whole.name!r} has the shape {whole.value.shape}")
         return whole.part(k)
     if name == GRAVITY:
-        size = float(np.abs(mechanism.gravity).max()) or 1.0
-        return Number(name, np.array(mechanism.gravity), lambda g: dataclasses.replace(mechanism, gravity=g), size)
+        g = np.array(mechanism.gravity)
+        size = np.full(3, np.abs(g).max() or 1.0)
+        return Number(name, g, lambda changed: dataclasses.replace(mechanism, gravity=changed), size)
     owner, _, attribute = name.rpartition(".") if "." in name else (name, "", "")
     items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
     if not items:
@@ -133,7 +135,7 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
         return dataclasses.replace(mechanism, **parts)
 
     value = np.array(getattr(item, attribute), dtype=float)
-    size = float(np.abs(value).max(initial=0.0)) or mechanism.compiled.length
+    size = np.full(value.shape, np.abs(value).max(initial=0.0) or mechanism.compiled.length)
     is_input = isinstance(item, Commanded) and attribute == item.command_name and (value.ndim or not item.constraint)
     series = mechanism.forces.index(item) if is_input else None
     symmetric = value.ndim == 2 and attribute in SYMMETRIC
@@ -160,7 +162,9 @@ def parameter(build: Callable[..., Mechanism], values: Mapping[str, np.ndarray],
         plain = {key: float(each) if np.ndim(each) == 0 else each for key, each in changed.items()}
         return call(partial(build, **plain), "the function that makes the mechanism")
 
-    return Number(name, values[name], replaced, float(np.abs(values[name]).max(initial=0.0)) or 1.0)
+    own = np.abs(values[name])
+    largest = own.max(initial=0.0) or 1.0
+    return Number(name, values[name], replaced, np.where(own > NOTHING * largest, own, min(largest, 1.0)))
 
 
 def is_one_point(joint: Joint) -> bool:
@@ -189,24 +193,26 @@ def made_of(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[
     return of_type(built, Mechanism, "what the function makes", ArgumentError), numbers
 
 
-def by_differences(number: Number, mechanism: Mechanism, scalar: Callable[[Mechanism], float]) -> "float | np.ndarray":
-    """The derivative, of the number's shape, of a function of the ``mechanism`` with it.
+def by_differences(
+    number: Number, mechanism: Mechanism, scalars: Callable[[Mechanism], Sequence[float]]
+) -> list["float | np.ndarray"]:
+    """The derivatives, of the number's shape, of some functions of the ``mechanism`` with it.
 
     Raises ArgumentError where a component cannot change.
     """
     found = []
     for k, direction in enumerate(number.directions()):
 
-        def value(share: float, direction: np.ndarray = direction) -> float:
-            return scalar(in_the_same_axes(number.replaced(number.value + share * direction), mechanism))
+        def values(share: float, direction: np.ndarray = direction) -> np.ndarray:
+            return np.array(scalars(in_the_same_axes(number.replaced(number.value + share * direction), mechanism)))
 
         try:
-            found.append(differences(value, number.step))
+            found.append(differences(values, number.steps[k]))
         except (AssemblyError, MechanismError) as problem:
             what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
             advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""
-            raise ArgumentError(f"{what} cannot change by {number.step:g}: {problem}{advice}") from problem
-    return float(found[0]) if number.value.ndim == 0 else np.reshape(found, number.value.shape)
+            raise ArgumentError(f"{what} cannot change by {number.steps[k]:g}: {problem}{advice}") from problem
+    return [float(own[0]) if number.value.ndim == 0 else own.reshape(number.value.shape) for own in np.transpose(found)]
 
 
 def numbers_in(item: Any) -> list[str]:
@@ -220,8 +226,10 @@ def numbers_in(item: Any) -> list[str]:
     return found
 
 
-def differences(function: Callable[[float], float], step: float) -> float:
-    """The derivative of a smooth function at 0: central differences of fourth order, from one side at a bound.
+def differences(function: Callable[[float], Any], step: float) -> Any:
+    """The derivative of a smooth function, of numbers or arrays, at 0: central differences of fourth order.
+
+    From one side at a bound.
 
     ``function`` raises MechanismError where a number is not allowed; it is raised where neither side is.
     """
@@ -234,7 +242,7 @@ def differences(function: Callable[[float], float], step: float) -> float:
             try:
                 weights = np.array([-25.0, 48.0, -36.0, 16.0, -3.0]) / 12.0
                 values = [function(sign * k * 0.25 * step) for k in range(5)]
-                return float(weights @ values) / (sign * 0.25 * step)
+                return weights @ np.array(values) / (sign * 0.25 * step)
             except MechanismError as problem:
                 found.append(problem)
         raise found[0] from None

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from varint.display import Shown, value_text
 from varint.errors import ArgumentError
 from varint.gradients.numbers import START, differences
-from varint.model.checks import array_of, call, finite, known_name
+from varint.model.checks import array_of, call, function_of, in_a_shape, known_name, sequence_of
 from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
 
 STEP = 1e-4  # of the differences of an objective: rad, sizes of a part, and these over the duration
+BY = ("position", "rotation", "velocity", "angular velocity")
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 SAME_TIME = 1e-6  # of dt: a time that is as near as this to a node is its
 
@@ -40,13 +41,13 @@ class StateGradient(NamedTuple):
 class Gradient(Shown):
     """The value of an objective, and its derivatives by name: ``g["coupler.mass"]``.
 
-    value : float
-    by : dict of name to float, array, or `StateGradient` for "start"
+    value : float, or (m,) where the objective gives m numbers
+    by : dict of name to float, array, or `StateGradient` for "start"; with a first axis of m for m numbers
     states : list of State
         Of the run, those that the objective is of.
     """
 
-    value: float
+    value: float | np.ndarray
     by: Mapping[str, Any]
     states: Sequence[State]
 
@@ -57,7 +58,7 @@ class Gradient(Shown):
         return iter(self.by)
 
     def _facts(self) -> Iterable[str]:
-        yield f"value {self.value:.6g}"
+        yield f"value {value_text(self.value)}"
         yield from (f"{name} {value_text(value)}" for name, value in self.by.items() if name != START)
 
 
@@ -77,31 +78,61 @@ def nodes_at(times: ArrayLike, dt: float, steps: int) -> list[int]:
 
 
 def by_states(
-    objective: Callable[..., float], states: Sequence[State], alone: bool, length: float, duration: float
-) -> np.ndarray:
-    """(K, nb, 12) gradient of the objective by the states; ``alone``: of the one state, not of a list."""
-    own = getattr(objective, "gradient", None)
-    if own is not None:
-        given = [own(states[0])] if alone else own(list(states))
-        return np.array([np.concatenate([np.asarray(part, dtype=float) for part in each], axis=1) for each in given])
-    steps = np.repeat(STEP * np.array([length, 1.0, length / duration, 1.0 / duration]), 3)
-    found = np.empty((len(states), len(states[0].position), 12))
-    for n, i, k in np.ndindex(*found.shape):
+    objective: Callable[..., Any], states: Sequence[State], alone: bool, length: float, duration: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The objective, () or (m,), and its gradient by the states, (m or 1, K, nb, 12).
 
-        def value(share: float, n: int = n, i: int = i, k: int = k) -> float:
-            change = np.zeros(found.shape[1:])
+    ``alone``: of the one state, not of a list. Raises ArgumentError where the objective or its own gradient is wrong.
+    """
+    value, own = value_of(objective, states, alone), getattr(objective, "gradient", None)
+    if own is not None:
+        return value, _own_gradient(own, value, states, alone)
+    steps = np.repeat(STEP * np.array([length, 1.0, length / duration, 1.0 / duration]), 3)
+    found = np.empty((value.size, len(states), len(states[0].position), 12))
+    for n, i, k in np.ndindex(*found.shape[1:]):
+
+        def of_changed(share: float, n: int = n, i: int = i, k: int = k) -> np.ndarray:
+            change = np.zeros(found.shape[2:])
             change[i, k] = share
             changed = [changed_state(state, change) if m == n else state for m, state in enumerate(states)]
-            return value_of(objective, changed, alone)
+            return value_of(objective, changed, alone, value.shape)
 
-        found[n, i, k] = differences(value, float(steps[k]))
+        found[:, n, i, k] = differences(of_changed, float(steps[k]))
+    return value, found
+
+
+def _own_gradient(own: object, value: np.ndarray, states: Sequence[State], alone: bool) -> np.ndarray:
+    """(1, K, nb, 12) of an objective that is one number, as its ``gradient`` gives it."""
+    what, nb = "the objective's gradient", len(states[0].position)
+    if value.ndim:
+        raise ArgumentError(f"{what} is for an objective that is one number, got {value.size} of them: leave it out")
+    given = call(function_of(own, what, ArgumentError), what, states[0] if alone else list(states))
+    by_state = [given] if alone else sequence_of(given, what, "one StateGradient a time", ArgumentError)
+    if len(by_state) != len(states):
+        raise ArgumentError(f"{what} must give {len(states)} entries, one a time, got {len(by_state)}")
+    found = np.empty((1, len(states), nb, 12))
+    for n, each in enumerate(by_state):
+        parts = sequence_of(each, what, "four arrays, by position, rotation, velocity, angular velocity", ArgumentError)
+        if len(parts) != 4:
+            raise ArgumentError(f"{what} must have four arrays, by position, rotation, velocity, angular velocity")
+        arrays = [array_of(part, (nb, 3), f"{what} by {by}", ArgumentError) for by, part in zip(BY, parts, strict=True)]
+        found[0, n] = np.hstack(arrays)
     return found
 
 
-def value_of(objective: Callable[..., float], states: Sequence[State], alone: bool) -> float:
-    """The objective, of the one state where ``alone``; raises ArgumentError where it is no finite number."""
-    given = states[0] if alone else list(states)
-    return finite(call(objective, "the objective", given), "the objective", ArgumentError)
+def value_of(
+    objective: Callable[..., Any], states: Sequence[State], alone: bool, shape: tuple[int, ...] | None = None
+) -> np.ndarray:
+    """The objective, () or (m,), of the one state where ``alone``.
+
+    Raises ArgumentError where it is not finite, or has another ``shape`` than before.
+    """
+    found = call(objective, "the objective", states[0] if alone else list(states))
+    shapes = ((), (None,)) if shape is None else (shape,)
+    value = in_a_shape(found, shapes, "the objective", ArgumentError, wanted="one number, or an array (m,) of them")
+    if value.ndim and not value.size:
+        raise ArgumentError("the objective is an array without numbers")
+    return value
 
 
 def changed_state(state: State, change: np.ndarray) -> State:
@@ -115,3 +146,12 @@ def motion_between(first: State, state: State) -> np.ndarray:
     """(nb, 6) from the poses of ``first`` to those of ``state``: m, world, and rotation vectors, body axes."""
     turned = vector_from_quat(quat_product(first.quat_wxyz * CONJUGATE, state.quat_wxyz))
     return np.hstack([state.position - first.position, turned])
+
+
+def stacked(parts: Sequence[Any], alone: bool) -> Any:
+    """The derivatives of m numbers as one with a first axis of m; that of the one where ``alone``."""
+    if alone:
+        return parts[0]
+    if isinstance(parts[0], StateGradient):
+        return StateGradient(*(np.array(arrays) for arrays in zip(*parts, strict=True)))
+    return np.array(parts)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
 from varint.gradients.numbers import START, Number, by_differences, check_names, made_of, number_of, start_of
-from varint.gradients.objective import Gradient, StateGradient, by_states, nodes_at, value_of
+from varint.gradients.objective import Gradient, StateGradient, by_states, nodes_at, stacked
 from varint.gradients.reduced_records import Setting
 from varint.gradients.reduced_residuals import Described, ReducedAdjoint
 from varint.gradients.reduced_tape import TapedRun
@@ -38,7 +38,7 @@ SCHEMES = {name: kind for name, kind in INTEGRATORS.items() if issubclass(kind, 
 
 def gradient(
     mechanism: Mechanism | Callable[..., Mechanism],
-    objective: Callable[..., float],
+    objective: Callable[..., Any],
     duration: float,
     dt: float,
     *,
@@ -108,15 +108,18 @@ def gradient(
     first = made.state() if state is None else state
     run = TapedRun(made, kind, first, setting, at)
     states = [node.state for node in run.nodes]
-    by_state = by_states(objective, states, times is None, made.compiled.length, duration)
-    adjoint = ReducedAdjoint(run, by_state)
-    start: dict[str, Callable[[], Any]] = {
-        START: lambda: StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1)),
-        START_Q: lambda: adjoint.by_coordinates(first)[0],
-        START_RATES: lambda: adjoint.by_coordinates(first)[1],
-    }
-    by = {name: start[name]() if name in start else _by_number(numbers[name], adjoint, state) for name in names}
-    return Gradient(value_of(objective, states, times is None), by, states)
+    value, by_state = by_states(objective, states, times is None, made.compiled.length, duration)
+    adjoints = [ReducedAdjoint(run, each) for each in by_state]
+    by: dict[str, Any] = {}
+    for name in names:
+        if name == START:
+            found: list[Any] = [StateGradient(*np.split(each.by_first_state(), 4, axis=1)) for each in adjoints]
+        elif name in (START_Q, START_RATES):
+            found = [each.by_coordinates(first)[name == START_RATES] for each in adjoints]
+        else:
+            found = _by_number(numbers[name], adjoints, state)
+        by[name] = stacked(found, not value.ndim)
+    return Gradient(value if value.ndim else float(value), by, states)
 
 
 def _check(mechanism: Mechanism) -> None:
@@ -132,13 +135,19 @@ def _check(mechanism: Mechanism) -> None:
             )
 
 
-def _by_number(number: Number, adjoint: ReducedAdjoint, state: State | ReducedState | None) -> "float | np.ndarray":
-    """The derivative by a number of the description, of its shape; ``state`` as of `gradient`."""
-    if _is_input(number, adjoint.run.mechanism):
-        return _by_input(number, adjoint, state)
-    return by_differences(
-        number, adjoint.run.mechanism, lambda changed: adjoint.scalar(changed, _start_of(changed, state))
-    )
+def _by_number(
+    number: Number, adjoints: Sequence[ReducedAdjoint], state: State | ReducedState | None
+) -> list["float | np.ndarray"]:
+    """The derivatives by a number of the description, of its shape; ``state`` as of `gradient`."""
+    mechanism = adjoints[0].run.mechanism
+    if _is_input(number, mechanism):
+        return [_by_input(number, adjoint, state) for adjoint in adjoints]
+
+    def scalars(changed: Mechanism) -> list[float]:
+        start = _start_of(changed, state)
+        return [adjoint.scalar(changed, start) for adjoint in adjoints]
+
+    return by_differences(number, mechanism, scalars)
 
 
 def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:
@@ -155,7 +164,7 @@ def _is_input(number: Number, mechanism: Mechanism) -> bool:
 
 def _by_input(number: Number, adjoint: ReducedAdjoint, state: State | ReducedState | None) -> np.ndarray:
     """The derivative (steps + 1,) by an input: of each stage by its own, which is linear between the nodes."""
-    run, step, values = adjoint.run, number.step, []
+    run, step, values = adjoint.run, float(number.steps.max()), []
     for share in (step, -step, 0.5 * step, -0.5 * step):
         changed = number.replaced(number.value + share)
         values.append(adjoint.by_stages(Described(run, changed, _start_of(changed, state))))

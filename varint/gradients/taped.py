@@ -1,5 +1,6 @@
 """A run whose stages are kept."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.march import March
 from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
+from varint.kernels.plan import Plan
 from varint.kernels.workspace import workspace
 from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
@@ -72,6 +74,7 @@ class TapedRun:
         self.dt, self.steps, self.at = dt, steps, list(at)
         room = int(SPARE * at[-1] * method.stages.size) + 1
         while True:
+            _check_memory(self.compiled.plan, room)
             march = March(self.compiled, method, dt, tol, max(at[-1], 1))
             march.ws = workspace(self.compiled.plan, method.stages.size, self.compiled.functions, kept=room)
             self._run(march, loads)
@@ -115,6 +118,18 @@ class TapedRun:
                 f"'{mechanism.name}' meets a hard stop while inputs or loads change with time, which has no gradient:"
                 " give constant ones"
             )
+
+
+def _check_memory(plan: Plan, stages: int) -> None:
+    """Raise ArgumentError where the machine cannot hold so many stages and the gradient by what acts in them."""
+    nb, nr, nm, ne = plan.bodies.mass.size, plan.rows.role.size, plan.measures.kind.size, plan.elements.force.size
+    size = 8.0 * stages * (49 * nb + 3 * nr + nm + 2 * ne)
+    has = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else np.inf
+    if size > has:
+        raise ArgumentError(
+            f"a gradient keeps all stages of its run in memory: {size / 1e9:.3g} GB, and the machine has {has / 1e9:.3g}"
+            " GB. Take fewer steps, longer ones, or a lower order"
+        )
 
 
 def _node(march: March, state: State) -> Node:
