@@ -43,6 +43,15 @@ def looped():
     return vi.Mechanism(NAME, bodies, joints, forces=forces, start={"rates": {NAME: 1.0}})
 
 
+def gradient_of(mechanism):
+    def objective(state):
+        return 0.0
+
+    none = np.zeros((len(mechanism.bodies), 3))
+    objective.gradient = lambda state: (none, none, none, none)
+    return vi.gradient(mechanism, objective, 0.02, 0.01, with_respect_to=["start", "gravity"])
+
+
 def things():
     """What a user holds in hands, by a description of it."""
     large, loop = vi.mechanisms.n_pendulum(n=MANY), looped()
@@ -50,7 +59,10 @@ def things():
     for what, mechanism, joint in (("large", large, "joint 1"), ("loop", loop, NAME)):
         state = mechanism.state()
         run = vi.simulate(mechanism, 0.02, 0.01)
+        by = gradient_of(mechanism)
         held |= {
+            f"{what} gradient": by,
+            f"{what} gradient by the start": by["start"],
             f"{what} mechanism": mechanism,
             f"{what} body": mechanism.bodies[0],
             f"{what} joint": mechanism.joints[0],

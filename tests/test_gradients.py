@@ -531,7 +531,7 @@ def test_the_examples_of_the_page():
 
 
 def test_a_run_that_fits_in_no_memory():
-    with pytest.raises(vi.ArgumentError, match="keeps all stages of its run in memory: .* GB, and the machine has"):
+    with pytest.raises(vi.ArgumentError, match=r"keeps all stages of its run in memory: .* GB, and the machine has"):
         vi.gradient(vi.mechanisms.double_pendulum(), lambda s: 0.0, 1e9, 1e-3, with_respect_to=["gravity"])
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.display import Shown, value_text
+from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError
 from varint.gradients.numbers import START, differences
 from varint.model.checks import array_of, call, function_of, in_a_shape, known_name, sequence_of
@@ -35,6 +35,10 @@ class StateGradient(NamedTuple):
     rotation: np.ndarray
     velocity: np.ndarray
     angular_velocity: np.ndarray
+
+    def __repr__(self) -> str:
+        largest = (f"{np.abs(part).max():.3g} by {by}" for by, part in zip(BY, self, strict=True))
+        return f"StateGradient: {count_text(self.position.shape[-2], 'body', 'bodies')}, largest {', '.join(largest)}"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -127,8 +127,8 @@ def _check_memory(plan: Plan, stages: int) -> None:
     has = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else np.inf
     if size > has:
         raise ArgumentError(
-            f"a gradient keeps all stages of its run in memory: {size / 1e9:.3g} GB, and the machine has {has / 1e9:.3g}"
-            " GB. Take fewer steps, longer ones, or a lower order"
+            f"a gradient keeps all stages of its run in memory: {size / 1e9:.3g} GB, and the machine has"
+            f" {has / 1e9:.3g} GB. Take fewer steps, longer ones, or a lower order"
         )
 
 
