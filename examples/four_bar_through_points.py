@@ -55,13 +55,15 @@ def loaded(change, places) -> dict:
 def under_load(change, places) -> tuple[np.ndarray, np.ndarray]:
     """What it misses (4,) in a run, m, and its derivatives by the change (4, 8)."""
     given = loaded(np.array(change), np.array(places))
-    asked = {"parameters": given, "with_respect_to": list(given)}
-    missed, slopes = [], []
-    for n, k in np.ndindex(2, 2):
-        g = vi.gradient(build, lambda state, k=k: float(state.position[3, 2 * k]), (n + 1) * INTERVAL, DT, **asked)
-        missed.append(g.value - POINTS[n + 1, k])
-        slopes.append([*0.1 * g["places"], EVEN * g["rate"], g["torque"]])
-    return np.array(missed), np.array(slopes)
+
+    def pen(states):
+        return np.concatenate([state.position[3, [0, 2]] for state in states])
+
+    g = vi.gradient(
+        build, pen, 2 * INTERVAL, DT, times=[INTERVAL, 2 * INTERVAL], parameters=given, with_respect_to=list(given)
+    )
+    slopes = [0.1 * g["places"], EVEN * g["rate"][:, None], g["torque"][:, None]]
+    return g.value - np.ravel(POINTS[1:]), np.hstack(slopes)
 
 
 def run() -> tuple[vi.Mechanism, vi.Mechanism]:

@@ -2,11 +2,11 @@
 
 Given are the angles of both links at 25 times, with noise of 0.3 degrees, while a known torque acts at the shoulder.
 (Without it masses and dampings could all be doubled, and nothing would show.) Asked are masses, lengths and viscous
-dampings, and how sure they are. They come out by least squares with exact gradients. Their standard errors follow from
-the Gauss-Newton matrix. That is the Hessian where no residual is left: differences of exact gradients about the fit,
-with the fitted track in place of the measured one.
+dampings, and how sure they are. They come out by least squares: the derivatives of all residuals are exact, and share
+one run. Their Gauss-Newton matrix gives the standard errors.
 """
 
+import functools
 import sys
 
 import numpy as np
@@ -54,40 +54,27 @@ def track(numbers) -> tuple[np.ndarray, np.ndarray]:
     return run.t[EVERY::EVERY], angles(run.quat_wxyz[EVERY::EVERY])
 
 
-class Misfit:
-    """Half the sum of squares of the residuals, over their variance; ``measured``: a track (T, 2)."""
-
-    def __init__(self, measured):
-        self.measured = measured
-
-    def __call__(self, states):
-        return 0.5 * float(np.sum(self.residuals(states) ** 2)) / NOISE**2
-
-    def residuals(self, states):
-        return angles(np.array([state.quat_wxyz for state in states])) - self.measured
-
-    def gradient(self, states):
-        """By the turn of each link about y at each time; nothing else is measured."""
-        none, by_turn = np.zeros((2, 3)), self.residuals(states)[..., None] * [0.0, 1.0, 0.0] / NOISE**2
-        return [(none, turn, none, none) for turn in by_turn]
-
-
-def value_and_slope(shares, misfit, times):
-    """The misfit of GUESS times ``shares`` (6,), and its gradient by these."""
-    given = dict(zip(NAMES, GUESSED * shares, strict=True))
-    g = vi.gradient(build, misfit, DURATION, DT, order=4, times=times, parameters=given, with_respect_to=NAMES)
-    return g.value, GUESSED * [g[name] for name in NAMES]
-
-
 def fit(measured, times) -> tuple[np.ndarray, np.ndarray]:
     """The numbers (6,) and their covariance (6, 6)."""
-    found = scipy.optimize.minimize(
-        value_and_slope, np.ones(6), (Misfit(measured), times), jac=True, bounds=[(0.2, 5.0)] * 6, tol=1e-10
+
+    def residuals(states):
+        return (angles(np.array([state.quat_wxyz for state in states])) - measured).ravel() / NOISE
+
+    @functools.cache
+    def gradient(*shares):
+        given = dict(zip(NAMES, GUESSED * shares, strict=True))
+        return vi.gradient(
+            build, residuals, DURATION, DT, order=4, times=times, parameters=given, with_respect_to=NAMES
+        )
+
+    def slopes(shares):
+        g = gradient(*shares)
+        return np.column_stack([g[name] for name in NAMES]) * GUESSED
+
+    found = scipy.optimize.least_squares(
+        lambda shares: gradient(*shares).value, np.ones(6), slopes, bounds=(0.2, 5.0), xtol=1e-10
     )
-    own, step = Misfit(track(GUESSED * found.x)[1]), 1e-3
-    sides = [[value_and_slope(found.x + s * e, own, times)[1] for s in (step, -step)] for e in np.eye(6)]
-    hessian = np.array([ahead - behind for ahead, behind in sides]) / (2 * step)
-    return GUESSED * found.x, np.outer(GUESSED, GUESSED) * np.linalg.inv(0.5 * (hessian + hessian.T))
+    return GUESSED * found.x, np.outer(GUESSED, GUESSED) * np.linalg.inv(found.jac.T @ found.jac)
 
 
 def run(seed=1):

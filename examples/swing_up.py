@@ -40,23 +40,18 @@ def build(factors) -> vi.Mechanism:
     return vi.mechanisms.cart_pole(effort=UNIT * SHAPES @ factors, angle=0.0)
 
 
-def angle(state) -> float:
-    """Of the pole from upright, rad."""
+def pole(state) -> np.ndarray:
+    """Angle from upright, rad, and its rate, rad/s."""
     x, _, z = state.position[1] - state.position[0]
-    return float(np.arctan2(-x, z))
-
-
-def rate(state) -> float:
-    """Of the pole, rad/s."""
-    return float(state.angular_velocity[1, 1])
+    return np.array([np.arctan2(-x, z), state.angular_velocity[1, 1]])
 
 
 @cache  # SLSQP asks for values and derivatives in turn
 def at_the_end(*factors) -> tuple[np.ndarray, np.ndarray]:
     """Angle and rate (2,) at the end, and their derivatives by the factors (2, n)."""
     given = {"parameters": {"factors": np.array(factors)}, "with_respect_to": ["factors"]}
-    found = [vi.gradient(build, what, DURATION, DT, **given) for what in (angle, rate)]
-    return np.array([g.value for g in found]), np.array([g["factors"] for g in found])
+    g = vi.gradient(build, pole, DURATION, DT, **given)
+    return g.value, g["factors"]
 
 
 def run() -> vi.Trajectory:
@@ -70,7 +65,8 @@ def run() -> vi.Trajectory:
 def main(picture=None):
     trajectory = run()
     force, last = trajectory.force["motor"], trajectory[-1]
-    print(f"upright to {abs(angle(last)):.1e} rad and {abs(rate(last)):.1e} rad/s after {DURATION:g} s")
+    angle, rate = abs(pole(last))
+    print(f"upright to {angle:.1e} rad and {rate:.1e} rad/s after {DURATION:g} s")
     print(f"the cart is back to {1e3 * abs(last.position[0, 0]):.1f} mm and {abs(last.velocity[0, 0]):.1e} m/s")
     print(
         f"the root mean square of the force is {np.sqrt(WEIGHTS @ force**2):.2f} N, its most {abs(force).max():.1f} N"

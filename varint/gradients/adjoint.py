@@ -1,5 +1,8 @@
 """Gradients that go back along the stages of a run, by all that the run depends on."""
 
+from collections.abc import Sequence
+from functools import cached_property
+
 import numpy as np
 
 from varint.errors import MechanismError
@@ -45,7 +48,6 @@ class Adjoint:
             self._back(before, node.stages, work, law_state)
         self._constraints_at_start()
         self.given = Given(run, self.by, self.by_rate)
-        self.acting = acting(plan, self.ws, run.tape, run.count, self.by)
 
     def _back(self, first: int, last: int, work: Tangent, law_state: np.ndarray) -> None:
         """Take the gradient from after so many stages of the run back to after fewer, through the impacts between."""
@@ -103,6 +105,16 @@ class Adjoint:
             factor[first : first + size] = 0.0
         add_start(plan, at, 0, factor, self.by_start, self.by)
 
+    @cached_property
+    def acting(self) -> float:
+        """What the efforts of laws and loads have of `scalars` in the run itself."""
+        return float(acting(self.run.compiled.plan, self.ws, self.run.tape, self.run.count, self.by))
+
+    @cached_property
+    def pushing(self) -> float:
+        """The same with the measures of the forces."""
+        return float(pushing(self.run.compiled.plan, self.ws, self.run.tape, self.run.count, self.by))
+
     def by_first_state(self) -> np.ndarray:
         """(nb, 12) by the state that the run starts from, bodies in the order of the description."""
         bodies, found = self.run.compiled.plan.bodies, self.by_start.copy()
@@ -119,27 +131,33 @@ class Adjoint:
 
         return float(self.by.h @ self.sizes + differences(inputs, STEP) / run.dt)
 
-    def scalar(self, changed: Mechanism, start: State) -> float:
-        """A function of the description with the same derivatives as the objective: its value for a ``changed`` one.
 
-        ``start``: where the run of the ``changed`` mechanism starts. Raises MechanismError where it has other parts.
-        """
-        run, by, compiled = self.run, self.by, changed.compiled
-        plan, before, order = compiled.plan, run.compiled.plan, compiled.order
-        if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
-            raise MechanismError(OTHER_PARTS)
-        if differ(before.products.table, plan.products.table):
-            raise MechanismError("there is no gradient by the motions of a joint that is a product of exponentials")
-        total = along_numbers(by, before, plan) + self.given.along(run.table(changed, start, run.dt), run.dt)
-        if any(differ(a[before.rows.role.size :], b[before.rows.role.size :]) for a, b in measured(before, plan)):
-            for each, sign in ((compiled, 1.0), (run.compiled, -1.0)):
-                ws = workspace(each.plan, 1, each.functions)
-                total += sign * pushing(each.plan, ws, run.tape, run.count, by)
-        elif any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads))):
-            total += acting(plan, workspace(plan, 1, compiled.functions), run.tape, run.count, by) - self.acting
-        velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
-        changes = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
-        return total + float(np.sum(self.by_start * changes))
+def scalars(adjoints: Sequence[Adjoint], changed: Mechanism, start: State) -> list[float]:
+    """Functions of the description with the same derivatives as the objectives of a run: values for a ``changed`` one.
+
+    ``start``: where the run of the ``changed`` mechanism starts. Raises MechanismError where it has other parts.
+    """
+    run, compiled = adjoints[0].run, changed.compiled
+    plan, before, order = compiled.plan, run.compiled.plan, compiled.order
+    if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
+        raise MechanismError(OTHER_PARTS)
+    if differ(before.products.table, plan.products.table):
+        raise MechanismError("there is no gradient by the motions of a joint that is a product of exponentials")
+    table, ws = run.table(changed, start, run.dt), workspace(plan, 1, compiled.functions)
+    anchors = any(differ(a[before.rows.role.size :], b[before.rows.role.size :]) for a, b in measured(before, plan))
+    efforts = anchors or any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
+    velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
+    moved = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
+    found = []
+    for adjoint in adjoints:
+        by = adjoint.by
+        total = along_numbers(by, before, plan) + adjoint.given.along(table, run.dt) + np.sum(adjoint.by_start * moved)
+        if anchors:
+            total += pushing(plan, ws, run.tape, run.count, by) - adjoint.pushing
+        elif efforts:
+            total += acting(plan, ws, run.tape, run.count, by) - adjoint.acting
+        found.append(float(total))
+    return found
 
 
 def same_structure(before: Plan, after: Plan) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
-from varint.gradients.adjoint import Adjoint
+from varint.gradients.adjoint import Adjoint, scalars
 from varint.gradients.local import Local
 from varint.gradients.numbers import START, STEP_SIZE, Number, by_differences, check_names, made_of, number_of, start_of
 from varint.gradients.objective import Gradient, StateGradient, by_states, nodes_at, stacked
@@ -140,9 +140,4 @@ def _by_number(
     near = [each.by(number) for each in local]
     if near[0] is not None:
         return [each if number.value.ndim else float(each) for each in near if each is not None]
-
-    def scalars(changed: Mechanism) -> list[float]:
-        start = start_of(changed, state)
-        return [adjoint.scalar(changed, start) for adjoint in adjoints]
-
-    return by_differences(number, run.mechanism, scalars)
+    return by_differences(number, run.mechanism, lambda changed: scalars(adjoints, changed, start_of(changed, state)))
