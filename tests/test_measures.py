@@ -11,11 +11,19 @@ from random_mechanisms import random_body, random_joint, unit
 from scipy.spatial.transform import Rotation
 
 import varint as vi
+from varint.gradients.numbers import differences
 from varint.kernels.configuration import follow_products
-from varint.kernels.measures import KIND_NAMES, curve_rows, measure_at, weighted_curvature, weighted_measure
+from varint.kernels.measures import (
+    KIND_NAMES,
+    add_by_numbers,
+    curve_rows,
+    measure_at,
+    weighted_curvature,
+    weighted_measure,
+)
 from varint.kernels.plan import JOINT
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.workspace import joint_workspace, workspace
+from varint.kernels.workspace import by_numbers, joint_workspace, workspace
 from varint.measures import KINDS, Numbers
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import ProductJoint
@@ -121,6 +129,43 @@ def test_gradient_and_curvature_of_a_kind(kind, rng):
     for _ in range(10):
         plan, ws, m = of_two(random_numbers(rng), kind)
         assert check(plan, ws, m, *random_pose(rng, 2)).size > 1.01
+
+
+def by_its_numbers(plan, ws, m, x, R, motion, factor):
+    """The derivatives of the slope along ``motion`` (2, 6) plus ``factor`` times the value, by differences."""
+
+    def found(name, k, share):
+        arrays = {each: np.array(getattr(plan.measures, each)) for each in ("u", "v", "w", "c", "rest")}
+        if name == "rest":
+            arrays["rest"][m] = Rotation.from_rotvec(share * np.eye(3)[k]).as_matrix() @ arrays["rest"][m]
+        elif name == "c":
+            arrays["c"][m] += share
+        else:
+            arrays[name][m, k] += share
+        value, gradient = value_and_gradient(replace(plan, measures=replace(plan.measures, **arrays)), ws, m, x, R)
+        return float(np.sum(gradient * motion) + plan.measures.weight[m] * factor * value)
+
+    sizes = {"u": 3, "v": 3, "w": 3, "c": 1, "rest": 3}
+    return {
+        name: [differences(lambda s, name=name, k=k: found(name, k, s), 2e-3) for k in range(size)]
+        for name, size in sizes.items()
+    }
+
+
+@pytest.mark.parametrize("kind", OF_NUMBERS)
+def test_derivatives_by_the_numbers_of_a_kind(kind, rng):
+    for _ in range(5):
+        plan, ws, m = of_two(random_numbers(rng), kind)
+        (x, R), motion, factor = random_pose(rng, 2), rng.standard_normal((2, 6)), rng.standard_normal()
+        value, gradient = value_and_gradient(plan, ws, m, x, R)
+        by = by_numbers(plan, 0)
+        add_by_numbers(plan, m, x, R, motion, factor, value, by)
+        exact = by_its_numbers(plan, ws, m, x, R, motion, factor)
+        size = 1.0 + max(np.abs(each).max() for each in exact.values())
+        for name, expected in exact.items():
+            np.testing.assert_allclose(np.ravel(getattr(by, name)[m]), expected, atol=1e-7 * size, err_msg=name)
+        along = np.sum(gradient * motion) / plan.measures.weight[m]
+        assert by.weight[m] == pytest.approx(along + factor * value, rel=1e-12)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-9, 1e-6, 9.9e-4, 1.01e-3, 0.1, 1.0, 2.5, 3.0])
