@@ -21,6 +21,8 @@ from varint.model.rotation import vector_from_matrix
 from varint.model.state import State
 
 MEASURED = ("u", "v", "w", "c", "weight")
+OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest", "limit", "restitution")  # fields of `ByNumbers`
+OF_STAGES = ("h", "load", "input", "target", "effort", "state", "push")  # those with one entry a stage
 OTHERS = ("loads", "constraints", "limits")
 STEP = 1e-3  # of dt: of the differences of functions of time
 
@@ -79,8 +81,10 @@ class Adjoint:
         share = (self.by.h[rest] - self.by.h[k]) / other.h[k]
         self.by_start += share * gap
         law_state += share * states
-        for name in vars(other).keys() - {"value", "rate", "rotation", "words", "address"}:
+        for name in OF_NUMBERS:
             getattr(self.by, name)[...] += share * getattr(other, name)
+        for name in OF_STAGES:
+            getattr(self.by, name)[k] += share * getattr(other, name)[k]
         add_gap_at(plan, ws, tape.impacts, j, share, self.by)
         self.sizes[rest] += self.sizes[k]
         self.sizes[k] = 0.0
