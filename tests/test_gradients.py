@@ -108,6 +108,14 @@ def test_through_an_impact(rng, restitution):
     assert abs(found["stop.lower"]) > 1e-3
 
 
+def test_an_impact_without_speed_has_no_derivative(monkeypatch):
+    monkeypatch.setattr("varint.gradients.adjoint.GRAZING", 1e3)  # as if it were the slowest of all
+    mechanism = with_forces(vi.mechanisms.n_pendulum(1), vi.JointStop("stop", joint="joint 1", lower=-0.1, upper=3.0))
+    start = mechanism.state(rates={"joint 1": -2.5})
+    with pytest.raises(vi.ArgumentError, match="jointstop 'stop' is met without speed"):
+        vi.gradient(mechanism, lambda s: 0.0, 0.2, 0.01, with_respect_to=["gravity"], state=start)
+
+
 def test_through_several_impacts(rng):
     """A bouncing ball: its height after bounces is that of the closed form, and so are the slopes."""
     e, g, height, v = 0.8, 9.81, 0.2, 1.0

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from varint.errors import MechanismError
+from varint.errors import ArgumentError, MechanismError
 from varint.gradients.given import Given
 from varint.gradients.numbers import OTHER_PARTS, differences
 from varint.gradients.objective import motion_between
@@ -24,6 +24,7 @@ MEASURED = ("u", "v", "w", "c", "weight")
 OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest", "limit", "restitution")  # fields of `ByNumbers`
 OF_STAGES = ("h", "load", "input", "target", "effort", "state", "push")  # those with one entry a stage
 OTHERS = ("loads", "constraints", "limits")
+GRAZING = 1e-12  # of the fastest motion: how fast a stop is met at least
 STEP = 1e-3  # of dt: of the differences of functions of time
 
 
@@ -78,6 +79,9 @@ class Adjoint:
         other, gap, states = by_numbers(plan, self.run.count), np.zeros_like(self.by_start), np.zeros_like(law_state)
         gap_at(plan, ws, tape.impacts, j, gap)
         carry_back(plan, ws, tape, work, (k, k + 1), gap, states, other)
+        if abs(other.h[k]) <= GRAZING * np.abs(tape.velocity[k]).max() * self.run.compiled.length:
+            force = self.run.mechanism.forces[self.run.compiled.force[plan.limits.element[tape.impacts.limit[j]]]]
+            raise ArgumentError(f"{force.label} is met without speed, where the instant of an impact has no derivative")
         share = (self.by.h[rest] - self.by.h[k]) / other.h[k]
         self.by_start += share * gap
         law_state += share * states
