@@ -2,7 +2,9 @@
 
 import time
 
+import mujoco
 import numpy as np
+from work_precision import as_mjcf
 
 import varint as vi
 from varint.kernels.configuration import place_anew
@@ -55,6 +57,18 @@ def costs(links):
     }
 
 
+def mujoco_cost(links):
+    """us, of MuJoCo's derivatives of a step of the same chain, by centred differences in compiled code."""
+    model = mujoco.MjModel.from_xml_string(as_mjcf(vi.mechanisms.n_pendulum(links), 1e-3))
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    data = mujoco.MjData(model)
+    data.qvel[:] = 0.3
+    A = np.zeros((2 * model.nv, 2 * model.nv))
+    mujoco.mj_forward(model, data)
+    return microseconds(lambda: mujoco.mjd_transitionFD(model, data, 1e-6, True, A, None, None, None))
+
+
 if __name__ == "__main__":
     for links in (2, 5, 10, 20, 50):
-        print(f"{links} links:", ", ".join(f"{what} {cost:.0f} us" for what, cost in costs(links).items()))
+        found = costs(links) | {"MuJoCo": mujoco_cost(links)}
+        print(f"{links} links:", ", ".join(f"{what} {cost:.0f} us" for what, cost in found.items()))

@@ -139,7 +139,8 @@ BACK = [pytest.param(scheme, marks=[] if scheme == "bdf2" else pytest.mark.slow)
 @pytest.mark.parametrize("scheme", BACK)
 @pytest.mark.parametrize("name", [name for name in vi.mechanisms.NAMES if name != "escapement"])
 def test_catalogue_forwards_and_back(name, scheme):
-    agree(getattr(vi.mechanisms, name)(), scheme)
+    near_singular = name in ("delta_robot", "andrews_squeezer")
+    agree(getattr(vi.mechanisms, name)(), scheme, tolerance=1e-11 if near_singular else 1e-12)
 
 
 @pytest.mark.parametrize("scheme", BACK)
