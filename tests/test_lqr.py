@@ -114,7 +114,7 @@ def test_what_it_refuses():
         vi.lqr(vi.mechanisms.four_bar())
     with pytest.raises(vi.StateError, match="is not at rest in this state"):
         vi.lqr(mechanism, mechanism.state())
-    with pytest.raises(vi.ArgumentError, match="Q must be of shape"):
+    with pytest.raises(vi.ArgumentError, match="Q must be a number, a diagonal"):
         vi.lqr(mechanism, top, np.eye(3))
     with pytest.raises(vi.ArgumentError, match="Q must be symmetric"):
         vi.lqr(mechanism, top, np.triu(np.ones((4, 4))))
@@ -133,3 +133,12 @@ def test_what_it_refuses():
         vi.lqr(beside, vi.equilibrium(beside))
     with pytest.raises(vi.ArgumentError, match="has no force 'motor', which the regulator commands"):
         vi.lqr(mechanism, top).closed_loop(vi.mechanisms.four_bar())
+
+
+def test_weights_as_numbers_and_diagonals():
+    cart = vi.mechanisms.cart_pole()
+    upright = cart.state(coordinates={"pivot": np.pi})
+    given = {"dt": 0.01, "R": np.array([[2.0]]), "Q": np.diag([10.0, 10.0, 1.0, 1.0])}
+    whole = vi.lqr(cart, upright, **given)
+    short = vi.lqr(cart, upright, Q=[10.0, 10.0, 1.0, 1.0], R=2.0, dt=0.01)
+    np.testing.assert_array_equal(short.K, whole.K)

@@ -107,6 +107,8 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
         g = np.array(mechanism.gravity)
         size = np.full(3, np.abs(g).max() or 1.0)
         return Number(name, g, lambda changed: dataclasses.replace(mechanism, gravity=changed), size)
+    if name.startswith(f"{START}."):
+        raise ArgumentError(f"there is no {name!r}: {START!r} has them all, and vi.redmax.gradient alone has its parts")
     owner, _, attribute = name.rpartition(".") if "." in name else (name, "", "")
     items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
     if not items:

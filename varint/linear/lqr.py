@@ -85,7 +85,8 @@ def lqr(
         An equilibrium with the inputs that the forces have there; `equilibrium` finds one where not given.
     Q, R : (2 n, 2 n), (m, m), optional
         Weights of coordinates and their rates, and of inputs, in the order of `Linearization`; symmetric, Q positive
-        semidefinite, R positive definite. Ones on the diagonal where not given.
+        semidefinite, R positive definite. Also their diagonals (2 n,), (m,), or one number for all of that. Ones on the
+        diagonal where not given.
     dt : float, optional
         s: gains for inputs that are held over steps of dt, by the derivative of a step. Else in continuous time.
     order, scheme
@@ -122,7 +123,10 @@ def _weight(given: ArrayLike | None, size: int, what: str, least: float) -> np.n
     """A symmetric weight (size, size) whose eigenvalues are above ``least`` of the largest."""
     if given is None:
         return np.eye(size)
-    weight = in_a_shape(given, ((size, size),), what, ArgumentError, f"of shape ({size}, {size})")
+    shapes, wanted = ((), (size,), (size, size)), f"a number, a diagonal ({size},), or of shape ({size}, {size})"
+    weight = in_a_shape(given, shapes, what, ArgumentError, wanted)
+    if weight.ndim < 2:
+        weight = np.diag(np.broadcast_to(weight, size))
     if np.abs(weight - weight.T).max() > SEMIDEFINITE * np.abs(weight).max(initial=0.0):
         raise ArgumentError(f"{what} must be symmetric")
     sizes = np.linalg.eigvalsh(weight)
@@ -137,8 +141,8 @@ def _check_rest(system: Linearization) -> None:
     if np.abs(system.offset).max() > AT_REST * max(1.0, np.abs(change).max()):
         raise StateError(
             f"'{system.mechanism}' is not at rest in this state: with the inputs that the forces have there, x' is"
-            f" {np.abs(system.offset).max():.3g} at most. Give state=vi.equilibrium(mechanism, state), or the inputs"
-            " that hold it"
+            f" {np.abs(system.offset).max():.3g} at most. Give the equilibrium itself (vi.equilibrium finds stable ones"
+            " alone), or the inputs that hold the state"
         )
 
 
