@@ -26,7 +26,7 @@ LAYERS = [
     {"integrators", "redmax"},
     {"simulation"},
     {"step_choice", "gradients", "linear"},
-    {"viz"},
+    {"viz", "bridges"},
     {"comparison"},
     {"ensembles"},
     {"studies"},

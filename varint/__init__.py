@@ -87,6 +87,7 @@ __all__ = [
 ]
 
 LINEAR = ("equilibrium", "inverse_dynamics", "linearize", "lqr", "modes", "periodic_orbit")  # imported when asked for
+PACKAGES = ("bridges", "redmax")  # imported when asked for
 STUDIES = {  # function to its module: imported when asked for
     "crossings": "crossings",
     "energy_trend": "trend",
@@ -101,8 +102,8 @@ STUDIES = {  # function to its module: imported when asked for
 
 
 def __getattr__(name: str) -> Any:
-    if name == "redmax":  # slow to import, so only when asked for
-        return importlib.import_module("varint.redmax")
+    if name in PACKAGES:
+        return importlib.import_module(f"varint.{name}")
     if name == "compare":
         return importlib.import_module("varint.comparison").compare
     if name in ("Gradient", "StateGradient", "gradient"):
@@ -119,7 +120,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__", "redmax"])
+    return sorted([*__all__, "__version__", *PACKAGES])
 
 
 def _version() -> str:

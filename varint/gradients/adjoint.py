@@ -25,13 +25,14 @@ OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest", "limit", "restitu
 OF_STAGES = ("h", "load", "input", "target", "effort", "state", "push")  # those with one entry a stage
 OTHERS = ("loads", "constraints", "limits")
 GRAZING = 1e-12  # of the fastest motion: how fast a stop is met at least
-STEP = 1e-3  # of dt: of the differences of functions of time
+STEP = 1e-3  # of differences by dt, as a share of it
 
 
 class Adjoint:
-    """The gradient by all that a run depends on, of an objective with the gradients ``by_states`` (nodes, nb, 12).
+    """The gradient of an objective by all that a run depends on, by one sweep back along its stages.
 
-    These are by position, rotation vector (body axes), velocity and angular velocity at the run's nodes.
+    ``by_states`` (nodes, nb, 12): the gradient by position, rotation vector (body axes), velocity and angular velocity
+    at the run's nodes.
     """
 
     def __init__(self, run: TapedRun, by_states: np.ndarray) -> None:
@@ -40,12 +41,12 @@ class Adjoint:
         self.by, self.ws = by_numbers(plan, run.count), workspace(plan, 1, run.compiled.functions)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
         self.by_rate: list[np.ndarray] = []  # (nr,) of the targets, at the start and at the run's nodes
-        self.sizes = run.tape.h[: run.count] / run.dt  # of the stages, as they change with dt
+        self.impact = int(run.tape.impacts.count[0]) - 1  # the last one that was not passed yet
         law_state = np.zeros(states_of(plan))
         work, befores = tangent_work(plan), [0, *(node.stages for node in run.nodes[:-1])]
         for before, node, by_state in reversed(list(zip(befores, run.nodes, self.by_states, strict=True))):
             here = by_state.copy()
-            velocities_back(plan, _at(node, plan, self.ws), 0, here, self.by)
+            velocities_back(plan, _load_node(node, plan, self.ws), 0, here, self.by)
             self.by_rate.insert(0, self.ws.increment_row.copy())
             self.by_start += here
             self._back(before, node.stages, work, law_state)
@@ -53,16 +54,19 @@ class Adjoint:
         self.given = Given(run, self.by, self.by_rate)
 
     def _back(self, first: int, last: int, work: Tangent, law_state: np.ndarray) -> None:
-        """Take the gradient from after so many stages of the run back to after fewer, through the impacts between."""
+        """Take the gradient by the state after stage ``last`` - 1 back to that before stage ``first``."""
         plan, ws, tape, impacts = self.run.compiled.plan, self.ws, self.run.tape, self.run.tape.impacts
-        for j in range(int(impacts.count[0]) - 1, -1, -1):
+        while self.impact >= 0:
+            j = self.impact
             stage, timed = int(impacts.stage[j]), bool(impacts.timed[j])
-            if first + timed <= stage < last + timed:  # a timed one belongs to the stage before it
-                carry_back(plan, ws, tape, work, (stage, last), self.by_start, law_state, self.by)
-                impact_back(plan, ws, impacts, j, self.by_start, self.by)
-                last = stage - timed
-                if timed:
-                    self._timed_stage_back(j, work, law_state)
+            if stage < first + timed:  # a timed one belongs to the stage before it
+                break
+            carry_back(plan, ws, tape, work, (stage, last), self.by_start, law_state, self.by)
+            impact_back(plan, ws, impacts, j, self.by_start, self.by)
+            last = stage - timed
+            if timed:
+                self._timed_stage_back(j, work, law_state)
+            self.impact -= 1
         carry_back(plan, ws, tape, work, (first, last), self.by_start, law_state, self.by)
 
     def _timed_stage_back(self, j: int, work: Tangent, law_state: np.ndarray) -> None:
@@ -72,9 +76,9 @@ class Adjoint:
         """
         plan, ws, tape = self.run.compiled.plan, self.ws, self.run.tape
         k = int(tape.impacts.stage[j]) - 1
-        rest = int(np.flatnonzero(tape.node[: self.run.count] == tape.node[k])[-1])
+        last = int(np.flatnonzero(tape.node[: self.run.count] == tape.node[k])[-1])  # of the step
         carry_back(plan, ws, tape, work, (k, k + 1), self.by_start, law_state, self.by)
-        if rest == k:
+        if last == k:  # the limit is met at the very end of the step: nothing gets shorter
             return
         other, gap, states = by_numbers(plan, self.run.count), np.zeros_like(self.by_start), np.zeros_like(law_state)
         gap_at(plan, ws, tape.impacts, j, gap)
@@ -82,23 +86,23 @@ class Adjoint:
         if abs(other.h[k]) <= GRAZING * np.abs(tape.velocity[k]).max() * self.run.compiled.length:
             force = self.run.mechanism.forces[self.run.compiled.force[plan.limits.element[tape.impacts.limit[j]]]]
             raise ArgumentError(f"{force.label} is met without speed, where the instant of an impact has no derivative")
-        share = (self.by.h[rest] - self.by.h[k]) / other.h[k]
-        self.by_start += share * gap
-        law_state += share * states
+        multiplier = (self.by.h[last] - self.by.h[k]) / other.h[k]  # of the condition that the gap is zero
+        self.by_start += multiplier * gap
+        law_state += multiplier * states
         for name in OF_NUMBERS:
-            getattr(self.by, name)[...] += share * getattr(other, name)
+            getattr(self.by, name)[...] += multiplier * getattr(other, name)
         for name in OF_STAGES:
-            getattr(self.by, name)[k] += share * getattr(other, name)[k]
-        add_gap_at(plan, ws, tape.impacts, j, share, self.by)
-        self.sizes[rest] += self.sizes[k]
-        self.sizes[k] = 0.0
+            getattr(self.by, name)[k] += multiplier * getattr(other, name)[k]
+        add_gap_at(plan, ws, tape.impacts, j, multiplier, self.by)
 
     def _constraints_at_start(self) -> None:
-        """What constraints of forces do at the start: velocities are brought to their rates, and sums kept there."""
+        """The start of constraints of forces: velocities are projected to their rates, and those that are not driven
+        keep the value that they have there."""
         run, plan = self.run, self.run.compiled.plan
-        constraints, bodies, at = plan.constraints, plan.bodies, _at(run.begin, plan, self.ws)
-        if not constraints.row.size:
+        if not plan.constraints.row.size:
+            self.by_rate.insert(0, np.zeros(plan.rows.role.size))
             return
+        constraints, bodies, at = plan.constraints, plan.bodies, _load_node(run.begin, plan, self.ws)
         spin = run.first.angular_velocity[run.compiled.order]
         velocity = np.hstack([run.first.velocity[run.compiled.order], spin])
         brought = velocity_of(bodies, at.momentum)
@@ -115,12 +119,12 @@ class Adjoint:
 
     @cached_property
     def acting(self) -> float:
-        """What the efforts of laws and loads have of `scalars` in the run itself."""
+        """What `scalars` subtracts: the efforts of laws and loads of the run itself, each with the gradient by it."""
         return float(acting(self.run.compiled.plan, self.ws, self.run.tape, self.run.count, self.by))
 
     @cached_property
     def pushing(self) -> float:
-        """The same with the measures of the forces."""
+        """The same with the measures of the forces evaluated anew."""
         return float(pushing(self.run.compiled.plan, self.ws, self.run.tape, self.run.count, self.by))
 
     def by_first_state(self) -> np.ndarray:
@@ -130,18 +134,18 @@ class Adjoint:
         return found[self.run.compiled.slot]
 
     def by_step(self) -> float:
-        """By the size of the steps, of a run of as many of them."""
+        """By the size of the steps, with their number fixed."""
         run = self.run
 
         def inputs(share: float) -> float:
             dt = run.dt * (1.0 + share)
             return self.given.along(run.table(run.mechanism, run.first, dt), dt)
 
-        return float(self.by.h @ self.sizes + differences(inputs, STEP) / run.dt)
+        return float(self.by.h @ run.tape.h[: run.count] + differences(inputs, STEP)) / run.dt
 
 
 def scalars(adjoints: Sequence[Adjoint], changed: Mechanism, start: State) -> list[float]:
-    """Functions of the description with the same derivatives as the objectives of a run: values for a ``changed`` one.
+    """Functions of the description whose derivatives are those of the objectives of one run, for a ``changed`` one.
 
     ``start``: where the run of the ``changed`` mechanism starts. Raises MechanismError where it has other parts.
     """
@@ -152,15 +156,15 @@ def scalars(adjoints: Sequence[Adjoint], changed: Mechanism, start: State) -> li
     if differ(before.products.table, plan.products.table):
         raise MechanismError("there is no gradient by the motions of a joint that is a product of exponentials")
     table, ws = run.table(changed, start, run.dt), workspace(plan, 1, compiled.functions)
-    anchors = any(differ(a[before.rows.role.size :], b[before.rows.role.size :]) for a, b in measured(before, plan))
-    efforts = anchors or any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
+    measures = any(differ(a[before.rows.role.size :], b[before.rows.role.size :]) for a, b in measured(before, plan))
+    efforts = any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
     velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
     moved = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
     found = []
     for adjoint in adjoints:
         by = adjoint.by
         total = along_numbers(by, before, plan) + adjoint.given.along(table, run.dt) + np.sum(adjoint.by_start * moved)
-        if anchors:
+        if measures:
             total += pushing(plan, ws, run.tape, run.count, by) - adjoint.pushing
         elif efforts:
             total += acting(plan, ws, run.tape, run.count, by) - adjoint.acting
@@ -179,7 +183,7 @@ def same_structure(before: Plan, after: Plan) -> bool:
 
 
 def differ(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays do."""
+    """Whether two arrays are not the same."""
     return not np.array_equal(a, b)
 
 
@@ -194,7 +198,7 @@ def along_numbers(by: ByNumbers, before: Plan, after: Plan) -> float:
     total = 0.0
     for name in ("mass", "inertia", "gravity"):
         total += np.sum(getattr(by, name) * (getattr(after.bodies, name) - getattr(before.bodies, name)))
-    for name in MEASURED:  # of the measures of forces it is zero
+    for name in MEASURED:  # zero for the measures of forces, see `pushing`
         total += np.sum(getattr(by, name) * (getattr(after.measures, name) - getattr(before.measures, name)))
     for name in ("limit", "restitution"):
         field = "value" if name == "limit" else name
@@ -206,18 +210,18 @@ def along_numbers(by: ByNumbers, before: Plan, after: Plan) -> float:
 
 
 def momentum_of(bodies: Bodies, velocity: np.ndarray) -> np.ndarray:
-    """(nb, 6) of velocities (nb, 6)."""
+    """Momenta (nb, 6) of velocities (nb, 6)."""
     spin = np.einsum("nab,nb->na", bodies.inertia, velocity[:, 3:])
     return np.hstack([bodies.mass[:, None] * velocity[:, :3], spin])
 
 
 def velocity_of(bodies: Bodies, momentum: np.ndarray) -> np.ndarray:
-    """(nb, 6) of momenta (nb, 6)."""
+    """Velocities (nb, 6) of momenta (nb, 6)."""
     spin = np.einsum("nab,nb->na", bodies.inverse_inertia, momentum[:, 3:])
     return np.hstack([momentum[:, :3] / bodies.mass[:, None], spin])
 
 
-def _at(node: Node, plan: Plan, ws: Workspace) -> Workspace:
+def _load_node(node: Node, plan: Plan, ws: Workspace) -> Workspace:
     """The workspace with the node as pose 0."""
     ws.position[0], ws.quat[0], ws.momentum[:] = node.position, node.quat, node.momentum
     ws.efforts.value_near[:], ws.efforts.target[:] = node.value_near, node.target

@@ -14,7 +14,7 @@ class Given:
     ----------
     run : TapedRun
     by : ByNumbers
-        Of its stages.
+        The gradient by what acted in its stages.
     by_rate : list of (nr,)
         By the rates of targets, at the start and at the nodes of the run's states.
 
@@ -44,7 +44,7 @@ class Given:
         ):
             for k, e in enumerate(elements):
                 np.add.at(table[:, e], at, (weight * target[:, k : k + 1])[:, 0])
-        for number, by_rates in zip([0, *run.at], by_rate, strict=False):
+        for number, by_rates in zip([0, *run.at], by_rate, strict=True):
             self.rate[min(number, last), elements] += by_rates[rows]
 
     def along(self, table: np.ndarray, dt: float) -> float:

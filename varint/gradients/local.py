@@ -20,14 +20,14 @@ from varint.model.rotation import rotation_matrix
 
 
 class Local:
-    """The derivatives of an objective by single numbers, where they can be had so.
+    """The derivatives of an objective by single numbers, where that takes no compilation.
 
     Parameters
     ----------
     adjoint : Adjoint
         Of the objective.
     from_reference : bool
-        Whether the run starts from ``mechanism.state()``, not from a state that stays where numbers change.
+        Whether the run starts from ``mechanism.state()``, which moves with the numbers, not from a state that is given.
     """
 
     def __init__(self, adjoint: Adjoint, from_reference: bool) -> None:
@@ -49,9 +49,9 @@ class Local:
         """By a mass or an inertia."""
         assert number.field is not None
         body, attribute, _ = number.field
-        if attribute not in ("mass", "inertia") or not self._no_force_has_a_mass:
+        if attribute not in ("mass", "inertia") or not self._forces_ignore_mass:
             return None
-        if self.from_reference and not self._at_reference:  # how a loop is closed depends on the masses
+        if self.from_reference and not (self._at_reference and self._at_rest):  # how a loop follows depends on masses
             return None
         i, run, adjoint = self.mechanism.body_index[body.name], self.adjoint.run, self.adjoint
         slot = run.compiled.slot[i]
@@ -61,12 +61,12 @@ class Local:
         return 0.5 * (whole + whole.T)
 
     def _by_joint(self, number: Number) -> np.ndarray | None:
-        """By the point of a joint, which is fixed to both of its bodies."""
+        """By the point of a joint, where it is one point of both of its bodies."""
         assert number.field is not None
         joint, attribute, changed = number.field
         if attribute != "point" or not is_one_point(joint):
             return None
-        if not (self._at_reference and self._at_rest and self._no_force_has_a_point):
+        if not (self._at_reference and self._at_rest and self._forces_ignore_points):
             return None
         compiled, mechanism = self.adjoint.run.compiled, self.mechanism
         k = int(np.flatnonzero(compiled.joints == mechanism.joints.index(joint))[0])
@@ -87,7 +87,7 @@ class Local:
         return np.array([(rows(step, each) - rows(-step, each)) / (2.0 * step) for step, each in pairs])
 
     def _by_force(self, number: Number) -> np.ndarray | None:
-        """By a number of laws of efforts along the same measures, which press no load on."""
+        """By a number of laws that keep their measures, and whose efforts are no normal force of a sliding load."""
         assert number.field is not None
         run, (force, _, changed), given = self.adjoint.run, number.field, self.plan.laws
         before = force.elements(self.mechanism)
@@ -133,7 +133,7 @@ class Local:
 
     @cached_property
     def _at_reference(self) -> bool:
-        """Whether the run starts in the reference configuration, whatever the numbers are."""
+        """Whether the run starts in the reference configuration."""
         first, bodies = self.adjoint.run.first, self.mechanism.bodies
         positions, quats = np.array([body.position for body in bodies]), np.array([body.quat_wxyz for body in bodies])
         there = np.array_equal(first.position, positions) and np.array_equal(first.quat_wxyz, quats)
@@ -145,13 +145,13 @@ class Local:
         return not (first.velocity.any() or first.angular_velocity.any())
 
     @cached_property
-    def _no_force_has_a_mass(self) -> bool:
+    def _forces_ignore_mass(self) -> bool:
         bodies = [dataclasses.replace(body, mass=2.0 * body.mass) for body in self.mechanism.bodies]
         changed = dataclasses.replace(self.mechanism, bodies=bodies)
         return all(alike(force.elements(self.mechanism), force.elements(changed)) for force in self.mechanism.forces)
 
     @cached_property
-    def _no_force_has_a_point(self) -> bool:
+    def _forces_ignore_points(self) -> bool:
         elements = [element for force in self.mechanism.forces for element in force.elements(self.mechanism)]
         return all(isinstance(e, Effort | Constraint) and not any(m.anchored for m in e.measures) for e in elements)
 

@@ -1,4 +1,4 @@
-"""The gradient of a run by the numbers of its plan and by what acted: what each stage and node adds (adjoint.py).
+"""The gradient of a run by the numbers of its plan and by what acted: what its stages add (kernels/adjoint.py).
 
 A stage with residuals F, momenta E and pose Q at its end, duals z of F and gradients e by the momenta and d by the pose
 adds - z . dF + e . dE + d . dQ. Its changes by the numbers of bodies and rows, by loads, inputs, targets and by its
@@ -17,7 +17,7 @@ from varint.kernels.operator import first_row, pair_of
 from varint.kernels.plan import CONSTRAINT
 from varint.kernels.tape import play_stage
 
-SHARE = 1e-3  # of an input, or one: the longest step of differences of a law by its input
+SHARE = 1e-3  # of the size of an input, or of one: the longest step of differences of a law by it
 
 
 @njit
@@ -142,7 +142,9 @@ def _add_efforts(plan, ws, work, k, h, body, by):
             if a >= 0:
                 dual = by.state[k, a]
                 flow = 0.5 * efforts.flow[a]  # by the size of the step: the state in its middle, and at its end
-                by.h[k] += flow * (along * efforts.by_state[a, 0] + dual * (1.0 + efforts.by_state[a, 1]))
+                by.h[k] += flow * (
+                    (along + work.pressing[f]) * efforts.by_state[a, 0] + dual * (1.0 + efforts.by_state[a, 1])
+                )
             if TAKES_INPUT[laws.kind[f]]:
                 by.input[k, laws.element[f]] += _by_input(plan, ws, f, s, half_step, along + work.pressing[f], dual)
 

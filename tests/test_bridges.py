@@ -1,0 +1,227 @@
+"""Runs within JAX and PyTorch: their gradients are those of `vi.gradient` and of differences of runs."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import varint as vi
+from varint.bridges.rollout import Cotangents, RolloutStates
+from varint.gradients.numbers import differences
+from varint.gradients.objective import by_states
+
+DURATION, DT, ORDER = 0.2, 0.01, 4
+TIMES = [0.0, 0.07, 0.2]
+SIZES = (3, 4, 3, 3)
+VALUES = {"mass": np.array([1.3, 0.6]), "length": np.array(0.8)}
+RNG = np.random.default_rng(3)
+WEIGHTS = [RNG.standard_normal((len(TIMES), 2, n)) for n in SIZES]
+
+
+def build(mass, length):
+    """A double pendulum that falls out of a plane, with balls for joints."""
+    sizes = (0.1, 0.05, length), (0.08, 0.1, 0.5)
+    below, end = (0.0, 0.0, -length / 2), (0.1, 0.0, -length - 0.25)
+    first = vi.Body.box("first", sizes[0], mass[0], position=below)
+    second = vi.Body.box("second", sizes[1], mass[1], position=end)
+    joints = [
+        vi.Spherical("shoulder", "world", "first", point=(0.0, 0.0, 0.0)),
+        vi.Spherical("elbow", "first", "second", point=(0.0, 0.0, -length)),
+    ]
+    return vi.Mechanism("pendulum", [first, second], joints, gravity=(3.0, 2.0, -9.0))
+
+
+def loss(states, weights=WEIGHTS):
+    """Of the states as arrays of any library: a small function after the run."""
+    return sum((weight * part**2).sum() for weight, part in zip(weights, states, strict=True))
+
+
+def loss_of_states(states):
+    return float(loss([np.array([getattr(state, name) for state in states]) for name in RolloutStates._fields]))
+
+
+def exact():
+    """By `vi.gradient`, whose objective is differenced by the states."""
+    return vi.gradient(
+        build, loss_of_states, DURATION, DT, order=ORDER, times=TIMES, parameters=VALUES, with_respect_to=list(VALUES)
+    )
+
+
+def by_runs(name, k):
+    """The derivative by a component of a parameter, by differences of runs."""
+
+    def value(share):
+        changed = {key: np.array(array) for key, array in VALUES.items()}
+        changed[name].reshape(-1)[k] += share
+        mechanism = build(changed["mass"], float(changed["length"]))
+        run = vi.simulate(mechanism, DURATION, DT, order=ORDER, tol=1e-13)
+        return loss_of_states([run.state(round(time / DT)) for time in TIMES])
+
+    return differences(value, 1e-3)
+
+
+def check(found):
+    """``found``: the gradient by name."""
+    scale = max(np.abs(found[name]).max() for name in VALUES)
+    for name, value in VALUES.items():
+        runs = np.reshape([by_runs(name, k) for k in range(value.size)], value.shape)
+        np.testing.assert_allclose(found[name], exact()[name], rtol=0, atol=1e-7 * scale, err_msg=name)
+        np.testing.assert_allclose(found[name], runs, rtol=0, atol=1e-7 * scale, err_msg=name)
+
+
+@pytest.fixture
+def jax():
+    jax = pytest.importorskip("jax", reason="needs varint[jax]")
+    with jax.enable_x64(True):
+        yield jax
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="needs varint[torch]")
+
+
+def rollout_of(make, **options):
+    return make(build, DURATION, DT, order=ORDER, times=TIMES, **options)
+
+
+def names_after_the_example(library):
+    """The names that the example of docs/bridges.md for this library has made."""
+    page = (Path(__file__).parent.parent / "docs" / "bridges.md").read_text()
+    (block,) = [block for block in re.findall(r"```python\n(.*?)```", page, re.S) if f"import {library}\n" in block]
+    exec(block, names := {})
+    return names
+
+
+# ------------------------------------------------------------------------------------------ without the libraries
+
+
+def test_cotangents_are_the_gradient_of_their_product_with_the_states():
+    """Those by quaternions too, which are turned into derivatives by rotation vectors."""
+    mechanism = vi.mechanisms.double_pendulum("spherical")
+    run = vi.simulate(mechanism, DURATION, DT)
+    states = [run.state(0), run.state(9)]
+    objective = Cotangents(RolloutStates(*(RNG.standard_normal((2, 2, n)) for n in SIZES)))
+
+    def plain(given):
+        return objective(given)
+
+    args = states, False, mechanism.compiled.length, DURATION
+    np.testing.assert_allclose(by_states(objective, *args)[1], by_states(plain, *args)[1], atol=1e-9)
+
+
+@pytest.mark.parametrize("library", ["jax", "torch"])
+def test_a_missing_library_names_the_extra(library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(vi.ArgumentError, match=rf"needs the package {library}: pip install varint\[{library}\]"):
+        rollout_of(getattr(vi.bridges, f"{library}_rollout"))
+
+
+# ----------------------------------------------------------------------------------------------------- PyTorch
+
+
+def test_torch_has_the_gradient_of_the_run(torch):
+    given = {name: torch.tensor(value, requires_grad=True) for name, value in VALUES.items()}
+    states = rollout_of(vi.bridges.torch_rollout)(given)
+    assert [(*part.shape, part.dtype) for part in states] == [(3, 2, n, torch.float64) for n in SIZES]
+    loss(states, [torch.tensor(weight) for weight in WEIGHTS]).backward()
+    check({name: value.grad.numpy() for name, value in given.items()})
+
+
+def test_torch_composes_with_what_comes_before(torch):
+    """Of numbers of half the bits; what needs no gradient gets none."""
+    rollout = vi.bridges.torch_rollout(build, DURATION, DT, order=ORDER)
+    scale = torch.tensor(0.25, requires_grad=True)
+    mass = torch.exp(scale * torch.tensor([1.0, -1.0]))
+    states = rollout({"mass": mass, "length": 0.8})
+    assert states.position.shape == (1, 2, 3)
+    states.position[0, 1].square().sum().sqrt().backward()
+    values = {"mass": mass.detach().numpy().astype(float), "length": 0.8}
+
+    def distance(state):
+        return float(np.linalg.norm(state.position[1]))
+
+    g = vi.gradient(build, distance, DURATION, DT, order=ORDER, parameters=values, with_respect_to=["mass"])
+    assert float(scale.grad) == pytest.approx(g["mass"] @ (values["mass"] * [1.0, -1.0]), rel=1e-5)
+    assert scale.grad.dtype == torch.float32
+
+
+def test_torch_passes_on_what_is_wrong(torch):
+    rollout = vi.bridges.torch_rollout(build, DURATION, DT, order=1)
+    mass = torch.tensor(VALUES["mass"], requires_grad=True)
+    states = rollout({"mass": mass, "length": 0.8})
+    with pytest.raises(vi.ArgumentError, match="order 2 or more"):
+        states.position.sum().backward()
+    with pytest.raises(vi.ArgumentError, match="parameters"):
+        rollout(mass)
+
+    states = rollout_of(vi.bridges.torch_rollout)({"mass": mass, "length": 0.8})
+    with pytest.raises(vi.ArgumentError, match="finite"):
+        (states.position.sum() * float("nan")).backward()
+    with pytest.raises(vi.ArgumentError, match=r"no argument 'schem'.*scheme"):
+        rollout_of(vi.bridges.torch_rollout, schem="kahan-li")
+
+
+def test_torch_takes_the_options_of_a_gradient(torch):
+    plain = build(VALUES["mass"], 0.8)
+    options = {"state": plain.state(), "torque": {"second": (0.1, 0.2, 0.0)}, "tol": 1e-11}
+    rollout = rollout_of(vi.bridges.torch_rollout, **options)
+    mass = torch.tensor(VALUES["mass"], requires_grad=True)
+    loss(rollout({"mass": mass, "length": 0.8}), [torch.tensor(weight) for weight in WEIGHTS]).backward()
+    given = {"order": ORDER, "times": TIMES, "parameters": VALUES, "with_respect_to": ["mass"], **options}
+    g = vi.gradient(build, loss_of_states, DURATION, DT, **given)
+    np.testing.assert_allclose(mass.grad.numpy(), g["mass"], rtol=1e-7)
+
+
+def test_torch_example_of_the_page(torch):
+    names = names_after_the_example("torch")
+    after = [names["rollout"]({"mass": 1.0, "length": 0.8 + h}).position[:, 0, 2] for h in (1e-5, -1e-5)]
+    ahead, behind = (float((z + 0.3).square().sum()) for z in after)
+    assert float(names["length"].grad) == pytest.approx((ahead - behind) / 2e-5, rel=1e-7)
+
+
+# ---------------------------------------------------------------------------------------------------------- JAX
+
+
+def test_jax_has_the_gradient_of_the_run(jax):
+    rollout = rollout_of(vi.bridges.jax_rollout)
+    states = rollout(VALUES)
+    assert [(*part.shape, part.dtype) for part in states] == [(3, 2, n, np.float64) for n in SIZES]
+    check(jax.grad(lambda given: loss(rollout(given)))(VALUES))
+
+
+def test_jax_composes_within_jit_and_vmap(jax):
+    """With a small function before the run: the same numbers as outside of them."""
+    rollout = rollout_of(vi.bridges.jax_rollout, bodies=2)
+
+    def of_scale(scale):
+        return loss(rollout({"mass": jax.numpy.exp(scale * np.array([1.0, -1.0])), "length": 0.8}))
+
+    scales = np.array([0.25, -0.1])
+    plain = [jax.value_and_grad(of_scale)(scale) for scale in scales]
+    jitted = [jax.jit(jax.value_and_grad(of_scale))(scale) for scale in scales]
+    mapped = jax.vmap(jax.value_and_grad(of_scale))(scales)
+    np.testing.assert_allclose(jitted, plain, rtol=1e-12)
+    np.testing.assert_allclose(np.transpose(mapped), plain, rtol=1e-12)
+    expected = [differences(lambda share, s=s: float(of_scale(s + share)), 1e-3) for s in scales]
+    np.testing.assert_allclose(np.array(plain)[:, 1], expected, rtol=1e-7)
+
+
+def test_jax_says_what_is_wrong(jax):
+    rollout = vi.bridges.jax_rollout(build, DURATION, DT, order=1)
+    with pytest.raises(vi.ArgumentError, match="order 2 or more"):
+        jax.grad(lambda given: loss(rollout(given), [1.0] * 4))(VALUES)
+    with pytest.raises(vi.ArgumentError, match="bodies="):
+        jax.jit(rollout)(VALUES)
+    with pytest.raises(vi.ArgumentError, match="parameters"):
+        rollout(1.0)
+    with jax.enable_x64(False), pytest.raises(vi.ArgumentError, match="jax_enable_x64"):
+        rollout(VALUES)
+
+
+def test_jax_example_of_the_page(jax):
+    names = names_after_the_example("jax")
+    ahead, behind = (float(names["loss"]({"mass": 1.0, "length": 0.8 + h})) for h in (1e-5, -1e-5))
+    assert float(names["slope"]["length"]) == pytest.approx((ahead - behind) / 2e-5, rel=1e-7)

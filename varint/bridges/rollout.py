@@ -1,0 +1,100 @@
+"""A run as a function from parameters to arrays of states, and its gradient by the cotangents of these."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.errors import ArgumentError
+from varint.gradients import StateGradient, gradient
+from varint.gradients.numbers import made_of
+from varint.gradients.objective import CONJUGATE, nodes_at
+from varint.mechanism import Mechanism
+from varint.model.checks import function_of, known_name, positive
+from varint.model.rotation import quat_product
+from varint.model.state import State
+from varint.running import checked_times
+from varint.simulation import simulate
+
+OPTIONS = ("order", "scheme", "tol", "state", "force", "torque")  # of `simulate` and of `gradient`
+TOL = 1e-12  # m/s, as of `gradient`
+
+
+class RolloutStates(NamedTuple):
+    """Arrays, of the library that was asked, with the states of nb bodies at K times, or their cotangents.
+
+    position : (K, nb, 3) m, world
+    quat_wxyz : (K, nb, 4) body to world, unit
+    velocity : (K, nb, 3) m/s, world
+    angular_velocity : (K, nb, 3) rad/s, body
+    """
+
+    position: Any
+    quat_wxyz: Any
+    velocity: Any
+    angular_velocity: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Cotangents:
+    """The objective whose gradient by the states is ``by``, arrays of numpy."""
+
+    by: RolloutStates
+
+    def __call__(self, states: Sequence[State]) -> float:
+        pairs = zip(RolloutStates._fields, self.by, strict=True)
+        return sum(float(np.sum(by * [getattr(state, name) for state in states])) for name, by in pairs)
+
+    def gradient(self, states: Sequence[State]) -> list[StateGradient]:
+        position, quat, *rates = self.by
+        turned = [by_rotation(state.quat_wxyz, by) for state, by in zip(states, quat, strict=True)]
+        return [StateGradient(*each) for each in zip(position, turned, *rates, strict=True)]
+
+
+class Rollout:
+    """The run of what ``build`` makes; ``options`` are some of ``OPTIONS``.
+
+    It takes arrays that numpy can read, and gives numpy's.
+    """
+
+    def __init__(
+        self,
+        build: Callable[..., Mechanism],
+        duration: float,
+        dt: float,
+        times: ArrayLike | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.build = function_of(build, "build", ArgumentError)
+        self.duration, self.dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+        self.nodes = [steps] if times is None else nodes_at(times, self.dt, steps)
+        for name in options:
+            known_name(name, OPTIONS, "a rollout has no argument", ArgumentError)
+        self.options = {"tol": TOL, **options}
+
+    def states(self, parameters: Mapping[str, Any]) -> RolloutStates:
+        """Of the run with these parameters."""
+        mechanism, _ = made_of(self.build, parameters)
+        run = simulate(mechanism, self.duration, self.dt, **self.options)
+        return RolloutStates(*(getattr(run, name)[self.nodes] for name in RolloutStates._fields))
+
+    def back(self, parameters: Mapping[str, Any], names: Sequence[str], cotangents: Sequence[Any]) -> list[np.ndarray]:
+        """The cotangents of the parameters ``names``, from those of the states: one sweep back along the run."""
+        found = gradient(
+            self.build,
+            Cotangents(RolloutStates(*map(np.asarray, cotangents))),
+            self.duration,
+            self.dt,
+            with_respect_to=names,
+            times=np.multiply(self.nodes, self.dt),
+            parameters=parameters,
+            **self.options,
+        )
+        return [np.asarray(found[name], dtype=float) for name in names]
+
+
+def by_rotation(quat: np.ndarray, by_quat: np.ndarray) -> np.ndarray:
+    """(nb, 3) derivatives by rotation vectors in body axes, from (nb, 4) those by quaternions: dq = q (0, theta/2)."""
+    return 0.5 * quat_product(quat * CONJUGATE, by_quat)[:, 1:]

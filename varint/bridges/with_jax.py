@@ -1,0 +1,91 @@
+"""A run as a function of JAX."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from varint.bridges.rollout import Rollout, RolloutStates
+from varint.errors import ArgumentError
+from varint.io.tables import optional
+from varint.mechanism import Mechanism
+from varint.model.checks import of_type, whole_number
+
+SIZES = (3, 4, 3, 3)  # of the states' parts
+
+
+def jax_rollout(
+    build: Callable[..., Mechanism],
+    duration: float,
+    dt: float,
+    *,
+    times: ArrayLike | None = None,
+    order: int | None = None,
+    bodies: int | None = None,
+    **options: Any,
+) -> Callable[[Mapping[str, Any]], RolloutStates]:
+    """A run as a function of JAX that can be differentiated once, in reverse (docs/bridges.md).
+
+    Parameters
+    ----------
+    build : function
+        Of parameters by name, floats or arrays of numpy; makes the mechanism.
+    duration, dt, order
+        As of `varint.gradient`.
+    times : (K,), optional
+        s, rising; whole steps. The last node where not given.
+    bodies : int, optional
+        How many the mechanism has, nb; needed within ``jax.jit`` and ``jax.vmap``, which ask for shapes before a run.
+    options
+        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as of `varint.gradient`.
+
+    Returns
+    -------
+    function
+        Of a dict of name to array, which are taken as float64; gives `RolloutStates` of such arrays. The backward pass
+        is one `varint.gradient` by all parameters. Within ``jit`` both are callbacks on the host.
+
+    Raises
+    ------
+    ArgumentError
+        JAX is missing (``varint[jax]``), or a wrong argument. The function raises it where ``jax_enable_x64`` is off or
+        ``bodies`` is needed, and what `varint.simulate` raises; its backward pass what `varint.gradient` does.
+    """
+    jax = optional("jax", "jax")
+    rollout = Rollout(build, duration, dt, times, {"order": order, **options})
+    if bodies is not None:
+        whole_number(bodies, "bodies", 1, ArgumentError)
+
+    def on_host(function: Callable, types: Callable[[], Any], *values: Any) -> Any:
+        """At once where the values are known, so that errors come as they are raised; else as a callback."""
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values)):
+            return jax.pure_callback(function, types(), *values, vmap_method="sequential")
+        return jax.tree.map(jax.numpy.asarray, function(*values))
+
+    def types() -> RolloutStates:
+        if bodies is None:
+            raise ArgumentError("within jax.jit and jax.vmap jax_rollout needs bodies=, how many the mechanism has")
+        return RolloutStates(*(jax.ShapeDtypeStruct((len(rollout.nodes), bodies, n), float) for n in SIZES))
+
+    def forward(parameters: dict) -> RolloutStates:
+        return on_host(rollout.states, types, parameters)
+
+    def back(parameters: dict, cotangents: RolloutStates) -> dict:
+        return dict(zip(parameters, rollout.back(parameters, list(parameters), cotangents), strict=True))
+
+    def backward(parameters: dict, cotangents: RolloutStates) -> tuple[dict]:
+        def like() -> dict:
+            return {name: jax.ShapeDtypeStruct(value.shape, float) for name, value in parameters.items()}
+
+        return (on_host(back, like, parameters, cotangents),)
+
+    differentiable = jax.custom_vjp(forward)
+    differentiable.defvjp(lambda parameters: (forward(parameters), parameters), backward)
+
+    def run(parameters: Mapping[str, Any]) -> RolloutStates:
+        if not jax.config.jax_enable_x64:
+            raise ArgumentError("a rollout needs float64: call jax.config.update('jax_enable_x64', True) at the start")
+        given = of_type(parameters, Mapping, "parameters", ArgumentError)
+        return differentiable({name: jax.numpy.asarray(value, dtype=float) for name, value in given.items()})
+
+    return run
