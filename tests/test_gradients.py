@@ -116,6 +116,33 @@ def test_an_impact_without_speed_has_no_derivative(monkeypatch):
         vi.gradient(mechanism, lambda s: 0.0, 0.2, 0.01, with_respect_to=["gravity"], state=start)
 
 
+def test_through_two_impacts_at_one_instant():
+    """Two balls that are alike meet the floor together."""
+
+    def build(restitution, lower):
+        places = {"a": (0.0, 0.0, 0.2), "b": (1.0, 0.0, 0.2)}
+        balls = [vi.Body.sphere(name, 0.05, 2.0, position=place) for name, place in places.items()]
+        slides = [vi.Prismatic(f"slide {n}", "world", n, point=place, axis=(0, 0, 1)) for n, place in places.items()]
+        floors = [
+            vi.JointStop(f"floor {n}", joint=f"slide {n}", lower=lower, upper=9.0, restitution=restitution)
+            for n in "ab"
+        ]
+        return vi.Mechanism("two balls", balls, slides, forces=floors)
+
+    def heights(state):
+        return float(state.position[0, 2] + 2.0 * state.position[1, 2])
+
+    def value(restitution, lower):
+        run = vi.simulate(build(restitution, lower), 0.5, 0.01)
+        return heights(run.state(len(run) - 1))
+
+    given = {"restitution": 0.8, "lower": -0.2}
+    found = vi.gradient(build, heights, 0.5, 0.01, parameters=given, with_respect_to=list(given))
+    for name in given:
+        exact = differences(lambda share, name=name: value(**given | {name: given[name] + share}), 1e-4)
+        assert found[name] == pytest.approx(exact, rel=1e-8)
+
+
 def test_through_several_impacts(rng):
     """A bouncing ball: its height after bounces is that of the closed form, and so are the slopes."""
     e, g, height, v = 0.8, 9.81, 0.2, 1.0
