@@ -136,7 +136,8 @@ IMPLICIT, EXPLICIT = ([name for name, kind in SCHEMES.items() if kind.stiff == s
 BACK = [pytest.param(scheme, marks=[] if scheme == "bdf2" else pytest.mark.slow) for scheme in IMPLICIT]
 
 
-@pytest.mark.parametrize("scheme", BACK)
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", IMPLICIT)
 @pytest.mark.parametrize("name", [name for name in vi.mechanisms.NAMES if name != "escapement"])
 def test_catalogue_forwards_and_back(name, scheme):
     near_singular = name in ("delta_robot", "andrews_squeezer")

@@ -132,7 +132,7 @@ def check_transpose(marched, rng, steps):
     assert np.abs(ahead - behind).max() < (1e-11 if marched.plan.products.start.size else 1e-12) * size
 
 
-@pytest.mark.parametrize("order", [2, 4, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("order", [2, *(pytest.param(order, marks=pytest.mark.slow) for order in (4, 8))])
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_catalogue(rng, name, order):
     mechanism = getattr(vi.mechanisms, name)()
@@ -145,7 +145,7 @@ def test_catalogue(rng, name, order):
     assert largest_error(marched.forward(change, 2)[0], marched.differences(change[0], 2)) < 1e-6
 
 
-@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_forces_and_couplings(rng, name, order):
     mechanism = force_samples.with_forces(force_samples.sample_mechanism(np.random.default_rng(1)), *SAMPLES[name])
@@ -169,7 +169,7 @@ def two_form(a, b, angular):
     return np.sum(x * q - y * p) + np.sum(s * l - t * k) + np.sum(angular * np.cross(s, t))
 
 
-@pytest.mark.parametrize("order", [2, 4, 6, 8])
+@pytest.mark.parametrize("order", [2, 4, *(pytest.param(order, marks=pytest.mark.slow) for order in (6, 8))])
 @pytest.mark.parametrize("name", ["n_pendulum", "spinning_top", "four_bar", "jansen_leg", "bricard", "sarrus"])
 def test_steps_keep_the_two_form(rng, name, order):
     """M^T J M = J, with J that of the momenta in body axes."""
