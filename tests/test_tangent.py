@@ -54,14 +54,15 @@ class Marched:
         return G[:, :-1].reshape(len(G), 6 * nb)
 
     def changes(self, rng, count):
-        """(count, nb, 12) random ones, of poses that keep the joints closed."""
+        """(count, nb, 12) random ones as large as the state, of poses that keep the joints closed."""
         self.march.restore(self.before)
         _, sizes, V = np.linalg.svd(self.jacobian())
         motions = V[int((sizes > 1e-8 * max(sizes.max(initial=0.0), 1.0)).sum()) :]
         nb = self.plan.bodies.mass.size
         pose = (rng.standard_normal((count, len(motions))) @ motions).reshape(count, nb, 6)
         pose *= min(1.0, self.compiled.length)
-        return np.concatenate([pose, rng.standard_normal((count, nb, 6))], axis=2)
+        momentum = rng.standard_normal((count, nb, 6)) * max(1.0, np.abs(self.march.ws.momentum).max())
+        return np.concatenate([pose, momentum], axis=2)
 
     def forward(self, changes, steps):
         self.march.restore(self.before)
