@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import varint.mechanisms as mechanisms
-from varint.analysis.dynamics import accelerations
+from varint.analysis.dynamics import accelerations, energy
 from varint.analysis.trajectory import Trajectory
 from varint.errors import (
     ArgumentError,
@@ -60,6 +60,7 @@ __all__ = [
     "compare",  # noqa: F405  see __getattr__
     "crossings",  # noqa: F405
     "deformable_spring",
+    "energy",
     "ensemble",  # noqa: F405
     "equilibrium",  # noqa: F405
     "gradient",  # noqa: F405

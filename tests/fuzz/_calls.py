@@ -255,7 +255,8 @@ def _run_calls() -> dict[str, Call]:
         ),
         "compare": Call(vi.compare, _rights(**compared), str),
         "compare with one's own": Call(vi.compare, _rights(**compared | {"integrators": lambda: [_same_again]}), str),
-        "accelerations": Call(vi.accelerations, _rights(mechanism=motor, state=motor.state(), t=0.5)),
+        "energy": Call(vi.energy, _rights(mechanism=motor, state=motor.state(), t=0.5), repr),
+        "accelerations": Call(vi.accelerations, _rights(mechanism=motor, state=motor.state(), t=0.5, closed=True)),
         "redmax.EquationsOfMotion": Call(
             vi.redmax.EquationsOfMotion, _rights(mechanism=motor, state=motor.state(), baumgarte=5.0), repr
         ),
@@ -316,13 +317,15 @@ def _study_calls() -> dict[str, Call]:
         "with_respect_to": lambda: ["gravity", "start"],
         "times": None,
         "parameters": None,
+        "of_mechanism": False,
         "tol": 1e-12,
         "force": None,
         "torque": None,
     }
     made_anew = differentiated | {
         "mechanism": lambda: lambda angle: vi.mechanisms.n_pendulum(1, angle=angle),
-        "objective": lambda: lambda states: height(states[0]),
+        "objective": lambda: lambda mechanism, states: height(states[0]),
+        "of_mechanism": True,
         "with_respect_to": lambda: ["angle"],
         "times": (0.01, 0.02),
         "parameters": lambda: {"angle": 0.3},

@@ -1,4 +1,4 @@
-"""Accelerations, reactions and efforts of a mechanism at one state."""
+"""Energy, accelerations, reactions and efforts of a mechanism at one state."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.analysis.forces import forces_at
-from varint.analysis.quantities import joint_drift
+from varint.analysis.quantities import joint_drift, kinetic_energy, potential_energy
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
 from varint.loads import check_no_history, inputs_at
 from varint.mechanism import Mechanism
-from varint.model.checks import finite, of_type
+from varint.model.checks import finite, flag, of_type
 from varint.model.state import State
 
 LARGEST_GAP = 1e-6  # of a joint, in sizes of a part
@@ -33,7 +33,42 @@ class Accelerations(NamedTuple):
     efforts: Mapping[str, float]
 
 
-def accelerations(mechanism: Mechanism, state: State, t: float = 0.0) -> Accelerations:
+class Energy(NamedTuple):
+    """The energy of a mechanism at one state, J.
+
+    kinetic : float
+    gravity : float, zero at the origin
+    forces : dict of force name to its potential energy
+    """
+
+    kinetic: float
+    gravity: float
+    forces: Mapping[str, float]
+
+    @property
+    def total(self) -> float:
+        """J"""
+        return self.kinetic + self.gravity + sum(self.forces.values())
+
+
+def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
+    """The kinetic and potential energy of a mechanism at ``state`` and time ``t``, s, which inputs may depend on.
+
+    Forces on the angle of a hinge take it from -pi to pi.
+
+    Raises ArgumentError for forces that a state does not determine, see `accelerations`; StateError: a wrong state.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    t = finite(t, "t", ArgumentError)
+    x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
+    check_no_history(mechanism, mechanism.compiled)
+    found = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[0][None])
+    potentials = dict(zip(mechanism.force_index, found.potential[0].tolist(), strict=True))
+    kinetic = kinetic_energy(mechanism, v, w)
+    return Energy(float(kinetic[0]), float(potential_energy(mechanism, x)[0]), potentials)
+
+
+def accelerations(mechanism: Mechanism, state: State, t: float = 0.0, *, closed: bool = True) -> Accelerations:
     """The accelerations of a mechanism at ``state`` and time ``t``, s, by the equations in maximal coordinates.
 
     Parameters
@@ -41,6 +76,9 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0) -> Acceler
     mechanism : Mechanism
     state : State
         With closed joints, and velocities that keep them closed and have the rates of prescribed motions.
+    closed : bool
+        Whether open joints are an error. The objective of a `gradient` takes them as they are: its differences move
+        one body at a time.
     t : float
         For inputs that are functions of it.
 
@@ -55,7 +93,8 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0) -> Acceler
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     t = finite(t, "t", ArgumentError)
     x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
-    if (gap := joint_drift(mechanism.compiled, x, quat)[0]) > LARGEST_GAP * mechanism.compiled.length:
+    gap = joint_drift(mechanism.compiled, x, quat)[0]
+    if flag(closed, "closed", ArgumentError) and gap > LARGEST_GAP * mechanism.compiled.length:
         raise StateError(f"the state leaves a joint {gap:.3g} m open: mechanism.assemble(state) closes it")
     check_no_history(mechanism, mechanism.compiled)
     command, bend = inputs_at(mechanism, t, state)

@@ -15,12 +15,12 @@ from varint.errors import ArgumentError
 from varint.gradients.adjoint import Adjoint, scalars
 from varint.gradients.local import Local
 from varint.gradients.numbers import START, STEP_SIZE, Number, by_differences, check_names, made_of, number_of, start_of
-from varint.gradients.objective import Gradient, StateGradient, by_states, nodes_at, stacked
+from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
 from varint.gradients.taped import TapedRun
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.mechanism import Mechanism
-from varint.model.checks import function_of, positive, sequence_of
+from varint.model.checks import flag, function_of, positive, sequence_of
 from varint.model.state import State
 from varint.running import checked_times
 from varint.simulation import check_forces, checked_start
@@ -36,6 +36,7 @@ def gradient(
     times: ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     state: State | None = None,
+    of_mechanism: bool = False,
     order: int | None = None,
     scheme: str | None = None,
     tol: float = 1e-12,
@@ -54,6 +55,9 @@ def gradient(
         the run: derivatives then have a first axis of m. Where an objective that is one number has an attribute
         ``gradient``, a function of the same that gives a `StateGradient` (or four such arrays), or a list of one a
         time, that is taken in place of differences.
+    of_mechanism : bool
+        Whether the objective takes the mechanism before the state or states: that of an energy, a reaction or a joint
+        coordinate, which depend on the numbers themselves too.
     duration, dt, order, scheme, tol, force, torque
         As of `simulate`; no order 1.
     with_respect_to : sequence of str
@@ -92,7 +96,9 @@ def gradient(
     at = [steps] if times is None else nodes_at(times, dt, steps)
     run = TapedRun(made, method, first, dt, positive(tol, "tol", ArgumentError), steps, at, (force, torque))
     states = [node.state for node in run.nodes]
-    value, by_state = by_states(objective, states, times is None, made.compiled.length, duration)
+    alone = times is None
+    of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
+    value, by_state = by_states(of_states, states, alone, made.compiled.length, duration)
     adjoints = [Adjoint(run, each) for each in by_state]
     local = [Local(adjoint, state is None) for adjoint in adjoints]
     by: dict[str, Any] = {}
@@ -105,6 +111,10 @@ def gradient(
             found = [adjoint.given.by_load(*loads[name]) for adjoint in adjoints]
         else:
             found = _by_number(numbers[name], adjoints, local, state)
+        if of_mechanism and name in numbers:
+            found = [
+                a + b for a, b in zip(found, by_itself(objective, numbers[name], made, states, alone), strict=True)
+            ]
         by[name] = stacked(found, not value.ndim)
     return Gradient(value if value.ndim else float(value), by, states)
 

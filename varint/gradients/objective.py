@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError
-from varint.gradients.numbers import START, differences
+from varint.gradients.numbers import START, Number, by_differences, differences
+from varint.mechanism import Mechanism
 from varint.model.checks import array_of, call, function_of, in_a_shape, known_name, sequence_of
 from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
@@ -79,6 +81,28 @@ def nodes_at(times: ArrayLike, dt: float, steps: int) -> list[int]:
     ):
         raise ArgumentError(f"times must rise, from 0 to {steps * dt:g} s, by whole steps of {dt:g} s")
     return at.tolist()
+
+
+def bound(objective: Callable[..., Any], mechanism: Mechanism) -> Callable[..., Any]:
+    """An objective of a mechanism and of states as one of the states."""
+    found, own = partial(objective, mechanism), getattr(objective, "gradient", None)
+    if own is not None:
+        found.gradient = partial(own, mechanism) if callable(own) else own  # type: ignore[attr-defined]
+    return found
+
+
+def by_itself(
+    objective: Callable[..., Any], number: Number, mechanism: Mechanism, states: Sequence[State], alone: bool
+) -> list["float | np.ndarray"]:
+    """The derivatives by a number of an objective of the ``mechanism`` and of states, with the states held.
+
+    One for each number that the objective gives.
+    """
+
+    def values(changed: Mechanism) -> list[float]:
+        return value_of(partial(objective, changed), states, alone).reshape(-1).tolist()
+
+    return by_differences(number, mechanism, values)
 
 
 def by_states(

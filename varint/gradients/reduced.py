@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
 from varint.gradients.numbers import START, Number, by_differences, check_names, made_of, number_of, start_of
-from varint.gradients.objective import Gradient, StateGradient, by_states, nodes_at, stacked
+from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
 from varint.gradients.reduced_records import Setting
 from varint.gradients.reduced_residuals import Described, ReducedAdjoint
 from varint.gradients.reduced_tape import TapedRun
 from varint.loads import is_controlled
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
-from varint.model.checks import by_name, choice, function_of, not_negative, positive, sequence_of
+from varint.model.checks import by_name, choice, flag, function_of, not_negative, positive, sequence_of
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.contacts import is_contact
@@ -48,6 +48,7 @@ def gradient(
     times: ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     state: State | ReducedState | None = None,
+    of_mechanism: bool = False,
     baumgarte: float = 5.0,
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
@@ -60,7 +61,7 @@ def gradient(
 
     Parameters
     ----------
-    mechanism, objective, parameters
+    mechanism, objective, parameters, of_mechanism
         As of `varint.gradient`.
     duration, dt, baumgarte, force, torque, prescribed, chart
         As of `simulate` in reduced coordinates.
@@ -108,7 +109,9 @@ def gradient(
     first = made.state() if state is None else state
     run = TapedRun(made, kind, first, setting, at)
     states = [node.state for node in run.nodes]
-    value, by_state = by_states(objective, states, times is None, made.compiled.length, duration)
+    alone = times is None
+    of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
+    value, by_state = by_states(of_states, states, alone, made.compiled.length, duration)
     adjoints = [ReducedAdjoint(run, each) for each in by_state]
     by: dict[str, Any] = {}
     for name in names:
@@ -118,6 +121,10 @@ def gradient(
             found = [each.by_coordinates(first)[name == START_RATES] for each in adjoints]
         else:
             found = _by_number(numbers[name], adjoints, state)
+        if of_mechanism and name in numbers:
+            found = [
+                a + b for a, b in zip(found, by_itself(objective, numbers[name], made, states, alone), strict=True)
+            ]
         by[name] = stacked(found, not value.ndim)
     return Gradient(value if value.ndim else float(value), by, states)
 
