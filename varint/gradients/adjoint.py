@@ -12,8 +12,9 @@ from varint.gradients.objective import motion_between
 from varint.gradients.taped import Node, TapedRun
 from varint.kernels.adjoint import add_gap_at, carry_back, gap_at, impact_back, velocities_back
 from varint.kernels.by_numbers import acting, add_start, pushing
+from varint.kernels.by_products import holding
 from varint.kernels.configuration import place
-from varint.kernels.plan import Bodies, ByNumbers, Plan, Tangent, Workspace
+from varint.kernels.plan import Bodies, ByNumbers, ByProducts, Plan, Tangent, Workspace
 from varint.kernels.tape import place_limits
 from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
 from varint.mechanism import Mechanism
@@ -38,7 +39,8 @@ class Adjoint:
     def __init__(self, run: TapedRun, by_states: np.ndarray) -> None:
         plan = run.compiled.plan
         self.run, self.by_states = run, np.ascontiguousarray(by_states[:, run.compiled.order])
-        self.by, self.ws = by_numbers(plan, run.count), workspace(plan, 1, run.compiled.functions)
+        nodes = len(run.nodes) + 1 + 4 * int(run.tape.impacts.count[0])  # an impact has two, and a stage of its own
+        self.by, self.ws = by_numbers(plan, run.count, nodes), workspace(plan, 1, run.compiled.functions)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
         self.by_rate: list[np.ndarray] = []  # (nr,) of the targets, at the start and at the run's nodes
         self.impact = int(run.tape.impacts.count[0]) - 1  # the last one that was not passed yet
@@ -93,7 +95,18 @@ class Adjoint:
             getattr(self.by, name)[...] += multiplier * getattr(other, name)
         for name in OF_STAGES:
             getattr(self.by, name)[k] += multiplier * getattr(other, name)[k]
+        self._add_products(other.products, multiplier)
         add_gap_at(plan, ws, tape.impacts, j, multiplier, self.by)
+
+    def _add_products(self, other: ByProducts, factor: float) -> None:
+        """Add ``factor`` times what another record of these joints has."""
+        own, more = self.by.products, int(other.count[0])
+        new = slice(int(own.count[0]), int(own.count[0]) + more)
+        own.count[0] = new.stop
+        for name in ("position", "rotation", "q", "order"):
+            getattr(own, name)[new] = getattr(other, name)[:more]
+        for name in ("motion", "factor"):
+            getattr(own, name)[new] = factor * getattr(other, name)[:more]
 
     def _constraints_at_start(self) -> None:
         """The start of constraints of forces: velocities are projected to their rates, and those that are not driven
@@ -127,6 +140,11 @@ class Adjoint:
         """The same with the measures of the forces evaluated anew."""
         return float(pushing(self.run.compiled.plan, self.ws, self.run.tape, self.run.count, self.by))
 
+    @cached_property
+    def holding(self) -> float:
+        """The same of the rows of joints that are products of exponentials."""
+        return float(holding(self.run.compiled.plan, self.ws, self.by.products))
+
     def by_first_state(self) -> np.ndarray:
         """(nb, 12) by the state that the run starts from, bodies in the order of the description."""
         bodies, found = self.run.compiled.plan.bodies, self.by_start.copy()
@@ -153,11 +171,10 @@ def scalars(adjoints: Sequence[Adjoint], changed: Mechanism, start: State) -> li
     plan, before, order = compiled.plan, run.compiled.plan, compiled.order
     if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
         raise MechanismError(OTHER_PARTS)
-    if differ(before.products.table, plan.products.table):
-        raise MechanismError("there is no gradient by the motions of a joint that is a product of exponentials")
     table, ws = run.table(changed, start, run.dt), workspace(plan, 1, compiled.functions)
     measures = any(differ(a[before.rows.role.size :], b[before.rows.role.size :]) for a, b in measured(before, plan))
     efforts = any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
+    motions = differ(before.products.table, plan.products.table)
     velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
     moved = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
     found = []
@@ -168,6 +185,8 @@ def scalars(adjoints: Sequence[Adjoint], changed: Mechanism, start: State) -> li
             total += pushing(plan, ws, run.tape, run.count, by) - adjoint.pushing
         elif efforts:
             total += acting(plan, ws, run.tape, run.count, by) - adjoint.acting
+        if motions:
+            total += holding(plan, ws, by.products) - adjoint.holding
         found.append(float(total))
     return found
 

@@ -75,9 +75,8 @@ def gradient(
     Raises
     ------
     ArgumentError
-        An unknown name; a number that cannot change, as one that opens an overconstrained loop, or the motions of a
-        joint that is a product of exponentials; order 1; inputs that are functions of the state; inputs and loads that
-        change with time where a hard stop is met.
+        An unknown name; a number that cannot change, as one that opens an overconstrained loop; order 1; inputs that
+        are functions of the state; inputs and loads that change with time where a hard stop is met.
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """

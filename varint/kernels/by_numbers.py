@@ -8,6 +8,7 @@ evaluates that for other numbers of theirs, `pushing` for other measures too.
 
 from varint._numba import njit
 from varint.algebra.vectors import add, continued, cross, dot, scale, sub, vector
+from varint.kernels.by_products import keep_products
 from varint.kernels.dense import dot6
 from varint.kernels.laws import TAKES_INPUT, law_effort
 from varint.kernels.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, wrench_of
@@ -46,6 +47,9 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
             ws.efforts.motion[:] = 0.0
         value = _value_of(plan, ws, r, end)
         add_by_numbers(plan, r, ws.position[end], ws.rotation[end], ws.efforts.motion, factor, value, by)
+    if upper != end:
+        keep_products(plan, ws, upper, body, ws.velocity, row, (1.0, 0.0, 0.0), by.products)
+    keep_products(plan, ws, end, body, ws.velocity, row, (1.0 if upper == end else 0.0, 0.0, -1.0 / h), by.products)
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:
             by.limit[n] += row[plan.measures.row[plan.limits.measure[n]]] / h
@@ -247,6 +251,7 @@ def add_node(plan, ws, pose, body, row, velocity, multiplier, by):
                 if i < plan.bodies.mass.size:
                     motion[s, a] = multiplier[r] * body[i, a] + row[r] * velocity[i, a]
         add_by_numbers(plan, r, ws.position[pose], ws.rotation[pose], motion, 0.0, 0.0, by)
+    keep_products(plan, ws, pose, body, velocity, row, (1.0, 1.0, 0.0), by.products)
 
 
 @njit(seconds=1, what="derivatives of steps")

@@ -382,6 +382,19 @@ class Tangent(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class ByProducts(Record, writable=True):
+    """What the rows of n products of exponentials have at E poses of a run (by_products.py)."""
+
+    count: Int1  # (1,) how many there are
+    position: Float3  # (E n, 2, 3) of the two bodies of the joint
+    rotation: Float4  # (E n, 2, 3, 3)
+    q: Float2  # (E n, 6) coordinates near those of the pose
+    order: Int2  # (E n, 6) as of `ProductWork`
+    motion: Float4  # (E n, rows, 2, 6) factors of the gradients of the rows
+    factor: Float2  # (E n, rows) of their values
+
+
+@dataclass(frozen=True, eq=False)
 class ByNumbers(Record, writable=True):
     """The gradient of an objective by the numbers of a plan and by all that acted in N stages (by_numbers.py)."""
 
@@ -407,6 +420,7 @@ class ByNumbers(Record, writable=True):
     state: Float2  # (N, states of laws) at the end
     rotation: Float4  # (N, n, 3, 3) of the bodies of loads, in the middle
     push: Float3  # (N, nb, 6) by a force and torque on each body, in the middle
+    products: ByProducts
 
 
 @dataclass(frozen=True, eq=False)

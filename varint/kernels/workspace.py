@@ -15,6 +15,7 @@ from varint.kernels.plan import (
     HISTORY,
     Balance,
     ByNumbers,
+    ByProducts,
     EffortWork,
     Factors,
     Impacts,
@@ -29,7 +30,7 @@ from varint.kernels.plan import (
 from varint.kernels.refine import PASSES
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
-from varint.products.records import product_work
+from varint.products.records import MOST, product_work
 from varint.products.rows import curve_product_row, product_row, product_rows
 
 
@@ -202,8 +203,8 @@ def tangent_work(plan: Plan) -> Tangent:
     )
 
 
-def by_numbers(plan: Plan, stages: int) -> ByNumbers:
-    """A gradient by the numbers of a plan, zero, and by what acts in so many stages."""
+def by_numbers(plan: Plan, stages: int, nodes: int = 0) -> ByNumbers:
+    """A gradient by the numbers of a plan, zero, and by what acts in so many stages; with velocities at ``nodes``."""
     nb, nm, ns = plan.bodies.mass.size, plan.measures.kind.size, plan.laws.sum_law.size - 1
     loads = plan.loads.kind.size
     limits, rows, elements = plan.limits.value.size, plan.rows.role.size, plan.elements.force.size
@@ -213,7 +214,14 @@ def by_numbers(plan: Plan, stages: int) -> ByNumbers:
         "rotation": (stages, loads, 3, 3), "push": (stages, nb, 6), "state": (stages, states_of(plan)),
     }  # fmt: skip
     shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
-    return ByNumbers(**{name: np.zeros(shape) for name, shape in shapes.items()})
+    products = _by_products(plan.products.start.size * (2 * stages + nodes))
+    return ByNumbers(products=products, **{name: np.zeros(shape) for name, shape in shapes.items()})
+
+
+def _by_products(poses: int) -> ByProducts:
+    shapes = {"position": (2, 3), "rotation": (2, 3, 3), "q": (MOST,), "motion": (MOST, 2, 6), "factor": (MOST,)}
+    whole = {"count": np.zeros(1, dtype=np.int64), "order": np.zeros((poses, MOST), dtype=np.int64)}
+    return ByProducts(**whole, **{name: np.zeros((poses, *shape)) for name, shape in shapes.items()})
 
 
 def _factors(plan):
