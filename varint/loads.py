@@ -138,7 +138,9 @@ class Commands:
     Attributes
     ----------
     functions : list of (column, force)
-        Those of functions of time.
+        Those of functions of time that move a coordinate.
+    of_time : list of (column, force)
+        The others of functions of time, which are evaluated within the steps too.
     varies : bool
         Whether any changes with time. Those of functions of the state are left at zero.
     """
@@ -157,6 +159,7 @@ class Commands:
         self._series: list[tuple[int, np.ndarray, np.ndarray]] = []  # column, values, rates
         self._steady: list[tuple[int, float, float]] = []  # column, start, rate
         self.functions: list[tuple[int, Commanded]] = []
+        self.of_time: list[tuple[int, Commanded]] = []
         for column, number in enumerate(compiled.force):
             force = structure.forces[number]
             if not isinstance(force, Commanded) or is_controlled(force):
@@ -168,7 +171,7 @@ class Commands:
                 continue
             assert command is not None
             if callable(command):
-                self.functions.append((column, force))
+                (self.functions if force.constraint else self.of_time).append((column, force))
             elif not command.shape:
                 self.constant[column] = command
             elif command.shape == (steps + 1,):
@@ -183,7 +186,7 @@ class Commands:
     @property
     def varies(self) -> bool:
         """Whether any changes with time."""
-        return bool(self._series or self._steady or self.functions)
+        return bool(self._series or self._steady or self.functions or self.of_time)
 
     @property
     def has_series(self) -> bool:
@@ -205,7 +208,15 @@ class Commands:
             function, h = partial(value_at, force), NEAR * self.dt
             table = np.array([derivatives(function, t, h, self.end) for t in (self.dt * nodes).tolist()])
             found[:, :, column] = table[:, :2].T
+        times = self.dt * np.asarray(nodes, dtype=float)
+        for n, (column, _) in enumerate(self.of_time):
+            found[0, :, column] = self.within(times)[:, n]
         return found
+
+    def within(self, times: np.ndarray) -> np.ndarray:
+        """(..., m) inputs that are functions of time, in the order of ``of_time``, at ``times``, s, up to the end."""
+        table = [[value_at(force, min(t, self.end)) for _, force in self.of_time] for t in times.reshape(-1).tolist()]
+        return np.array(table, dtype=float).reshape(*times.shape, len(self.of_time))
 
     def between(self, left: int, share: float) -> np.ndarray:
         """(nf,) inputs at ``left + share``, a node and a share of the step from there; functions are left at zero."""

@@ -20,7 +20,7 @@ class AdaptiveRun(MaximalRun):
     """A run whose steps follow the motion and stay reversible, see `varint.kernels.pace`.
 
     It goes to the last node before its end; from there a part of a step leads to the end, which is recorded last.
-    Inputs that are functions of time are linear over each step, and prescribed motions are cubics.
+    Prescribed motions that are functions of time are cubics over each step.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class AdaptiveRun(MaximalRun):
                 break
         return join_blocks(blocks)
 
-    def _give(self, steps: int) -> None:
+    def _give(self, steps: int, share: float | None = None) -> None:
         """Loads, and the commands at the present node and at the end of the next step, or of the run."""
         march = self.march
         end = min(march.next_time, march.end)
@@ -76,7 +76,8 @@ class AdaptiveRun(MaximalRun):
         commands = self.commands.at(np.array([march.time, end]) / march.dt)
         inputs, rates = commands
         width = width if width > SAME_TIME else 1.0
-        march.give(self.loads.constant, self.loads.at(np.arange(1)), inputs, rates, width)
+        of_time = self._of_time(np.array([march.time]), width if share is None else share, width)
+        march.give(self.loads.constant, self.loads.at(np.arange(1)), inputs, rates, width, of_time)
 
 
 class AdaptiveAtTimes(AtTimes, AdaptiveRun):

@@ -116,10 +116,20 @@ class March:
             keep_pace.prepare()
         self.failure: tuple | None = None
         nb, ne = compiled.plan.bodies.mass.size, compiled.force.size
+        middles = np.cumsum(scheme.stages) - 0.5 * scheme.stages
+        self.points = np.unique(
+            np.concatenate([[0.0], middles, [1.0]])
+        )  # shares of a step, at which functions of time are evaluated
         self.give(np.zeros((nb, 6)), np.zeros((0, nb, 6)), *np.zeros((2, 1, ne)))
 
     def give(
-        self, load: np.ndarray, series: np.ndarray, commands: np.ndarray, rates: np.ndarray, width: float = 1.0
+        self,
+        load: np.ndarray,
+        series: np.ndarray,
+        commands: np.ndarray,
+        rates: np.ndarray,
+        width: float = 1.0,
+        of_time: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
     ) -> None:
         """What acts at the nodes from the present one on; nothing where it was never said.
 
@@ -127,7 +137,11 @@ class March:
         series : (T, nb, 6) added to it, T = 0 for none
         commands, rates : (T, ne) inputs of the elements and their rates, T = 1 where constant
         width : distance of the rows, in units of dt
+        of_time : elements (m,) of inputs that are functions of time, shares (P,) of a row, and the values (S, P, m)
+            there; none where not given
         """
+        none = np.zeros(0, dtype=np.int64), self.points, np.zeros((1, len(self.points), 0))
+        self.of_time = none if of_time is None else of_time
         self.width = width
         self.load, self.series, self.commands, self.command_rates, self.first = load, series, commands, rates, self.node
 
@@ -178,7 +192,9 @@ class March:
 
     def _inputs(self) -> Inputs:
         commands, rates = np.ascontiguousarray(self.commands), np.ascontiguousarray(self.command_rates)
-        return Inputs(self.load, self.series, commands, rates, np.array([self.first]), np.array([self.width]))
+        elements, point, within = self.of_time
+        where = np.array([self.first]), np.array([self.width])
+        return Inputs(self.load, self.series, commands, rates, *where, elements, point, np.ascontiguousarray(within))
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""

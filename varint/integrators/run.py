@@ -134,7 +134,7 @@ class MaximalRun:
     def _instant(self, share: float, t: float) -> Block:
         """Time ``t``, s, a ``share`` of dt after the present node; the run stays where it is, but for a failure."""
         march = self.march
-        self._give(1)
+        self._give(1, share)
         self._command()
         found = march.aside(share)
         if found is None:
@@ -157,6 +157,8 @@ class MaximalRun:
         p, q = march.command_rates[0, e] * step, march.command_rates[-1, e] * step
         square, cube = 3.0 * (b[e] - a[e]) - 2.0 * p - q, 2.0 * (a[e] - b[e]) + p + q
         found[e] = a[e] + share * (p + share * (square + share * cube))
+        if self.commands.of_time:
+            found[march.of_time[0]] = self.commands.within(np.array(march.time + share * step))
         return found
 
     def _command(self) -> None:
@@ -168,10 +170,11 @@ class MaximalRun:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
         march, blocks = self.march, []
         commands, rates, series = march.commands, march.command_rates, march.series
+        elements, points, within = march.of_time
         for step in range(steps):
             nodes = [step, step + 1] if len(commands) > 1 else [0, 0]
             march.commands, march.command_rates, march.first = commands[nodes], rates[nodes], march.node
-            march.series = series[step : step + 2]
+            march.series, march.of_time = series[step : step + 2], (elements, points, within[step : step + 1])
             blocks.append(self._commanded())
             if march.failure:
                 break
@@ -186,10 +189,19 @@ class MaximalRun:
             block.command[:, [k for _, k in self.controllers]] = self.march.inputs
         return block
 
-    def _give(self, steps: int) -> None:
-        """Loads and commands of so many steps from the present node on."""
-        nodes = self.march.node + np.arange(steps + 1)
-        self.march.give(self.loads.constant, self.loads.at(nodes), *self.commands.at(nodes))
+    def _give(self, steps: int, share: float = 1.0) -> None:
+        """Loads and commands of so many steps from the present node on, or of one that takes a ``share`` of dt."""
+        march = self.march
+        nodes = march.node + np.arange(steps + 1)
+        of_time = self._of_time(march.dt * nodes[: max(steps, 1)], share, 1.0)
+        inputs, rates = self.commands.at(nodes)
+        march.give(self.loads.constant, self.loads.at(nodes), inputs, rates, of_time=of_time)
+
+    def _of_time(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The functions of time in steps from ``starts`` (S,), s, of a ``share`` of dt; rows are ``width`` dt apart."""
+        march, elements = self.march, [e for e, _ in self.commands.of_time]
+        within = self.commands.within(starts[:, None] + share * march.dt * march.points)
+        return np.array(elements, dtype=np.int64), march.points * (share / width), within
 
     def _call(self) -> None:
         """The inputs that the functions give at the present node."""

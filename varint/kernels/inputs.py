@@ -4,10 +4,15 @@ from dataclasses import dataclass
 
 from varint._numba import Float1, Float2, Float3, Int1, Record, njit
 
+NEAREST = 4  # instants of a cubic
+
 
 @dataclass(frozen=True, eq=False)
 class Inputs(Record):
-    """Linear from node to node; targets of constraints follow cubics, by their rates. ne elements."""
+    """Linear from node to node; targets of constraints follow cubics, by their rates. ne elements.
+
+    Those that are functions of time have their values at P instants of each step, between which they are cubic.
+    """
 
     load: Float2  # (nb, 6) constant: N, world, and N m, body axes
     loads: Float3  # (T, nb, 6) added to it at the nodes from ``first`` on, none: T = 0
@@ -15,6 +20,9 @@ class Inputs(Record):
     rate: Float2  # (T, ne) their rates
     first: Int1  # (1,)
     width: Float1  # (1,) distance of the rows, in units of dt: a share of a step divided by it is that of a row
+    of_time: Int1  # (m,) elements whose inputs are functions of time
+    point: Float1  # (P,) shares of a row, from 0 to 1: the middles of a step's stages are among them
+    within: Float3  # (S, P, m) values there in the steps from ``first`` on
 
 
 @njit
@@ -48,3 +56,23 @@ def set_inputs(ws, inputs, node, share):
     share /= inputs.width[0]
     for e in range(ws.efforts.input.size):
         ws.efforts.input[e] = (1.0 - share) * inputs.input[left, e] + share * inputs.input[right, e]
+    if inputs.of_time.size:
+        _set_of_time(ws, inputs, min(node - inputs.first[0], inputs.within.shape[0] - 1), share)
+
+
+@njit
+def _set_of_time(ws, inputs, row, share):
+    """Inputs that are functions of time at a ``share`` of a row: the polynomial through the nearest instants."""
+    point, size = inputs.point, min(inputs.point.size, NEAREST)
+    first = 0
+    while first + size < point.size and point[first + size // 2] < share:
+        first += 1
+    for m in range(inputs.of_time.size):
+        ws.efforts.input[inputs.of_time[m]] = 0.0
+    for j in range(first, first + size):
+        weight = 1.0
+        for k in range(first, first + size):
+            if k != j:
+                weight *= (share - point[k]) / (point[j] - point[k])
+        for m in range(inputs.of_time.size):
+            ws.efforts.input[inputs.of_time[m]] += weight * inputs.within[row, j, m]

@@ -18,7 +18,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.display import Shown
+from varint.display import Shown, names_text
 from varint.errors import FileError, MechanismError, VarintError
 
 UNIT_TOLERANCE = 1e-4
@@ -222,11 +222,13 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def known_name(name: object, known: Iterable[str], what: str, error: type[VarintError] = MechanismError) -> str:
-    """``name``, one of the ``known``; ``what``: "no body", with what comes before it."""
+    """``name``, one of the ``known``, else an error with the nearest or all. ``what``: "no body", for the error."""
     if not isinstance(name, str):
         raise error(f"{what} {shown(name)}: a name is a text")
+    known = list(known)
     if name not in known:
-        raise error(f"{what} {shown(name)}{suggestion(name, known)}")
+        listed = f": there {'is' if len(known) == 1 else 'are'} {names_text(known)}" if known else ""
+        raise error(f"{what} {shown(name)}{suggestion(name, known) or listed}")
     return name
 
 

@@ -69,7 +69,7 @@ class Inputs:
     def command(self, t: float, state: Callable[[], State]) -> np.ndarray:
         """(nf,) inputs of the laws; ``state``: function that makes the `State` that commanding functions are given."""
         command = self.commands.between(*self.place(t))
-        for f, force in self.commands.functions:
+        for f, force in (*self.commands.functions, *self.commands.of_time):
             command[f] = value_at(force, t)
         for f, motion in self.steady:
             command[f] = motion(t)[0]
