@@ -19,7 +19,8 @@ def _first_order(input: float, state: float, gain: float, time_constant: float) 
 class FirstOrderActuator(Commanded, AlongCoordinate):
     """An effort ``gain`` a at a joint coordinate; ``time_constant`` da/dt = ``command`` - a, a = 0 at the start.
 
-    ``gain``: N m or N; ``time_constant``: s; ``command``: a number, one a node, or a function, see `Motor`. The activation a is in ``traj.law_state``.
+    ``gain``: N m or N; ``time_constant``: s; ``command``: a number, one a node, or a function, see `Motor`.
+    The activation a is in ``traj.law_state``.
     """
 
     gain: float = field(kw_only=True)
