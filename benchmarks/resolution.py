@@ -118,7 +118,7 @@ def examine(case):
     at_proposed = None
     if run.unresolved.size and case.stepwise:
         try:
-            at_proposed = not case.run(finer_step(run, case.dt)).unresolved.size
+            at_proposed = not case.run(finer_step(run.mechanism, case.dt)).unresolved.size
         except vi.ConvergenceError:
             at_proposed = False
     return Found(resolution_runs.verdict(run), dict(zip(MEASURES, values, strict=True)), at_proposed)

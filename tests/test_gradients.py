@@ -318,10 +318,12 @@ def test_parameters_of_different_sizes():
     def rate(state):
         return float(state.angular_velocity[0, 1])
 
-    both = vi.gradient(build, rate, 0.1, 0.005, with_respect_to=["n"], parameters={"n": [2000.0, 0.1]})["n"]
+    given = {"with_respect_to": ["n"], "on_unresolved": "ignore"}  # the step is long for the spring
+    both = vi.gradient(build, rate, 0.1, 0.005, parameters={"n": [2000.0, 0.1]}, **given)["n"]
     alone = vi.gradient(
-        lambda s, a: build((s, a)), rate, 0.1, 0.005, with_respect_to=["s", "a"], parameters={"s": 2000.0, "a": 0.1}
-    )
+        lambda s, a: build((s, a)), rate, 0.1, 0.005,
+        **given | {"with_respect_to": ["s", "a"]}, parameters={"s": 2000.0, "a": 0.1},
+    )  # fmt: skip
     assert both == pytest.approx([alone["s"], alone["a"]], rel=1e-9)
 
 
@@ -560,11 +562,6 @@ def test_the_examples_of_the_page():
     exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)), names)
     assert names["fit"].x == pytest.approx([1.0], abs=1e-7)
     assert np.shape(names["g"]["gravity"]) == (3,)
-
-
-def test_a_run_that_fits_in_no_memory():
-    with pytest.raises(vi.ArgumentError, match=r"keeps all stages of its run in memory: .* GB, and the machine has"):
-        vi.gradient(vi.mechanisms.double_pendulum(), lambda s: 0.0, 1e9, 1e-3, with_respect_to=["gravity"])
 
 
 def test_a_changed_state():

@@ -8,6 +8,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import varint as vi
+from varint.gradients.numbers import differences
 from varint.model.forces.commanded import _takes_one
 
 DURATION = 1.0
@@ -113,3 +114,26 @@ def test_an_error_of_the_function_names_the_force():
 
     with pytest.raises(vi.ArgumentError, match=r"effort of motor 'motor' at t = 0\.05"):
         vi.simulate(driven(wrong), 0.1, 0.01)
+
+
+def test_gradients():
+    """By the size of the steps, which moves the times of the function, and by what the function itself has."""
+
+    def build(size, pace):
+        return driven(lambda t: size * np.cos(pace * t))
+
+    def height(state):
+        return float(state.position[1, 2])
+
+    given = {"size": 2.0, "pace": 7.0}
+    asked = {"parameters": given, "with_respect_to": ["size", "pace", "dt"]}
+    for order in (2, 4):
+        found = vi.gradient(build, height, 0.3, 0.01, order=order, **asked)
+
+        def last(dt=0.01, order=order, **changed):
+            return height(vi.simulate(build(**given | changed), 30 * dt, dt, order=order, tol=1e-13)[-1])
+
+        for name, value in given.items():
+            exact = differences(lambda share, n=name, v=value: last(**{n: v + share}), 1e-3)
+            assert found[name] == pytest.approx(exact, rel=1e-8)
+        assert found["dt"] == pytest.approx(differences(lambda share: last(dt=0.01 + share), 1e-5), rel=1e-7)

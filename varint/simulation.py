@@ -143,7 +143,7 @@ def simulate(
     stride = checked_stride(diagnostics_every, every)
     duration, _, steps = checked_times(duration, dt)
     method = find_scheme(order, scheme)
-    turn = _checked_turn(adaptive, method)
+    turn = checked_turn(adaptive, method)
     end = steps * dt if turn is None else duration
     times = checked_output_times(output_times, end, every, diagnostics_every)
     tol = positive(tol, "tol", ArgumentError)
@@ -197,10 +197,7 @@ def _tell_unresolved(trajectory: Trajectory, dt: float, error: bool) -> None:
 def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> MaximalRun:
     """The run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
     march = given[1]
-    if march.compiled.plan.limits.measure.size and on_unresolved == "substep":
-        raise ArgumentError(
-            "on_unresolved='substep' does not take hard stops: give them a stiffness, or take a shorter dt"
-        )
+    check_redone(march.compiled, on_unresolved)
     if not march.adaptive:
         return MaximalRun(*given) if times is None else RunAtTimes(*given).at(times)
     run = AdaptiveRun(*given) if times is None else AdaptiveAtTimes(*given).at(times)
@@ -208,12 +205,20 @@ def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> Maxim
     return run
 
 
+def check_redone(compiled: Compiled, on_unresolved: str) -> None:
+    """That steps of a mechanism can be done again in halves, where that is asked for; raises ArgumentError."""
+    if compiled.plan.limits.measure.size and on_unresolved == "substep":
+        raise ArgumentError(
+            "on_unresolved='substep' does not take hard stops: give them a stiffness, or take a shorter dt"
+        )
+
+
 def _refuse_auto(adaptive: bool | float, dt: float | str) -> None:
     if adaptive is not False and isinstance(dt, str):
         raise ArgumentError("adaptive steps need the longest step as a number, got dt = 'auto'")
 
 
-def _checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
+def checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
     """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
     if adaptive is not False and method.staggered:
         raise ArgumentError("adaptive steps need order 2 or above: order 1 starts half a step before its first node")

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.analysis.derived import energy_gap, has_loops
+from varint.analysis.derived import energy_gap
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.trajectory import Trajectory
 from varint.kinematics.frames import JointFrames, with_world
@@ -40,14 +40,14 @@ def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
         f"the steps of '{trajectory.mechanism.name}' did not resolve its motion, first at t = {first:g} s, where the"
         f" velocity of body '{body}' changed most, {often}: energy came or went without work, {gap:.3g} J at most,"
         f" where {kinetic:.3g} J of kinetic energy were there before. The motion is right up to there at best."
-        f" Try dt = {finer_step(trajectory, dt):g} s"
+        f" Try dt = {finer_step(trajectory.mechanism, dt):g} s"
     )
     return Unresolved(message, first, body)
 
 
-def finer_step(trajectory: Trajectory, dt: float) -> float:
+def finer_step(mechanism: Mechanism, dt: float) -> float:
     """s: the step that resolves nine of ten motions which steps of ``dt``, s, did not (benchmarks/resolution.py)."""
-    return dt / (FINER_LOOPS if has_loops(trajectory) else FINER)
+    return dt / (FINER_LOOPS if mechanism.compiled.topology.clusters else FINER)
 
 
 def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:

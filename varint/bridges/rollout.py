@@ -90,6 +90,7 @@ class Rollout:
             with_respect_to=names,
             times=np.multiply(self.nodes, self.dt),
             parameters=parameters,
+            on_unresolved="ignore",  # said of the run forward
             **self.options,
         )
         return [np.asarray(found[name], dtype=float) for name in names]

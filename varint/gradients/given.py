@@ -1,57 +1,117 @@
 """The gradient of a run by what is given at its nodes: inputs of forces, prescribed motions, loads on bodies."""
 
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
-from varint.gradients.taped import TapedRun
+from varint.gradients.taped import Node, TapedRun
 from varint.kernels.plan import ByNumbers
 from varint.loads import motion_through
+from varint.mechanism import Mechanism
+from varint.model.state import State
+
+
+class LoadPlace(NamedTuple):
+    """A force or torque on a body: its slot and the columns of a load (6,). ``nodes``: 0 where it is constant."""
+
+    slot: int
+    columns: slice
+    nodes: int
 
 
 class Given:
-    """The gradient by tables at the nodes.
+    """The gradient by tables at the nodes, of which each part of the run adds its share, from the last one on.
+
+    All sums go from the last stage to the first, term by term: they have the same bits however the run is cut.
 
     Parameters
     ----------
     run : TapedRun
-    by : ByNumbers
-        The gradient by what acted in its stages.
-    by_rate : list of (nr,)
-        By the rates of targets, at the start and at the nodes of the run's states.
+    places : mapping of names to LoadPlace
+        The loads that are asked for.
 
     Attributes
     ----------
     value : (T, ne) by the inputs of the elements at the nodes; T = 1: constant
     slope : (T, ne) by their rates times dt, in the cubics between nodes
     rate : (T, ne) by the rates, in the velocities at nodes
+    load : dict of names to (nodes, 3) by the loads at the nodes, (1, 3) where they are constant
+    of_time : list of ((n,), (n, m))
+        Times, s, and the gradient by the inputs there that are functions of time, of the stages of each part
+    target : (nr,) by the targets of constraints, where they stay as they are
+    size : float, by the sizes of all stages, as shares of them
     """
 
-    def __init__(self, run: TapedRun, by: ByNumbers, by_rate: list[np.ndarray]) -> None:
-        self.run, self.by = run, by
+    def __init__(self, run: TapedRun, places: Mapping[str, LoadPlace]) -> None:
+        self.run, self.places = run, places
         self.value, self.slope, self.rate = np.zeros((3, *run.inputs.shape[1:]))
-        tape, constraints, count, last = run.tape, run.compiled.plan.constraints, run.count, len(self.value) - 1
-        node, middle = tape.node[:count], tape.share[:count, None]
-        left, right = np.minimum(node, last), np.minimum(node + 1, last)
-        np.add.at(self.value, left, (1.0 - middle) * by.input[:count])
-        np.add.at(self.value, right, middle * by.input[:count])
-        s = (tape.share + 0.5 * tape.h / run.dt)[:count, None]
-        rows, elements = constraints.row[constraints.driven], constraints.element[constraints.driven]
-        target, step = by.target[:count, rows], s * s * (3.0 - 2.0 * s)
-        for at, table, weight in (  # the cubic of `constraints.set_targets`
-            (left, self.value, 1.0 - step),
-            (right, self.value, step),
-            (left, self.slope, s * (1.0 - s) ** 2),
-            (right, self.slope, s * s * (s - 1.0)),
-        ):
-            for k, e in enumerate(elements):
-                np.add.at(table[:, e], at, (weight * target[:, k : k + 1])[:, 0])
-        for number, by_rates in zip([0, *run.at], by_rate, strict=True):
-            self.rate[min(number, last), elements] += by_rates[rows]
+        self.load = {name: np.zeros((max(place.nodes, 1), 3)) for name, place in places.items()}
+        constraints = run.compiled.plan.constraints
+        self.rows, self.elements = constraints.row[constraints.driven], constraints.element[constraints.driven]
+        self.called = [e for e, _ in run.commands.of_time]
+        self.of_time: list[tuple[np.ndarray, np.ndarray]] = []
+        self.target, self.size = np.zeros(run.compiled.plan.rows.role.size), np.zeros(())
 
-    def along(self, table: np.ndarray, dt: float) -> float:
-        """The product with the change to another ``table`` (2, T, ne) of inputs and rates, at nodes ``dt`` apart."""
-        value, rate = self.run.inputs
-        by_rates = np.sum(self.slope * (table[1] * dt - rate * self.run.dt)) + np.sum(self.rate * (table[1] - rate))
-        return float(np.sum(self.value * (table[0] - value)) + by_rates)
+    def add(self, count: int, by: ByNumbers) -> None:
+        """Add the ``count`` stages on the tape, of which ``by`` is the gradient."""
+        tape, dt = self.run.tape, self.run.dt
+        node, share, h, last = tape.node[:count], tape.share[:count], tape.h[:count], len(self.value) - 1
+        nodes, width = (np.minimum(node, last), np.minimum(node + 1, last)), self.run.widths(node)[:, None]
+        middle, s = share[:, None] / width, (share + 0.5 * h / dt)[:, None] / width
+        by_input = by.input[:count].copy()
+        if self.called:
+            self.of_time.append((dt * (self.run.knots[node] + share), by_input[:, self.called]))
+            by_input[:, self.called] = 0.0
+        left, right = (1.0 - middle) * by_input, middle * by_input
+        target, step = by.target[:count, self.rows], s * s * (3.0 - 2.0 * s)
+        left[:, self.elements] += (1.0 - step) * target  # the cubic of `constraints.set_targets`
+        right[:, self.elements] += step * target
+        _add(self.value, nodes, (left, right))
+        slopes = np.zeros((2, *left.shape))
+        slopes[0][:, self.elements] = width * s * (1.0 - s) ** 2 * target
+        slopes[1][:, self.elements] = width * s * s * (s - 1.0) * target
+        _add(self.slope, nodes, [*slopes])
+        self.target, self.size = in_turn(self.target, by.target[:count]), in_turn(self.size, by.h[:count] * h)
+        for name, place in self.places.items():
+            self._add_load(self.load[name], place, by.load[:count, :, place.slot, place.columns])
+
+    def _add_load(self, found: np.ndarray, place: LoadPlace, by: np.ndarray) -> None:
+        """``by``: (count, 2, 3) by the load at start and end of each stage."""
+        tape, count, last = self.run.tape, len(by), len(found) - 1
+        nodes = [np.minimum(tape.node[:count], last), np.minimum(tape.node[:count] + 1, last)]
+        if not place.nodes:
+            _add(found, nodes, (by[:, 0], by[:, 1]))
+            return
+        half, middle = 0.5 * tape.h[:count] / self.run.dt, tape.share[:count]
+        terms = []
+        for end, share in enumerate((middle - half, middle + half)):
+            terms += [(1.0 - share)[:, None] * by[:, end], share[:, None] * by[:, end]]
+        _add(found, nodes * 2, terms)
+
+    def add_rate(self, node: Node, by_rate: np.ndarray) -> None:
+        """Add the gradient (nr,) by the rates of targets at a node."""
+        by, last = by_rate[self.rows], len(self.rate) - 1
+        left, right = min(node.number, last), min(node.number + 1, last)
+        if not node.share:
+            self.rate[left, self.elements] += by
+            return
+        width = float(self.run.widths(np.array([node.number]))[0])
+        s = node.share / width
+        moved = 6.0 * s * (1.0 - s) / (width * self.run.dt) * by
+        self.value[left, self.elements] -= moved
+        self.value[right, self.elements] += moved
+        self.rate[left, self.elements] += (1.0 - s) * (1.0 - 3.0 * s) * by
+        self.rate[right, self.elements] += s * (3.0 * s - 2.0) * by
+
+    def along(self, mechanism: Mechanism, start: State, dt: float) -> float:
+        """The product with the change of the inputs to those of another run from ``start``, in steps of ``dt``."""
+        (value, rate), (new, new_rate) = self.run.inputs, self.run.table(mechanism, start, dt)
+        found = np.sum(self.slope * (new_rate * dt - rate * self.run.dt)) + np.sum(self.rate * (new_rate - rate))
+        for times, by in self.of_time:
+            changed = self.run.functions_at(mechanism, times * (dt / self.run.dt))
+            found += np.sum(by * (changed - self.run.functions_at(self.run.mechanism, times)))
+        return float(np.sum(self.value * (new - value)) + found)
 
     def by_series(self, elements: np.ndarray, moves: bool) -> np.ndarray:
         """(T,) by the values at the nodes that are the input of ``elements``.
@@ -65,14 +125,17 @@ class Given:
             found[0] = 0.0
         return found
 
-    def by_load(self, slot: int, columns: slice, nodes: int) -> np.ndarray:
-        """(nodes, 3) by the force or torque on a body at the nodes, or (3,) for ``nodes`` = 0: a constant one."""
-        tape, count = self.run.tape, self.run.count
-        by = self.by.load[:count, :, slot, columns]
-        if not nodes:
-            return by.sum(axis=(0, 1))
-        found, node, half = np.zeros((nodes, 3)), tape.node[:count], 0.5 * tape.h[:count] / self.run.dt
-        for end, share in enumerate((tape.share[:count] - half, tape.share[:count] + half)):
-            np.add.at(found, node, (1.0 - share)[:, None] * by[:, end])
-            np.add.at(found, np.minimum(node + 1, nodes - 1), share[:, None] * by[:, end])
-        return found
+    def by_load(self, name: str) -> np.ndarray:
+        """(nodes, 3) by the force or torque on a body at the nodes, or (3,): by a constant one."""
+        return self.load[name] if self.places[name].nodes else self.load[name][0]
+
+
+def in_turn(total: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    """``total`` and the terms (N, ...), added one by one from the last to the first."""
+    return np.add.accumulate(np.concatenate([total[None], terms[::-1]]))[-1]
+
+
+def _add(table: np.ndarray, places: Sequence[np.ndarray], terms: Sequence[np.ndarray]) -> None:
+    """Add terms (N, ...) to the rows ``places`` (N,) of a table: stage by stage, from the last to the first."""
+    rows = np.stack(places, axis=1)[::-1].ravel()
+    np.add.at(table, rows, np.stack(terms, axis=1)[::-1].reshape(len(rows), *table.shape[1:]))

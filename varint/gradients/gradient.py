@@ -1,29 +1,44 @@
 """The gradient of an objective of a run, by the start and by the numbers of the description.
 
-The run is done once and its stages are kept. The gradient of the objective by its states goes back along them
-(kernels/adjoint.py), exactly. What a number of the description changes is then the derivative of one scalar, by
-differences of the description (adjoint.py), or is known at once (local.py).
+The run is done once and its stages are kept, all or part by part (taped.py). The gradient of the objective by its
+states goes back along them (kernels/adjoint.py), exactly. What a number of the description changes is then the
+derivative of one scalar, by differences of the description (changes.py), or is known at once (local.py).
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import ArgumentError
-from varint.gradients.adjoint import Adjoint, scalars
-from varint.gradients.local import Local
-from varint.gradients.numbers import START, STEP_SIZE, Number, by_differences, check_names, made_of, number_of, start_of
-from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
-from varint.gradients.taped import TapedRun
-from varint.integrators.schemes import Scheme
+from varint.analysis.resolution import finer_step
+from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
+from varint.gradients.adjoint import Adjoint, adjoints_of
+from varint.gradients.along import Along, go_back
+from varint.gradients.changes import Changed, Changes
+from varint.gradients.given import LoadPlace
+from varint.gradients.local import Derivative, Local
+from varint.gradients.numbers import (
+    START,
+    STEP_SIZE,
+    Number,
+    by_differences,
+    check_names,
+    made_of,
+    number_of,
+    of_shape,
+    start_of,
+)
+from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked, times_at
+from varint.gradients.taped import Setting, TapedRun
 from varint.integrators.schemes import scheme as find_scheme
 from varint.mechanism import Mechanism
-from varint.model.checks import flag, function_of, positive, sequence_of
+from varint.model.checks import choice, flag, function_of, positive, sequence_of
 from varint.model.state import State
 from varint.running import checked_times
-from varint.simulation import check_forces, checked_start
+from varint.simulation import ON_UNRESOLVED, check_forces, check_redone, checked_start, checked_turn
 
 
 def gradient(
@@ -42,6 +57,9 @@ def gradient(
     tol: float = 1e-12,
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
+    adaptive: bool | float = False,
+    on_unresolved: str = "warn",
+    memory: float | None = None,
 ) -> Gradient:
     """The derivatives of an objective of a run by its start and by the numbers of its mechanism (docs/gradients.md).
 
@@ -60,12 +78,20 @@ def gradient(
         coordinate, which depend on the numbers themselves too.
     duration, dt, order, scheme, tol, force, torque
         As of `simulate`; no order 1.
+    adaptive : bool or float
+        As of `simulate`. The gradient is that of the steps as they were taken: their sizes are held.
+    on_unresolved : {"warn", "raise", "substep", "ignore"}
+        As of `simulate`, but for steep forces such as a `VelocityMotor`, of which nothing is said. With "substep" the
+        gradient is that of the steps as they were cut.
+    memory : float, optional
+        Bytes for stages and checkpoints, half of what is free where not given. Where all stages do not fit, the run is
+        marched again from checkpoints: the gradient has the same bits, and takes longer.
     with_respect_to : sequence of str
         "start"; "gravity"; "dt", of a run of as many steps; a number of a body, joint or force: "coupler.mass",
         "crank pin.point", "crank pin.point[0]", "motor.effort", also where that is one value a node; a load on a body:
         "coupler.force", "coupler.torque"; or one of the ``parameters``. By an inertia along its symmetric changes.
     times : (K,), optional
-        s, rising; whole steps.
+        s, rising; whole steps, but with ``adaptive``.
     parameters : dict, optional
         Name to number or array: the arguments of ``mechanism``, where that is a function.
     state : State, optional
@@ -76,77 +102,132 @@ def gradient(
     ------
     ArgumentError
         An unknown name; a number that cannot change, as one that opens an overconstrained loop; order 1; inputs that
-        are functions of the state; inputs and loads that change with time where a hard stop is met.
+        are functions of the state; inputs and loads that change with time where a hard stop is met; "dt" of adaptive
+        steps; a memory in which no step fits.
     ConvergenceError
-        A step could not be solved; it carries no trajectory.
+        A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
     """
     function_of(objective, "objective", ArgumentError)
     made, own = made_of(mechanism, parameters)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
-    loads = {name: load for name in names if (load := _load_of(made, name, force, torque))}
-    others = {START, STEP_SIZE, *loads}
+    places = {name: place for name in names if (place := _load_of(made, name, force, torque))}
+    others = {START, STEP_SIZE, *places}
     numbers = {name: own[name] if name in own else number_of(made, name) for name in names if name not in others}
-    method = find_scheme(order, scheme)
-    _check(made, method)
-    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+    setting, at = _setting(made, duration, dt, times, {
+        "order": order, "scheme": scheme, "tol": tol, "loads": (force, torque), "adaptive": adaptive,
+        "on_unresolved": on_unresolved, "memory": memory,
+    })  # fmt: skip
+    if STEP_SIZE in names and setting.turn is not None:
+        raise ArgumentError("adaptive steps have no derivative by 'dt': their sizes are held as they were taken")
     first = checked_start(made, made.state() if state is None else state)
-    at = [steps] if times is None else nodes_at(times, dt, steps)
-    run = TapedRun(made, method, first, dt, positive(tol, "tol", ArgumentError), steps, at, (force, torque))
+    run = TapedRun(made, first, setting, at)
+    _tell_unresolved(run, on_unresolved)
     states = [node.state for node in run.nodes]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
     value, by_state = by_states(of_states, states, alone, made.compiled.length, duration)
-    adjoints = [Adjoint(run, each) for each in by_state]
-    local = [Local(adjoint, state is None) for adjoint in adjoints]
-    by: dict[str, Any] = {}
+    adjoints = adjoints_of(run, by_state, places)
+    by_numbers = Prepared(run, state, len(adjoints))
+    derivatives: dict[str, Callable[[int, Adjoint], Any]]
+    derivatives = {name: by_numbers.derivative(number) for name, number in numbers.items()}
+    derivatives[START] = lambda k, adjoint: StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1))
+    derivatives[STEP_SIZE] = lambda k, adjoint: adjoint.by_step()
+    for name in places:
+        derivatives[name] = partial(_by_load, name)
+    go_back(run, adjoints, by_numbers.sums)
+    by = {}
     for name in names:
-        if name == START:
-            found: list[Any] = [StateGradient(*np.split(each.by_first_state(), 4, axis=1)) for each in adjoints]
-        elif name == STEP_SIZE:
-            found = [adjoint.by_step() for adjoint in adjoints]
-        elif name in loads:
-            found = [adjoint.given.by_load(*loads[name]) for adjoint in adjoints]
-        else:
-            found = _by_number(numbers[name], adjoints, local, state)
+        found = [derivatives[name](k, each) for k, each in enumerate(adjoints)]
         if of_mechanism and name in numbers:
-            found = [
-                a + b for a, b in zip(found, by_itself(objective, numbers[name], made, states, alone), strict=True)
-            ]
+            itself = by_itself(objective, numbers[name], made, states, alone)
+            found = [through + direct for through, direct in zip(found, itself, strict=True)]
         by[name] = stacked(found, not value.ndim)
     return Gradient(value if value.ndim else float(value), by, states)
 
 
-def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> tuple | None:
-    """(slot, columns, nodes) of "NAME.force" and "NAME.torque" of a body; nodes 0: it is constant."""
+def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
+    return adjoint.given.by_load(name)
+
+
+def _setting(
+    mechanism: Mechanism, duration: float, dt: float, times: ArrayLike | None, given: Mapping[str, Any]
+) -> tuple[Setting, list]:
+    """How the run is done, and of which instants the objective is; ``given``: other arguments of `gradient`."""
+    on_unresolved = choice(given["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
+    method = find_scheme(given["order"], given["scheme"])
+    check_forces(mechanism, method)
+    if method.staggered:
+        raise ArgumentError("a gradient needs order 2 or more")
+    check_redone(mechanism.compiled, on_unresolved)
+    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+    turn, memory = checked_turn(given["adaptive"], method), given["memory"]
+    at: list[Any]
+    if turn is None:
+        at = [steps] if times is None else nodes_at(times, dt, steps)
+    else:
+        at = [duration] if times is None else times_at(times, duration)
+    tol = positive(given["tol"], "tol", ArgumentError)
+    memory = None if memory is None else positive(memory, "memory", ArgumentError)
+    end = steps * dt if turn is None else duration
+    return Setting(method, dt, tol, steps, given["loads"], turn, end, on_unresolved == "substep", memory), at
+
+
+def _tell_unresolved(run: TapedRun, on_unresolved: str) -> None:
+    """Warn the caller of `gradient`, or raise UnresolvedError, where steps did not resolve the motion."""
+    found, name = run.unresolved, run.mechanism.name
+    if found is None or on_unresolved == "ignore":
+        return
+    message = (
+        f"the steps of '{name}' did not resolve its motion, first between t = {found.after:g} and {found.until:g} s,"
+        f" where the velocity of body '{found.body}' changed most: energy came or went without work. The gradient is"
+        f" that of the steps. Try dt = {finer_step(run.mechanism, run.dt):g} s"
+    )
+    if on_unresolved == "raise":
+        raise UnresolvedError(message, time=found.after, body=found.body, joint=None, trajectory=None)
+    warnings.warn(message, UnresolvedWarning, stacklevel=3)
+
+
+def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> LoadPlace | None:
+    """Of "NAME.force" and "NAME.torque" of a body."""
     body, _, what = name.rpartition(".")
     given = {"force": (force, slice(0, 3)), "torque": (torque, slice(3, 6))}
     if what not in given or body not in mechanism.body_index:
         return None
     loads, columns = given[what]
     value = np.shape((loads or {}).get(body, ()))
-    return int(mechanism.compiled.slot[mechanism.body_index[body]]), columns, value[0] if len(value) == 2 else 0
+    slot = int(mechanism.compiled.slot[mechanism.body_index[body]])
+    return LoadPlace(slot, columns, value[0] if len(value) == 2 else 0)
 
 
-def _check(mechanism: Mechanism, method: Scheme) -> None:
-    """Raise ArgumentError for what has no derivative."""
-    check_forces(mechanism, method)
-    if method.staggered:
-        raise ArgumentError("a gradient needs order 2 or more")
+class Prepared:
+    """Derivatives by numbers of the description; ``sums``: what is needed for them on the way back along the run.
 
+    ``state`` as of `gradient`.
+    """
 
-def _by_number(
-    number: Number, adjoints: Sequence[Adjoint], local: Sequence[Local], state: State | None
-) -> list["float | np.ndarray"]:
-    """The derivatives by a number of the description, of its shape; ``state`` as of `gradient`."""
-    run = adjoints[0].run
-    if number.series is not None:
-        elements = np.flatnonzero(run.compiled.force == number.series)
-        moves = bool(run.mechanism.forces[number.series].constraint)
-        by_input = [adjoint.given.by_series(elements, moves) for adjoint in adjoints]
-        return [each if number.value.ndim else float(each.sum()) for each in by_input]
-    near = [each.by(number) for each in local]
-    if near[0] is not None:
-        return [each if number.value.ndim else float(each) for each in near if each is not None]
-    return by_differences(number, run.mechanism, lambda changed: scalars(adjoints, changed, start_of(changed, state)))
+    def __init__(self, run: TapedRun, state: State | None, objectives: int) -> None:
+        self.run, self.state, self.sums = run, state, list[Along]()
+        self.local = Local(run, state is None, objectives, self.sums)
+        self.changes = Changes(run, objectives, self.sums)
+
+    def derivative(self, number: Number) -> Derivative:
+        """By a number, of its shape, as a function of the objective: its number and its gradient."""
+        run = self.run
+        if number.series is not None:
+            elements = np.flatnonzero(run.compiled.force == number.series)
+            moves = bool(run.mechanism.forces[number.series].constraint)
+
+            def by_input(k: int, adjoint: Adjoint) -> "float | np.ndarray":
+                found = adjoint.given.by_series(elements, moves)
+                return found if number.value.ndim else float(found.sum())
+
+            return by_input
+        near = self.local.by(number)
+        if near is not None:
+            return near
+        parts = by_differences(
+            number, run.mechanism, lambda changed: Changed(self.changes, changed, start_of(changed, self.state))
+        )
+        return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])

@@ -4,7 +4,8 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,7 @@ SYMMETRIC = ("inertia", "stiffness", "damping")  # fields that are symmetric whe
 ROTATIONS = ("quat_wxyz", "axes")  # fields whose numbers cannot change alone
 JUMP = 0.1  # of an axis: more is another choice of it, not the change of a number
 PARTS = ("bodies", "joints", "forces")
+Made = TypeVar("Made")
 
 
 class Field(NamedTuple):
@@ -195,26 +197,64 @@ def made_of(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[
     return of_type(built, Mechanism, "what the function makes", ArgumentError), numbers
 
 
-def by_differences(
-    number: Number, mechanism: Mechanism, scalars: Callable[[Mechanism], Sequence[float]]
-) -> list["float | np.ndarray"]:
-    """The derivatives, of the number's shape, of some functions of the ``mechanism`` with it.
+class Differences(Generic[Made]):
+    """`differences` of what is known later: what has the values is made at once, the derivative taken then.
+
+    ``make``: of what is changed by so much. It raises MechanismError where that is not allowed.
+    """
+
+    def __init__(self, make: Callable[[float], Made], step: float) -> None:
+        self.made: dict[float, Made] = {}
+        self.step = step
+
+        def kept(share: float) -> float:
+            self.made[share] = make(share)
+            return 0.0
+
+        differences(kept, step)
+
+    def of(self, value: Callable[[Made], float]) -> float:
+        """The derivative of the ``value`` of what was made."""
+
+        def found(share: float) -> float:
+            if share not in self.made:
+                raise MechanismError(OTHER_PARTS)  # as when it was made; `differences` takes the other side
+            return value(self.made[share])
+
+        return float(differences(found, self.step))
+
+
+def by_differences(number: Number, mechanism: Mechanism, make: Callable[[Mechanism], Made]) -> list[Differences[Made]]:
+    """The differences of what ``make`` gives of the ``mechanism`` with a number, one a direction.
 
     Raises ArgumentError where a component cannot change.
     """
     found = []
     for k, direction in enumerate(number.directions()):
 
-        def values(share: float, direction: np.ndarray = direction) -> np.ndarray:
-            return np.array(scalars(in_the_same_axes(number.replaced(number.value + share * direction), mechanism)))
+        def changed(share: float, direction: np.ndarray = direction) -> Made:
+            return make(in_the_same_axes(number.replaced(number.value + share * direction), mechanism))
 
         try:
-            found.append(differences(values, number.steps[k]))
+            found.append(Differences(changed, number.steps[k]))
         except (AssemblyError, MechanismError) as problem:
             what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
             advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""
             raise ArgumentError(f"{what} cannot change by {number.steps[k]:g}: {problem}{advice}") from problem
-    return [float(own[0]) if number.value.ndim == 0 else own.reshape(number.value.shape) for own in np.transpose(found)]
+    return found
+
+
+def of_shape(number: Number, derivatives: Sequence[float]) -> "float | np.ndarray":
+    """The derivatives along all directions of a number, of its shape."""
+    return float(derivatives[0]) if number.value.ndim == 0 else np.reshape(derivatives, number.value.shape)
+
+
+def by_scalars(
+    number: Number, mechanism: Mechanism, scalars: Callable[[Mechanism], Sequence[float]], count: int
+) -> list["float | np.ndarray"]:
+    """The derivatives, of the number's shape, of ``count`` functions of the ``mechanism``; see `by_differences`."""
+    parts = by_differences(number, mechanism, scalars)
+    return [of_shape(number, [part.of(itemgetter(k)) for part in parts]) for k in range(count)]
 
 
 def numbers_in(item: Any) -> list[str]:

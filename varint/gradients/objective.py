@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError
-from varint.gradients.numbers import START, Number, by_differences, differences
+from varint.gradients.numbers import START, Number, by_scalars, differences
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, call, function_of, in_a_shape, known_name, sequence_of
 from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
@@ -20,6 +20,7 @@ STEP = 1e-4  # of the differences of an objective: rad, sizes of a part, and the
 BY = ("position", "rotation", "velocity", "angular velocity")
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 SAME_TIME = 1e-6  # of dt: a time that is as near as this to a node is its
+ROUND_OFF = 1e-12  # of a time
 
 
 class StateGradient(NamedTuple):
@@ -102,7 +103,15 @@ def by_itself(
     def values(changed: Mechanism) -> list[float]:
         return value_of(partial(objective, changed), states, alone).reshape(-1).tolist()
 
-    return by_differences(number, mechanism, values)
+    return by_scalars(number, mechanism, values, len(values(mechanism)))
+
+
+def times_at(times: ArrayLike, end: float) -> list[float]:
+    """The ``times`` within a run up to ``end``, s."""
+    wanted = array_of(times, (None,), "times", ArgumentError)
+    if not wanted.size or (np.diff(wanted) <= 0).any() or wanted[0] < 0 or wanted[-1] > end * (1.0 + ROUND_OFF):
+        raise ArgumentError(f"times must rise, from 0 to {end:g} s")
+    return np.minimum(wanted, end).tolist()
 
 
 def by_states(

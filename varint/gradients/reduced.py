@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
-from varint.gradients.numbers import START, Number, by_differences, check_names, made_of, number_of, start_of
+from varint.gradients.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
 from varint.gradients.reduced_records import Setting
 from varint.gradients.reduced_residuals import Described, ReducedAdjoint
@@ -122,9 +122,8 @@ def gradient(
         else:
             found = _by_number(numbers[name], adjoints, state)
         if of_mechanism and name in numbers:
-            found = [
-                a + b for a, b in zip(found, by_itself(objective, numbers[name], made, states, alone), strict=True)
-            ]
+            itself = by_itself(objective, numbers[name], made, states, alone)
+            found = [through + direct for through, direct in zip(found, itself, strict=True)]
         by[name] = stacked(found, not value.ndim)
     return Gradient(value if value.ndim else float(value), by, states)
 
@@ -154,7 +153,7 @@ def _by_number(
         start = _start_of(changed, state)
         return [adjoint.scalar(changed, start) for adjoint in adjoints]
 
-    return by_differences(number, mechanism, scalars)
+    return by_scalars(number, mechanism, scalars, len(adjoints))
 
 
 def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:

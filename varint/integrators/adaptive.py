@@ -54,7 +54,7 @@ class AdaptiveRun(MaximalRun):
         left = (self.march.end - self.time) / self.march.dt
         if self.failure is not None or left <= SAME_TIME:
             return super().tail()
-        return self._instant(left, self.march.end)
+        return self.instant(left, self.march.end)
 
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps, each with the inputs from its start to its end."""

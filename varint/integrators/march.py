@@ -1,6 +1,6 @@
 """The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -91,6 +91,8 @@ class March:
         s, up to which such steps go; up to ``stop``, s, where that is earlier.
     redo : bool
         Whether steps in which energy comes from nowhere are done again in halves.
+    kept : int
+        How many stages are kept on a tape.
     """
 
     def __init__(
@@ -103,10 +105,11 @@ class March:
         turn: float | None = None,
         end: float = np.inf,
         redo: bool = False,
+        kept: int = 0,
     ) -> None:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         self.inputs = np.zeros(0)  # of functions, at the present node
-        self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions)
+        self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions, kept=kept)
         self.node = self.pose = 0
         self.adaptive, self.end, self.stop = turn is not None, end, np.inf
         self.ws.balance.redo[0] = redo
@@ -247,22 +250,27 @@ class March:
         """Whether the next of the steps that follow the motion would pass the end."""
         return self.adaptive and self.passes(self.end)
 
-    def aside(self, share: float) -> Block | None:
+    def aside(self, share: float, look: Callable[[int], None] | None = None) -> Block | None:
         """The instant a ``share`` of a step after the present node; the march itself stays where it is.
 
-        None, with ``failure`` set, where the step there could not be solved.
+        None, with ``failure`` set, where the step there could not be solved. ``look``: called with the pose that holds
+        the instant, while the workspace is there.
         """
         if share == 0.0:
             block = self.present()
+            if look is not None:
+                look(self.pose)
         else:
             kept, arrays, plan, scheme = self.checkpoint(), self._outputs(1), self.compiled.plan, self.scheme
             out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
             when = (self.node, share, self.dt)
-            status = step_aside(
+            status, pose = step_aside(
                 plan, self.ws, self._inputs(), self.pose, when, scheme.stages, self.tol, scheme.staggered, out
             )
             if status != CONVERGED:
                 self.failure = (self.node, *worst_residual(plan, self.ws))
+            elif look is not None:
+                look(pose)
             self.restore(kept)
             if self.failure is not None:
                 return None

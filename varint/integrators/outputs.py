@@ -43,7 +43,7 @@ class AtTimes(MaximalRun):
 
     def _passed(self) -> Block:
         """The next of the times, which lies in the step from the present node."""
-        found = self._instant(self._share(), float(self.times[self.taken]))
+        found = self.instant(self._share(), float(self.times[self.taken]))
         self.taken += self.failure is None
         return found
 

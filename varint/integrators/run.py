@@ -1,7 +1,7 @@
 """A run in maximal coordinates: the march of a mechanism with its controllers, and what is said where it fails."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -131,12 +131,15 @@ class MaximalRun:
             nodes["load"] = self.loads.recorded(block.node)
         return Block(nodes, seconds)
 
-    def _instant(self, share: float, t: float) -> Block:
-        """Time ``t``, s, a ``share`` of dt after the present node; the run stays where it is, but for a failure."""
+    def instant(self, share: float, t: float, look: Callable[[int], None] | None = None) -> Block:
+        """Time ``t``, s, a ``share`` of dt after the present node; the run stays where it is, but for a failure.
+
+        ``look``: as of `March.aside`.
+        """
         march = self.march
         self._give(1, share)
         self._command()
-        found = march.aside(share)
+        found = march.aside(share, look)
         if found is None:
             assert march.failure is not None
             self.failure = self._named(*march.failure)

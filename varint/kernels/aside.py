@@ -7,11 +7,11 @@ from varint.kernels.step import advance_step, record_node
 
 @njit(seconds=6, what="instants between steps")
 def step_aside(plan, ws, inputs, pose, when, stages, tol, interval_velocity, out):
-    """Step from a node and write the end, see `record_node`; returns the status. The workspace is then at the end.
+    """Step from a node and write the end, see `record_node`; returns the status and the pose that holds the end.
 
     ``when``: (node, width, dt), ``width`` of the spacing dt of the nodes. Other arguments as of `run`.
     """
     status, end, _, _ = advance_step(plan, ws, inputs, pose, stages, tol, False, when)
     if status == CONVERGED:
         record_node(plan, ws, end, interval_velocity, out)
-    return status
+    return status, end

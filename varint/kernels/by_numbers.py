@@ -174,10 +174,10 @@ def _by_input(plan, ws, f, s, half_step, along, dual):
 
 
 @njit(seconds=1, what="derivatives of steps")
-def acting_law(plan, ws, tape, stages, f, s, by):
+def acting_law(plan, ws, tape, stages, f, s, by, total):
     """What law f along sum s has of `acting`, where it presses no load on."""
-    work, e, a, total = ws.efforts, plan.laws.element[f], plan.laws.state[f], 0.0
-    for k in range(stages):
+    work, e, a = ws.efforts, plan.laws.element[f], plan.laws.state[f]
+    for k in range(stages - 1, -1, -1):
         work.input[e] = tape.input[k, e]
         if a >= 0:
             work.state[a] = tape.state[k, a]
@@ -188,10 +188,13 @@ def acting_law(plan, ws, tape, stages, f, s, by):
 
 
 @njit(seconds=2, what="derivatives of steps")
-def acting(plan, ws, tape, stages, by):
-    """The sum of the efforts of laws and loads as ``plan`` has them, each with the gradient by it, over ``stages``."""
-    work, laws, loads, total = ws.efforts, plan.laws, plan.loads, 0.0
-    for k in range(stages):
+def acting(plan, ws, tape, stages, by, total):
+    """Add the efforts of laws and loads as ``plan`` has them, each with the gradient by it, over ``stages``.
+
+    To ``total``, from the last stage to the first: the same bits for a run in parts, the last one first.
+    """
+    work, laws, loads = ws.efforts, plan.laws, plan.loads
+    for k in range(stages - 1, -1, -1):
         for e in range(work.input.size):
             work.input[e] = tape.input[k, e]
         for a in range(work.state.size):
@@ -214,10 +217,10 @@ def acting(plan, ws, tape, stages, by):
 
 
 @njit(seconds=2, what="derivatives of steps")
-def pushing(plan, ws, tape, stages, by):
+def pushing(plan, ws, tape, stages, by, total):
     """`acting` with the measures as ``plan`` has them too, at the motion of the tape."""
-    work, laws, total = ws.efforts, plan.laws, 0.0
-    for k in range(stages):
+    work, laws = ws.efforts, plan.laws
+    for k in range(stages - 1, -1, -1):
         play_stage(plan, ws, tape, k)
         for a in range(work.state.size):
             total += by.state[k, a] * tape.h[k] * work.flow[a]

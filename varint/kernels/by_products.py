@@ -46,9 +46,9 @@ def keep_products(plan, ws, pose, body, velocity, row, shares, by):
 
 
 @njit(seconds=3, what="derivatives of steps")
-def holding(plan, ws, by):
-    """The sum that a `ByProducts` kept, with the motions of ``plan``."""
-    products, work, total = plan.products, ws.products, 0.0
+def holding(plan, ws, tape, stages, by, total):
+    """The ``total`` with the sum that was kept, with the motions of ``plan``; takes what `by_numbers.acting` does."""
+    products, work, by = plan.products, ws.products, by.products
     for e in range(min(by.count[0], by.factor.shape[0])):
         n = e % products.start.size
         for a in range(6):

@@ -1,0 +1,108 @@
+"""What another description changes of the objectives of a run: functions whose derivatives are those of the run."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.gradients.adjoint import MEASURED, Adjoint, momentum_of
+from varint.gradients.along import Along, of_plan
+from varint.gradients.numbers import OTHER_PARTS
+from varint.gradients.objective import motion_between
+from varint.gradients.taped import TapedRun
+from varint.kernels.by_numbers import acting, pushing
+from varint.kernels.by_products import holding
+from varint.kernels.plan import ByNumbers, Plan
+from varint.mechanism import Mechanism
+from varint.model.rotation import vector_from_matrix
+from varint.model.state import State
+
+OTHERS = ("loads", "constraints", "limits")
+
+
+class Changes:
+    """The sums that changed descriptions of one run need; ``sums`` holds all of them."""
+
+    def __init__(self, run: TapedRun, objectives: int, sums: list[Along]) -> None:
+        self.run, self.objectives, self.sums = run, objectives, sums
+        self._own: dict[Callable, Along] = {}
+
+    def along(self, kernel: Callable, mechanism: Mechanism) -> tuple[Along, Along]:
+        """The sum for a ``mechanism``, and that for the run's own: ``kernel`` is `acting`, `pushing` or `holding`."""
+        if kernel not in self._own:
+            self._own[kernel] = self._new(kernel, self.run.mechanism)
+        return self._new(kernel, mechanism), self._own[kernel]
+
+    def _new(self, kernel: Callable, mechanism: Mechanism) -> Along:
+        self.sums.append(Along(self.objectives, of_plan(self.run, mechanism.compiled, kernel)))
+        return self.sums[-1]
+
+
+class Changed:
+    """Functions of the description whose derivatives are those of the objectives of one run, for a ``changed`` one.
+
+    ``start``: where the run of the ``changed`` mechanism starts. Raises MechanismError where it has other parts.
+    """
+
+    def __init__(self, changes: Changes, changed: Mechanism, start: State) -> None:
+        run, compiled = changes.run, changed.compiled
+        plan, before, order = compiled.plan, run.compiled.plan, compiled.order
+        if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
+            raise MechanismError(OTHER_PARTS)
+        self.run, self.changed, self.start = run, changed, start
+        rows = before.rows.role.size
+        measures = any(differ(a[rows:], b[rows:]) for a, b in measured(before, plan))
+        efforts = any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
+        kernels: list[Callable] = [pushing if measures else acting] if measures or efforts else []
+        if differ(before.products.table, plan.products.table):
+            kernels.append(holding)
+        self.along = [changes.along(kernel, changed) for kernel in kernels]
+
+    def value(self, k: int, adjoint: Adjoint) -> float:
+        """That of objective k, once the run was gone back along."""
+        run, start, compiled = self.run, self.start, self.changed.compiled
+        plan, before, order = compiled.plan, run.compiled.plan, compiled.order
+        velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])
+        moved = np.hstack([motion_between(run.first, start)[order], momentum_of(plan.bodies, velocity)])
+        total = along_numbers(adjoint.by, before, plan) + np.sum(adjoint.by_start * moved)
+        total += adjoint.given.along(self.changed, start, run.dt)
+        for changed, own in self.along:
+            total += changed.totals[k] - own.totals[k]
+        return float(total)
+
+
+def same_structure(before: Plan, after: Plan) -> bool:
+    """Whether two plans differ in the values of numbers alone."""
+    pairs = ((before.joints, after.joints), (before.measures, after.measures), (before.laws, after.laws))
+    return all(
+        a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
+        for one, other in (*pairs, *((getattr(before, name), getattr(after, name)) for name in OTHERS))
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def differ(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays are not the same."""
+    return not np.array_equal(a, b)
+
+
+def measured(before: Plan, after: Plan) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of the numbers of measures."""
+    names = (*MEASURED, "rest")
+    return [(getattr(before.measures, name), getattr(after.measures, name)) for name in names]
+
+
+def along_numbers(by: ByNumbers, before: Plan, after: Plan) -> float:
+    """The product of a gradient with the change of the numbers of bodies and rows."""
+    total = 0.0
+    for name in ("mass", "inertia", "gravity"):
+        total += np.sum(getattr(by, name) * (getattr(after.bodies, name) - getattr(before.bodies, name)))
+    for name in MEASURED:  # zero for the measures of forces, see `pushing`
+        total += np.sum(getattr(by, name) * (getattr(after.measures, name) - getattr(before.measures, name)))
+    for name in ("limit", "restitution"):
+        field = "value" if name == "limit" else name
+        total += np.sum(getattr(by, name) * (getattr(after.limits, field) - getattr(before.limits, field)))
+    rest, turned = before.measures.rest, after.measures.rest
+    for m in np.flatnonzero((rest != turned).any(axis=(1, 2)) & by.rest.any(axis=1)):
+        total += by.rest[m] @ vector_from_matrix(turned[m] @ rest[m].T)
+    return float(total)
