@@ -1,28 +1,33 @@
-"""What a gradient costs, over a run: `python gradients.py` prints tables of docs/gradients.md and docs/redmax.md."""
+"""What a gradient costs, over a run: `python gradients.py` prints tables of docs/gradients.md and docs/redmax.md.
 
+`python gradients.py memory` prints the one of time over memory alone.
+"""
+
+import sys
 import time
 
 import numpy as np
 
 import varint as vi
 from varint.gradients import reduced_records, reduced_residuals, reduced_tape
-from varint.gradients.adjoint import Adjoint
+from varint.gradients.adjoint import adjoints_of
+from varint.gradients.along import go_back
 from varint.gradients.local import Local
 from varint.gradients.numbers import number_of
 from varint.gradients.reduced import SCHEMES
-from varint.gradients.taped import TapedRun
+from varint.gradients.taped import Setting, TapedRun, sizes
 from varint.integrators.schemes import scheme
 
 STEPS, DT, REPEATS = 1000, 0.001, 5
 
 
 def seconds(function):
-    """Least of some trials, and what it gave last."""
+    """Least of some trials, of the processor, and what it gave last."""
     least = np.inf
     for _ in range(REPEATS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         found = function()
-        least = min(least, time.perf_counter() - begin)
+        least = min(least, time.process_time() - begin)
     return least, found
 
 
@@ -47,17 +52,41 @@ def ratios(links, order):
     state, (names, count) = mechanism.state(), numbers_of(mechanism)
     given = {"order": order, "every": STEPS, "tol": 1e-12, "on_unresolved": "ignore"}
     run, _ = seconds(lambda: vi.simulate(mechanism, STEPS * DT, DT, **given))
-    taped, kept = seconds(lambda: TapedRun(mechanism, scheme(order), state, DT, 1e-12, STEPS, [STEPS], (None, None)))
-    by = np.random.default_rng(0).standard_normal((1, links, 12))
-    back, adjoint = seconds(lambda: Adjoint(kept, by))
+    setting = Setting(scheme(order), DT, 1e-12, STEPS)
+    taped, kept = seconds(lambda: TapedRun(mechanism, state, setting, [STEPS]))
+    by = np.random.default_rng(0).standard_normal((1, 1, links, 12))
 
-    def all_numbers():
-        local = Local(adjoint, True)
-        return [local.by(number_of(mechanism, name)) for name in names]
+    def back(names=()):
+        adjoints, sums = adjoints_of(kept, by, {}), []
+        local = Local(kept, True, 1, sums)
+        derivatives = [local.by(number_of(mechanism, name)) for name in names]
+        go_back(kept, adjoints, sums)
+        return [each(0, adjoints[0]) for each in derivatives]
 
-    numbers, found = seconds(all_numbers)
-    assert all(each is not None for each in found)
-    return taped / run, back / run, numbers / run, count
+    alone, _ = seconds(back)
+    with_numbers, _ = seconds(lambda: back(names))
+    return taped / run, alone / run, (with_numbers - alone) / run, count
+
+
+def over_memory(links=10, steps=20_000, shares=(1.0, 0.5, 0.1, 0.01, 0.003, 0.001)):
+    """Of a long run: shares of the memory of all stages, bytes, parts, checkpoints, passes, time over that of all."""
+    mechanism, trials = chain(links), []
+    state, by = mechanism.state(), np.ones((1, 1, links, 12))
+    setting = Setting(scheme(2), DT, 1e-12, steps)
+    checkpoint, stage = sizes(mechanism.compiled, setting)
+    whole = checkpoint + 1.2 * steps * stage
+    for share in shares:
+
+        def gradient(share=share):
+            run = TapedRun(mechanism, state, setting._replace(memory=max(1.0, 1.01 * share * whole)), [steps])
+            go_back(run, adjoints_of(run, by, {}), [])
+            return run
+
+        trials.append((share, share * whole, *seconds(gradient)))
+    return [
+        (share, size, len(run.passes), run.layout.checkpoints, run.passes.mean(), time / trials[0][2])
+        for share, size, time, run in trials
+    ]
 
 
 def reduced_ratios(mechanism, name, steps=200):
@@ -74,6 +103,13 @@ def reduced_ratios(mechanism, name, steps=200):
 
 
 if __name__ == "__main__":
+    for share, size, parts, checkpoints, passes, ratio in over_memory():
+        print(
+            f"{share:g} of the memory, {size / 1e6:.2g} MB: {parts} parts, {checkpoints} checkpoints,"
+            f" each part marched {passes:.2f} times, {ratio:.2f} of the time"
+        )
+    if sys.argv[1:] == ["memory"]:
+        sys.exit()
     for links in (2, 10, 100):
         for order in (2, 4):
             taped, back, numbers, count = ratios(links, order)

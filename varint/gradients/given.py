@@ -38,7 +38,7 @@ class Given:
     rate : (T, ne) by the rates, in the velocities at nodes
     load : dict of names to (nodes, 3) by the loads at the nodes, (1, 3) where they are constant
     of_time : list of ((n,), (n, m))
-        Times, s, and the gradient by the inputs there that are functions of time, of the stages of each part
+        Of the stages of each part, from the last one on: times, s, and the gradient by inputs that are functions
     target : (nr,) by the targets of constraints, where they stay as they are
     size : float, by the sizes of all stages, as shares of them
     """
@@ -61,7 +61,7 @@ class Given:
         middle, s = share[:, None] / width, (share + 0.5 * h / dt)[:, None] / width
         by_input = by.input[:count].copy()
         if self.called:
-            self.of_time.append((dt * (self.run.knots[node] + share), by_input[:, self.called]))
+            self.of_time.append((dt * (self.run.knots[node] + share)[::-1], by_input[::-1, self.called]))
             by_input[:, self.called] = 0.0
         left, right = (1.0 - middle) * by_input, middle * by_input
         target, step = by.target[:count, self.rows], s * s * (3.0 - 2.0 * s)
@@ -108,7 +108,8 @@ class Given:
         """The product with the change of the inputs to those of another run from ``start``, in steps of ``dt``."""
         (value, rate), (new, new_rate) = self.run.inputs, self.run.table(mechanism, start, dt)
         found = np.sum(self.slope * (new_rate * dt - rate * self.run.dt)) + np.sum(self.rate * (new_rate - rate))
-        for times, by in self.of_time:
+        if self.called:
+            times, by = map(np.concatenate, zip(*self.of_time, strict=True))
             changed = self.run.functions_at(mechanism, times * (dt / self.run.dt))
             found += np.sum(by * (changed - self.run.functions_at(self.run.mechanism, times)))
         return float(np.sum(self.value * (new - value)) + found)
