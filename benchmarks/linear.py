@@ -1,5 +1,10 @@
-"""What a linear system costs: `python linear.py` prints the table of docs/linear.md."""
+"""What linear systems and tangents cost, beside MuJoCo and Pinocchio: the tables of docs/linear.md.
 
+`OPENBLAS_NUM_THREADS=1 python linear.py`: all are timed in turns in one run, on one thread; the least of each is taken.
+Pinocchio is the package `pin`; where it is missing, its times are left out.
+"""
+
+import importlib.util
 import time
 
 import mujoco
@@ -7,68 +12,160 @@ import numpy as np
 from work_precision import as_mjcf
 
 import varint as vi
+from varint.integrators.march import March
+from varint.integrators.schemes import scheme
+from varint.kernels.columns import allowed_motions, carry_forward, changes_of_velocities
 from varint.kernels.configuration import place_anew
-from varint.kernels.linear import acceleration_changes, allowed_motions, carry_with_inputs, changes_of_velocities
-from varint.linear.tangents import NO_INPUTS
+from varint.kernels.linear import acceleration_changes
+from varint.linear.tangents import NO_INPUTS, TangentRun
 
-REPEATS = 200
-
-
-def microseconds(function, repeats=REPEATS):
-    """Least of some trials."""
-    least = np.inf
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        least = min(least, time.perf_counter() - begin)
-    return 1e6 * least
+DT, RATE, STEPS = 1e-3, 0.3, 200
+ROUNDS, TRIALS = 60, 5
 
 
-def costs(links):
-    """Of the compiled parts, and of whole calls for a step and in continuous time, us."""
-    mechanism = vi.mechanisms.n_pendulum(links)
-    state = mechanism.state(rates={joint.name: 0.3 for joint in mechanism.joints})
-    step, smooth = vi.linearize(mechanism, state, 1e-3)._system, vi.linearize(mechanism, state)._system
-    plan, run = mechanism.compiled.plan, step.run
-    changes = np.ascontiguousarray(step.basis[:, mechanism.compiled.order])
-    carried, motions, found = changes.copy(), np.zeros((links, links, 6)), np.zeros((2 * links, links, 6))
-    bodies = np.array([[k - 1 if k else links, k] for k in range(links)])
-    pushes = np.ones((links, 2, 6))
+def microseconds(functions, rounds=ROUNDS):
+    """Least of each function, a few trials of each in turn; us."""
+    found = dict.fromkeys(functions, np.inf)
+    for _ in range(rounds):
+        for name, function in functions.items():
+            for _ in range(TRIALS):
+                began = time.perf_counter()
+                function()
+                found[name] = min(found[name], time.perf_counter() - began)
+    return {name: 1e6 * seconds for name, seconds in found.items()}
+
+
+def chain(links, forces=False):
+    """The chain, and its state at the start with all hinges turning; ``forces``: a spring and damper in each hinge."""
+    plain = vi.mechanisms.n_pendulum(links)
+    springs = [
+        vi.TorsionSpring(f"spring {joint.name}", joint=joint.name, stiffness=0.1, damping=0.01)
+        for joint in plain.joints
+    ]
+    mechanism = vi.Mechanism("chain", plain.bodies, plain.joints, forces=springs if forces else [])
+    return mechanism, mechanism.state(rates={joint.name: RATE for joint in mechanism.joints})
+
+
+def compiled_parts(mechanism, state):
+    """Of a linear system of one step of order 2, and in continuous time, by name."""
+    linearizer, smooth = vi.Linearizer(mechanism, DT), vi.Linearizer(mechanism)
+    linearizer.at(state)
+    smooth.at(state)
+    plan, run, other = mechanism.compiled.plan, linearizer._system.run, smooth._system
+    links, n2 = len(mechanism.joints), 2 * len(mechanism.joints)
+    changes = np.ascontiguousarray(linearizer._system.basis[:, mechanism.compiled.order])
+    carried, motions, found = changes.copy(), np.zeros((links, links, 6)), np.zeros((n2, links, 6))
+    ends, pushes = run.candidates.ends, run.candidates.pushes(run.place(), state)
+
+    def allow():
+        allowed_motions(plan, run.place(), run.work, ends, pushes, motions)
 
     def carry():
         carried[:] = changes
-        carry_with_inputs(plan, run.aside, run.march.ws.tape, run.work, (0, 1), NO_INPUTS, carried)
+        carry_forward(plan, run.aside, run.march.ws.tape, run.work, (0, 1), NO_INPUTS, carried, np.zeros((n2, 0)))
 
     def velocities():
-        carried[:] = changes
         changes_of_velocities(plan, run.place(), run.work, carried)
 
+    def whole():
+        allow()
+        carry()
+        velocities()
+
     def accelerations():
-        place_anew(plan, smooth.ws, 0)
-        acceleration_changes(plan, smooth.ws, smooth.work, smooth.bend, smooth.inputs, changes, found)
+        place_anew(plan, other.ws, 0)
+        acceleration_changes(plan, other.ws, other.work, other.bend, other.inputs, changes, found)
 
     return {
-        "motions": microseconds(lambda: allowed_motions(plan, run.place(), bodies, pushes, motions)),
-        "tangent": microseconds(carry),
-        "velocities": microseconds(velocities),
-        "accelerations": microseconds(accelerations),
-        "step": microseconds(lambda: vi.linearize(mechanism, state, 1e-3), 20),
-        "continuous": microseconds(lambda: vi.linearize(mechanism, state), 20),
-    }
+        "motions": allow, "tangent": carry, "velocities": velocities, "these three": whole,
+        "accelerations": accelerations, "Linearizer.at": lambda: linearizer.at(state),
+        "linearize": lambda: vi.linearize(mechanism, state, DT),
+    }  # fmt: skip
 
 
-def mujoco_cost(links):
-    """us, of MuJoCo's derivatives of a step of the same chain, by centred differences in compiled code."""
-    model = mujoco.MjModel.from_xml_string(as_mjcf(vi.mechanisms.n_pendulum(links), 1e-3))
+def mujoco_part(mechanism):
+    """MuJoCo's derivatives of one step of its Euler integrator, by differences in compiled code, by name."""
+    model = mujoco.MjModel.from_xml_string(as_mjcf(mechanism, DT))
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
     data = mujoco.MjData(model)
-    data.qvel[:] = 0.3
+    data.qvel[:] = RATE
     A = np.zeros((2 * model.nv, 2 * model.nv))
     mujoco.mj_forward(model, data)
-    return microseconds(lambda: mujoco.mjd_transitionFD(model, data, 1e-6, True, A, None, None, None))
+
+    def differences(centred):
+        return lambda: mujoco.mjd_transitionFD(model, data, 1e-6, centred, A, None, None, None)
+
+    return {"MuJoCo, centred": differences(True), "MuJoCo, one-sided": differences(False)}
+
+
+def pinocchio_part(mechanism, state):
+    """Pinocchio's exact derivatives of the accelerations, by name; checked against the continuous system."""
+    if importlib.util.find_spec("pinocchio") is None:
+        return {}
+    import pinocchio
+
+    model, at, parent = pinocchio.Model(), np.zeros(3), 0
+    model.gravity.linear = np.asarray(mechanism.gravity, dtype=float)
+    for body, joint in zip(mechanism.bodies, mechanism.joints, strict=True):
+        place = pinocchio.SE3(np.eye(3), joint.point - at)
+        parent, at = model.addJoint(parent, pinocchio.JointModelRY(), place, joint.name), joint.point
+        R = pinocchio.Quaternion(*body.quat_wxyz).matrix()
+        inertia = pinocchio.Inertia(body.mass, body.position - joint.point, R @ body.inertia @ R.T)
+        model.appendBodyToJoint(parent, inertia, pinocchio.SE3.Identity())
+    data, n = model.createData(), model.nv
+    q, v, effort = np.zeros(n), np.full(n, RATE), np.zeros(n)
+    pinocchio.computeABADerivatives(model, data, q, v, effort)
+    A = vi.linearize(mechanism, state).A
+    exact = np.hstack([data.ddq_dq, data.ddq_dv])
+    assert np.abs(A[n:] - exact).max() < 1e-9 * np.abs(exact).max()
+    return {"Pinocchio": lambda: pinocchio.computeABADerivatives(model, data, q, v, effort)}
+
+
+def tangents(links, forces):
+    """(1, 12): times of so many tangent directions, of which ours and over a step's, us."""
+    mechanism, state = chain(links, forces)
+    run = TangentRun(mechanism, scheme(2), state, DT, STEPS)
+    run.march_on(STEPS)
+    march = March(mechanism.compiled, scheme(2), DT, 1e-10, 1 << 40)
+    march.start(state)
+    start = march.checkpoint()
+    rng = np.random.default_rng(0)
+    basis = run._momenta(run.along(run.coordinates()))
+    changes = np.tensordot(rng.standard_normal((12, len(basis))), basis, 1)
+    carried = changes.copy()
+
+    def step():
+        march.restore(start)
+        march.advance(STEPS)
+
+    def carry(count):
+        def carry_some():
+            carried[:count] = changes[:count]
+            states = np.zeros((count, 0))
+            tape = run.march.ws.tape
+            carry_forward(
+                mechanism.compiled.plan, run.aside, tape, run.work, (0, STEPS), NO_INPUTS, carried[:count], states
+            )
+
+        return carry_some
+
+    found = microseconds({"step": step, 1: carry(1), 12: carry(12)}, 8)
+    return {name: value / STEPS for name, value in found.items()}
 
 
 if __name__ == "__main__":
+    if importlib.util.find_spec("pinocchio") is None:
+        print("Pinocchio is not installed (pip install pin): its times are left out")
     for links in (2, 5, 10, 20, 50):
-        found = costs(links) | {"MuJoCo": mujoco_cost(links)}
-        print(f"{links} links:", ", ".join(f"{what} {cost:.0f} us" for what, cost in found.items()))
+        mechanism, state = chain(links)
+        others = pinocchio_part(mechanism, state)
+        found = microseconds(compiled_parts(mechanism, state) | mujoco_part(mechanism) | others)
+        print(f"{links} links:", ", ".join(f"{what} {cost:.1f} us" for what, cost in found.items()))
+    for links in (2, 10, 50):
+        for forces in (False, True):
+            found = tangents(links, forces)
+            step, more = found["step"], (found[12] - found[1]) / 11
+            print(
+                f"{links} links{', springs' if forces else ''}: step {step:.2f} us; over it, the first direction"
+                f" {found[1] / step:.2f}, each beyond it {more / step:.2f}, twelve {found[12] / step:.2f}"
+            )

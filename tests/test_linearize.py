@@ -413,3 +413,47 @@ def test_what_it_says_and_refuses():
         vi.linearize(with_forces(mechanism, vi.JointStop("stop", joint="pivot", upper=2.0)))
     with pytest.raises(vi.ArgumentError, match="mechanism"):
         vi.linearize("four_bar")
+
+
+def turned_by_motors():
+    """A motion at a constant rate, a feedback and a spring."""
+    plain = vi.mechanisms.n_pendulum(3)
+    names = [joint.name for joint in plain.joints]
+    forces = [
+        vi.PrescribedMotion("drive", joint=names[0], rate=2.0),
+        vi.Motor("feedback", joint=names[1], effort=lambda t, state: 3.0 * state.velocity[0, 0]),
+        vi.TorsionSpring("spring", joint=names[2], stiffness=2.0, damping=0.1),
+    ]
+    return vi.Mechanism("turned", plain.bodies, plain.joints, forces=forces)
+
+
+@pytest.mark.parametrize("dt", [None, 1e-3, 0.4])
+@pytest.mark.parametrize("build", [driven_four_bar, turned_by_motors, vi.mechanisms.sarrus, vi.mechanisms.spinning_top])
+def test_a_linearizer_gives_the_same_bits_at_every_state(rng, build, dt):
+    """With steps so long that they are halved; what was found before stays as it was."""
+    mechanism = build()
+    states = [mechanism.state(), *(random_velocity_state(rng, mechanism, 0.5) for _ in range(3))]
+    linearizer = vi.Linearizer(mechanism, dt)
+    found = [linearizer.at(state) for state in (*states, None)]
+    for state, again in zip((*states, None), found, strict=True):
+        alone = vi.linearize(mechanism, state, dt)
+        assert again.names == alone.names
+        assert again.inputs == alone.inputs
+        for name in ("A", "B", "offset", "input", "basis", "rows", "fdx", "fdu"):
+            assert np.array_equal(getattr(again, name), getattr(alone, name)), name
+        assert np.array_equal(again.coordinates(states[1]), alone.coordinates(states[1]))
+
+
+def test_a_linearizer_goes_on_after_an_error():
+    cart = vi.mechanisms.cart_pole()
+    linearizer, state = vi.Linearizer(cart, 0.01, order=4), cart.state(rates={"pivot": 3.0})
+    before = linearizer.at(state)
+    fast = vi.State(state.position, state.quat_wxyz, state.velocity, state.angular_velocity + [0.0, 1e9, 0.0])
+    with pytest.raises(vi.ConvergenceError, match="could not be solved"):
+        linearizer.at(fast)
+    with pytest.raises(vi.StateError, match="open"):
+        linearizer.at(vi.State(state.position + 1.0, *list(vars(state).values())[1:]))
+    assert np.array_equal(linearizer.at(state).A, before.A)
+    assert repr(linearizer) == "Linearizer: 'cart-pole', steps of 0.01 s"
+    with pytest.raises(vi.ArgumentError, match="give dt="):
+        vi.Linearizer(cart, order=4)

@@ -9,10 +9,11 @@ import varint as vi
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 from varint.kernels.adjoint import carry_back
+from varint.kernels.columns import carry_forward
 from varint.kernels.configuration import place
 from varint.kernels.rows import evaluate_rows
-from varint.kernels.tangent import carry_forward
 from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
+from varint.linear.tangents import NO_INPUTS
 from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
 
 STEP = 1e-3  # of differences, sizes of random changes
@@ -71,7 +72,8 @@ class Marched:
         self.count = int(self.march.ws.tape.count[0])
         found, ws = changes.copy(), workspace(self.plan, 1, self.compiled.functions)
         states = np.zeros((len(changes), states_of(self.plan)))
-        carry_forward(self.plan, ws, self.march.ws.tape, tangent_work(self.plan), (0, self.count), found, states)
+        work, stages = tangent_work(self.plan), (0, self.count)
+        carry_forward(self.plan, ws, self.march.ws.tape, work, stages, NO_INPUTS, found, states)
         self.states = states
         return found
 

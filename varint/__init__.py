@@ -44,6 +44,7 @@ __all__ = [
     "FailedMembersWarning",
     "FileError",
     "Gradient",  # noqa: F405
+    "Linearizer",  # noqa: F405
     "Mechanism",
     "MechanismError",
     "State",
@@ -87,7 +88,15 @@ __all__ = [
     *(name for name in (*_forces, *_joints) if not name.isupper()),  # the registries are not for users
 ]
 
-LINEAR = ("equilibrium", "inverse_dynamics", "linearize", "lqr", "modes", "periodic_orbit")  # imported when asked for
+LINEAR = (  # imported when asked for
+    "Linearizer",
+    "equilibrium",
+    "inverse_dynamics",
+    "linearize",
+    "lqr",
+    "modes",
+    "periodic_orbit",
+)
 PACKAGES = ("bridges", "redmax")  # imported when asked for
 STUDIES = {  # function to its module: imported when asked for
     "crossings": "crossings",

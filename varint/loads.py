@@ -251,12 +251,17 @@ def derivatives(function: Callable[[float], float], t: float, h: float, end: flo
 
 def starts_of_motions(structure: Structure, state: State) -> dict[str, float]:
     """Where ``state`` has the coordinates that move at a constant rate, m or rad, by the names of their forces."""
-    starts = {}
+    moving = [
+        force for force in structure.forces if isinstance(force, AlongCoordinate) and isinstance(force, Commanded)
+    ]
+    moving = [force for force in moving if force.constant_rate is not None]
+    starts: dict[str, float] = {}
+    if not moving:
+        return starts
     x, R = with_world(state.position, state.quat_wxyz)
-    for force in structure.forces:
-        if isinstance(force, AlongCoordinate) and isinstance(force, Commanded) and force.constant_rate is not None:
-            frames = JointFrames(structure, structure.joint(force.joint))
-            starts[force.name] = float(frames.measure(x, R)[force.coordinate])
+    for force in moving:
+        frames = JointFrames(structure, structure.joint(force.joint))
+        starts[force.name] = float(frames.measure(x, R)[force.coordinate])
     return starts
 
 

@@ -25,6 +25,7 @@ from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.formats import FORMATS
 from varint.io.run_reader import read
+from varint.kernels.plan import Workspace
 from varint.kinematics.assembly import unit_quaternions
 from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
@@ -269,8 +270,8 @@ def check_forces(mechanism: Mechanism, method: Scheme) -> None:
         )
 
 
-def checked_start(mechanism: Mechanism, state: State) -> State:
-    """``state``, from which the mechanism can start; raises ArgumentError, StateError."""
+def checked_start(mechanism: Mechanism, state: State, ws: Workspace | None = None) -> State:
+    """``state``, from which the mechanism can start; raises ArgumentError, StateError. ``ws``: as of `joint_drift`."""
     if not isinstance(state, State):
         from varint.redmax.states import ReducedState  # slow to import, so only when needed
 
@@ -283,7 +284,7 @@ def checked_start(mechanism: Mechanism, state: State) -> State:
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
         array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
     state = replace(state, quat_wxyz=unit_quaternions(mechanism, state.quat_wxyz, "state"))
-    left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None])[0]
+    left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None], ws)[0]
     if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
         raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
     return state

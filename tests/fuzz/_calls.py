@@ -373,6 +373,8 @@ def _study_calls() -> dict[str, Call]:
         "equilibrium": Call(vi.equilibrium, _rights(mechanism=hanging, state=hanging.state()), repr),
         "lyapunov_spectrum": Call(vi.lyapunov_spectrum, _rights(**growing), seen),
         "linearize": Call(vi.linearize, _rights(**common, dt=0.01), repr),
+        "Linearizer": Call(vi.Linearizer, _rights(mechanism=motor, dt=0.01, order=4, scheme=None), repr),
+        "Linearizer.at": Call(vi.Linearizer(motor, 0.01).at, _rights(state=motor.state()), repr),
         "linearize in continuous time": Call(vi.linearize, _rights(mechanism=motor, state=motor.state()), repr),
         "Linearization.coordinates": Call(vi.linearize(motor).coordinates, _rights(state=motor.state())),
         "lqr": Call(vi.lqr, _rights(**regulated), repr),

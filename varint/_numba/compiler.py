@@ -20,6 +20,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonRewrites
 
 from varint._numba.cache import cache_folder, tell
+from varint._numba.record import Record, record_type
 
 SUBJECTS: dict[str, list["Entry"]] = defaultdict(list)  # long to compile, by what is announced
 _announced: set["Entry"] = set()  # and not compiled yet
@@ -192,6 +193,10 @@ class Entry(CPUDispatcher):
     @property
     def _numba_type_(self):
         return types.Dispatcher(self.part)
+
+    def typeof_pyval(self, val):
+        """numba's type of an argument. Kernels take records at every call, whose type is known at once."""
+        return record_type(type(val)) if isinstance(val, Record) else super().typeof_pyval(val)
 
     def __reduce__(self):
         """A function of a module travels by its name: another process compiles it, or has done so, for itself."""

@@ -92,7 +92,7 @@ class March:
     redo : bool
         Whether steps in which energy comes from nowhere are done again in halves.
     kept : int
-        How many stages are kept on a tape.
+        How many stages are kept on the tape of its workspace.
     """
 
     def __init__(

@@ -16,167 +16,21 @@ which no measure has: it is a central difference of fourth order of the curvatur
 
 from varint._numba import njit
 from varint.algebra.quaternion import multiply, rotation_matrix
-from varint.algebra.vectors import ZERO, cross, rotate, scale, vector
-from varint.kernels.configuration import mass_pivots, place_anew
+from varint.algebra.vectors import cross, rotate, scale, vector
+from varint.kernels.configuration import place_anew
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import clear_rows
-from varint.kernels.laws import evaluate_laws, law_effort
-from varint.kernels.ldu import solve_newton
+from varint.kernels.laws import evaluate_laws
 from varint.kernels.loads import differentiate_loads, evaluate_loads
 from varint.kernels.measures import rate_of, weighted_curvature
 from varint.kernels.newton import has_efforts
 from varint.kernels.nodes import add_efforts
 from varint.kernels.operator import join_constraints, pair_of
-from varint.kernels.projection import project
 from varint.kernels.reactions import accelerate
-from varint.kernels.refine import refine, solve_again
-from varint.kernels.tangent import add_effort_changes, by_start, factor_stage, is_still, push_half, to_end
-from varint.kernels.tape import play_stage
+from varint.kernels.refine import solve_again
+from varint.kernels.tangent import add_effort_changes, add_input, is_still
 
 STEP = 4e-3  # rad, or sizes of a part, of the differences of the curvature
-
-
-@njit(seconds=2, what="linearisations")
-def allowed_motions(plan, ws, bodies, pushes, out):
-    """Motions M^-1 push that the rows allow, ``out`` (n, nb, 6), by ``pushes`` (n, 2, 6) on ``bodies`` (n, 2).
-
-    At pose 0, which is placed. The inner products of motions with pushes are the inverse mass along the pushes.
-    """
-    clear_rows(plan, ws.compliance, ws.jacobian[0])
-    mass_pivots(plan, ws.ldu.D)
-    body, row = ws.increment_body, ws.increment_row
-    body[:] = 0.0
-    row[:] = 0.0
-    solve_newton(plan, ws, body, row, 0, 0)
-    for n in range(out.shape[0]):
-        out[n] = 0.0
-        row[:] = 0.0
-        for s in range(2):
-            if bodies[n, s] < plan.bodies.mass.size:
-                add_scaled6(out[n, bodies[n, s]], 1.0, pushes[n, s])
-        solve_again(plan, ws, (0, 0, 1.0), out[n], row)
-        for r in range(row.size):  # once more for what round-off leaves across the rows
-            row[r] = 0.0
-            for s in range(2):
-                i = plan.measures.body[r, s]
-                if i < plan.bodies.mass.size:
-                    row[r] -= dot6(ws.jacobian[0, r, s], out[n, i])
-        body[:] = 0.0
-        solve_again(plan, ws, (0, 0, 1.0), body, row)
-        for i in range(body.shape[0]):
-            add_scaled6(out[n, i], 1.0, body[i])
-
-
-@njit(seconds=2, what="linearisations")
-def changes_of_velocities(plan, ws, work, changes):
-    """Turn changes (n, nb, 12) of poses and momenta at a node into those of poses and velocities.
-
-    The node is pose 0, which is placed, with ``ws.momentum`` and the rates of targets. Its velocities go to
-    ``ws.velocity``. ``work``: a `Tangent`.
-    """
-    project(plan, ws, 0)
-    body, row, efforts = work.body[0], work.row[0], ws.efforts
-    for i in range(body.shape[0]):
-        for k in range(6):
-            ws.velocity[i, k] = ws.increment_body[i, k]
-    for r in range(row.size):
-        ws.multiplier[r] = ws.increment_row[r]
-    for n in range(changes.shape[0]):
-        for i in range(body.shape[0]):
-            for k in range(6):
-                work.start[i, k], body[i, k] = changes[n, i, k], changes[n, i, 6 + k]
-        for r in range(row.size):
-            row[r] = 0.0
-            if ws.compliance[r] > 0.0:
-                continue
-            pair_of(plan, r, work.start, efforts.motion)
-            if is_still(efforts.motion):
-                continue
-            weighted_curvature(plan, ws, r, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)
-            for s in range(2):
-                i = plan.measures.body[r, s]
-                if i < body.shape[0]:
-                    add_scaled6(body[i], ws.multiplier[r], efforts.change[s])
-                    row[r] -= dot6(efforts.change[s], ws.velocity[i])
-        join_constraints(plan, ws, work.no_row, row)
-        solve_again(plan, ws, (0, 0, 1.0), body, row)
-        for i in range(body.shape[0]):
-            for k in range(6):
-                changes[n, i, 6 + k] = body[i, k]
-
-
-@njit(seconds=6, what="derivatives of steps")
-def carry_with_inputs(plan, ws, tape, work, stages, inputs, changes):
-    """`tangent.carry_forward` of ``changes`` (n, nb, 12), the last of which are those by inputs of elements.
-
-    ``inputs``: elements (m,) and the spans (m,) of their differences; each is one more for all stages. ``stages``:
-    (first, last + 1).
-    """
-    elements, spans = inputs
-    body, row, first = work.body[0], work.row[0], changes.shape[0] - elements.size
-    spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
-    for k in range(stages[0], stages[1]):
-        upper, h = play_stage(plan, ws, tape, k)
-        factor_stage(plan, ws, body, row, (upper, 1, h), False)
-        for n in range(changes.shape[0]):
-            by_start(plan, ws, work, (upper, 1, h), changes[n], work.state, body, row)
-            if n >= first:
-                _add_input(plan, ws, elements[n - first], spans[n - first], 0.5 * h, 1.0, body)
-            refine(plan, ws, (upper, 1, h), body, row, work.left, spare, False)
-            to_end(plan, ws, work, h, body, changes[n], work.state)
-            if n >= first:
-                for i in range(body.shape[0]):
-                    for a in range(6):
-                        body[i, a] = 0.0
-                _add_input(plan, ws, elements[n - first], spans[n - first], 0.5 * h, -1.0, body)
-                for i in range(body.shape[0]):
-                    for a in range(6):
-                        changes[n, i, 6 + a] += body[i, a]
-
-
-@njit
-def _add_input(plan, ws, element, span, half_step, side, out):
-    """Add to ``out`` (nb, 6) the change of h/2 (f_x, f_theta + side T x f_theta) by the input of an element.
-
-    After the residual of the step. ``span``: of the differences of the element's law.
-    """
-    work, laws = ws.efforts, plan.laws
-    for s in range(laws.sum_law.size - 1):
-        by_input = 0.0
-        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
-            if laws.element[f] == element:
-                by_input += _law_by_input(plan, work, f, work.sum_value[s], work.sum_rate[s], span)
-        for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
-            for e in range(2):
-                i = plan.measures.body[m, e]
-                if by_input != 0.0 and i < out.shape[0]:
-                    for k in range(6):
-                        work.column[k] = by_input * work.gradient[m, e, k]
-                    push_half(work.column, ZERO, work.tangent[i], work.column, half_step, side, out[i])
-    for n in range(plan.loads.kind.size):
-        if plan.loads.element[n] == element:
-            given, i = work.input[element], plan.loads.body[n]
-            work.input[element] = 1.0  # a push is as large as its input
-            evaluate_loads(plan, ws, work.rotation, ws.velocity)
-            for k in range(6):
-                work.column[k] = work.wrench[n, k]
-            push_half(work.column, ZERO, work.tangent[i], work.column, half_step, side, out[i])
-            work.input[element] = given
-            evaluate_loads(plan, ws, work.rotation, ws.velocity)
-
-
-@njit
-def _law_by_input(plan, work, f, value, rate, span):
-    """The derivative of the effort of law f by its input: central differences of fourth order."""
-    element = plan.laws.element[f]
-    given, near, far = work.input[element], 0.0, 0.0
-    for sign in (1.0, -1.0):
-        work.input[element] = given + sign * 0.5 * span
-        near += sign * law_effort(plan, work, f, value, rate, 0.0)[0]
-        work.input[element] = given + sign * span
-        far += sign * law_effort(plan, work, f, value, rate, 0.0)[0]
-    work.input[element] = given
-    return (8.0 * near - far) / (6.0 * span)
 
 
 @njit(seconds=5, what="derivatives of accelerations")
@@ -229,7 +83,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
         n = changes.shape[0] + m
         out[n] = 0.0
         row[:] = 0.0
-        _add_input(plan, ws, elements[m], spans[m], 1.0, 1.0, out[n])
+        add_input(plan, ws, elements[m], spans[m], 1.0, 1.0, out[n])
         solve_again(plan, ws, (0, 0, 1.0), out[n], row)
 
 

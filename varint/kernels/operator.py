@@ -68,7 +68,7 @@ def apply_operator(plan, ws, step, body, row, out_body, out_row):
             _turn_row(plan, ws, r, end, h, body, out_body)
     join_constraints(plan, ws, row, out_row)
     for s in range(plan.laws.sum_law.size - 1):
-        _apply_sum(plan, ws, s, 0.5 * h, body, out_body)
+        apply_sum(plan, ws, s, 0.5 * h, body, out_body)
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
         add_load_change(plan, ws.efforts, n, body[i], 0.5 * h, out_body[i])
@@ -173,7 +173,7 @@ def curve_transposed(plan, ws, m, position, rotation, gradient, motion, out):
 
 
 @njit
-def _apply_sum(plan, ws, s, half_step, body, out_body):
+def apply_sum(plan, ws, s, half_step, body, out_body):
     """Add the changes of the residual by the laws along sum s."""
     work, laws, effort_change = ws.efforts, plan.laws, 0.0
     first, last = laws.sum_first[s], laws.sum_first[s + 1]
@@ -207,7 +207,7 @@ def _apply_sum(plan, ws, s, half_step, body, out_body):
 
 @njit
 def _apply_sum_transposed(plan, ws, s, half_step, body, out_body):
-    """The transpose of `_apply_sum`."""
+    """The transpose of `apply_sum`."""
     work, laws, along = ws.efforts, plan.laws, 0.0
     first, last = laws.sum_first[s], laws.sum_first[s + 1]
     for m in range(first, last):

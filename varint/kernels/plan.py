@@ -379,6 +379,17 @@ class Tangent(Record, writable=True):
     row: Float2  # (4, nr)
     no_row: Float1  # (nr,) zero
     left: Float1  # what each pass of a solution leaves
+    # of eight changes at once (columns.py)
+    pair: Int2  # (np, 2) bodies of rows that follow one another, by side
+    pair_row: Int1  # (np + 1,) where the rows of each pair begin
+    curve: Float3  # (np, 12, 12) the curvature of these rows, times their multipliers
+    bend: Float2  # (nr, 12) change of the rate of a row by motions of its two bodies, at given velocities
+    turn: Float4  # (nb, 2, 3, 3) rotation matrices from the axes at the start of a step to those at its end and middle
+    spin: Float3  # (nb, 3, 6) change of the angular momentum at the end of a step by that of its unknowns
+    wide: Float4  # (6, nb, 6, 8)
+    wide_row: Float3  # (4, nr, 8)
+    change: Float3  # (nb, 12, 8)
+    node: Float2  # (largest node, 8)
 
 
 @dataclass(frozen=True, eq=False)

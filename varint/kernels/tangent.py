@@ -15,44 +15,20 @@ L: the angular momentum that the step starts with, dL its change by dphi; ...: t
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import add, cross, scale, sub, vector
+from varint.algebra.vectors import ZERO, add, cross, scale, vector
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import (
     curvature_factor,
     load_change,
     stiffen,
-    unknown_to_motion,
-    unknown_to_tangent,
-    unknown_to_velocity,
 )
-from varint.kernels.laws import evaluate_laws
+from varint.kernels.laws import evaluate_laws, law_effort
 from varint.kernels.ldu import solve_newton
 from varint.kernels.loads import differentiate_loads, evaluate_loads
 from varint.kernels.measures import weighted_curvature
-from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import has_efforts
 from varint.kernels.nodes import add_efforts
-from varint.kernels.operator import join_constraints, pair_of, prepare_operator
-from varint.kernels.refine import refine
-from varint.kernels.tape import play_stage
-
-
-@njit(seconds=6, what="derivatives of steps")
-def carry_forward(plan, ws, tape, work, stages, changes, states):
-    """Take ``changes`` (n, nb, 12) of the state at the start of the stages to their end.
-
-    ``states`` (n, those of laws): the changes of these, likewise. ``stages``: (first, last + 1). ``tape``: of the run.
-    ``ws``: another workspace, or the same; its state is lost. ``work``: a `Tangent`.
-    """
-    body, row = work.body[0], work.row[0]
-    spare = (work.body[1], work.row[1]), (work.body[2], work.row[2]), (work.body[3], work.row[3])
-    for k in range(stages[0], stages[1]):
-        upper, h = play_stage(plan, ws, tape, k)
-        factor_stage(plan, ws, body, row, (upper, 1, h), False)
-        for n in range(changes.shape[0]):
-            by_start(plan, ws, work, (upper, 1, h), changes[n], states[n], body, row)
-            refine(plan, ws, (upper, 1, h), body, row, work.left, spare, False)
-            to_end(plan, ws, work, h, body, changes[n], states[n])
+from varint.kernels.operator import pair_of, prepare_operator
 
 
 @njit
@@ -108,81 +84,6 @@ def is_still(motion):
 
 
 @njit
-def by_start(plan, ws, work, step, change, states, body, row):
-    """Minus the changes of the residuals by a change (nb, 12) of the start, into ``body`` (nb, 6), ``row`` (nr,).
-
-    ``states``: the changes of those of laws.
-    """
-    tangent, (upper, end, h) = work, step
-    for i in range(plan.bodies.mass.size):
-        d, (u, c) = vector(change[i, 3:]), step_turn(ws, i, 0.5 * h)
-        half, norm = scale(1.0 / (1.0 + c), u), (0.5 * (1.0 + c)) ** 0.5
-        at_end, in_middle = turned_back(u, c, d), turned_back(scale(norm, half), norm, d)
-        for k in range(3):
-            tangent.start[i, k] = tangent.end[i, k] = tangent.middle[i, k] = change[i, k]
-            tangent.start[i, 3 + k], tangent.end[i, 3 + k] = d[k], at_end[k]
-            tangent.middle[i, 3 + k] = in_middle[k]
-        for k in range(6):
-            body[i, k] = change[i, 6 + k]
-    moves, turned = tangent.start if upper != end else tangent.end, ws.efforts.change
-    for r in range(plan.rows.role.size):
-        row[r] = 0.0
-        if ws.compliance[r] > 0.0:
-            continue
-        pair_of(plan, r, moves, ws.efforts.motion)
-        if is_still(ws.efforts.motion):
-            continue
-        weighted_curvature(plan, ws, r, ws.position[upper], ws.rotation[upper], ws.efforts.motion, turned)
-        for s in range(2):
-            i = plan.measures.body[r, s]
-            if i < plan.bodies.mass.size:
-                add_scaled6(body[i], ws.multiplier[r], turned[s])
-                row[r] -= dot6(ws.jacobian[end, r, s], tangent.end[i]) / h
-    join_constraints(plan, ws, tangent.no_row, row)
-    if has_efforts(plan):
-        tangent.velocity[:] = 0.0
-        tangent.lean[:] = 0.0
-        add_effort_changes(plan, ws, tangent, 0.5 * h, 1.0, states, body)
-
-
-@njit
-def to_end(plan, ws, tangent, h, body, change, states):
-    """Replace the ``change`` (nb, 12) of the start, and ``states`` of laws, by those of the end.
-
-    ``body`` (nb, 6): the change of the unknowns.
-    """
-    half_step, efforts = 0.5 * h, has_efforts(plan)
-    for i in range(plan.bodies.mass.size):
-        d, J, w = body[i], plan.bodies.inertia[i], ws.velocity[i]
-        if efforts:
-            T = ws.efforts.tangent[i]
-            unknown_to_motion(d, T, half_step, ws.efforts.column)
-            for k in range(6):
-                tangent.middle[i, k] += ws.efforts.column[k]
-            unknown_to_velocity(d, T, tangent.velocity[i])
-            lean = unknown_to_tangent(d, T, half_step)
-            for k in range(3):
-                tangent.lean[i, k] = lean[k]
-        angular_momentum(J, w[3], w[4], w[5], -half_step, ws.efforts.column)
-        free, turn, (u, c) = vector(ws.efforts.column[3:]), vector(d[3:]), step_turn(ws, i, half_step)
-        gain = (dot6(ws.derivative[i, 3], d), dot6(ws.derivative[i, 4], d), dot6(ws.derivative[i, 5], d))
-        spun = sub(turned_back(u, c, gain), scale(h, cross(turn, free)))
-        for k in range(3):
-            change[i, k] = tangent.end[i, k] + h * d[k]
-            change[i, 3 + k] = tangent.end[i, 3 + k] + h * turn[k]
-            change[i, 6 + k] = plan.bodies.mass[i] * d[k]
-            change[i, 9 + k] = spun[k]
-    if efforts:
-        for i in range(plan.bodies.mass.size):
-            for k in range(6):
-                body[i, k] = 0.0
-        add_effort_changes(plan, ws, tangent, half_step, -1.0, states, body)
-        for i in range(plan.bodies.mass.size):
-            for k in range(6):
-                change[i, 6 + k] += body[i, k]
-
-
-@njit
 def add_effort_changes(plan, ws, tangent, half_step, side, states, out):
     """Add to ``out`` (nb, 6) the change of half an effort's impulse, h/2 f (g_x, (I + [T]) g_theta).
 
@@ -234,6 +135,51 @@ def push_half(change, turning, T, lean, half_step, side, out):
     for k in range(3):
         out[k] += half_step * change[k]
         out[3 + k] += half_step * (turned[k] + side * tilt[k])
+
+
+@njit
+def add_input(plan, ws, element, span, half_step, side, out):
+    """Add to ``out`` (nb, 6) the change of h/2 (f_x, f_theta + side T x f_theta) by the input of an element.
+
+    After the residual of the step. ``span``: of the differences of the element's law.
+    """
+    work, laws = ws.efforts, plan.laws
+    for s in range(laws.sum_law.size - 1):
+        by_input = 0.0
+        for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
+            if laws.element[f] == element:
+                by_input += _law_by_input(plan, work, f, work.sum_value[s], work.sum_rate[s], span)
+        for m in range(laws.sum_first[s], laws.sum_first[s + 1]):
+            for e in range(2):
+                i = plan.measures.body[m, e]
+                if by_input != 0.0 and i < out.shape[0]:
+                    for k in range(6):
+                        work.column[k] = by_input * work.gradient[m, e, k]
+                    push_half(work.column, ZERO, work.tangent[i], work.column, half_step, side, out[i])
+    for n in range(plan.loads.kind.size):
+        if plan.loads.element[n] == element:
+            given, i = work.input[element], plan.loads.body[n]
+            work.input[element] = 1.0  # a push is as large as its input
+            evaluate_loads(plan, ws, work.rotation, ws.velocity)
+            for k in range(6):
+                work.column[k] = work.wrench[n, k]
+            push_half(work.column, ZERO, work.tangent[i], work.column, half_step, side, out[i])
+            work.input[element] = given
+            evaluate_loads(plan, ws, work.rotation, ws.velocity)
+
+
+@njit
+def _law_by_input(plan, work, f, value, rate, span):
+    """The derivative of the effort of law f by its input: central differences of fourth order."""
+    element = plan.laws.element[f]
+    given, near, far = work.input[element], 0.0, 0.0
+    for sign in (1.0, -1.0):
+        work.input[element] = given + sign * 0.5 * span
+        near += sign * law_effort(plan, work, f, value, rate, 0.0)[0]
+        work.input[element] = given + sign * span
+        far += sign * law_effort(plan, work, f, value, rate, 0.0)[0]
+    work.input[element] = given
+    return (8.0 * near - far) / (6.0 * span)
 
 
 @njit(seconds=3, what="derivatives of forces")

@@ -190,6 +190,9 @@ def states_of(plan: Plan) -> int:
 def tangent_work(plan: Plan) -> Tangent:
     """Scratch for derivatives of stages."""
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
+    between = plan.measures.body[:nr]
+    first = np.flatnonzero(np.append(True, (between[1:] != between[:-1]).any(axis=1))[:nr])
+    largest = int(np.diff(plan.loops.node_row).max(initial=0))
     return Tangent(
         *np.zeros((4, nb, 6)),
         lean=np.zeros((nb, 3)),
@@ -200,6 +203,16 @@ def tangent_work(plan: Plan) -> Tangent:
         row=np.zeros((4, nr)),
         no_row=np.zeros(nr),
         left=np.zeros(PASSES),
+        pair=between[first],
+        pair_row=np.append(first, nr),
+        curve=np.zeros((len(first), 12, 12)),
+        bend=np.zeros((nr, 12)),
+        turn=np.zeros((nb, 2, 3, 3)),
+        spin=np.zeros((nb, 3, 6)),
+        wide=np.zeros((6, nb, 6, WIDE)),
+        wide_row=np.zeros((4, nr, WIDE)),
+        change=np.zeros((nb, 12, WIDE)),
+        node=np.zeros((largest, WIDE)),
     )
 
 

@@ -22,7 +22,7 @@ from varint.kinematics.frames import (
 )
 from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
-from varint.model.checks import freeze, known_name, of_type, sequence_of, shown, unit_quaternion
+from varint.model.checks import ROUND_OFF, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
 from varint.model.forces.coupled import Coupled
 from varint.model.motion import joint_pose
 from varint.model.rotation import quat_from_matrix, rotation_matrix
@@ -336,6 +336,9 @@ def checked_state(
 
 def unit_quaternions(structure: Structure, quats: np.ndarray, what: str) -> np.ndarray:
     """The orientations (nb, 4) of a state, each normalised; those of norm one to round-off keep their bits."""
+    whole = isinstance(quats, np.ndarray) and quats.dtype == float
+    if whole and (abs(np.einsum("ij,ij->i", quats, quats) - 1.0) <= ROUND_OFF).all():
+        return freeze(quats.copy())  # the usual case, at once
     checked = [
         unit_quaternion(quat, f"quat_wxyz of body '{body.name}' in the {what}", StateError)
         for quat, body in zip(quats, structure.bodies, strict=True)

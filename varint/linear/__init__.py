@@ -2,13 +2,14 @@
 
 from varint.linear.equilibrium import equilibrium
 from varint.linear.inverse_dynamics import inverse_dynamics
-from varint.linear.linearization import Linearization, linearize
+from varint.linear.linearization import Linearization, Linearizer, linearize
 from varint.linear.lqr import Regulator, lqr
 from varint.linear.modes import Modes, modes
 from varint.linear.orbit import PeriodicOrbit, periodic_orbit
 
 __all__ = [
     "Linearization",
+    "Linearizer",
     "Modes",
     "PeriodicOrbit",
     "Regulator",

@@ -1,26 +1,23 @@
 """Minimal coordinates about a state: as many independent joint coordinates as the mechanism can move in."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from varint.algebra.rotation_vector import right_jacobian
 from varint.errors import ArgumentError, StateError
+from varint.kernels.columns import allowed_motions
 from varint.kernels.configuration import place_anew
-from varint.kernels.linear import allowed_motions
-from varint.kernels.plan import Plan, Workspace
-from varint.kernels.workspace import workspace
-from varint.kinematics.frames import JointFrames, with_world
+from varint.kernels.coordinates import turns_between
+from varint.kernels.plan import Plan, Tangent, Workspace
+from varint.kernels.workspace import tangent_work, workspace
+from varint.linear.candidates import Candidates
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
-from varint.model.motion import coordinate_units
-from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
+from varint.model.rotation import quat_from_vector, quat_product
 from varint.model.state import State
 
 EARLY = 1e-2  # of the largest that is left: a joint coordinate that is described earlier is taken before others
 DEPENDENT = 1e13  # condition of the inverse mass along coordinates that depend on each other
-CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,31 +36,29 @@ class Coordinates:
 
     def read(self, state: State) -> np.ndarray:
         """(2 n,) the coordinates of a nearby state, and their rates, from those of the state here."""
-        dx, turn = state.position - self.state.position, turns(self.state, state)
-        dv, dw = state.velocity - self.state.velocity, state.angular_velocity - self.state.angular_velocity
-        pose, motion = np.hstack([dx, turn]), np.hstack([dv, dw])
-        return np.concatenate([np.tensordot(self.rows, each, 2) for each in (pose, motion)])
+        dx, dv = state.position - self.state.position, state.velocity - self.state.velocity
+        turn, _ = _turns(self.state, state)
+        pose, motion = np.hstack([dx, turn]), np.hstack([dv, state.angular_velocity - self.state.angular_velocity])
+        return self.along(np.stack([pose, motion])).T.ravel()
 
     def read_changes(self, state: State, changes: np.ndarray) -> np.ndarray:
         """(2 n, c) changes of what `read` gives for a state, by changes (c, nb, 12) of its pose and velocity."""
-        pose, after = changes[..., :6].copy(), _right_jacobian_inverses(turns(self.state, state))
+        pose, (_, after) = changes[..., :6].copy(), _turns(self.state, state)
         pose[..., 3:] = np.einsum("bij,cbj->cbi", after, pose[..., 3:])
-        parts = pose, changes[..., 6:]
-        return np.concatenate([np.tensordot(self.rows, each, ((1, 2), (1, 2))) for each in parts])
+        return np.concatenate([self.along(pose), self.along(changes[..., 6:])])
+
+    def along(self, motions: np.ndarray) -> np.ndarray:
+        """(n, c) changes of the coordinates by motions (c, nb, 6)."""
+        width = self.rows.shape[1] * 6
+        return self.rows.reshape(-1, width) @ motions.reshape(-1, width).T
 
 
-def turns(state: State, other: State) -> np.ndarray:
-    """(nb, 3) rotation vectors from one state to another, body axes, up to pi."""
-    turn = quat_product(state.quat_wxyz * CONJUGATE, other.quat_wxyz)
-    return vector_from_quat(np.where(turn[:, :1] < 0, -turn, turn))
-
-
-def _right_jacobian_inverses(vectors: np.ndarray) -> np.ndarray:
-    """(nb, 3, 3) changes of rotation vectors (nb, 3) below 2 pi by small turns that follow them, body axes."""
-    found = np.empty((len(vectors), 3, 3))
-    for vector, out in zip(vectors, found, strict=True):
-        right_jacobian(*vector, out)
-    return np.linalg.inv(found)
+def _turns(state: State, other: State) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation vectors (nb, 3) from one state to another, and (nb, 3, 3), see `turns_between`."""
+    quats = (np.ascontiguousarray(each.quat_wxyz, dtype=float) for each in (state, other))
+    found = np.empty((len(state.position), 3)), np.empty((len(state.position), 3, 3))
+    turns_between(*quats, *found)
+    return found
 
 
 def moved(mechanism: Mechanism, state: State, change: np.ndarray) -> State:
@@ -85,53 +80,39 @@ def check_moves(mechanism: Mechanism, coordinates: Coordinates) -> None:
         raise ArgumentError(f"mechanism '{mechanism.name}' cannot move from its state")
 
 
-def coordinates_at(mechanism: Mechanism, ws: Workspace, state: State) -> Coordinates:
-    """Those about ``state``, which is pose 0 of the workspace and placed there.
+def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: State) -> Coordinates:
+    """Those about ``state``, which is pose 0 of the workspace and placed there; ``work``: scratch.
 
     Raises StateError where the joint coordinates do not tell how the mechanism moves.
     """
-    compiled, nb = mechanism.compiled, len(mechanism.bodies)
-    found = list(_candidates(mechanism, state))
-    names = [name for name, *_ in found]
-    bodies = np.array([ends for _, ends, _, _ in found], dtype=np.int64).reshape(-1, 2)
-    pushes = np.array([push for _, _, push, _ in found]).reshape(-1, 2, 6)
-    slots = np.append(compiled.slot, nb)[bodies]
-    motions = np.zeros((len(names), nb, 6))
-    allowed_motions(compiled.plan, ws, slots, pushes, motions)
-    motions = motions[:, compiled.slot]
-    rows = np.zeros((len(names), nb + 1, 6))
+    mechanism, compiled = candidates.mechanism, candidates.compiled
+    names, ends, nb = candidates.names, candidates.ends, len(candidates.compiled.order)
+    pushes = candidates.pushes(ws, state)
+    allowed, along, chosen = np.zeros((len(names), nb, 6)), np.zeros((len(names), nb + 1, 6)), np.arange(len(names))
+    allowed_motions(compiled.plan, ws, work, ends, pushes, allowed)
     for side in (0, 1):
-        np.add.at(rows, (np.arange(len(names)), bodies[:, side]), pushes[:, side])
-    rows = rows[:, :-1]
-    chosen, count = np.arange(len(names)), _mobility(compiled.plan, ws)
+        along[chosen, ends[:, side]] += pushes[:, side]
+    rows, motions = (array[:, compiled.slot].reshape(len(names), 6 * nb) for array in (along, allowed))
+    count = _mobility(compiled.plan, ws)
     if count < len(names):
-        scale = np.array([compiled.length if unit == "rad" else 1.0 for *_, unit in found])
-        inverse_mass = np.tensordot(rows, motions, ((1, 2), (1, 2)))
-        chosen = _independent(scale[:, None] * inverse_mass * scale, count)
-    rows, motions = rows[chosen], motions[chosen]
+        chosen = _independent(candidates.scale[:, None] * (rows @ motions.T) * candidates.scale, count)
+        rows, motions = rows[chosen], motions[chosen]
     for _ in range(2 if count else 0):  # the second pass takes off round-off
-        among = np.tensordot(rows, motions, ((1, 2), (1, 2)))
-        if len(among) != count or np.linalg.cond(among) > DEPENDENT:
+        among = rows @ motions.T
+        if len(among) != count or not _condition(among) <= DEPENDENT:
             raise StateError(f"the joint coordinates of '{mechanism.name}' do not tell how it moves from this pose")
-        motions = np.tensordot(np.linalg.inv(among).T, motions, 1)
-    return Coordinates(state, tuple(names[k] for k in chosen), rows, motions)
+        motions = np.linalg.inv(among).T @ motions
+    shape = len(chosen), nb, 6
+    return Coordinates(state, tuple(names[k] for k in chosen), rows.reshape(shape), motions.reshape(shape))
 
 
-def _candidates(mechanism: Mechanism, state: State) -> Iterator[tuple[str, tuple[int, int], np.ndarray, str]]:
-    """Name, bodies (-1: the world), row (2, 6) by the motions of these, and unit of each coordinate that there is."""
-    x, R = with_world(state.position, state.quat_wxyz)
-    for joint in mechanism.joints:
-        if joint.dof == 0:
-            continue
-        frames, units = JointFrames(mechanism, joint), coordinate_units(joint)
-        for k, row in enumerate(frames.rate_jacobian(x, R)):
-            yield joint.name if joint.dof == 1 else f"{joint.name}[{k}]", (frames.a, frames.b), row, units[k]
-    for body, number in mechanism.compiled.topology.tree_joint.items():
-        if number is None:
-            for k, row in enumerate(np.eye(6)):
-                what, unit = ("position", "m") if k < 3 else ("rotation", "rad")
-                name = f"{mechanism.bodies[body].name}.{what}[{k % 3}]"
-                yield name, (-1, body), np.array([np.zeros(6), row]), unit
+def _condition(matrix: np.ndarray) -> float:
+    """Of a square matrix, by the sums of columns; infinite where it has no inverse."""
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return np.inf
+    return float(np.abs(matrix).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max())
 
 
 def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) -> int:
@@ -141,7 +122,7 @@ def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) 
     ws.position[0, :-1], ws.quat[0, :-1] = position[compiled.order], quat_wxyz[compiled.order]
     place_anew(compiled.plan, ws, 0)
     none = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2, 6)), np.zeros((0, len(position), 6))
-    allowed_motions(compiled.plan, ws, *none)
+    allowed_motions(compiled.plan, ws, tangent_work(compiled.plan), *none)
     return _mobility(compiled.plan, ws)
 
 

@@ -13,8 +13,9 @@ from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kernels.configuration import place_anew
 from varint.kernels.linear import acceleration_changes
-from varint.kernels.workspace import tangent_work, workspace
+from varint.kernels.workspace import joint_workspace, tangent_work, workspace
 from varint.kinematics.assembly import checked_state
+from varint.linear.candidates import Candidates
 from varint.linear.coordinates import Coordinates, coordinates_at
 from varint.linear.tangents import TangentRun, basis_of, check_differentiable
 from varint.loads import check_no_history, inputs_at
@@ -61,12 +62,13 @@ class Linearization(Shown):
     input: np.ndarray
     basis: np.ndarray
     rows: np.ndarray
-    _system: "_System" = field(repr=False)
+    _about: Coordinates = field(repr=False)
+    _linearizer: "Linearizer" = field(repr=False)
 
     def coordinates(self, state: State) -> np.ndarray:
         """(2 n,) x of a nearby state: what of its difference lies along the minimal coordinates; raises StateError."""
-        arrays = checked_state(self._system.mechanism, state, "state")
-        return self._system.coordinates.read(State(*arrays))
+        arrays = checked_state(self._linearizer.mechanism, state, "state")
+        return self._about.read(State(*arrays))
 
     @cached_property
     def fdx(self) -> np.ndarray:
@@ -85,7 +87,7 @@ class Linearization(Shown):
     def _full(self) -> tuple[np.ndarray, np.ndarray]:
         nb = len(self.state.position)
         units = np.eye(12 * nb).reshape(-1, nb, 12)
-        found = np.moveaxis(self._system.changes(units), 0, 2)
+        found = np.moveaxis(self._linearizer._changes(self.state, units), 0, 2)
         return found[..., : 12 * nb].reshape(nb, -1, nb, 12), found[..., 12 * nb :]
 
     @property
@@ -95,9 +97,14 @@ class Linearization(Shown):
 
     def _facts(self) -> Iterable[str]:
         yield f"'{self.mechanism}'"
-        yield "continuous" if self.dt is None else f"steps of {self.dt:g} s"
+        yield steps_text(self.dt)
         yield f"{count_text(len(self.names), 'coordinate')} {names_text(self.names)}".strip()
         yield f"{count_text(len(self.inputs), 'input')} {names_text(self.inputs)}".strip()
+
+
+def steps_text(dt: float | None) -> str:
+    """What a display says of the steps."""
+    return "continuous" if dt is None else f"steps of {dt:g} s"
 
 
 def linearize(
@@ -132,26 +139,64 @@ def linearize(
     ConvergenceError
         The step could not be solved.
     """
-    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    if dt is None and (order is not None or scheme is not None):
-        raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
-    dt = None if dt is None else positive(dt, "dt", ArgumentError)
-    method = None if dt is None else find_scheme(order, scheme)
-    check_differentiable(mechanism, method)
-    state = checked_start(mechanism, mechanism.state() if state is None else state)
-    check_no_history(mechanism, mechanism.compiled)
-    system: _System
-    system = _Continuous(mechanism, state) if dt is None or method is None else _Step(mechanism, state, method, dt)
-    found = system.read(system.changes(system.basis))
-    names, n2 = system.coordinates.names, len(system.basis)
-    rows = np.zeros_like(system.basis)
-    rows[: n2 // 2, :, :6] = rows[n2 // 2 :, :, 6:] = system.coordinates.rows
-    forces = commanded(mechanism)
-    return Linearization(
-        mechanism.name, system.coordinates.state, dt, found[:, :n2], found[:, n2:], system.offset(), names,
-        tuple(mechanism.forces[k].name for k in forces), inputs_at(mechanism, 0.0, state)[0][forces], system.basis,
-        rows, system,
-    )  # fmt: skip
+    return Linearizer(mechanism, dt, order=order, scheme=scheme).at(state)
+
+
+class Linearizer(Shown):
+    """`linearize` of one mechanism about many states, as along a trajectory: what they share is made once.
+
+    Each `Linearization` is whole by itself. One thread at a time may use a Linearizer.
+
+    Parameters
+    ----------
+    mechanism, dt, order, scheme
+        As of `linearize`, and with the same errors.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, dt: float | None = None, *, order: int | None = None, scheme: str | None = None
+    ) -> None:
+        of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+        if dt is None and (order is not None or scheme is not None):
+            raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
+        self.mechanism, self.dt = mechanism, None if dt is None else positive(dt, "dt", ArgumentError)
+        method = None if dt is None else find_scheme(order, scheme)
+        check_differentiable(mechanism, method)
+        check_no_history(mechanism, mechanism.compiled)
+        self._joints, self._forces = joint_workspace(mechanism.compiled.plan), commanded(mechanism)
+        self._inputs = tuple(mechanism.forces[k].name for k in self._forces)
+        self._system: _System
+        if self.dt is None or method is None:
+            self._system = _Continuous(mechanism)
+        else:
+            self._system = _Step(mechanism, method, self.dt)
+
+    def _facts(self) -> Iterable[str]:
+        yield f"'{self.mechanism.name}'"
+        yield steps_text(self.dt)
+
+    def at(self, state: State | None = None) -> Linearization:
+        """The linear system about ``state``; ``mechanism.state()`` where not given.
+
+        Raises StateError and ConvergenceError as `linearize` does.
+        """
+        mechanism, system = self.mechanism, self._system
+        state = checked_start(mechanism, mechanism.state() if state is None else state, self._joints)
+        system.place(state)
+        found = system.read(system.changes(system.basis))
+        about, n2 = system.coordinates, len(system.basis)
+        rows = np.zeros_like(system.basis)
+        rows[: n2 // 2, :, :6] = rows[n2 // 2 :, :, 6:] = about.rows
+        given = inputs_at(mechanism, 0.0, state)[0][self._forces]
+        return Linearization(
+            mechanism.name, about.state, self.dt, found[:, :n2], found[:, n2:], system.offset(), about.names,
+            self._inputs, given, system.basis, rows, about, self,
+        )  # fmt: skip
+
+    def _changes(self, state: State, changes: np.ndarray) -> np.ndarray:
+        """What changes (c, nb, 12) of a state that was linearised, and those of the inputs, lead to."""
+        self._system.place(state)
+        return self._system.changes(changes)
 
 
 def commanded(mechanism: Mechanism) -> list[int]:
@@ -169,11 +214,14 @@ def elements_of(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _System:
-    """What is linearised: ``coordinates`` about its state, and their ``basis`` (2 n, nb, 12)."""
+    """What is linearised: ``coordinates`` about the state of `place`, and their ``basis`` (2 n, nb, 12)."""
 
-    mechanism: Mechanism
     coordinates: Coordinates
     basis: np.ndarray
+
+    def place(self, state: State) -> None:
+        """Take this state."""
+        raise NotImplementedError
 
     def changes(self, changes: np.ndarray) -> np.ndarray:
         """(c + m, nb, ...) what changes (c, nb, 12) of the state, and those of the inputs, lead to."""
@@ -191,15 +239,23 @@ class _System:
 class _Step(_System):
     """One step of the integrator."""
 
-    def __init__(self, mechanism: Mechanism, state: State, method: Scheme, dt: float) -> None:
-        self.mechanism = mechanism
-        self.run, self.inputs = TangentRun(mechanism, method, state, dt, 1), elements_of(mechanism)
+    def __init__(self, mechanism: Mechanism, method: Scheme, dt: float) -> None:
+        self.made, self.inputs = (mechanism, method, dt), elements_of(mechanism)
+        self.run: TangentRun | None = None
+
+    def place(self, state: State) -> None:
+        mechanism, method, dt = self.made
+        if self.run is None:
+            self.run = TangentRun(mechanism, method, state, dt, 1)
+        else:
+            self.run.restart(state)
         self.coordinates = self.run.coordinates()
         self.basis = self.run.along(self.coordinates)
         self.run.march_on(1)
         self.end = self.run.state()
 
     def changes(self, changes: np.ndarray) -> np.ndarray:
+        assert self.run is not None
         return self.run.carried(changes, self.inputs)
 
     def read(self, changes: np.ndarray) -> np.ndarray:
@@ -212,19 +268,22 @@ class _Step(_System):
 class _Continuous(_System):
     """The equations of motion, at t = 0."""
 
-    def __init__(self, mechanism: Mechanism, state: State) -> None:
-        check_laws(mechanism, state)
-        compiled = mechanism.compiled
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism, self.compiled, self.inputs = mechanism, mechanism.compiled, elements_of(mechanism)
+        plan = self.compiled.plan
+        self.work, self.ws = tangent_work(plan), workspace(plan, functions=self.compiled.functions)
+        self.candidates = Candidates(mechanism)
+
+    def place(self, state: State) -> None:
+        check_laws(self.mechanism, state)
+        compiled, ws = self.compiled, self.ws
         plan, order = compiled.plan, compiled.order
-        self.mechanism = mechanism
-        self.compiled, self.inputs, self.work = compiled, elements_of(mechanism), tangent_work(plan)
-        self.ws = ws = workspace(plan, functions=compiled.functions)
         ws.position[0, :-1], ws.quat[0, :-1] = state.position[order], state.quat_wxyz[order]
         place_anew(plan, ws, 0)
         self._start(np.hstack([state.velocity, state.angular_velocity])[order])
-        self.coordinates = coordinates_at(mechanism, ws, state)
+        self.coordinates = coordinates_at(self.candidates, ws, self.work, state)
         self.basis = basis_of(self.coordinates, compiled, ws, self.work)
-        command, bend = inputs_at(mechanism, 0.0, state)
+        command, bend = inputs_at(self.mechanism, 0.0, state)
         constraints = plan.constraints
         self.bend = bend[compiled.force[constraints.element]] * constraints.driven
         ws.efforts.input[:] = command[compiled.force]
@@ -252,10 +311,9 @@ class _Continuous(_System):
         return found[:, compiled.slot]
 
     def read(self, changes: np.ndarray) -> np.ndarray:
-        rows, velocity = self.coordinates.rows, self.along[..., 6:].copy()
+        velocity = self.along[..., 6:].copy()
         velocity[..., 3:] += 0.5 * np.cross(self.along[..., 3:6], self.velocity[:, 3:])
-        return np.concatenate([np.tensordot(rows, each, ((1, 2), (1, 2))) for each in (velocity, changes)])
+        return np.concatenate([self.coordinates.along(each) for each in (velocity, changes)])
 
     def offset(self) -> np.ndarray:
-        rows = self.coordinates.rows
-        return np.concatenate([np.tensordot(rows, each, 2) for each in (self.velocity, self.acceleration)])
+        return self.coordinates.along(np.stack([self.velocity, self.acceleration])).T.ravel()

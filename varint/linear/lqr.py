@@ -52,7 +52,7 @@ class Regulator(Shown):
 
     def _commanded(self, force):
         of_type(force, Commanded, f"force '{force.name}' of the mechanism", ArgumentError)
-        k, read = self.system.inputs.index(force.name), self.system._system.coordinates.read
+        k, read = self.system.inputs.index(force.name), self.system._about.read
 
         def feedback(t: float, state: State) -> float:
             return float(self.system.input[k] - self.K[k] @ read(state))
@@ -104,7 +104,7 @@ def lqr(
     system = linearize(mechanism, equilibrium(mechanism) if state is None else state, dt, order=order, scheme=scheme)
     if not system.inputs:
         raise ArgumentError(f"'{mechanism.name}' has no force with an input: give it a Motor, for instance")
-    check_moves(mechanism, system._system.coordinates)
+    check_moves(mechanism, system._about)
     Q = _weight(Q, len(system.A), "Q", 0.0)
     R = _weight(R, len(system.inputs), "R", SEMIDEFINITE)
     _check_rest(system)

@@ -10,10 +10,10 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.march import March
 from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
-from varint.kernels.configuration import place as place_rows
-from varint.kernels.linear import carry_with_inputs, changes_of_velocities
+from varint.kernels.columns import carry_forward, changes_of_velocities, take_node
 from varint.kernels.plan import Tangent, Workspace
 from varint.kernels.workspace import tangent_work, workspace
+from varint.linear.candidates import Candidates
 from varint.linear.coordinates import Coordinates, coordinates_at
 from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
@@ -38,14 +38,26 @@ class TangentRun:
         check_laws(mechanism, state)
         self.mechanism, self.compiled, self.stages = mechanism, mechanism.compiled, method.stages.size
         plan = self.compiled.plan
-        self.march = March(self.compiled, method, dt, TOL, max(steps, 1))
         room = self._room(min(steps, ROOM // self.stages))
-        self.march.ws = workspace(plan, self.stages, self.compiled.functions, kept=room)
-        loads = Loads(mechanism, self.compiled, steps)
-        commands = Commands(mechanism, self.compiled, steps, dt, starts_of_motions(mechanism, state), steps * dt)
-        self.run = MaximalRun(mechanism, self.march, state, steps, loads, commands)
-        self.run.start()
+        self.dt, self.steps = dt, steps
+        self.march = March(self.compiled, method, dt, TOL, max(steps, 1), kept=room)
         self.aside, self.work = workspace(plan, 1, self.compiled.functions), tangent_work(plan)
+        self.candidates: Candidates | None = None
+        self.fresh = self.march.checkpoint()
+        self._start(state)
+
+    def restart(self, state: State) -> None:
+        """Begin anew from another state; raises MechanismError as above."""
+        check_laws(self.mechanism, state)
+        self.march.restore(self.fresh)
+        self.march.failure = None
+        self._start(state)
+
+    def _start(self, state: State) -> None:
+        loads, starts = Loads(self.mechanism, self.compiled, self.steps), starts_of_motions(self.mechanism, state)
+        commands = Commands(self.mechanism, self.compiled, self.steps, self.dt, starts, self.steps * self.dt)
+        self.run = MaximalRun(self.mechanism, self.march, state, self.steps, loads, commands)
+        self.run.start()
 
     def state(self) -> State:
         """At the present node."""
@@ -54,7 +66,9 @@ class TangentRun:
     def coordinates(self) -> Coordinates:
         """Minimal coordinates about the present node."""
         self.place()
-        return coordinates_at(self.mechanism, self.aside, self.state())
+        if self.candidates is None:
+            self.candidates = Candidates(self.mechanism)
+        return coordinates_at(self.candidates, self.aside, self.work, self.state())
 
     def advance(self, steps: int, changes: np.ndarray) -> np.ndarray:
         """March so many steps; changes (n, nb, 12) of pose and velocity at the present node become those at the next.
@@ -77,7 +91,7 @@ class TangentRun:
     def carried(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
         """(n + m, nb, 12) changes at the present node by those (n, nb, 12) before the steps that were marched last.
 
-        ``inputs``: elements (m,) and spans (m,), see `carry_with_inputs`; their changes follow the others.
+        ``inputs``: elements (m,) and spans (m,), see `carry_forward`; their changes follow the others.
         """
         by_inputs = np.zeros((len(inputs[0]), *changes.shape[1:]))
         carried = self._momenta(np.concatenate([changes, by_inputs]))
@@ -87,7 +101,8 @@ class TangentRun:
     def _carry(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> None:
         tape = self.march.ws.tape
         stages = (0, int(tape.count[0]))
-        carry_with_inputs(self.compiled.plan, self.aside, tape, self.work, stages, inputs, changes)
+        states = np.zeros((len(changes), 0))  # laws with a state are refused
+        carry_forward(self.compiled.plan, self.aside, tape, self.work, stages, inputs, changes, states)
 
     def _momenta(self, changes: np.ndarray) -> np.ndarray:
         """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
@@ -131,12 +146,8 @@ class TangentRun:
 
     def place(self) -> Workspace:
         """The present node as pose 0 of the workspace aside."""
-        ws, here, pose = self.aside, self.march.ws, self.march.pose
-        ws.position[0], ws.quat[0], ws.momentum[:] = here.position[pose], here.quat[pose], here.momentum
-        for name in ("value_near", "target", "target_rate"):
-            getattr(ws.efforts, name)[:] = getattr(here.efforts, name)
-        place_rows(self.compiled.plan, ws, 0)
-        return ws
+        take_node(self.compiled.plan, self.aside, self.march.ws, self.march.pose)
+        return self.aside
 
 
 def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: Tangent) -> np.ndarray:
@@ -144,12 +155,12 @@ def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: 
 
     The node is pose 0 of the workspace, with momenta and rates of targets, see `changes_of_velocities`.
     """
-    rows, motions = coordinates.rows, coordinates.motions
+    motions = coordinates.motions
     turning = np.zeros((*motions.shape[:2], 12))
     turning[..., :6] = motions[:, compiled.order]
     changes_of_velocities(compiled.plan, ws, work, turning)
     turning = turning[:, compiled.slot]  # with velocities that keep to the rows; of these, the ones that change no rate
-    turning[..., 6:] -= np.tensordot(np.tensordot(turning[..., 6:], rows, ((1, 2), (1, 2))), motions, 1)
+    turning[..., 6:] -= np.tensordot(coordinates.along(turning[..., 6:]).T, motions, 1)
     return np.concatenate([turning, np.concatenate([np.zeros_like(motions), motions], axis=2)])
 
 

@@ -1,0 +1,186 @@
+"""The LDU of one matrix for eight right-hand sides at once: vectors (nb, 6, 8) of bodies and (nr, 8) of rows.
+
+The eight numbers of an entry stand next to each other, and a sum over entries is made in registers (`eight`, `plus`,
+`put`): each number of a factor is read once for all of them, and they are worked on as vectors.
+"""
+
+from varint._numba import njit
+from varint.kernels.dense import WIDE, upper_solve_wide
+
+NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@njit
+def eight(x):
+    """The numbers of an entry (8,)."""
+    return x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+
+
+@njit
+def put(x, t):
+    """Write eight numbers to an entry (8,)."""
+    x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7] = t
+
+
+@njit
+def plus(t, f, x):
+    """Eight numbers ``t`` and ``f`` times those of the entry ``x`` (8,)."""
+    return (
+        t[0] + f * x[0], t[1] + f * x[1], t[2] + f * x[2], t[3] + f * x[3], t[4] + f * x[4], t[5] + f * x[5],
+        t[6] + f * x[6], t[7] + f * x[7],
+    )  # fmt: skip
+
+
+@njit
+def dot_wide(t, f, a, X):
+    """Eight numbers ``t`` and ``f`` times the inner products of ``a`` (6,) with the columns of ``X`` (6, 8)."""
+    for k in range(6):
+        t = plus(t, f * a[k], X[k])
+    return t
+
+
+@njit
+def largest(t, f, x):
+    """Eight sizes ``t``, or ``f`` times those of the entry ``x`` (8,) where they are larger."""
+    return (
+        max(t[0], f * abs(x[0])), max(t[1], f * abs(x[1])), max(t[2], f * abs(x[2])), max(t[3], f * abs(x[3])),
+        max(t[4], f * abs(x[4])), max(t[5], f * abs(x[5])), max(t[6], f * abs(x[6])), max(t[7], f * abs(x[7])),
+    )  # fmt: skip
+
+
+@njit
+def solve_wide(plan, ws, work, step, body, row):
+    """`refine.solve_again` for eight right-hand sides, ``body`` (nb, 6, 8), ``row`` (nr, 8); ``work``: a `Tangent`."""
+    upper, end, _ = step
+    nb, ldu = plan.bodies.mass.size, ws.ldu
+    for place in range(nb, -1, -1):
+        i = place - 1 if place > 0 else nb  # the world comes last
+        for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
+            _eliminate_node(plan, ws, work, plan.loops.node_order[k], i, body, row)
+        if i == nb:
+            continue
+        first, x, parent = plan.joints.rows[i], body[i], plan.joints.parent[i]
+        rows = plan.joints.rows[i + 1] - first
+        own = row[first : first + rows]
+        _lower_solve(ldu.D[i], 6, x)
+        upper_solve_wide(ldu.D[i], 6, x)
+        for r in range(rows):
+            put(own[r], dot_wide(eight(own[r]), -1.0, ws.jacobian[end, first + r, 0], x))
+        _lower_solve(ldu.S[i], rows, own)
+        upper_solve_wide(ldu.S[i], rows, own)
+        if parent != nb:
+            for k in range(6):
+                t = eight(body[parent, k])
+                for r in range(rows):
+                    t = plus(t, ws.jacobian[upper, first + r, 1, k], own[r])
+                put(body[parent, k], t)
+        for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+            r = plan.loops.fill_row[e]
+            t = dot_wide(eight(row[r]), -1.0, ldu.fill_lower[e], x)
+            for a in range(rows):
+                t = plus(t, -ldu.fill_joint_lower[e, a], own[a])
+            put(row[r], t)
+    _substitute(plan, ws, body, row)
+
+
+@njit
+def _lower_solve(A, n, B):
+    """Overwrite ``B`` (n, 8) with L^-1 B, L that of ``A`` factored by `lu_factor`."""
+    for i in range(1, n):
+        t = eight(B[i])
+        for j in range(i):
+            t = plus(t, -A[i, j], B[j])
+        put(B[i], t)
+
+
+@njit
+def _eliminate_node(plan, ws, work, n, i, body, row):
+    """The right-hand sides of node n, whose top is i."""
+    ldu, loops = ws.ldu, plan.loops
+    first, last = loops.node_row[n], loops.node_row[n + 1]
+    for head in range(first, last):
+        end = head + plan.rows.chain[head]
+        for c in range(WIDE if end > head else 0):
+            total = 0.0
+            for r in range(head, end):
+                total += row[r, c]
+            for r in range(head, end):
+                row[r, c] = 0.0 if ws.compliance[head] == 0.0 and r > head else total
+    _solve_node(plan, ws, work, n, first, last, row)
+    for r in range(last, loops.node_high[n]):
+        t = eight(row[r])
+        for m in range(first, last):
+            t = plus(t, -ldu.K[loops.row_start[r] + m], row[m])
+        put(row[r], t)
+    if i < plan.bodies.mass.size:
+        for k in range(6):
+            t = eight(body[i, k])
+            for e in range(last - first):
+                t = plus(t, -ldu.fill_upper[loops.node_fill[n] + e, k], row[first + e])
+            put(body[i, k], t)
+
+
+@njit
+def _solve_node(plan, ws, work, n, first, last, row):
+    """`dense.rank_lu_solve` of the rows of node n, for eight right-hand sides."""
+    ldu, rank = ws.ldu, ws.ldu.rank[n]
+    start = plan.loops.row_start[first] + first
+    stride = plan.loops.node_high[n] - plan.loops.node_low[n]
+    scale, rows, columns = ldu.closure_scale[first:last], ldu.pivot[0, first:last], ldu.pivot[1, first:last]
+    K, scratch, b = ldu.K, work.node, row[first:last]
+    for i in range(rank):
+        t = plus(NOTHING, scale[rows[i]], b[rows[i]])
+        for j in range(i):
+            t = plus(t, -K[start + i * stride + j], scratch[j])
+        put(scratch[i], t)
+    for i in range(rank - 1, -1, -1):
+        t = eight(scratch[i])
+        for j in range(i + 1, rank):
+            t = plus(t, -K[start + i * stride + j], scratch[j])
+        put(scratch[i], t)
+        put(scratch[i], plus(NOTHING, K[start + i * stride + i], scratch[i]))
+    for i in range(last - first):
+        put(b[i], NOTHING)
+    for i in range(rank):
+        put(b[columns[i]], plus(NOTHING, scale[columns[i]], scratch[i]))
+
+
+@njit
+def _substitute(plan, ws, body, row):
+    """`ldu.substitute_all` for eight right-hand sides."""
+    nb, loops, ldu = plan.bodies.mass.size, plan.loops, ws.ldu
+    for k in range(loops.node_first[nb + 1] - 1, loops.node_first[nb] - 1, -1):
+        _substitute_node(plan, ws, loops.node_order[k], row)
+    for i in range(nb):
+        x, parent = body[i], plan.joints.parent[i]
+        start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
+        for r in range(start, stop):
+            t = eight(row[r])
+            if parent != nb:
+                t = dot_wide(t, -1.0, ldu.Y[i, r - start], body[parent])
+            for e in range(loops.fill_pass[i], loops.fill_first[i + 1]):
+                t = plus(t, -ldu.fill_joint_upper[e, r - start], row[loops.fill_row[e]])
+            put(row[r], t)
+        for k in range(6):
+            t = eight(x[k])
+            for e in range(loops.fill_pass[i], loops.fill_first[i + 1]):
+                t = plus(t, -ldu.fill_upper[e, k], row[loops.fill_row[e]])
+            for r in range(start, stop):
+                t = plus(t, ldu.X[i, k, r - start], row[r])
+            put(x[k], t)
+        for e in range(loops.fill_first[i], loops.fill_pass[i]):
+            r = loops.fill_row[e]
+            put(row[r], dot_wide(eight(row[r]), -1.0, ldu.fill_joint_lower[e], x))
+        for k in range(loops.node_first[i + 1] - 1, loops.node_first[i] - 1, -1):
+            _substitute_node(plan, ws, loops.node_order[k], row)
+
+
+@njit
+def _substitute_node(plan, ws, n, row):
+    """row_n -= K_nm row_m."""
+    loops = plan.loops
+    for r in range(loops.node_row[n], loops.node_row[n + 1]):
+        t = eight(row[r])
+        for s in range(loops.node_row[n + 1], loops.node_high[n]):
+            t = plus(t, -ws.ldu.K[loops.row_start[r] + s], row[s])
+        put(row[r], t)
