@@ -44,6 +44,9 @@ def take_node(plan, ws, other, pose):
         efforts.value_near[m] = given.value_near[m]
     for r in range(efforts.target.size):
         efforts.target[r], efforts.target_rate[r] = given.target[r], given.target_rate[r]
+    for n in range(plan.products.start.size):
+        for k in range(ws.products.q.shape[1]):
+            ws.products.q[n, k], ws.products.order[n, k] = other.products.q[n, k], other.products.order[n, k]
     place(plan, ws, 0)
 
 

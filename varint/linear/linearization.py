@@ -133,7 +133,7 @@ def linearize(
     Raises
     ------
     ArgumentError
-        What has no derivative: hard stops, laws with a state of their own, joints that are products of exponentials.
+        What has no derivative: hard stops, laws with a state of their own.
     StateError
         A state that leaves joints open; one in which the joint coordinates do not tell how the mechanism moves.
     ConvergenceError

@@ -174,7 +174,6 @@ def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> 
     without = {
         "hard stops": plan.limits.measure.size,
         "laws with a state of their own": (plan.laws.state >= 0).any(),
-        "joints that are products of exponentials": plan.products.start.size,
     }
     for what, there in without.items():
         if there:
