@@ -162,6 +162,8 @@ def test_the_examples_of_the_page(tmp_path, monkeypatch):
     exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.S)), names)
     after = vi.simulate(names["cart"], 0.01, 0.01, state=names["state"], order=4)[-1]
     assert names["step"].coordinates(after) == pytest.approx(names["step"].offset, abs=1e-12)
+    slopes = [names["slope"], *(names["iteration"](names[each], False)[1] for each in ("ilqr", "ddp"))]
+    assert slopes == pytest.approx([3.2e-3, 1.0e-3, 6.0e-6], rel=0.05)
     closed = names["regulator"].closed_loop(names["cart"])
     run = vi.simulate(closed, 10.0, 0.01, state=names["start"])
     assert run.coordinates["pivot"][-1] == pytest.approx(np.pi, abs=1e-3)

@@ -379,7 +379,10 @@ def stepped_pendulum(q, p, u, h):
 
 
 def midpoint_pendulum(q, p, u, h):
-    """The step of the midpoint rule in the angle, as trep takes it, and its derivatives by (q, p, u)."""
+    """The step of trep's midpoint rule in the angle, and its derivatives by (q, p, u).
+
+    With half of the impulse of the torque at either end; trep has all of it at the start.
+    """
     end = q + h * p
     for _ in range(50):
         middle = 0.5 * (q + end)

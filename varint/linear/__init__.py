@@ -6,6 +6,7 @@ from varint.linear.linearization import Linearization, Linearizer, linearize
 from varint.linear.lqr import Regulator, lqr
 from varint.linear.modes import Modes, modes
 from varint.linear.orbit import PeriodicOrbit, periodic_orbit
+from varint.linear.second import SecondDerivatives
 
 __all__ = [
     "Linearization",
@@ -13,6 +14,7 @@ __all__ = [
     "Modes",
     "PeriodicOrbit",
     "Regulator",
+    "SecondDerivatives",
     "equilibrium",
     "inverse_dynamics",
     "linearize",

@@ -52,6 +52,12 @@ class Coordinates:
         width = self.rows.shape[1] * 6
         return self.rows.reshape(-1, width) @ motions.reshape(-1, width).T
 
+    def rows_at(self, state: State) -> np.ndarray:
+        """(n, nb, 6) changes of the coordinates that `read` gives for a state, by small motions of its bodies."""
+        rows, (_, after) = self.rows.copy(), _turns(self.state, state)
+        rows[..., 3:] = np.einsum("nbi,bij->nbj", rows[..., 3:], after)
+        return rows
+
 
 def _turns(state: State, other: State) -> tuple[np.ndarray, np.ndarray]:
     """Rotation vectors (nb, 3) from one state to another, and (nb, 3, 3), see `turns_between`."""
