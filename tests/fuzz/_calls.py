@@ -324,6 +324,9 @@ def _study_calls() -> dict[str, Call]:
     }
     kept = {"adaptive": False, "on_unresolved": "warn", "memory": 1e6}
     made_anew = differentiated | {
+        "adaptive": 0.1,
+        "on_unresolved": "ignore",
+        "memory": None,
         "mechanism": lambda: lambda angle: vi.mechanisms.n_pendulum(1, angle=angle),
         "objective": lambda: lambda mechanism, states: height(states[0]),
         "of_mechanism": True,
@@ -392,9 +395,7 @@ def _study_calls() -> dict[str, Call]:
         "inverse_dynamics of a reduced run": Call(vi.inverse_dynamics, _rights(trajectory=_reduced_run(), joints=None)),
         "modes": Call(vi.modes, _rights(mechanism=hanging, state=vi.equilibrium(hanging)), repr),
         "gradient": Call(vi.gradient, _rights(**differentiated, **kept), repr),
-        "gradient of a function": Call(
-            vi.gradient, _rights(**made_anew | kept | {"adaptive": 0.1, "memory": None}), repr
-        ),
+        "gradient of a function": Call(vi.gradient, _rights(**made_anew), repr),
         "redmax.gradient": Call(vi.redmax.gradient, _rights(**in_coordinates), repr),
         "order_study": Call(vi.order_study, _rights(**errors, reference="reduced"), seen),
         "order_study by the finest": Call(vi.order_study, _rights(**errors, reference="finest"), seen),

@@ -10,7 +10,7 @@ from varint.kernels.plan import ByNumbers, Plan, Workspace
 from varint.kernels.workspace import workspace
 
 
-class Along:
+class MotionSum:
     """A sum over all stages, for each objective: what a plan has to do with the gradient of each stage.
 
     Parameters
@@ -39,7 +39,7 @@ def of_law(run: TapedRun, plan: Plan, ws: Workspace, f: int, s: int) -> Callable
     return lambda count, by, total: float(acting_law(plan, ws, run.tape, count, f, s, by, total))
 
 
-def go_back(run: TapedRun, adjoints: Sequence[Adjoint], sums: Sequence[Along]) -> None:
+def go_back(run: TapedRun, adjoints: Sequence[Adjoint], sums: Sequence[MotionSum]) -> None:
     """Take the gradients back along the run, and make the sums on the way."""
     for part in run.parts():
         for k, adjoint in enumerate(adjoints):

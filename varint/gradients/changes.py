@@ -6,7 +6,7 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.gradients.adjoint import MEASURED, Adjoint, momentum_of
-from varint.gradients.along import Along, of_plan
+from varint.gradients.along import MotionSum, of_plan
 from varint.gradients.numbers import OTHER_PARTS
 from varint.gradients.objective import motion_between
 from varint.gradients.taped import TapedRun
@@ -23,18 +23,18 @@ OTHERS = ("loads", "constraints", "limits")
 class Changes:
     """The sums that changed descriptions of one run need; ``sums`` holds all of them."""
 
-    def __init__(self, run: TapedRun, objectives: int, sums: list[Along]) -> None:
+    def __init__(self, run: TapedRun, objectives: int, sums: list[MotionSum]) -> None:
         self.run, self.objectives, self.sums = run, objectives, sums
-        self._own: dict[Callable, Along] = {}
+        self._own: dict[Callable, MotionSum] = {}
 
-    def along(self, kernel: Callable, mechanism: Mechanism) -> tuple[Along, Along]:
+    def along(self, kernel: Callable, mechanism: Mechanism) -> tuple[MotionSum, MotionSum]:
         """The sum for a ``mechanism``, and that for the run's own: ``kernel`` is `acting`, `pushing` or `holding`."""
         if kernel not in self._own:
             self._own[kernel] = self._new(kernel, self.run.mechanism)
         return self._new(kernel, mechanism), self._own[kernel]
 
-    def _new(self, kernel: Callable, mechanism: Mechanism) -> Along:
-        self.sums.append(Along(self.objectives, of_plan(self.run, mechanism.compiled, kernel)))
+    def _new(self, kernel: Callable, mechanism: Mechanism) -> MotionSum:
+        self.sums.append(MotionSum(self.objectives, of_plan(self.run, mechanism.compiled, kernel)))
         return self.sums[-1]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from varint.analysis.resolution import finer_step
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.gradients.adjoint import Adjoint, adjoints_of
-from varint.gradients.along import Along, go_back
+from varint.gradients.along import MotionSum, go_back
 from varint.gradients.changes import Changed, Changes
 from varint.gradients.given import LoadPlace
 from varint.gradients.local import Derivative, Local
@@ -208,7 +208,7 @@ class Prepared:
     """
 
     def __init__(self, run: TapedRun, state: State | None, objectives: int) -> None:
-        self.run, self.state, self.sums = run, state, list[Along]()
+        self.run, self.state, self.sums = run, state, list[MotionSum]()
         self.local = Local(run, state is None, objectives, self.sums)
         self.changes = Changes(run, objectives, self.sums)
 

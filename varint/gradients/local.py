@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.compile.joints import joint_frames
 from varint.gradients.adjoint import Adjoint
-from varint.gradients.along import Along, of_law
+from varint.gradients.along import MotionSum, of_law
 from varint.gradients.numbers import GRAVITY, Differences, Number, is_one_point, of_shape
 from varint.gradients.taped import TapedRun
 from varint.kernels.plan import Workspace
@@ -32,11 +32,11 @@ class Local:
     from_reference : bool
         Whether the run starts from ``mechanism.state()``, which moves with the numbers, not from a state that is given.
     objectives : int
-    sums : list of Along
+    sums : list of MotionSum
         To which those are added that are needed on the way back.
     """
 
-    def __init__(self, run: TapedRun, from_reference: bool, objectives: int, sums: list[Along]) -> None:
+    def __init__(self, run: TapedRun, from_reference: bool, objectives: int, sums: list[MotionSum]) -> None:
         self.run, self.from_reference, self.objectives, self.sums = run, from_reference, objectives, sums
         self.mechanism: Mechanism = run.mechanism
         self.plan = run.compiled.plan
@@ -121,13 +121,15 @@ class Local:
                 return None
         sums = np.searchsorted(given.sum_law, laws, side="right") - 1
 
-        def efforts(share: float, direction: np.ndarray) -> list[Along]:
+        def efforts(share: float, direction: np.ndarray) -> list[MotionSum]:
             after, parameter = changed(number.value + share * direction), given.parameter.copy()
             for f, element in zip(laws, after.elements(self.mechanism), strict=True):
                 values = element.law.values(element.parameters)
                 parameter[given.first[f] : given.first[f] + len(values)] = values
             plan = dataclasses.replace(self.plan, laws=dataclasses.replace(given, parameter=parameter))
-            found = [Along(self.objectives, of_law(run, plan, self._ws, f, s)) for f, s in zip(laws, sums, strict=True)]
+            found = [
+                MotionSum(self.objectives, of_law(run, plan, self._ws, f, s)) for f, s in zip(laws, sums, strict=True)
+            ]
             self.sums.extend(found)
             return found
 
