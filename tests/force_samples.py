@@ -120,7 +120,7 @@ def samples(rng):
         "JointStop": [vi.JointStop("f", joint="hinge", upper=-9.0, stiffness=3.0, damping=0.1)],
         "StrainSpring": [vi.StrainSpring("f", "b0", "b2", stiffness=2.0, damping=2.0, **points)],
         "TabulatedSpring": [
-            vi.TabulatedSpring("f", "b0", "b2", values=np.arange(9.0), efforts=-(np.arange(9.0) ** 2), **points)
+            vi.TabulatedSpring("f", "b0", "b2", values=np.arange(9.0), efforts=-((np.arange(9.0) + 0.5) ** 2), **points)
         ],
         "TabulatedTorsionSpring": [
             vi.TabulatedTorsionSpring("f", joint="hinge", values=np.array([-9.0, 9.0]), efforts=np.array([3.0, -4.0]))

@@ -8,55 +8,13 @@ import numpy as np
 import pytest
 from force_samples import sample_mechanism, samples, with_forces
 from random_mechanisms import random_closed, random_velocity_state
+from run_gradients import LENGTH, check, check_along, objective_of
 
 import varint as vi
-from varint.gradients.numbers import differences, number_of, numbers_in, start_of
+from varint.gradients.numbers import differences, number_of, numbers_in
 from varint.gradients.objective import changed_state
 
-LENGTH = 0.05  # s, of most runs
 SAMPLES = samples(np.random.default_rng(0))
-
-
-def objective_of(mechanism, rng):
-    """A sum of positions, squared, and velocities with random weights."""
-    a, b, c = rng.standard_normal((3, len(mechanism.bodies), 3))
-    return lambda state: float(np.sum(a * state.position**2 + b * state.velocity + c * state.angular_velocity))
-
-
-def by_runs(mechanism, objective, name, duration, dt, order=2, state=None):
-    """`vi.gradient` by differences of runs."""
-    if name == "dt":
-        steps, start = round(duration / dt), mechanism.state() if state is None else state
-
-        def longer(share):
-            run = vi.simulate(
-                mechanism, steps * (dt + share), dt + share, order=order, state=start, tol=1e-13, on_unresolved="ignore"
-            )
-            return objective(run.state(len(run) - 1))
-
-        return differences(longer, 1e-3 * dt)
-    number = number_of(mechanism, name)
-    found = []
-    for step, direction in zip(number.steps, number.directions(), strict=True):
-
-        def value(share, direction=direction):
-            changed = number.replaced(number.value + share * direction)
-            start = start_of(changed, state)
-            run = vi.simulate(changed, duration, dt, order=order, state=start, tol=1e-13, on_unresolved="ignore")
-            return objective(run.state(len(run) - 1))
-
-        found.append(differences(value, step))
-    return np.reshape(found, number.value.shape)
-
-
-def check(mechanism, names, rng, duration=LENGTH, dt=2e-3, order=2, state=None, rtol=1e-7):
-    objective = objective_of(mechanism, rng)
-    found = vi.gradient(mechanism, objective, duration, dt, with_respect_to=names, order=order, state=state)
-    for name in names:
-        exact = by_runs(mechanism, objective, name, duration, dt, order, state)
-        scale = max(np.abs(exact).max(), 1e-3 * abs(found.value))
-        np.testing.assert_allclose(found[name], exact, rtol=0, atol=rtol * scale, err_msg=name)
-    return found
 
 
 @pytest.mark.parametrize("order", [2, 4, 6])
@@ -104,7 +62,7 @@ def test_through_an_impact(rng, restitution):
     state = mechanism.state(coordinates={"joint 1": 0.02}, rates={"joint 1": -2.5, "joint 2": 0.5})
     names = ["link 1.mass", "link 2.inertia", "gravity", "joint 2.point", "stop.lower", "dt"]
     names += ["stop.restitution"] if restitution else []
-    found = check(mechanism, names, rng, 0.06, 2e-3, state=state, rtol=1e-6)
+    found = check(mechanism, names, rng, 0.06, 2e-3, state=state)
     assert abs(found["stop.lower"]) > 1e-3
 
 
@@ -181,16 +139,16 @@ def test_through_several_impacts(rng):
 
 def test_a_joint_that_is_a_product_of_exponentials(rng):
     mechanism = vi.mechanisms.roller_coaster()
-    check(mechanism, [f"{mechanism.bodies[0].name}.mass", "gravity", "dt"], rng, rtol=1e-6)
+    check(mechanism, [f"{mechanism.bodies[0].name}.mass", "gravity", "dt"], rng)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 30))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 100))])
 def test_numbers_of_random_loops(seed):
     """Overconstrained ones among them."""
     rng = np.random.default_rng(seed)
     mechanism = random_closed(rng, int(rng.integers(4, 9)), int(rng.integers(1, 3)))
     state = random_velocity_state(rng, mechanism, 0.3)
-    check(mechanism, ["gravity", f"{mechanism.bodies[1].name}.mass", "dt"], rng, 0.02, 1e-3, state=state, rtol=1e-6)
+    check(mechanism, ["gravity", f"{mechanism.bodies[1].name}.mass", "dt"], rng, 0.02, 1e-3, state=state)
 
 
 def test_numbers_that_forces_depend_on(rng):
@@ -215,12 +173,12 @@ def test_numbers_of_forces(rng, name):
     """Each number of each force and coupling, with the state that the mechanism starts from given."""
     mechanism = with_forces(sample_mechanism(np.random.default_rng(1)), *SAMPLES[name])
     names = [f"{force.name}.{key}" for force in mechanism.forces for key in numbers_in(force)]
-    state, rtol = random_velocity_state(rng, mechanism, 0.3), 1e-5 if "Tabulated" in name else 2e-7
+    state = random_velocity_state(rng, mechanism, 0.3)
     if "Stop" in name:  # it is hard, or soft
         alone = ("restitution",) if mechanism.forces[0].stiffness else ("stiffness", "damping")
         names = [each for each in names if not each.endswith(alone)]
     names = [each for each in names if each != "g.integral"]  # it is zero: another law acts where it is not
-    check(mechanism, names, rng, duration=0.02, rtol=rtol, state=state)
+    check_along(mechanism, names, rng, 0.02, 2e-3, state=state)
 
 
 def test_start(rng):
@@ -452,7 +410,7 @@ def test_prescribed_motions(rng, kind, order):
     start = mechanism.state(rates={joint: angle})
     if kind != "series":
         names = [f"{plain.bodies[1].name}.mass", "gravity", "dt"] + (["drive.rate"] if kind == "rate" else [])
-        check(mechanism, names, rng, steps * dt, dt, order, start, rtol=1e-6)
+        check(mechanism, names, rng, steps * dt, dt, order, start)
         return
     objective, along = objective_of(mechanism, rng), dt * rng.standard_normal(steps + 1) * (np.arange(steps + 1) > 0)
     by = vi.gradient(mechanism, objective, steps * dt, dt, with_respect_to="drive.position", state=start, order=order)

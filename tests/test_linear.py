@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from force_samples import with_forces
+from planar_links import four_bar, motions, parallelogram
 from scipy.linalg import eigh
+from scipy.optimize import brentq
 
 import varint as vi
 
@@ -88,6 +90,47 @@ def test_loops_by_differences_of_their_energy(name):
     mass = masses @ np.sum(moving.velocity**2, axis=1)
     mass += np.einsum("ni,nij,nj", moving.angular_velocity, inertias, moving.angular_velocity)
     assert found.omega[0] == pytest.approx(np.sqrt(bend / mass), rel=1e-6)
+
+
+FOUR_BARS = {
+    "crank-rocker": four_bar(0.4, 1.0, 0.8, 1.0),
+    "double-rocker": four_bar(0.8, 0.4, 1.0, 0.9, side=-1),  # it comes to rest beyond its dead point
+    "triple-rocker": four_bar(0.8, 0.7, 0.9, 1.2, side=-1),
+    "change-point": parallelogram(0.4, 1.0),
+}
+
+
+@pytest.mark.parametrize("case", FOUR_BARS)
+def test_a_four_bar_in_closed_form(case):
+    """omega^2 = V'' / M where V' = 0, by the angle of the crank, with heights and speeds from the loop's closure.
+
+    Links of 1 kg/m and 0.1 m square: m = l, J = m (l^2 + 0.1^2) / 12.
+    """
+    linkage = FOUR_BARS[case]
+    mechanism = vi.mechanisms.four_bar(case=case)
+    lengths = np.abs(linkage(1.0)[0, :, 1] - linkage(1.0)[0, :, 0])
+    masses, inertias = lengths, lengths * (lengths**2 + 0.01) / 12
+
+    def potential(q):
+        """V and its first two derivatives, J."""
+        return 9.81 * motions(linkage, q)[0].imag @ masses
+
+    rest = vi.equilibrium(mechanism)
+    near = np.pi / 3 + float(mechanism.coordinates(rest)["crank pivot"])
+    q = brentq(lambda q: potential(q)[1], near - 0.05, near + 0.05, xtol=1e-15, rtol=1e-15)
+    assert near == pytest.approx(q, abs=1e-9)
+    centres, turns = motions(linkage, q)
+    mass = np.abs(centres[1]) ** 2 @ masses + turns[1] ** 2 @ inertias
+    assert vi.modes(mechanism, rest).omega == pytest.approx([np.sqrt(potential(q)[2] / mass)], rel=1e-9)
+
+
+def test_a_hanging_parallelogram():
+    """By hand: two cranks of mass m and length a, and a coupler of mass M that stays level."""
+    m, M, a, g = 0.4, 1.0, 0.4, 9.81
+    mechanism = vi.mechanisms.four_bar(case="change-point")
+    omega = vi.modes(mechanism, vi.equilibrium(mechanism)).omega
+    inertia = 2 * m * (a**2 / 3 + 0.01 / 12) + M * a**2
+    assert omega == pytest.approx([np.sqrt((m + M) * g * a / inertia)], rel=1e-9)
 
 
 def test_a_stretched_spring_balances_a_weight():

@@ -40,6 +40,8 @@ from varint.model.state import State
 from varint.running import checked_times
 from varint.simulation import ON_UNRESOLVED, check_forces, check_redone, checked_start, checked_turn
 
+CLOSED = 0.25  # of the steps of numbers: poses that are closed anew are smooth to the third order only
+
 
 def gradient(
     mechanism: Mechanism | Callable[..., Mechanism],
@@ -227,7 +229,9 @@ class Prepared:
         near = self.local.by(number)
         if near is not None:
             return near
-        parts = by_differences(
-            number, run.mechanism, lambda changed: Changed(self.changes, changed, start_of(changed, self.state))
-        )
+
+        def changed(mechanism: Mechanism) -> Changed:
+            return Changed(self.changes, mechanism, start_of(mechanism, self.state))
+
+        parts = by_differences(number, run.mechanism, changed, CLOSED)
         return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])

@@ -224,9 +224,12 @@ class Differences(Generic[Made]):
         return float(differences(found, self.step))
 
 
-def by_differences(number: Number, mechanism: Mechanism, make: Callable[[Mechanism], Made]) -> list[Differences[Made]]:
+def by_differences(
+    number: Number, mechanism: Mechanism, make: Callable[[Mechanism], Made], share: float = 1.0
+) -> list[Differences[Made]]:
     """The differences of what ``make`` gives of the ``mechanism`` with a number, one a direction.
 
+    ``share``: of the steps of the number.
     Raises ArgumentError where a component cannot change.
     """
     found = []
@@ -236,7 +239,7 @@ def by_differences(number: Number, mechanism: Mechanism, make: Callable[[Mechani
             return make(in_the_same_axes(number.replaced(number.value + share * direction), mechanism))
 
         try:
-            found.append(Differences(changed, number.steps[k]))
+            found.append(Differences(changed, share * number.steps[k]))
         except (AssemblyError, MechanismError) as problem:
             what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
             advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""

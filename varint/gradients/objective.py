@@ -180,9 +180,10 @@ def changed_state(state: State, change: np.ndarray) -> State:
 
 
 def motion_between(first: State, state: State) -> np.ndarray:
-    """(nb, 6) from the poses of ``first`` to those of ``state``: m, world, and rotation vectors, body axes."""
-    turned = vector_from_quat(quat_product(first.quat_wxyz * CONJUGATE, state.quat_wxyz))
-    return np.hstack([state.position - first.position, turned])
+    """(nb, 6) from the poses of ``first`` to those of ``state``: m, world, rotation vectors up to pi, body axes."""
+    turned = quat_product(first.quat_wxyz * CONJUGATE, state.quat_wxyz)
+    shortest = np.where(turned[:, :1] < 0, -turned, turned)  # both signs of a quaternion are one pose
+    return np.hstack([state.position - first.position, vector_from_quat(shortest)])
 
 
 def stacked(parts: Sequence[Any], alone: bool) -> Any:
