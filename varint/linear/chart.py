@@ -125,7 +125,7 @@ class Chart:
         redundant look independent.
         """
         plan, ws, length = self.compiled.plan, self.ws, self.compiled.length
-        pose, before = _moved(pose, (goal - self._read(pose)) @ motions), np.inf
+        pose, before, near = _moved(pose, (goal - self._read(pose)) @ motions), np.inf, False
         for _ in range(ITERATIONS):
             self._placed(pose, 1)
             off, gap = goal - self._read(pose), np.abs(plan.rows.scale * ws.residual_row).max(initial=0.0)
@@ -137,7 +137,8 @@ class Chart:
             if not size < before:
                 return None
             before, residual = size, ws.residual_row.copy()
-            if gap <= NEAR * length:
+            if gap <= NEAR * length and not near:
+                near = True
                 rows = self._rows_at(self._placed(pose, 0))
                 motions = self._along(rows, self._allowed())
             change = self._projected(-residual)
