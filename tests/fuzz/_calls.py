@@ -324,7 +324,7 @@ def _study_calls() -> dict[str, Call]:
     }
     kept = {"adaptive": False, "on_unresolved": "warn", "memory": 1e6}
     made_anew = differentiated | {
-        "adaptive": 0.1,
+        "adaptive": True,
         "on_unresolved": "ignore",
         "memory": None,
         "mechanism": lambda: lambda angle: vi.mechanisms.n_pendulum(1, angle=angle),
