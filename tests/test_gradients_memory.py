@@ -194,7 +194,7 @@ def test_a_memory_is_kept_to():
     assert parts > reach(checkpoints, 1)
     assert run.passes.sum() == parts + r * parts - reach(checkpoints + 1, r - 1)  # and once each with its tape
     assert run.passes.max() <= r + 1
-    assert used[400] - used[1] < memory + 4 * checkpoint  # some are copied
+    assert used[400] - used[1] < memory + 5 * checkpoint  # one is copied, packed and joined at a time
     assert memory < 0.1 * 400 * stage
 
 

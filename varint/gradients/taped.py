@@ -13,6 +13,7 @@ import numpy as np
 from varint._numba import Record
 from varint.compile import Compiled
 from varint.errors import ArgumentError, ConvergenceError
+from varint.gradients.checkpoints import Packing
 from varint.gradients.schedule import Layout, ahead, layout_of
 from varint.integrators.adaptive import AdaptiveRun, check_adaptive
 from varint.integrators.march import March
@@ -29,6 +30,7 @@ from varint.running import MOST_STEPS
 SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
 SHARE_OF_MEMORY = 0.5  # of what is free: taken where no memory is given
 GUESS = 4  # adaptive steps of a run, over those of dt, that there is room for at first
+OBJECT = 200  # bytes of a packed checkpoint beside those of the march
 BLOCK = 256  # steps between two looks at whether they resolved the motion
 
 
@@ -208,7 +210,9 @@ class TapedRun:
         self.largest = 0
         count = max(1, ceil(self.last / layout.part))
         self.passes = np.zeros(count, dtype=int)
-        self.kept = [(0, self.run.checkpoint())]
+        checkpoint = self.run.checkpoint()
+        self.packing = Packing(checkpoint)
+        self.kept = [(0, self.packing.pack(checkpoint))]
         self._reach(count - 1)
         if self.is_adaptive:
             self.last = march.node
@@ -220,12 +224,12 @@ class TapedRun:
         """Take a part on the tape, from the last checkpoint before it, with new ones on the way."""
         at, saved = self.kept[-1]
         if self.run.march.node != at * self.layout.part:
-            self.run.restore(saved)
+            self.run.restore(self.packing.unpack(saved))
         goal = at
         while at < part:
             if at == goal:
                 if at > self.kept[-1][0]:
-                    self.kept.append((at, self.run.checkpoint()))
+                    self.kept.append((at, self.packing.pack(self.run.checkpoint())))
                 free = self.layout.checkpoints - len(self.kept)
                 goal = at + ahead(part + 1 - at, free + 1) if free else part
             self._march(at, False)
@@ -317,7 +321,7 @@ def sizes(compiled: Compiled, setting: Setting) -> tuple[int, int]:
     tapes = [_size(workspace(plan, 1, compiled.functions, kept=kept).tape) for kept in (0, 1)]
     by = [_size(by_numbers(plan, kept)) for kept in (0, 1)]
     times = 2 if plan.limits.measure.size else 1  # at an impact there is a second gradient
-    return sum(array.nbytes for array in march.checkpoint().values()), tapes[1] - tapes[0] + times * (by[1] - by[0])
+    return Packing(march.checkpoint()).size + OBJECT, tapes[1] - tapes[0] + times * (by[1] - by[0])
 
 
 def _size(record: Record) -> int:

@@ -1,0 +1,26 @@
+"""Checkpoints of a run, each in one piece: their many small arrays would take twice the memory of their numbers."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+
+class Packing:
+    """How the checkpoints of a run are packed: they all have the arrays of the one that is given."""
+
+    def __init__(self, checkpoint: Mapping[str, np.ndarray]) -> None:
+        self.arrays = [(name, array.dtype, array.shape) for name, array in checkpoint.items()]
+        self.size = sum(array.nbytes for array in checkpoint.values())  # bytes
+
+    def pack(self, checkpoint: Mapping[str, np.ndarray]) -> bytes:
+        """The numbers of a checkpoint."""
+        return b"".join(checkpoint[name].tobytes() for name, _, _ in self.arrays)
+
+    def unpack(self, packed: bytes) -> dict[str, np.ndarray]:
+        """The checkpoint again."""
+        found, place = {}, 0
+        for name, dtype, shape in self.arrays:
+            count = int(np.prod(shape, dtype=int))
+            found[name] = np.frombuffer(packed, dtype, count, place).reshape(shape)
+            place += count * dtype.itemsize
+        return found
