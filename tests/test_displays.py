@@ -124,6 +124,7 @@ def studies(loop):
         "exponents": vi.lyapunov_spectrum(loop, 0.16, 0.01, interval=0.01),
         "linear system": vi.linearize(loop, dt=0.01),
         "second derivatives": vi.linearize(vi.mechanisms.cart_pole(), dt=0.01).second_derivatives(np.ones(4)),
+        "linearizer": vi.Linearizer(loop, 0.01),
         "regulator": vi.lqr(vi.mechanisms.cart_pole()),
         "orbit": vi.periodic_orbit(vi.mechanisms.n_pendulum(1), vi.mechanisms.n_pendulum(1).state(), 1.7, 0.05),
         "orders": vi.order_study(loop, 0.02, (0.01, 0.005)),

@@ -248,6 +248,8 @@ def test_measures_of_a_mechanism(rng):
     assert (plan.measures.weight != 1.0).any()
     ws, x, R = near_its_joints(rng, mechanism, plan)
     for m in range(plan.measures.kind.size):
+        along = np.ix_([0, 1, 2, 6, 7, 8], [0, 1, 2, 6, 7, 8])
+        assert KINDS[KIND_NAMES[plan.measures.kind[m]]].facts.bends or not curvature(plan, ws, m, x, R)[along].any()
         if plan.measures.body[m].max() < plan.bodies.mass.size:
             check(plan, ws, m, x, R)
     for m in np.flatnonzero(plan.measures.body.max(axis=1) == plan.bodies.mass.size):

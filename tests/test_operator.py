@@ -8,13 +8,15 @@ from random_mechanisms import random_closed
 import varint as vi
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
+from varint.kernels.columns import apply_wide, refine_wide
 from varint.kernels.efforts import stiffen
 from varint.kernels.ldu import solve_newton
 from varint.kernels.limits import set_closed
 from varint.kernels.momentum import momentum_derivative
 from varint.kernels.newton import evaluate_step, has_efforts
-from varint.kernels.operator import apply_operator, apply_transposed, prepare_operator
-from varint.kernels.refine import refine
+from varint.kernels.operator import apply_transposed, prepare_operator
+from varint.kernels.pairs import curve_pairs
+from varint.kernels.workspace import tangent_work
 from varint.loads import Commands
 
 STEP = 3e-5  # of differences, m/s and rad/s
@@ -80,10 +82,25 @@ class Step:
         self.residual(self.velocity, self.multiplier)
         prepare_operator(self.plan, self.ws, 0.5 * self.h)
 
-    def applied(self, function, body, row):
+    def applied(self, body, row):
+        work, step, k = tangent_work(self.plan), (self.upper, self.end, self.h), int(self.rng.integers(8))
+        curve_pairs(self.plan, self.ws, work, self.upper)
+        given, found = wide(body, row), wide(body, row)
+        for column in range(8):  # of which the others are something else
+            for vectors, vector in zip(given, (body, row), strict=True):
+                vectors[..., column] = (1 + k - column) * vector
+        apply_wide(self.plan, self.ws, work, step, 8, *given, *found)
+        return np.concatenate([found[0][..., k].ravel(), found[1][:, k]])
+
+    def transposed(self, body, row):
         out = np.zeros_like(body), np.zeros_like(row)
-        function(self.plan, self.ws, (self.upper, self.end, self.h), body, row, *out)
+        apply_transposed(self.plan, self.ws, (self.upper, self.end, self.h), body, row, *out)
         return np.concatenate([out[0].ravel(), out[1]])
+
+
+def wide(*vectors):
+    """Eight columns of each, zero."""
+    return [np.zeros((*vector.shape, 8)) for vector in vectors]
 
 
 def check(step, tolerance=1e-7):
@@ -97,11 +114,11 @@ def check(step, tolerance=1e-7):
         )
         expected = (8 * near - far) / (12 * STEP)
         step.ready()
-        found = step.applied(apply_operator, body, row)
+        found = step.applied(body, row)
         error = np.abs(found - expected).max() / np.abs(expected).max()
         assert error <= tolerance
         other = step.vectors()
-        back = step.applied(apply_transposed, *other)
+        back = step.transposed(*other)
         one, two = np.concatenate([other[0].ravel(), other[1]]) * found, np.concatenate([body.ravel(), row]) * back
         transposed = abs(one.sum() - two.sum()) / max(np.abs(one).sum(), np.abs(two).sum())
         assert transposed <= 1e-13
@@ -140,7 +157,7 @@ def test_operator_of_closed_limits_and_a_coupling_in_a_loop(rng):
 
 
 def refined(mechanism, state, h, commands=None):
-    """What is left after each of six passes, relative, in the step that follows twenty others."""
+    """What is left after each pass, relative, in the step that follows twenty others."""
     compiled = mechanism.compiled
     plan, nb = compiled.plan, len(mechanism.bodies)
     march = March(compiled, scheme(2), h, 1e-11, 1)
@@ -155,17 +172,18 @@ def refined(mechanism, state, h, commands=None):
     body, row = rng.standard_normal((nb, 6)), rng.standard_normal(plan.rows.role.size) * (ws.compliance == 0.0)
     for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
         row[first : first + size] = row[first]
-    right = np.zeros_like(body), np.zeros_like(row)
-    apply_operator(plan, ws, step, body, row, *right)
+    work, exact, right = tangent_work(plan), wide(body, row), wide(body, row)
+    exact[0][..., 0], exact[1][:, 0] = body, row
+    curve_pairs(plan, ws, work, step[0])
+    apply_wide(plan, ws, work, step, 1, *exact, *right)
     for i in range(nb):
         derivative = plan.bodies.mass[i], plan.bodies.inertia[i], *ws.velocity[i, 3:], 0.5 * h, ws.ldu.D[i]
         momentum_derivative(*derivative)
     if has_efforts(plan):
         stiffen(plan, ws, *step[:2], 0.5 * h)
-    solve_newton(plan, ws, *(part.copy() for part in right), *step[:2])
-    passes, spare = np.zeros(6), tuple((np.zeros_like(body), np.zeros_like(row)) for _ in range(3))
-    refine(plan, ws, step, *right, passes, spare, False)
-    return passes
+    solve_newton(plan, ws, *(part[..., 0].copy() for part in right), *step[:2])
+    refine_wide(plan, ws, work, step, 1, *right)
+    return work.left[: np.flatnonzero(work.left).max(initial=0) + 1]
 
 
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)

@@ -22,7 +22,7 @@ from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import has_efforts
 from varint.kernels.operator import curve_transposed, first_row, pair_of, to_unknown
 from varint.kernels.projection import project
-from varint.kernels.refine import refine
+from varint.kernels.refine import refine_transposed
 from varint.kernels.tangent import factor_stage, step_turn, turned_back
 from varint.kernels.tape import play_impact, play_stage
 
@@ -43,7 +43,7 @@ def carry_back(plan, ws, tape, work, stages, state, law_state, by):
         for s in range(law_state.size):
             by.state[k, s] = law_state[s]
         _from_end(plan, ws, work, h, state, law_state, body, row)
-        refine(plan, ws, (upper, 1, h), body, row, work.left, spare, True)
+        refine_transposed(plan, ws, (upper, 1, h), body, row, work.left, spare)
         _to_start(plan, ws, work, (upper, 1, h), body, row, state)
         for s in range(law_state.size):
             law_state[s] = work.state[s]

@@ -140,7 +140,7 @@ def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
         for first in range(0, changes.shape[0], WIDE):
             _pack(changes, first, change)
             _by_start(plan, ws, work, step, inputs, first, states, body, row)
-            _refine(plan, ws, work, step, min(WIDE, changes.shape[0] - first), body, row)
+            refine_wide(plan, ws, work, step, min(WIDE, changes.shape[0] - first), body, row)
             _to_end(plan, ws, work, h, inputs, first, states, body, changes)
 
 
@@ -316,9 +316,12 @@ def _ends_of_efforts(plan, ws, work, half_step, c, body, states, out):
 
 @njit
 def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
-    """`operator.apply_operator` of eight columns (nb, 6, 8), (nr, 8), after `curve_pairs` at the pose ``upper``.
+    """Changes of the residuals, ``out_body`` (nb, 6, 8), ``out_row`` (nr, 8), by those of the unknowns (operator.py).
 
-    ``count``: how many of them there are.
+    ``body`` (nb, 6, 8), ``row`` (nr, 8): changes of the velocities, (dv, dphi), and of the multipliers; eight columns,
+    of which there are ``count``. ``step``: (upper, end, h). The impulses act along the rows in ``ws.jacobian[upper]``;
+    the pose at the end of the step, and its rows, are number ``end``. After `prepare_operator`, and `curve_pairs` at
+    the pose ``upper``.
     """
     upper, end, h = step
     for i in range(plan.bodies.mass.size):
@@ -352,8 +355,13 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
 
 
 @njit
-def _refine(plan, ws, work, step, count, body, row):
-    """`refine.refine` of eight columns in place, ``body`` (nb, 6, 8), ``row`` (nr, 8)."""
+def refine_wide(plan, ws, work, step, count, body, row):
+    """Solve the exact system of a step for eight columns in place, ``body`` (nb, 6, 8), ``row`` (nr, 8).
+
+    After `factor_stage` and what `apply_wide` needs. ``work.left``: filled with the largest residual left after each
+    pass, relative to the right-hand side of its column; it ends where they are all round-off, or were not halved.
+    """
+    work.left[:] = 0.0
     (b_body, r_body, x_body), (b_row, r_row, x_row) = (
         (work.wide[3], work.wide[4], work.wide[5]),
         (work.wide_row[1], work.wide_row[2], work.wide_row[3]),
@@ -361,15 +369,18 @@ def _refine(plan, ws, work, step, count, body, row):
     _take(body, row, b_body, b_row)
     size = _sizes(plan, b_body, b_row)
     solve_wide(plan, ws, work, step, body, row)
+    if step[0] != step[1] and not has_efforts(plan) and plan.loops.node_row.size == 1:
+        return  # of a tree without forces: the factors are those of the operator
     before = (math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf, math.inf)
-    for n in range(1, PASSES + 1):
+    for n in range(PASSES):
         apply_wide(plan, ws, work, step, count, body, row, r_body, r_row)
         _add(b_body, b_row, -1.0, r_body, r_row, x_body, x_row)
-        left = _sizes(plan, x_body, x_row)
-        again = False
+        left, again = _sizes(plan, x_body, x_row), False
         for c in range(WIDE):
+            if size[c] > 0.0:
+                work.left[n] = max(work.left[n], left[c] / size[c])
             again = again or (left[c] > EXACT * size[c] and not left[c] > 0.5 * before[c])
-        if n == PASSES or not again:
+        if n == PASSES - 1 or not again:
             return
         before = left
         solve_wide(plan, ws, work, step, x_body, x_row)
@@ -398,7 +409,7 @@ def _add(body, row, factor, other_body, other_row, to_body, to_row):
 
 @njit
 def _sizes(plan, body, row):
-    """Largest entry of each of eight columns, m/s, see `refine`."""
+    """Largest entry of each of eight columns, m/s: bodies by their inertia, rows by their unit."""
     t = NOTHING
     for i in range(body.shape[0]):
         for k in range(6):

@@ -1,8 +1,8 @@
-"""Motions that rows allow, and derivatives of velocities, steps and accelerations along changes of the state.
+"""Derivatives of accelerations along changes of the state.
 
 A change of the state is (dx, dtheta, dv, dw) of each body: position (world), rotation vector (body axes), velocity
-(world) and angular velocity (body axes); in steps the last two are those of the momenta (tangent.py). With M the mass,
-G the rows, lambda the multipliers and c = (dG/dt) V what the rows' second derivatives have of the velocities V,
+(world) and angular velocity (body axes). With M the mass, G the rows, lambda the multipliers and c = (dG/dt) V what the
+rows' second derivatives have of the velocities V,
 
     M a - G^T lambda = f - (0, w x J w),        G a = - c + second derivatives of targets
 
@@ -38,7 +38,7 @@ def acceleration_changes(plan, ws, work, bend, inputs, changes, out):
     """Accelerations at a state into ``ws.increment_body`` (nb, 6); their changes into ``out`` (n + m, nb, 6).
 
     The state is pose 0, which is placed, and in ``ws.efforts`` as well, with ``ws.velocity`` and the inputs.
-    ``changes`` (n, nb, 12): of poses and velocities; the last m are by inputs, see `carry_with_inputs`. ``bend`` (nh,):
+    ``changes`` (n, nb, 12): of poses and velocities; the last m are by inputs, see `carry_forward`. ``bend`` (nh,):
     second time derivatives of the targets of constraints.
     """
     efforts, nb, (elements, spans) = ws.efforts, plan.bodies.mass.size, inputs

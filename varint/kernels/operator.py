@@ -1,4 +1,4 @@
-"""The exact derivative of a step's residual, applied to a vector or transposed, in O(n).
+"""The exact derivative of a step's residual, applied to vectors (columns.py) or transposed, in O(n).
 
 The residual (newton.py) is a function of the velocities (v, w) and the multipliers. Its derivative acts on changes
 (dv, dphi) of the velocities and on changes of the multipliers; dphi: see efforts.py, as u, c, T and P. Beside the part
@@ -22,7 +22,6 @@ from varint._numba import njit
 from varint.algebra.vectors import add, cross, dot, scale, sub, vector
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import (
-    add_load_change,
     curvature_factor,
     push_change,
     unknown_to_motion,
@@ -44,39 +43,13 @@ def prepare_operator(plan, ws, half_step):
 
 
 @njit
-def apply_operator(plan, ws, step, body, row, out_body, out_row):
-    """Changes of the residuals, ``out_body`` (nb, 6) and ``out_row`` (nr,), by those of the unknowns.
-
-    ``body`` (nb, 6), ``row`` (nr,): changes of the velocities, (dv, dphi), and of the multipliers.
-    ``step``: (upper, end, h). The impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the
-    step, and its rows, are number ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
-    """
-    upper, end, h = step
-    for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            out_body[i, k] = dot6(ws.derivative[i, k], body[i])
-    for r in range(plan.rows.role.size):
-        out_row[r] = 0.0
-        if ws.compliance[r] > 0.0:
-            continue
-        for s in range(2):
-            i = plan.measures.body[r, s]
-            if i < plan.bodies.mass.size:
-                out_row[r] += dot6(ws.jacobian[end, r, s], body[i])
-                add_scaled6(out_body[i], -row[r], ws.jacobian[upper, r, s])
-        if upper == end:
-            _turn_row(plan, ws, r, end, h, body, out_body)
-    join_constraints(plan, ws, row, out_row)
-    for s in range(plan.laws.sum_law.size - 1):
-        apply_sum(plan, ws, s, 0.5 * h, body, out_body)
-    for n in range(plan.loads.kind.size):
-        i = plan.loads.body[n]
-        add_load_change(plan, ws.efforts, n, body[i], 0.5 * h, out_body[i])
-
-
-@njit
 def apply_transposed(plan, ws, step, body, row, out_body, out_row):
-    """The transpose of `apply_operator`, for ``body`` (nb, 6), ``row`` (nr,) in the places of residuals."""
+    """The transposed operator, for ``body`` (nb, 6), ``row`` (nr,) in the places of residuals.
+
+    Into ``out_body`` (nb, 6), ``out_row`` (nr,), in those of velocities and multipliers. ``step``: (upper, end, h). The
+    impulses act along the rows in ``ws.jacobian[upper]``; the pose at the end of the step, and its rows, are number
+    ``end`` in ``ws.position``, ``ws.rotation`` and ``ws.jacobian``.
+    """
     upper, end, h = step
     for i in range(plan.bodies.mass.size):
         out_body[i] = 0.0
@@ -139,20 +112,8 @@ def pair_of(plan, m, vectors, out):
 
 
 @njit
-def _turn_row(plan, ws, r, end, h, body, out_body):
-    """Add the change of the impulse along row r, whose direction is its gradient at the end of the step."""
-    work = ws.efforts
-    pair_of(plan, r, body, work.motion)
-    weighted_curvature(plan, ws, r, ws.position[end], ws.rotation[end], work.motion, work.change)
-    for s in range(2):
-        i = plan.measures.body[r, s]
-        if i < body.shape[0]:
-            add_scaled6(out_body[i], -h * ws.multiplier[r], work.change[s])
-
-
-@njit
 def _turn_row_transposed(plan, ws, r, end, h, body, out_body):
-    """The transpose of `_turn_row`."""
+    """Add the transposed change of the impulse along row r, whose direction is its gradient at the end of the step."""
     work = ws.efforts
     pair_of(plan, r, body, work.motion)
     curve_transposed(plan, ws, r, ws.position[end], ws.rotation[end], ws.jacobian[end, r], work.motion, work.change)

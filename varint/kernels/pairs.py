@@ -16,9 +16,9 @@ G_t stays; A, B: the rotation matrices. So
 
 from varint._numba import njit
 from varint.algebra.vectors import cross, sub, vector
-from varint.kernels.measures import AXIS, POINT, weighted_curvature
+from varint.kernels.measures import BENDS, weighted_curvature
 from varint.kernels.operator import curve_transposed, pair_of
-from varint.kernels.wide import dot_wide, eight, put
+from varint.kernels.wide import NOTHING, dot_wide, eight, plus, put
 
 
 @njit
@@ -65,8 +65,8 @@ def _along_t(plan, ws, r, pose, side, W):
 
 @njit
 def _along_x(plan, ws, r, pose, side, W):
-    """K(x, x) of row r, likewise: it is zero where the gradient by translations has no part of them."""
-    if plan.measures.kind[r] == POINT or plan.measures.kind[r] == AXIS:
+    """K(x, x) of row r, likewise: it is zero where the gradient by translations does not change with them."""
+    if not BENDS[plan.measures.kind[r]]:
         return
     motion, change = ws.efforts.motion, ws.efforts.change
     motion[:] = 0.0
@@ -142,14 +142,29 @@ def add_curved(plan, work, moves, factor, out):
     nb = plan.bodies.mass.size
     for p in range(work.pair.shape[0]):
         W, (one, other) = work.curve[p], (work.pair[p, 0], work.pair[p, 1])
-        for e in range(2):
-            i = work.pair[p, e]
-            if i == nb:
-                continue
-            for a in range(6):
-                t = eight(out[i, a])
-                if one < nb:
-                    t = dot_wide(t, factor, W[6 * e + a, :6], moves[one])
-                if other < nb:
-                    t = dot_wide(t, factor, W[6 * e + a, 6:], moves[other])
-                put(out[i, a], t)
+        if one < nb and other < nb:
+            _add_between(W, moves[one], moves[other], factor, out[one], out[other])
+        else:
+            i, x = (one, 0) if one < nb else (other, 6)
+            for k in range(6):
+                put(out[i, k], dot_wide(eight(out[i, k]), factor, W[x + k, x : x + 6], moves[i]))
+
+
+@njit
+def _add_between(W, one, other, factor, to_one, to_other):
+    """`add_curved` of two bodies: their translations count by their difference, and are pushed to opposite sides."""
+    x = plus(eight(one[0]), -1.0, other[0])
+    y = plus(eight(one[1]), -1.0, other[1])
+    z = plus(eight(one[2]), -1.0, other[2])
+    for k in range(12):
+        if 6 <= k < 9:
+            continue
+        t = plus(plus(plus(NOTHING, W[k, 0], x), W[k, 1], y), W[k, 2], z)
+        for j in range(3, 6):
+            t = plus(plus(t, W[k, j], one[j]), W[k, 6 + j], other[j])
+        if k < 6:
+            put(to_one[k], plus(eight(to_one[k]), factor, t))
+        else:
+            put(to_other[k - 6], plus(eight(to_other[k - 6]), factor, t))
+        if k < 3:
+            put(to_other[k], plus(eight(to_other[k]), -factor, t))

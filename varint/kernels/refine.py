@@ -1,13 +1,13 @@
 """Solutions of a step's exact system: by the factors of the LDU at hand, refined with the exact operator.
 
 The factors leave out a part of the order of h^2 times the efforts (operator.py), so each pass leaves that share
-of the error before it.
+of the error before it. Those of the system itself are taken eight at a time (columns.py).
 """
 
 from varint._numba import njit
 from varint.kernels.dense import add_scaled6, dot6, lu_solve, rank_lu_solve
 from varint.kernels.ldu import substitute_all
-from varint.kernels.operator import apply_operator, apply_transposed
+from varint.kernels.operator import apply_transposed
 
 PASSES = 12  # of a solution, at most
 EXACT = 1e-13  # of the right-hand side: what is left of it is round-off, but for a few digits
@@ -68,13 +68,13 @@ def _eliminate_node_again(plan, ws, n, i, body, row):
 
 
 @njit
-def refine(plan, ws, step, body, row, passes, spare, transposed):
-    """Solve the exact system of a step in place, ``body`` (nb, 6), ``row`` (nr,); size of what is left after each pass.
+def refine_transposed(plan, ws, step, body, row, passes, spare):
+    """Solve the transposed exact system of a step in place, ``body`` (nb, 6), ``row`` (nr,).
 
-    After `prepare_operator` and a `solve_newton` of the step, whose factors it uses. ``passes`` (n,): filled with
-    the largest residual left, relative to the right-hand side, at most n passes; it ends where that is all round-off,
-    or a pass did not halve it. ``spare``: three pairs like body and row. ``transposed``: the transposed system, by
-    factors of pivots that are transposed, with the rows of ``step`` exchanged, see `solve_transposed`.
+    After `prepare_operator` and a `solve_newton` of the step, by pivots that are transposed, with its rows exchanged,
+    see `solve_transposed`. ``passes`` (n,): filled with the largest residual left after each pass, relative to the
+    right-hand side, at most n passes; it ends where that is all round-off, or a pass did not halve it. ``spare``: three
+    pairs like body and row.
     """
     (b_body, b_row), (r_body, r_row), (x_body, x_row) = spare
     _add(0.0, 1.0, body, row, b_body, b_row)
@@ -84,15 +84,9 @@ def refine(plan, ws, step, body, row, passes, spare, transposed):
     size = _size(plan, b_body, b_row)
     for n in range(passes.size):
         _add(0.0, 1.0, r_body, r_row, x_body, x_row)
-        if transposed:
-            solve_transposed(plan, ws, step, x_body, x_row, r_row)
-        else:
-            solve_again(plan, ws, step, x_body, x_row)
+        solve_transposed(plan, ws, step, x_body, x_row, r_row)
         _add(1.0, 1.0, x_body, x_row, body, row)
-        if transposed:
-            apply_transposed(plan, ws, step, body, row, r_body, r_row)
-        else:
-            apply_operator(plan, ws, step, body, row, r_body, r_row)
+        apply_transposed(plan, ws, step, body, row, r_body, r_row)
         _add(-1.0, 1.0, b_body, b_row, r_body, r_row)
         passes[n] = _size(plan, r_body, r_row) / size if size > 0.0 else 0.0
         if passes[n] <= EXACT or (n > 0 and passes[n] > 0.5 * passes[n - 1]):

@@ -6,8 +6,8 @@ of it, a change of the start alone moves
 
     the end of the step by (dx, S^T dtheta)          its middle by (dx, (S/2)^T dtheta)
 
-and the residuals of the step (newton.py) by what `by_start` writes. The exact operator (operator.py) then gives the
-changes (dv, dphi) of the velocities, and with them those of the end:
+and the residuals of the step (newton.py) by what `_by_start` (columns.py) writes. The exact operator (operator.py) then
+gives the changes (dv, dphi) of the velocities, and with them those of the end:
 
     dx + h dv      S^T dtheta + h dphi      m dv + h/2 ...      S^T dL - h dphi x (S^T L) + h/2 ...
 

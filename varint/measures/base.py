@@ -64,6 +64,8 @@ class Measure(Shown):
         points; its factor in a load's change is the derivative of the effort by the value, not the effort.
     pointing : bool
         Whether its gradient points from one of its points to the other, so that it turns where they move.
+    bends : bool
+        Whether its gradient by translations changes with translations.
     anchored : bool
         Whether the places of its points count, not directions alone.
     stiffening : bool
@@ -78,6 +80,7 @@ class Measure(Shown):
     period: ClassVar[float] = 0.0
     radial: ClassVar[bool] = False
     pointing: ClassVar[bool] = False
+    bends: ClassVar[bool] = False
     anchored: ClassVar[bool] = True
     stiffening: ClassVar[bool] = True
 

@@ -52,6 +52,7 @@ def distance_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
 class _Facts(Measure):
     kind = "distance"
     pointing = True
+    bends = True
 
 
 register("distance", distance, curve_distance, distance_numbers, _Facts)

@@ -68,6 +68,7 @@ class Length(Measure):
     kind = "length"
     radial = True
     pointing = True
+    bends = True
 
     def numbers(self, A, x_a, B, x_b):
         return Numbers(u=A.T @ (self.point_a - x_a), w=B.T @ (self.point_b - x_b))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint._numba import njit
-from varint.measures.base import Numbers, register
+from varint.measures.base import Measure, Numbers, register
 from varint.products.rows import curve_product_row, product_row
 
 
@@ -23,7 +23,11 @@ def curve_product(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
     curve_product_row(plan.products, ws.products, n, i, x_a, A, x_b, B, (motions[0], motions[1]), (out_a, out_b))
 
 
-register("product", product, curve_product, None)
+class _Facts(Measure):
+    bends = True
+
+
+register("product", product, curve_product, None, _Facts)
 
 
 @dataclass(frozen=True)
