@@ -8,7 +8,7 @@ from varint.errors import MechanismError
 from varint.gradients.numbers import differences, number_of, start_of
 
 LENGTH = 0.05  # s, of most runs
-SIZE = 8.0  # times the steps that `vi.gradient` takes: of the differences, the largest
+SIZE = 2.0  # times the steps that `vi.gradient` takes: of the differences, the largest
 
 
 def objective_of(mechanism, rng):

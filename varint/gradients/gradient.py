@@ -20,6 +20,7 @@ from varint.gradients.along import MotionSum, go_back
 from varint.gradients.changes import Changed, Changes
 from varint.gradients.given import LoadPlace
 from varint.gradients.local import Derivative, Local
+from varint.gradients.mobility import Mobility
 from varint.gradients.numbers import (
     START,
     STEP_SIZE,
@@ -103,9 +104,9 @@ def gradient(
     Raises
     ------
     ArgumentError
-        An unknown name; a number that cannot change, as one that opens an overconstrained loop; order 1; inputs that
-        are functions of the state; inputs and loads that change with time where a hard stop is met; "dt" of adaptive
-        steps; a memory in which no step fits.
+        An unknown name; a number that cannot change, as one that opens or locks an overconstrained loop; order 1;
+        inputs that are functions of the state; inputs and loads that change with time where a hard stop is met; "dt" of
+        adaptive steps; a memory in which no step fits.
     ConvergenceError
         A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
     """
@@ -131,7 +132,9 @@ def gradient(
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
     value, by_state = by_states(of_states, states, alone, made.compiled.length, duration)
     adjoints = adjoints_of(run, by_state, places)
-    by_numbers = Prepared(run, state, len(adjoints))
+    mobility, by_numbers = Mobility(made, run.first, state), Prepared(run, state, len(adjoints))
+    for number in numbers.values():
+        mobility.check(number)
     derivatives: dict[str, Callable[[int, Adjoint], Any]]
     derivatives = {name: by_numbers.derivative(number) for name, number in numbers.items()}
     derivatives[START] = lambda k, adjoint: StateGradient(*np.split(adjoint.by_first_state(), 4, axis=1))

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.errors import ArgumentError, AssemblyError, MechanismError
+from varint.errors import ArgumentError, MechanismError, StateError
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, in_a_shape, known_name, of_type, shown, suggestion
 from varint.model.forces.commanded import Commanded
@@ -240,7 +240,7 @@ def by_differences(
 
         try:
             found.append(Differences(changed, share * number.steps[k]))
-        except (AssemblyError, MechanismError) as problem:
+        except (StateError, MechanismError) as problem:
             what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
             advice = f"; ask for others by '{number.name}[0]' ..." if number.value.ndim == 1 else ""
             raise ArgumentError(f"{what} cannot change by {number.steps[k]:g}: {problem}{advice}") from problem
