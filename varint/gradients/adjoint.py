@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from varint.errors import ArgumentError
 from varint.gradients.given import Given, LoadPlace
 from varint.gradients.numbers import differences
 from varint.gradients.taped import Node, Part, TapedRun
@@ -15,12 +14,12 @@ from varint.kernels.configuration import place
 from varint.kernels.plan import Bodies, ByNumbers, ByProducts, Plan, Workspace
 from varint.kernels.tape import place_limits
 from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
+from varint.linear.impacts import check_met, last_of_step
 
 MEASURED = ("u", "v", "w", "c", "weight")
 OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest", "limit", "restitution")  # fields of `ByNumbers`
 CARRIED = ("h", "load", "input", "target", "effort", "state", "push")  # those with one entry a stage that are gradients
 OF_STAGES = (*CARRIED, "value", "rate", "rotation")  # all with one entry a stage
-GRAZING = 1e-12  # of the fastest motion: how fast a stop is met at least
 STEP = 1e-3  # of differences by dt, as a share of it
 
 
@@ -46,11 +45,12 @@ class Adjoint:
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
         self.law_state = np.zeros(states_of(plan))
         self.impact = -1  # of those on the tape, the last one that was not passed yet
+        self.by_impact_rate: dict[int, np.ndarray] = {}  # (nr,) by the rates of targets, at impacts on the tape
 
     def back(self, part: Part) -> None:
         """Take the gradient back along the part of the run that is on its tape."""
         run, plan, last = self.run, self.run.compiled.plan, part.stages
-        self.impact = int(run.tape.impacts.count[0]) - 1
+        self.impact, self.by_impact_rate = int(run.tape.impacts.count[0]) - 1, {}
         for name in OF_STAGES:
             getattr(self.by, name)[: part.stages] = 0.0
         self._clear_products()
@@ -77,6 +77,8 @@ class Adjoint:
                 break
             carry_back(plan, ws, tape, work, (stage, last), self.by_start, law_state, self.by)
             impact_back(plan, ws, impacts, j, self.by_start, self.by)
+            self.by_impact_rate[j] = ws.increment_row.copy()
+            self.given.add_impact(stage - 1, ws.increment_row)
             last = stage - timed
             if timed:
                 self._timed_stage_back(j)
@@ -90,17 +92,17 @@ class Adjoint:
         """
         plan, ws, tape, work, law_state = self.run.compiled.plan, self.ws, self.run.tape, self.work, self.law_state
         k, count = int(tape.impacts.stage[j]) - 1, int(tape.count[0])
-        last = int(np.flatnonzero(tape.node[:count] == tape.node[k])[-1])  # of the step
+        last = last_of_step(tape, k)
         carry_back(plan, ws, tape, work, (k, k + 1), self.by_start, law_state, self.by)
         if last == k:  # the limit is met at the very end of the step: nothing gets shorter
             return
         other, gap, states = by_numbers(plan, count), np.zeros_like(self.by_start), np.zeros_like(law_state)
         gap_at(plan, ws, tape.impacts, j, gap)
         carry_back(plan, ws, tape, work, (k, k + 1), gap, states, other)
-        if abs(other.h[k]) <= GRAZING * np.abs(tape.velocity[k]).max() * self.run.compiled.length:
-            force = self.run.mechanism.forces[self.run.compiled.force[plan.limits.element[tape.impacts.limit[j]]]]
-            raise ArgumentError(f"{force.label} is met without speed, where the instant of an impact has no derivative")
-        multiplier = (self.by.h[last] - self.by.h[k]) / other.h[k]  # of the condition that the gap is zero
+        rate = float(other.h[k]) + self._by_shift(other, k, 0.0, 1.0)
+        check_met(self.run.mechanism, tape, j, rate)
+        later = self.by.h[k] - self.by.h[last] + self._by_instant(k, last)
+        multiplier = -later / rate  # of the condition that the gap is zero
         self.by_start += multiplier * gap
         law_state += multiplier * states
         for name in OF_NUMBERS:
@@ -109,6 +111,28 @@ class Adjoint:
             getattr(self.by, name)[k] += multiplier * getattr(other, name)[k]
         self._add_products(other.products, multiplier)
         add_gap_at(plan, ws, tape.impacts, j, multiplier, self.by)
+
+    def _by_instant(self, k: int, last: int) -> float:
+        """By the instant at which stage k ends and others up to ``last`` begin: what changes with time there."""
+        tape, impacts, drifts = self.run.tape, self.run.tape.impacts, self.run.drifts
+        if not drifts.varies:
+            return 0.0
+        total = sum(self._by_shift(self.by, m, float(m > k), float(m < last)) for m in range(k, last + 1))
+        for i in range(int(impacts.count[0])):
+            if k < impacts.stage[i] <= last:
+                total += self.by_impact_rate[i] @ drifts.of_stage(tape, int(impacts.stage[i]) - 1).target_rate
+        return float(total)
+
+    def _by_shift(self, by: ByNumbers, k: int, before: float, after: float) -> float:
+        """By what changes with time in stage k, whose start and end are so much later, s."""
+        if not self.run.drifts.varies:
+            return 0.0
+        drift = self.run.drifts.of_stage(self.run.tape, k)
+        loads = before * by.load[k, 0] + after * by.load[k, 1]
+        middle = 0.5 * (before + after)
+        return float(
+            np.sum(loads * drift.load) + middle * by.input[k] @ drift.input + after * by.target[k] @ drift.target
+        )
 
     def _add_products(self, other: ByProducts, factor: float) -> None:
         """Add ``factor`` times what another record of joints that are products has."""

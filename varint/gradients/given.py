@@ -35,7 +35,8 @@ class Given:
     ----------
     value : (T, ne) by the inputs of the elements at the nodes; T = 1: constant
     slope : (T, ne) by their rates times dt, in the cubics between nodes
-    rate : (T, ne) by the rates, in the velocities at nodes
+    rate : (T, ne) by the rates, in the velocities at nodes and impacts
+    steep : (T, ne) by the inputs over dt, in the velocities at impacts
     load : dict of names to (nodes, 3) by the loads at the nodes, (1, 3) where they are constant
     of_time : list of ((n,), (n, m))
         Of the stages of each part, from the last one on: times, s, and the gradient by inputs that are functions
@@ -45,7 +46,7 @@ class Given:
 
     def __init__(self, run: TapedRun, places: Mapping[str, LoadPlace]) -> None:
         self.run, self.places = run, places
-        self.value, self.slope, self.rate = np.zeros((3, *run.inputs.shape[1:]))
+        self.value, self.slope, self.rate, self.steep = np.zeros((4, *run.inputs.shape[1:]))
         self.load = {name: np.zeros((max(place.nodes, 1), 3)) for name, place in places.items()}
         constraints = run.compiled.plan.constraints
         self.rows, self.elements = constraints.row[constraints.driven], constraints.element[constraints.driven]
@@ -104,10 +105,24 @@ class Given:
         self.rate[left, self.elements] += (1.0 - s) * (1.0 - 3.0 * s) * by
         self.rate[right, self.elements] += s * (3.0 * s - 2.0) * by
 
+    def add_impact(self, k: int, by_rate: np.ndarray) -> None:
+        """Add the gradient (nr,) by the rates of targets at an impact at the end of stage k, -1 for the start."""
+        by, last, tape = by_rate[self.rows], len(self.value) - 1, self.run.tape
+        if k < 0:
+            self.rate[0, self.elements] += by
+            return
+        node, s = int(tape.node[k]), tape.share[k] + 0.5 * tape.h[k] / self.run.dt
+        left, right, step = min(node, last), min(node + 1, last), 6.0 * s * (1.0 - s)
+        self.steep[left, self.elements] -= step * by
+        self.steep[right, self.elements] += step * by
+        self.rate[left, self.elements] += (1.0 - s) * (1.0 - 3.0 * s) * by
+        self.rate[right, self.elements] += s * (3.0 * s - 2.0) * by
+
     def along(self, mechanism: Mechanism, start: State, dt: float) -> float:
         """The product with the change of the inputs to those of another run from ``start``, in steps of ``dt``."""
         (value, rate), (new, new_rate) = self.run.inputs, self.run.table(mechanism, start, dt)
         found = np.sum(self.slope * (new_rate * dt - rate * self.run.dt)) + np.sum(self.rate * (new_rate - rate))
+        found += np.sum(self.steep * (new / dt - value / self.run.dt))
         if self.called:
             times, by = map(np.concatenate, zip(*self.of_time, strict=True))
             changed = self.run.functions_at(mechanism, times * (dt / self.run.dt))
@@ -119,7 +134,7 @@ class Given:
 
         ``moves``: of a prescribed motion. The first value is where the run starts: it cannot change alone, 0.
         """
-        found = self.value[:, elements].sum(axis=1)
+        found = (self.value + self.steep / self.run.dt)[:, elements].sum(axis=1)
         if moves:
             rates = motion_through(np.eye(len(found)), 1.0)(np.arange(len(found)), 1)
             found += (self.slope + self.rate / self.run.dt)[:, elements].sum(axis=1) @ rates

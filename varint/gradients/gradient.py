@@ -105,8 +105,8 @@ def gradient(
     ------
     ArgumentError
         An unknown name; a number that cannot change, as one that opens or locks an overconstrained loop; order 1;
-        inputs that are functions of the state; inputs and loads that change with time where a hard stop is met; "dt" of
-        adaptive steps; a memory in which no step fits.
+        inputs that are functions of the state; a hard stop that is met without speed; "dt" of adaptive steps; a memory
+        in which no step fits.
     ConvergenceError
         A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
     """

@@ -22,6 +22,7 @@ from varint.integrators.schemes import Scheme
 from varint.io.room import available_memory, size_text
 from varint.kernels.step import SAME_TIME
 from varint.kernels.workspace import by_numbers, workspace
+from varint.linear.impacts import Drifts
 from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.state import State
@@ -119,6 +120,7 @@ class TapedRun:
         self.setting, self.dt, self.steps, self.at = setting, setting.dt, setting.steps, list(at)
         self.loads = Loads(mechanism, self.compiled, self.steps, *setting.loads)
         self.commands = self._commands(mechanism, state, self.dt)
+        self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt)
         self.memory = _memory() if setting.memory is None else setting.memory
         self.bytes = sizes(self.compiled, setting)
         self.is_adaptive = setting.turn is not None
@@ -159,11 +161,6 @@ class TapedRun:
             if k < len(self.marks) - 2:
                 self._reach(k)
             tape = self.tape
-            if tape.impacts.timed[: tape.impacts.count[0]].any() and (self.loads.varies or self.commands.varies):
-                raise ArgumentError(
-                    f"'{self.mechanism.name}' meets a hard stop while inputs or loads change with time, which has no"
-                    " gradient: give constant ones"
-                )
             yield Part(self.marks[k], int(tape.count[0]), range(self.begins[k], self.begins[k + 1]))
             while k > 0 and self.kept[-1][0] >= k:
                 self.kept.pop()

@@ -96,7 +96,7 @@ def impact_back(plan, ws, impacts, j, state, by):
     """Turn a gradient ``state`` (nb, 12) by pose and momenta after impact j into that before it.
 
     An impact takes the velocities v of the momenta before it to those whose rate along the limit is - e times that of
-    v, and these to momenta. Adds to ``by``.
+    v, and these to momenta. Adds to ``by``; leaves the gradient by the rates of targets in ``ws.increment_row``.
     """
     n, e = play_impact(plan, ws, impacts, j), impacts.restitution[j]
     r, nb = plan.measures.row[plan.limits.measure[n]], plan.bodies.mass.size
@@ -117,6 +117,8 @@ def impact_back(plan, ws, impacts, j, state, by):
                 by.inertia[i, a, b] += p[a] * v[3 + b]
     velocities_back(plan, ws, 0, state, by)
     by_rate = ws.increment_row[r]
+    for k in range(ws.increment_row.size):
+        ws.residual_row[k] = ws.increment_row[k]
     by.restitution[n] -= by_rate * rate
     ws.efforts.target_rate[r] = 0.0
     set_closed(plan, ws, n, False)
@@ -144,6 +146,8 @@ def impact_back(plan, ws, impacts, j, state, by):
     for i in range(nb):
         for k in range(6):
             state[i, 6 + k] += first[i, k]
+    for k in range(ws.increment_row.size):
+        ws.increment_row[k] += ws.residual_row[k]
 
 
 @njit(seconds=1, what="derivatives of steps")
