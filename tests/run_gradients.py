@@ -52,18 +52,18 @@ def along(mechanism, objective, number, direction, step, duration, dt, order, st
         return differences(value, step)
 
 
-def check_along(mechanism, names, rng, duration, dt, order=2, state=None, rtol=1e-7):
-    """As `check`, by each number along one random change."""
+def check_along(mechanism, names, rng, duration, dt, order=2, state=None, rtol=1e-7, share=1e-3):
+    """As `check`, by each number along one random change; to a ``share`` of the objective where that is more."""
     objective = objective_of(mechanism, rng)
     found = vi.gradient(mechanism, objective, duration, dt, with_respect_to=names, order=order, state=state)
     for name in names:
-        number, least = number_of(mechanism, name), 1e-3 * abs(found.value)
+        number, least = number_of(mechanism, name), share * abs(found.value)
         direction = rng.standard_normal(number.value.shape)
         if number.symmetric:
             direction = direction + direction.T
         exact = along(mechanism, objective, number, direction, number.steps.min(), duration, dt, order, state, least)
         terms = found[name] * direction
-        assert abs(exact - terms.sum()) < rtol * max(np.abs(terms).max(), least), name
+        assert abs(exact - terms.sum()) < rtol * max(np.abs(terms).max(), least), (name, exact, terms.sum())
 
 
 def check(mechanism, names, rng, duration=LENGTH, dt=2e-3, order=2, state=None, rtol=1e-7):

@@ -59,8 +59,8 @@ def test_numbers_beside_products_of_exponentials(rng, kind):
 
 
 LARGE = "ladder", "minitaur", "rhombus_chain", "snake", "stewart_platform"  # they take ten seconds each
-# differences of runs are no better where light bodies, stiff dampers or near singular poses make them steep
-NOISY = {"andrews_squeezer": 1e-4, "delta_robot": 1e-4, "governor": 1e-5, "bennett": 1e-6, "klann_leg": 1e-6}
+# poses closed anew are smooth to the third order only, which shows where a pose is next to a singular one
+STEEP = {"delta_robot": 1e-5, "klann_leg": 1e-6}
 
 
 def parts_of(number):
@@ -87,7 +87,7 @@ def test_the_catalogue(rng, name):
         else:
             names.append(part)
     assert [each for each in names if each.endswith(".mass")]
-    check_along(mechanism, names, rng, 2 * dt, dt, state=state, rtol=NOISY.get(name, 2e-7))
+    check_along(mechanism, names, rng, 2 * dt, dt, state=state, rtol=STEEP.get(name, 1e-7), share=1.0)
 
 
 def test_numbers_that_would_lock_a_loop():
