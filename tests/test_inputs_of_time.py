@@ -137,3 +137,26 @@ def test_gradients():
             exact = differences(lambda share, n=name, v=value: last(**{n: v + share}), 1e-3)
             assert found[name] == pytest.approx(exact, rel=1e-8)
         assert found["dt"] == pytest.approx(differences(lambda share: last(dt=0.01 + share), 1e-5), rel=1e-7)
+
+
+def test_gradients_through_an_impact():
+    """The instant of the impact moves, and the function with it."""
+    stop = vi.JointStop("stop", joint="joint 1", lower=-0.05, upper=3.0, restitution=0.6)
+
+    def build(size, pace, lower):
+        motor = driven(lambda t: size * np.cos(pace * t)).forces[0]
+        return dataclasses.replace(driven(torque), forces=[motor, dataclasses.replace(stop, lower=lower)])
+
+    given = {"size": 2.0, "pace": 7.0, "lower": -0.05}
+    state = driven(torque).state(coordinates={"joint 1": 0.02}, rates={"joint 1": -2.5, "joint 2": 0.5})
+
+    def height(state):
+        return float(state.position[1, 2])
+
+    def last(**changed):
+        return height(vi.simulate(build(**given | changed), 0.06, 2e-3, state=state, tol=1e-13)[-1])
+
+    found = vi.gradient(build, height, 0.06, 2e-3, state=state, parameters=given, with_respect_to=list(given))
+    for name, value in given.items():
+        exact = differences(lambda share, n=name, v=value: last(**{n: v + share}), 1e-4)
+        assert found[name] == pytest.approx(exact, rel=1e-6)
