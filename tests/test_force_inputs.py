@@ -134,7 +134,7 @@ def test_controllers_that_return_no_number(value, word):
 
 def test_errors_of_functions_name_the_force():
     """Of a function of the wrong signature, and of one that fails later; of the state, and of the time alone."""
-    for function, problem in [(lambda t: 0.0, TypeError), (lambda t, state: 1.0 / (t < 0.045), ZeroDivisionError)]:
+    for function, problem in [(lambda: 0.0, TypeError), (lambda t, state: 1.0 / (t < 0.045), ZeroDivisionError)]:
         motor = vi.Motor("m", joint="hinge", effort=function)
         with pytest.raises(problem) as caught:
             vi.simulate(with_forces(arm()[0], motor), 0.1, 0.01)

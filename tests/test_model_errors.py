@@ -23,7 +23,7 @@ def joined(joint_type, *, ends=("box", "ball"), **arguments):
 BAD_MECHANISMS = {
     "unknown body": (joined(vi.Fixed, ends=("box", "bal")), "'link'.*'bal', did you mean 'ball'"),
     "unknown first body": (joined(vi.Fixed, ends=("wrld", "ball")), "'link'.*'wrld', did you mean 'world'"),
-    "unlike any body": (joined(vi.Fixed, ends=("box", "q")), "'link'.*no body 'q'$"),
+    "unlike any body": (joined(vi.Fixed, ends=("box", "q")), "'link'.*no body 'q': there are 'box', 'ball', 'world'$"),
     "two bodies of a name": (lambda: build(vi.Free("f", "world", "box"), bodies=(BOX, BOX)), "called 'box'"),
     "two joints of a name": (lambda: build(vi.Free("f", "world", "box"), vi.Free("f", "world", "ball")), "called 'f'"),
     "body connected to nothing": (lambda: build(vi.Free("f", "world", "box")), "'ball' is connected to nothing.*Free"),
