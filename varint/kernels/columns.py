@@ -135,13 +135,13 @@ def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
         upper, h = play_stage(plan, ws, tape, k)
         step = upper, 1, h
         factor_stage(plan, ws, work.body[0], work.row[0], step, False)
-        _turns(plan, ws, work, h)
+        turns(plan, ws, work, h)
         curve_pairs(plan, ws, work, upper)
         for first in range(0, changes.shape[0], WIDE):
             _pack(changes, first, change)
             _by_start(plan, ws, work, step, inputs, first, states, body, row)
             refine_wide(plan, ws, work, step, min(WIDE, changes.shape[0] - first), body, row)
-            _to_end(plan, ws, work, h, inputs, first, states, body, changes)
+            to_end(plan, ws, work, h, inputs, first, states, body, changes)
 
 
 @njit
@@ -155,7 +155,7 @@ def _pack(changes, first, change):
 
 
 @njit
-def _turns(plan, ws, work, h):
+def turns(plan, ws, work, h):
     """What turns changes of the start to its end and middle, and gives those of the angular momentum at the end."""
     half_step, column = 0.5 * h, ws.efforts.column
     for i in range(plan.bodies.mass.size):
@@ -246,7 +246,7 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
         m = first + c - (count - elements.size)
         if m >= 0:
             add_input(plan, ws, elements[m], spans[m], 0.5 * h, 1.0, out)
-        _add_column(out, c, body)
+        add_column(out, c, body)
 
 
 @njit
@@ -258,7 +258,7 @@ def _column(columns, c, out):
 
 
 @njit
-def _add_column(values, c, columns):
+def add_column(values, c, columns):
     """Add ``values`` (nb, 6) to column c of ``columns`` (nb, 6, 8)."""
     for i in range(values.shape[0]):
         for k in range(6):
@@ -266,7 +266,7 @@ def _add_column(values, c, columns):
 
 
 @njit
-def _to_end(plan, ws, work, h, inputs, first, states, body, changes):
+def to_end(plan, ws, work, h, inputs, first, states, body, changes):
     """Write the changes (n, nb, 12) at the end, from number ``first`` on, and those of the ``states`` of laws.
 
     ``body`` (nb, 6, 8): the changes of the unknowns. After `_by_start`.
@@ -351,7 +351,7 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
         for n in range(plan.loads.kind.size):
             i = plan.loads.body[n]
             add_load_change(plan, ws.efforts, n, d[i], 0.5 * h, out[i])
-        _add_column(out, c, out_body)
+        add_column(out, c, out_body)
 
 
 @njit

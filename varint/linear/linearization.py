@@ -188,7 +188,8 @@ def linearize(
     Raises
     ------
     ArgumentError
-        What has no derivative: hard stops, laws with a state of their own.
+        What has no derivative: laws with a state of their own; hard stops without ``dt``, and with it one that is met
+        without speed, or at the instant of a node or of another impact.
     StateError
         A state that leaves joints open; one in which the joint coordinates do not tell how the mechanism moves.
     ConvergenceError

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.display import Shown, count_text
-from varint.errors import StateError
+from varint.errors import ArgumentError, StateError
 from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.kernels.adjoint import carry_back, velocities_back
@@ -100,6 +100,11 @@ class SecondOrder:
         """(2 n + m,) of costate . x' by x and u, where these are ``change`` (2 n + m,)."""
         run, plan, n2 = self.run, self.run.compiled.plan, len(self.coordinates.names) * 2
         self._march(self.chart.state(change[:n2]), change[n2:])
+        if run.march.ws.tape.impacts.count[0]:
+            raise ArgumentError(
+                f"a step of '{run.mechanism.name}' meets a hard stop, where there are no second derivatives: take a"
+                " shorter one, or another state"
+            )
         end, by_end = run.state(), np.zeros((len(self.coordinates.state.position), 12))
         by_pose, by_rate = np.split(costate, 2)
         by_end[:, :6] = np.tensordot(by_pose, self.coordinates.rows_at(end), 1)

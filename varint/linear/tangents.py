@@ -12,9 +12,12 @@ from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.kernels.columns import carry_forward, changes_of_velocities, take_node
 from varint.kernels.plan import Tangent, Workspace
+from varint.kernels.tape import place_limits
 from varint.kernels.workspace import tangent_work, workspace
 from varint.linear.candidates import Candidates
+from varint.linear.carrier import NO_INPUTS, ImpactCarrier
 from varint.linear.coordinates import Coordinates, coordinates_at
+from varint.linear.impacts import Drifts
 from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.forces.commanded import Commanded
@@ -24,7 +27,6 @@ from varint.simulation import check_forces
 TOL = 1e-13  # of a step, m/s
 ROOM = 256  # stages that are kept at once
 SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
-NO_INPUTS = (np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 class TangentRun:
@@ -58,6 +60,8 @@ class TangentRun:
         commands = Commands(self.mechanism, self.compiled, self.steps, self.dt, starts, self.steps * self.dt)
         self.run = MaximalRun(self.mechanism, self.march, state, self.steps, loads, commands)
         self.run.start()
+        self.drifts = Drifts(self.mechanism, commands, loads, self.dt)
+        self.closed: str | None = None  # the label of a stop that was met without restitution
 
     def state(self) -> State:
         """At the present node."""
@@ -99,10 +103,16 @@ class TangentRun:
         return self._velocities(carried)
 
     def _carry(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> None:
-        tape = self.march.ws.tape
-        stages = (0, int(tape.count[0]))
+        plan, tape = self.compiled.plan, self.march.ws.tape
+
+        def between(stages: tuple[int, int], changes: np.ndarray, states: np.ndarray) -> None:
+            carry_forward(plan, self.aside, tape, self.work, stages, inputs, changes, states)
+
         states = np.zeros((len(changes), 0))  # laws with a state are refused
-        carry_forward(self.compiled.plan, self.aside, tape, self.work, stages, inputs, changes, states)
+        if not tape.impacts.count[0]:
+            between((0, int(tape.count[0])), changes, states)
+            return
+        ImpactCarrier(self.mechanism, self.aside, self.work, self.drifts, between).carry(tape, changes, states)
 
     def _momenta(self, changes: np.ndarray) -> np.ndarray:
         """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
@@ -129,16 +139,25 @@ class TangentRun:
             if len(self.march.ws.tape.h) < room:
                 fresh = workspace(self.compiled.plan, self.stages, self.compiled.functions, kept=room)
                 self.march.ws = replace(self.march.ws, tape=fresh.tape)
-            self.march.ws.tape.count[0] = 0
+            tape = self.march.ws.tape
+            tape.count[0] = tape.impacts.count[0] = 0
             self.run.advance(steps)
             if self.run.failure is not None:
                 message, time, body, joint = self.run.failure
                 raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
-            count = int(self.march.ws.tape.count[0])
-            if count <= len(self.march.ws.tape.h):
+            count = max(int(tape.count[0]), int(tape.impacts.count[0]))
+            if count <= len(tape.h):
+                self._note_closed()
                 return
             room = count  # sub-steps needed more
             self.run.restore(before)
+
+    def _note_closed(self) -> None:
+        """Note a stop that closed in the steps that were marched last."""
+        impacts, compiled = self.march.ws.tape.impacts, self.compiled
+        for j in np.flatnonzero(impacts.restitution[: int(impacts.count[0])] == 0.0)[:1]:
+            element = compiled.plan.limits.element[impacts.limit[j]]
+            self.closed = self.mechanism.forces[compiled.force[element]].label
 
     def _room(self, steps: int) -> int:
         """For the stages of so many steps."""
@@ -146,7 +165,9 @@ class TangentRun:
 
     def place(self) -> Workspace:
         """The present node as pose 0 of the workspace aside."""
-        take_node(self.compiled.plan, self.aside, self.march.ws, self.march.pose)
+        plan, here = self.compiled.plan, self.march.ws
+        take_node(plan, self.aside, here, self.march.pose)
+        place_limits(plan, self.aside, here.efforts.closed.astype(np.int64), here.efforts.rest_gap)
         return self.aside
 
 
@@ -171,8 +192,13 @@ def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> 
         if method.staggered:
             raise ArgumentError("the derivative of a step needs order 2 or more")
     plan = mechanism.compiled.plan
+    if method is None and plan.limits.measure.size:
+        force = mechanism.forces[mechanism.compiled.force[plan.limits.element[0]]]
+        raise ArgumentError(
+            f"{force.label} is hard: it acts in impacts, and accelerations do not tell how '{mechanism.name}'"
+            " moves. Take the derivative of a step (dt=), or leave it out"
+        )
     without = {
-        "hard stops": plan.limits.measure.size,
         "laws with a state of their own": (plan.laws.state >= 0).any(),
     }
     for what, there in without.items():

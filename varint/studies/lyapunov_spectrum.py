@@ -115,7 +115,8 @@ def lyapunov_spectrum(
     Raises
     ------
     ArgumentError
-        Too few intervals, inputs that are functions of the state, and what has no derivative, see `linearize`.
+        Too few intervals, inputs that are functions of the state, a hard stop that closes, and what has no derivative,
+        see `linearize`.
     StateError, ConvergenceError
         As of `linearize`.
     """
@@ -140,6 +141,11 @@ def lyapunov_spectrum(
     for k in range(intervals):
         changes = frame.changes(spread)
         run.carry(every, changes)
+        if run.closed is not None:
+            raise ArgumentError(
+                f"{run.closed} closes: it has no restitution, or is hit again and again in one step. Changes against it"
+                " end there, and their exponent is minus infinity"
+            )
         frame = _Canonical(run, every * dt)
         spread, growth = np.linalg.qr(frame.read(changes))
         rates[k] = np.log(np.abs(np.diag(growth))) / (every * dt)

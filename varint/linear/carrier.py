@@ -1,0 +1,121 @@
+"""Changes of the state carried along a run with hard stops: through its impacts, whose instants move."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from varint.kernels.adjoint import gap_at
+from varint.kernels.columns import carry_forward
+from varint.kernels.impact_tangent import carry_instants, impact_ahead
+from varint.kernels.plan import Tangent, Tape, Workspace
+from varint.kernels.workspace import states_of
+from varint.linear.impacts import Drifts, check_met, check_stays, last_of_step
+from varint.mechanism import Mechanism
+
+NO_INPUTS = np.zeros(0, dtype=np.int64), np.zeros(0)
+
+
+class ImpactCarrier:
+    """Takes changes of pose and momenta (n, nb, 12), and of the states of laws, along the stages of a run.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    ws, work : Workspace, Tangent
+        Beside the run; what they hold is lost.
+    drifts : Drifts
+    carry : callable
+        From stages (first, last + 1), changes and states, which it takes along between impacts, in place.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        ws: Workspace,
+        work: Tangent,
+        drifts: Drifts,
+        carry: Callable[[tuple[int, int], np.ndarray, np.ndarray], None],
+    ) -> None:
+        self.mechanism, self.plan = mechanism, mechanism.compiled.plan
+        self.ws, self.work, self.drifts, self._between = ws, work, drifts, carry
+
+    def carry(self, tape: Tape, changes: np.ndarray, states: np.ndarray) -> None:
+        """From the start of the stages on the tape to their end, in place; raises ArgumentError."""
+        self.tape, self.changes, self.states = tape, changes, states
+        self.shift = np.zeros(len(changes))  # s: by how much later the present stage begins
+        self.last = -1  # stage, whose end does not move
+        done, impacts = 0, tape.impacts
+        for j in range(int(impacts.count[0])):
+            stage, timed = int(impacts.stage[j]), bool(impacts.timed[j])
+            self._carry(done, stage - timed)
+            if timed:
+                self._timed(j, stage - 1)
+            else:
+                check_stays(self.mechanism, tape, j, self._gap(j), changes)
+            done = stage
+            self._impact(j)
+        self._carry(done, int(tape.count[0]))
+
+    def _carry(self, first: int, last: int) -> None:
+        """Through stages first to last - 1, in which no impact is timed."""
+        for k in range(first, min(last, self.last + 1)):
+            self._stage(k, np.zeros_like(self.shift) if k == self.last else self.shift)
+        first = max(first, min(last, self.last + 1))
+        if first < last:
+            self._between((first, last), self.changes, self.states)
+
+    def _stage(self, k: int, after: np.ndarray) -> None:
+        """Through stage k, which ends so much later (n,), s, as it began later by ``shift``."""
+        self._between((k, k + 1), self.changes, self.states)
+        if self.shift.any() or after.any():
+            (by_start, by_end), by_states = self._by_instants(k)
+            self._add(self.shift, by_start, by_states[0])
+            self._add(after, by_end, by_states[1])
+        self.shift = after.copy()
+
+    def _add(self, shift: np.ndarray, change: np.ndarray, states: np.ndarray) -> None:
+        self.changes += shift[:, None, None] * change
+        self.states += shift[:, None] * states
+
+    def _timed(self, j: int, k: int) -> None:
+        """Through stage k, whose end is the instant at which the limit of impact j is met."""
+        if self.last < k:
+            self.last = last_of_step(self.tape, k)
+        if self.last == k:  # the limit is met at the very end of the step: nothing gets shorter
+            self._stage(k, np.zeros_like(self.shift))
+            check_stays(self.mechanism, self.tape, j, self._gap(j), self.changes)
+            return
+        self._between((k, k + 1), self.changes, self.states)
+        (by_start, by_end), by_states = self._by_instants(k)
+        self._add(self.shift, by_start, by_states[0])
+        gap = self._gap(j)
+        rate = float(np.sum(gap * by_end))
+        check_met(self.mechanism, self.tape, j, rate)
+        self.shift = -np.tensordot(self.changes, gap, 2) / rate
+        self._add(self.shift, by_end, by_states[1])
+
+    def _gap(self, j: int) -> np.ndarray:
+        """(nb, 12) gradient of the gap at impact j."""
+        gap = np.zeros(self.changes.shape[1:])
+        gap_at(self.plan, self.ws, self.tape.impacts, j, gap)
+        return gap
+
+    def _impact(self, j: int) -> None:
+        rates = np.zeros((len(self.changes), self.plan.rows.role.size))
+        if self.shift.any():
+            drift = self.drifts.of_stage(self.tape, int(self.tape.impacts.stage[j]) - 1)
+            rates += self.shift[:, None] * drift.target_rate
+        impact_ahead(self.plan, self.ws, self.tape.impacts, j, self.work, rates, self.changes)
+
+    def _by_instants(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(2, nb, 12) changes of the end of stage k by its start and its end, and (2, those of laws)."""
+        plan, ws, work, drift = self.plan, self.ws, self.work, self.drifts.of_stage(self.tape, k)
+        found, states = np.zeros((2, *self.changes.shape[1:])), np.zeros((2, states_of(plan)))
+        carry_instants(plan, ws, self.tape, work, k, NO_INPUTS, (drift.load, drift.target), found, states)
+        elements = np.flatnonzero(drift.input)
+        if elements.size:  # the inputs are those in the middle of the stage
+            by_inputs = np.zeros((elements.size, *found.shape[1:]))
+            inputs, none = (elements, self.drifts.spans[elements]), np.zeros((elements.size, states.shape[1]))
+            carry_forward(plan, ws, self.tape, work, (k, k + 1), inputs, by_inputs, none)
+            found += 0.5 * np.tensordot(drift.input[elements], by_inputs, 1)
+        return found, states
