@@ -100,7 +100,7 @@ class Local:
         def derivative(k: int, adjoint: Adjoint) -> np.ndarray:
             by, those = adjoint.by, slice(first, first + len(slopes[0]))
             by_row = np.hstack([by.u[those], by.v[those], by.w[those], by.c[those, None]])
-            return np.array([np.sum(by_row * slope) for slope in slopes])
+            return np.array([np.sum(by_row * slope.reshape(by_row.shape)) for slope in slopes])
 
         return derivative
 
