@@ -388,3 +388,10 @@ def test_what_it_says_and_refuses():
         system.hessian_product([1.0, 0.0], [1.0])
     with pytest.raises(vi.ArgumentError, match=f"du {wrong}"):
         system.hessian_product([1.0, 0.0], [1.0, 0.0], [1.0, 2.0])
+
+
+def test_a_step_that_meets_a_stop_has_none():
+    stop = vi.JointStop("stop", joint="pin", lower=-1.0, upper=0.21, restitution=0.5)
+    system = trep_system(0.1, with_forces(pendulum(0.8), stop))
+    with pytest.raises(vi.ArgumentError, match="meets a hard stop, where there are no second derivatives"):
+        system.second_derivatives([1.0, 0.0])

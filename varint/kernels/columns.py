@@ -75,7 +75,7 @@ def allowed_motions(plan, ws, work, bodies, pushes, out):
                         body[i, k, c] += pushes[first + c, s, k]
         solve_wide(plan, ws, work, (0, 0, 1.0), body, row)
         for r in range(row.shape[0]):  # once more for what round-off leaves across the rows
-            put(row[r], along_row(plan, ws, r, 0, NOTHING, -1.0, body))
+            put(row[r], _along_row(plan, ws, r, 0, NOTHING, -1.0, body))
         again[:] = 0.0
         solve_wide(plan, ws, work, (0, 0, 1.0), again, row)
         for c in range(count):
@@ -91,21 +91,6 @@ def changes_of_velocities(plan, ws, work, changes):
     The node is pose 0, which is placed, with ``ws.momentum`` and the rates of targets. Its velocities go to
     ``ws.velocity``. ``work``: a `Tangent`.
     """
-    project_node(plan, ws, work)
-    change, body, row = work.change, work.wide[0], work.wide_row[0]
-    for first in range(0, changes.shape[0], WIDE):
-        pack(changes, first, change)
-        row[:] = 0.0
-        change_velocities(plan, ws, work, body, row)
-        for c in range(min(WIDE, changes.shape[0] - first)):
-            for i in range(body.shape[0]):
-                for k in range(6):
-                    changes[first + c, i, 6 + k] = body[i, k, c]
-
-
-@njit
-def project_node(plan, ws, work):
-    """The velocities of the momenta at pose 0 into ``ws.velocity``, and what `change_velocities` needs."""
     project(plan, ws, 0)
     for i in range(ws.velocity.shape[0]):
         for k in range(6):
@@ -114,31 +99,26 @@ def project_node(plan, ws, work):
         ws.multiplier[r] = ws.increment_row[r]
     curve_pairs(plan, ws, work, 0)
     bend_rows(plan, ws, work, 0)
-
-
-@njit
-def change_velocities(plan, ws, work, body, row):
-    """Changes of the velocities at pose 0 by eight of pose and momenta, ``work.change``, into ``body`` (nb, 6, 8).
-
-    After `project_node`. ``row`` (nr, 8): the changes of the rates of targets; lost.
-    """
-    change = work.change
-    for i in range(body.shape[0]):
-        for k in range(6):
-            put(body[i, k], eight(change[i, 6 + k]))
-    add_curved(plan, work, change, 1.0, body)
-    for r in range(row.shape[0]):
-        if ws.compliance[r] > 0.0:
-            put(row[r], NOTHING)
-            continue
-        t = eight(row[r])
-        for s in range(2):
-            i = plan.measures.body[r, s]
-            if i < body.shape[0]:
-                t = dot_wide(t, -1.0, work.bend[r, 6 * s : 6 * s + 6], change[i])
-        put(row[r], t)
-    join_wide(plan, ws, work.wide_row[1], row, False)
-    solve_wide(plan, ws, work, (0, 0, 1.0), body, row)
+    change, body, row = work.change, work.wide[0], work.wide_row[0]
+    for first in range(0, changes.shape[0], WIDE):
+        _pack(changes, first, change)
+        for i in range(body.shape[0]):
+            for k in range(6):
+                put(body[i, k], eight(change[i, 6 + k]))
+        add_curved(plan, work, change, 1.0, body)
+        for r in range(row.shape[0]):
+            t = NOTHING
+            for s in range(2):
+                i = plan.measures.body[r, s]
+                if i < body.shape[0]:
+                    t = dot_wide(t, -1.0, work.bend[r, 6 * s : 6 * s + 6], change[i])
+            put(row[r], t)
+        _join(plan, ws, work.wide_row[1], row, False)
+        solve_wide(plan, ws, work, (0, 0, 1.0), body, row)
+        for c in range(min(WIDE, changes.shape[0] - first)):
+            for i in range(body.shape[0]):
+                for k in range(6):
+                    changes[first + c, i, 6 + k] = body[i, k, c]
 
 
 @njit(seconds=8, what="derivatives of steps")
@@ -158,14 +138,14 @@ def carry_forward(plan, ws, tape, work, stages, inputs, changes, states):
         turns(plan, ws, work, h)
         curve_pairs(plan, ws, work, upper)
         for first in range(0, changes.shape[0], WIDE):
-            pack(changes, first, change)
+            _pack(changes, first, change)
             _by_start(plan, ws, work, step, inputs, first, states, body, row)
             refine_wide(plan, ws, work, step, min(WIDE, changes.shape[0] - first), body, row)
             to_end(plan, ws, work, h, inputs, first, states, body, changes)
 
 
 @njit
-def pack(changes, first, change):
+def _pack(changes, first, change):
     """Eight changes (n, nb, 12) from number ``first`` on, into ``change`` (nb, 12, 8), zero where there are no more."""
     for c in range(WIDE):
         n = first + c
@@ -201,7 +181,7 @@ def turns(plan, ws, work, h):
 
 
 @njit
-def along_row(plan, ws, r, pose, t, factor, motions):
+def _along_row(plan, ws, r, pose, t, factor, motions):
     """Eight numbers ``t`` and a factor times the changes of row r by motions (nb, 6, 8)."""
     for s in range(2):
         i = plan.measures.body[r, s]
@@ -211,7 +191,7 @@ def along_row(plan, ws, r, pose, t, factor, motions):
 
 
 @njit
-def join_wide(plan, ws, row, out_row, by_multipliers):
+def _join(plan, ws, row, out_row, by_multipliers):
     """`operator.join_constraints` of eight columns (nr, 8)."""
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
@@ -251,8 +231,8 @@ def _by_start(plan, ws, work, step, inputs, first, states, body, row):
     for r in range(row.shape[0]):
         put(row[r], NOTHING)
         if ws.compliance[r] == 0.0:
-            put(row[r], along_row(plan, ws, r, 1, NOTHING, -1.0 / h, end))
-    join_wide(plan, ws, row, row, False)
+            put(row[r], _along_row(plan, ws, r, 1, NOTHING, -1.0 / h, end))
+    _join(plan, ws, row, row, False)
     if not has_efforts(plan):
         return
     elements, spans = inputs
@@ -351,7 +331,7 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
         put(out_row[r], NOTHING)
         if ws.compliance[r] > 0.0:
             continue
-        put(out_row[r], along_row(plan, ws, r, end, NOTHING, 1.0, body))
+        put(out_row[r], _along_row(plan, ws, r, end, NOTHING, 1.0, body))
         for s in range(2):
             i = plan.measures.body[r, s]
             if i < plan.bodies.mass.size:
@@ -359,7 +339,7 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
                     put(out_body[i, k], plus(eight(out_body[i, k]), -ws.jacobian[upper, r, s, k], row[r]))
     if upper == end:
         add_curved(plan, work, body, -h, out_body)
-    join_wide(plan, ws, row, out_row, True)
+    _join(plan, ws, row, out_row, True)
     if not has_efforts(plan):
         return
     d, out = work.body[0], work.body[1]

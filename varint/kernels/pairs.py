@@ -121,23 +121,19 @@ def _fill(W, position, rotation, a, b, pull):
 @njit
 def bend_rows(plan, ws, work, pose):
     """Changes of the rates of rows at ``ws.velocity`` by motions of their two bodies, into ``work.bend`` (nr, 12)."""
-    for r in range(work.bend.shape[0]):
-        work.bend[r] = 0.0
-        if ws.compliance[r] == 0.0:
-            bend_row(plan, ws, r, pose, work.bend[r])
-
-
-@njit
-def bend_row(plan, ws, r, pose, bend):
-    """That of row r, whose gradient is in the Jacobian, into ``bend`` (12,); zero where a body does not move."""
     motion, change = ws.efforts.motion, ws.efforts.change
-    pair_of(plan, r, ws.velocity, motion)
-    at = ws.position[pose], ws.rotation[pose]
-    curve_transposed(plan, ws, r, at[0], at[1], ws.jacobian[pose, r], motion, change)
-    for s in range(2):
-        if plan.measures.body[r, s] < ws.velocity.shape[0]:
-            for k in range(6):
-                bend[6 * s + k] = change[s, k]
+    for r in range(work.bend.shape[0]):
+        bend = work.bend[r]
+        bend[:] = 0.0
+        if ws.compliance[r] > 0.0:
+            continue
+        pair_of(plan, r, ws.velocity, motion)
+        at = ws.position[pose], ws.rotation[pose]
+        curve_transposed(plan, ws, r, at[0], at[1], ws.jacobian[pose, r], motion, change)
+        for s in range(2):
+            if plan.measures.body[r, s] < ws.velocity.shape[0]:
+                for k in range(6):
+                    bend[6 * s + k] = change[s, k]
 
 
 @njit
