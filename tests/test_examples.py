@@ -140,6 +140,7 @@ def test_arm_falls_as_in_mujoco(capsys):
         assert ours.rates[name] == pytest.approx(rates[:, k], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_chaos_and_order():
     """Neighbours part slowly from an orderly start and fast from a wild one; orderly sections are closed curves."""
     assert chaos.lyapunov(0.4, 0.5, pieces=40)[-1] < 0.2

@@ -194,7 +194,9 @@ def test_run_file_is_the_run(tmp_path, name, order, every):
     assert read.t[-1] == 2.0
 
 
-@pytest.mark.parametrize(("name", "order", "every"), [("double_pendulum", 2, 1), ("four_bar", 4, 7)])
+@pytest.mark.parametrize(
+    ("name", "order", "every"), [("double_pendulum", 2, 1), pytest.param("four_bar", 4, 7, marks=pytest.mark.slow)]
+)
 def test_killed_run_is_readable_and_goes_on_to_the_same_bits(tmp_path, name, order, every):
     path = tmp_path / "run.h5"
     seen = killed_run(path, name, order, every)

@@ -290,6 +290,7 @@ def test_run_file_holds_forces(tmp_path, every):
     assert np.abs(read.work[-1]).min() > 0
 
 
+@pytest.mark.slow
 def test_killed_run_with_forces_goes_on_to_the_same_bits(tmp_path):
     """Also past the turns that its torsion spring has counted."""
     path, steps = tmp_path / "run.h5", 100_000

@@ -9,7 +9,8 @@ import varint as vi
 TEN_MINUTES = 60_000  # steps of 10 ms
 
 
-@pytest.mark.parametrize("joint", ["revolute", pytest.param("spherical", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("joint", ["revolute", "spherical"])
 def test_hour_of_a_double_pendulum_keeps_its_energy(joint):
     run = vi.simulate(vi.mechanisms.double_pendulum(joint=joint, angle=np.pi / 4), 3600, 0.01)
     energy = run.energy / (2 * 9.81)
@@ -44,7 +45,8 @@ def test_hour_at_a_high_order(angle, order, most):
     assert np.abs(energy - energy[0]).max() < most * 9.81 * 2
 
 
-@pytest.mark.parametrize(("tol", "bound"), [pytest.param(1e-13, 1e-11, marks=pytest.mark.slow), (1e-10, 1e-9)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("tol", "bound"), [(1e-13, 1e-11), (1e-10, 1e-9)])
 def test_momenta_of_a_floating_chain_stay_constant(tol, bound):
     chain = vi.mechanisms.snake(n=20)
     run = vi.simulate(chain, 1000.0, 0.01, tol=tol, every=100)

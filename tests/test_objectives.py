@@ -89,6 +89,7 @@ def test_numbers(what):
         np.testing.assert_allclose(found[name], exact, rtol=0, atol=1e-7 * max(np.abs(exact).max(), 1e-2), err_msg=name)
 
 
+@pytest.mark.slow
 def test_numbers_in_reduced_coordinates():
     mechanism, names = sprung(), ["gravity", "crank.mass", "spring.stiffness"]
     asked = {"with_respect_to": names, "scheme": "sdirk2", "of_mechanism": True}
