@@ -14,7 +14,7 @@ demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 test: $(READY)  ## the fast tests
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
-test-slow: $(READY)  ## the others, some twelve minutes
+test-slow: $(READY)  ## the others, below twenty minutes
 	$(BIN)/python -m pytest -q -m slow $(WORKERS)
 
 fuzz: $(READY)  ## wrong files and wrong calls by the ten thousand, below half an hour
