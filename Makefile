@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
-.PHONY: demo test test-slow fuzz lint format bench docs clean
+.PHONY: demo test test-slow test-long fuzz lint format bench docs clean
 
 demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -14,8 +14,11 @@ demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 test: $(READY)  ## the fast tests
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
-test-slow: $(READY)  ## the others, below twenty minutes
-	$(BIN)/python -m pytest -q -m slow $(WORKERS)
+test-slow: $(READY)  ## the others, some fifteen minutes
+	$(BIN)/python -m pytest -q -m "slow and not long" $(WORKERS)
+
+test-long: $(READY)  ## before a release: more kills, more cases, longer runs
+	$(BIN)/python -m pytest -q -m long $(WORKERS)
 
 fuzz: $(READY)  ## wrong files and wrong calls by the ten thousand, below half an hour
 	$(BIN)/python tests/fuzz/run.py all

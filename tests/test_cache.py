@@ -375,10 +375,13 @@ COMPILED = {
         STEPS[1],
     ],
 }
+ALWAYS = list(COMPILED)[2:3]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", COMPILED)
+@pytest.mark.parametrize(
+    "code", [*ALWAYS, *(pytest.param(c, marks=pytest.mark.long) for c in COMPILED if c not in ALWAYS)]
+)
 def test_what_is_compiled_is_announced_once_and_never_again(code, tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     lines = said(code, environment)

@@ -82,7 +82,7 @@ def stamps(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("who", ["group", "leader"])
+@pytest.mark.parametrize("who", [pytest.param("group", marks=pytest.mark.long), "leader"])
 def test_kill_and_go_on(who, whole, tmp_path):
     """Three kills, of all processes at once or of the first alone; then what is left to do, and nothing again."""
     kept, under_way = {}, 0

@@ -45,6 +45,7 @@ def test_few_cases_find_nothing(name, folder):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
 def test_many_cases_find_nothing(name):
     found = run.fuzz(name, 5 * KINDS[name].few, SEED + 1)

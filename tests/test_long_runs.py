@@ -36,7 +36,13 @@ def test_hour_of_a_chaotic_double_pendulum_shows_no_trend(joint):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("angle", "order", "most"), [(90, 6, 2e-7), (90, 8, 1e-8), (45, 6, 1e-11), (45, 8, 1e-13)])
+@pytest.mark.parametrize(
+    ("angle", "order", "most"),
+    [
+        *(pytest.param(*case, marks=pytest.mark.long) for case in ((90, 6, 2e-7), (90, 8, 1e-8), (45, 6, 1e-11))),
+        (45, 8, 1e-13),
+    ],
+)
 def test_hour_at_a_high_order(angle, order, most):
     """Of m g L n, m and L of a link; from 90 degrees it is chaotic, from 45 there is little but round-off."""
     pendulum = vi.mechanisms.double_pendulum(angle=np.radians(angle))

@@ -165,7 +165,7 @@ def balance_error(run):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["minitaur", "n_four_bar"])
+@pytest.mark.parametrize("name", [pytest.param("minitaur", marks=pytest.mark.long), "n_four_bar"])
 def test_a_hundred_thousand_steps(name):
     """Five starts that differ by round-off, for the motion is chaotic.
 

@@ -317,6 +317,7 @@ def test_the_catalogue_is_resolved_at_its_documented_steps(name):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_random_mechanisms_are_resolved_or_told():
     """416 mechanisms over 2 s: at 5 ms no more than 1 % are wrong, and none without a word at any step."""
     for dt, most in ((0.01, 0.015), (0.005, 0.01), (0.002, 0.01)):

@@ -214,9 +214,12 @@ KILLED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "formulation", "order"), KILLED)
+@pytest.mark.parametrize(
+    ("name", "formulation", "order"),
+    [*KILLED[:2], *(pytest.param(*each, marks=pytest.mark.long) for each in KILLED[2:])],
+)
 def test_many_kills(tmp_path, rng, name, formulation, order):
-    assert check_kills(tmp_path / "run.h5", rng, 10, name, formulation, order) > 4
+    assert check_kills(tmp_path / "run.h5", rng, 20, name, formulation, order) > 10
 
 
 def test_kill_while_the_file_is_made_leaves_none_or_a_whole_one(tmp_path, monkeypatch):
@@ -365,7 +368,7 @@ LONG_RUNS = {  # and by how many bytes a node their peak may grow: the times and
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LONG_RUNS)
+@pytest.mark.parametrize("name", ["simulate", pytest.param("the command", marks=pytest.mark.long)])
 def test_memory_does_not_grow_with_the_length_of_a_run(tmp_path, name):
     code, most = LONG_RUNS[name]
     peaks = []

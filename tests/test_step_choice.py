@@ -34,6 +34,7 @@ def achieved(mechanism, found, duration):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_errors_of_longer_runs_are_as_wanted_over_the_catalogue():
     ratios = {}
     for name in REGULAR:

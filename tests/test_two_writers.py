@@ -56,10 +56,11 @@ def test_two_processes_with_one_output(tmp_path, resume):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("resume", [False, True])
 def test_many_times_two_processes_with_one_output(tmp_path, resume):
     expected = whole(40.0)
-    for _ in range(5):
+    for _ in range(10):
         path = tmp_path / "run.h5"
         path.unlink(missing_ok=True)
         if resume:
