@@ -380,12 +380,12 @@ def _study_calls() -> dict[str, Call]:
         "Linearizer.at": Call(vi.Linearizer(motor, 0.01).at, _rights(state=motor.state()), repr),
         "linearize in continuous time": Call(vi.linearize, _rights(mechanism=motor, state=motor.state()), repr),
         "Linearization.coordinates": Call(vi.linearize(motor).coordinates, _rights(state=motor.state())),
-        "Linearization.state_at": Call(vi.linearize(motor).state_at, _rights(x=np.zeros(2)), repr),
+        "Linearization.state_at": Call(vi.linearize(motor).state_at, _rights(x=np.zeros(4)), repr),
         "Linearization.second_derivatives": Call(
-            vi.linearize(motor, dt=0.01).second_derivatives, _rights(costate=np.ones(2)), repr
+            vi.linearize(motor, dt=0.01).second_derivatives, _rights(costate=np.ones(4)), repr
         ),
         "Linearization.hessian_product": Call(
-            vi.linearize(motor, dt=0.01).hessian_product, _rights(costate=np.ones(2), dx=np.ones(2), du=np.ones(1))
+            vi.linearize(motor, dt=0.01).hessian_product, _rights(costate=np.ones(4), dx=np.ones(4), du=np.ones(1))
         ),
         "lqr": Call(vi.lqr, _rights(**regulated), repr),
         "Regulator.inputs": Call(vi.lqr(balanced, top).inputs, _rights(state=top)),
