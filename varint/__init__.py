@@ -29,6 +29,7 @@ from varint.model.body import Body
 from varint.model.deformable import deformable_spring
 from varint.model.forces import *  # noqa: F403  and every force
 from varint.model.forces import __all__ as _forces
+from varint.model.forces.commanded import extrapolated
 from varint.model.joints import *  # noqa: F403  every joint in the registry, see there
 from varint.model.joints import __all__ as _joints
 from varint.model.state import State
@@ -66,6 +67,7 @@ __all__ = [
     "equilibrium",  # noqa: F405
     "gradient",  # noqa: F405
     "energy_trend",  # noqa: F405
+    "extrapolated",
     "inverse_dynamics",  # noqa: F405
     "linearize",  # noqa: F405
     "load",

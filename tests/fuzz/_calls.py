@@ -240,6 +240,7 @@ def _run_calls() -> dict[str, Call]:
     return {
         "simulate": Call(vi.simulate, _rights(**maximal), ask),
         "choose_step": Call(vi.choose_step, _rights(**choosing), repr),
+        "extrapolated": Call(vi.extrapolated, _rights(function=lambda: lambda t, state: 0.0)),
         "simulate by a chosen step": Call(automatic, _rights(energy_error=1e-3), ask),
         "simulate at times": Call(vi.simulate, _rights(**at_times, on_unresolved="substep"), ask),
         "simulate in adaptive steps": Call(vi.simulate, _rights(**by_motion), ask),

@@ -20,7 +20,8 @@ class AtTimes(MaximalRun):
     """Base of runs that record their start, the ``times`` and the last state, and no other node.
 
     A part of a step of the scheme leads from the node before to such a time, and leaves the run as it is: joints are
-    closed there as at the nodes, and the order is that of the scheme. Functions of the state are held over it.
+    closed there as at the nodes, and the order is that of the scheme. Functions of the state
+    are held or extrapolated over it, as over the step.
     """
 
     times = np.zeros(0)

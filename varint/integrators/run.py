@@ -12,6 +12,7 @@ from varint.integrators.march import Block as MarchBlock
 from varint.kernels.impacts import DEEPEST_SUBSTEP
 from varint.loads import Commands, Loads, called, is_controlled
 from varint.mechanism import Mechanism
+from varint.model.forces.commanded import Extrapolated
 from varint.model.state import State
 from varint.record import Counts
 from varint.running import Block, Failure
@@ -41,6 +42,9 @@ class MaximalRun:
         self.mechanism, self.march, self.steps, self.start_state = mechanism, march, steps, state
         of_elements = enumerate(march.compiled.force)
         self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
+        inputs = [getattr(mechanism.forces[k], "input", None) for _, k in self.controllers]
+        self.extrapolated = np.array([isinstance(given, Extrapolated) for given in inputs], dtype=bool)
+        self.slopes = np.zeros(len(self.controllers))  # of the inputs over the step to come, a second
         self.stepwise = bool(self.controllers)  # whether what acts is found before each step
         self.end = steps * march.dt
         self.layout: dict = {}
@@ -165,9 +169,16 @@ class MaximalRun:
         return found
 
     def _command(self) -> None:
-        """Let the functions of the state command their forces, as they did at the present node."""
-        if self.controllers:
-            self.march.commands[:, [e for e, _ in self.controllers]] = self.march.inputs
+        """Let the functions of the state command their forces by what they gave at the nodes up to the present one."""
+        if not self.controllers:
+            return
+        march, elements = self.march, [e for e, _ in self.controllers]
+        if len(march.commands) == 1:
+            march.commands, march.command_rates = (
+                np.repeat(a, 2, axis=0) for a in (march.commands, march.command_rates)
+            )
+        march.commands[:, elements] = march.inputs
+        march.commands[-1, elements] += march.width * march.dt * self.slopes
 
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
@@ -186,9 +197,12 @@ class MaximalRun:
     def _commanded(self) -> MarchBlock:
         """March one step; the functions that command forces are called at its end, for the step to come."""
         self._command()
+        before, t = self.march.inputs, self.time
         block = self.march.advance(1)
         if not self.march.failure:
             self._call()
+            if self.controllers:
+                self.slopes = np.where(self.extrapolated, (self.march.inputs - before) / (self.time - t), 0.0)
             block.command[:, [k for _, k in self.controllers]] = self.march.inputs
         return block
 

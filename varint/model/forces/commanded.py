@@ -6,8 +6,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.model.checks import in_a_shape
+from varint.errors import ArgumentError
+from varint.model.checks import function_of, in_a_shape
 from varint.model.forces.base import Force
+from varint.model.state import State
+
+
+@dataclass(frozen=True)
+class Extrapolated:
+    """A function f(t, state) made by `extrapolated`."""
+
+    function: Callable[[float, State], float]
+
+    def __call__(self, t: float, state: State) -> float:
+        """The function itself."""
+        return self.function(t, state)
+
+
+def extrapolated(function: Callable[[float, State], float]) -> Extrapolated:
+    """An input ``function(t, state)`` whose values `varint.simulate` extrapolates over a step and does not hold.
+
+    The input follows the line through the values at the last two nodes; over the first step it is held. With a smooth
+    function that is of second order in dt, where a value that is held is of first. Noise in the function grows, up to
+    three times. Integrators in reduced coordinates with error control call the function whenever they need it, as they
+    do without this.
+
+    Raises ArgumentError where ``function`` cannot be called.
+    """
+    return Extrapolated(function_of(function, "the function that is extrapolated", ArgumentError))
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,8 +103,8 @@ class Motor(Commanded, AlongCoordinate):
     ``effort``: a number; one a node, (steps + 1,), linear in between, of second order in dt; a function ``f(t)`` of the
     time, s, which is called in the middle of each stage of a step and keeps the order of the scheme; or a function
     ``f(t, state)`` of the time and the `State`. `varint.simulate` calls that at each node, and its value holds until
-    the next: first order in dt at any order of the scheme. Integrators in reduced coordinates with error control call
-    both whenever they need them.
+    the next: first order in dt at any order of the scheme, or second with `varint.extrapolated`. Integrators in reduced
+    coordinates with error control call both whenever they need them.
     """
 
     effort: float | Values | Callable = field(kw_only=True)
