@@ -36,6 +36,7 @@ def jump(mechanism, state, duration, dt, order):
     return largest_jump(run)[0]
 
 
+@pytest.mark.slow
 def test_fifty_links_keep_their_energy_at_second_order():
     """Links whose turn a jerk of the whole chain reverses; steps that follow the turn alone leave 1.5 %."""
     run = vi.simulate(vi.mechanisms.n_pendulum(50, angle=np.pi / 2), 10.0, 0.02, adaptive=True)
@@ -217,6 +218,7 @@ def test_what_cannot_be_is_refused(build, given, message):
         vi.simulate(build(), **({"duration": 1.0, "dt": 0.01} | given))
 
 
+@pytest.mark.slow
 def test_steps_are_done_again_where_energy_comes_from_nowhere():
     told = vi.simulate(whip(), 20.0, 0.005, order=4, on_unresolved="ignore")
     assert energy_error(told) > 0.1
@@ -251,6 +253,7 @@ DRIVEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRIVEN)
 def test_inputs_that_vary(name):
     """Against short steps of one size; the order is that with which the inputs are followed."""
@@ -328,6 +331,7 @@ def test_order_at_output_times(order):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["whip", "steady"])
 @pytest.mark.parametrize("times", [None, np.linspace(0.05, 0.95, 19)])
 def test_goes_on_to_the_same_bits_with_inputs_and_times(name, times, tmp_path, monkeypatch):

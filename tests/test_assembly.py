@@ -77,6 +77,7 @@ def assembled(name, rng, trials, share):
     return good
 
 
+@pytest.mark.slow
 @every_mechanism
 def test_displaced_mechanisms_come_back(name, rng):
     assert assembled(name, rng, 5, 0.2) == 5
@@ -99,6 +100,7 @@ def test_a_good_guess_stays(name):
         np.testing.assert_allclose(getattr(state, field), getattr(guess, field), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_other_branch_is_seen_as_such():
     """The test of branches above tells the open four-bar from the crossed one."""
     mechanism = build("four_bar")
@@ -158,6 +160,7 @@ def test_held_joints_keep_their_coordinates_and_rates(rng):
         np.testing.assert_allclose(measured_rates(mechanism, joint, state), rates, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_coordinates_and_rates_are_met(rng):
     mechanism = build("four_bar")
     for q in (-2.0, -0.1, 0.05, 2.5):

@@ -66,9 +66,12 @@ ON_LOAD = {
     "nodes of objects": set_attribute("nodes", '{"t": [[], "|O"]}'),
     "deep nesting": set_attribute("layout", "[" * 20000),
 }
+LARGE = ("more nodes than bytes", "a text longer than the file")
 
 
-@pytest.mark.parametrize("name", ON_LOAD)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in ON_LOAD]
+)
 def test_file_changed_on_purpose_is_refused(tmp_path, name):
     path = tmp_path / "run.h5"
     run(path)

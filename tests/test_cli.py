@@ -56,6 +56,7 @@ def is_picture(path):
 # run
 
 
+@pytest.mark.slow
 def test_run_writes_run_and_picture_and_sums_up(capsys):
     assert (
         main(["run", "n_pendulum", "-p", "n=4", "-p", "joint=spherical", *SHORT, "--order", "4", "-o", "run.h5"]) == 0
@@ -89,6 +90,7 @@ def test_run_options_reach_the_simulation():
     assert not Path("r.png").exists()
 
 
+@pytest.mark.slow
 def test_run_of_mechanism_files():
     vi.save_mechanism(vi.mechanisms.four_bar(), "m.json")
     Path("m.py").write_text("import varint as vi\n\ndef build():\n    return vi.mechanisms.four_bar()\n")
@@ -98,6 +100,7 @@ def test_run_of_mechanism_files():
     assert same_bits(vi.load("four_bar.h5"), vi.load("m.py.h5"))
 
 
+@pytest.mark.slow
 def test_run_keeps_what_exists_unless_forced(run_file, capsys):
     before = run_file.read_bytes()
     line = complaint(capsys, ["run", "four_bar", *SHORT, "-o", "run.h5"])
@@ -108,6 +111,7 @@ def test_run_keeps_what_exists_unless_forced(run_file, capsys):
     assert vi.load("run.h5").mechanism.name == "four-bar"
 
 
+@pytest.mark.slow
 def test_interrupted_run_says_how_to_go_on(monkeypatch, capsys):
     def stop(done, steps):
         if done > 100:
@@ -150,6 +154,7 @@ def test_progress_on_a_terminal(monkeypatch, capsys):
 # compare
 
 
+@pytest.mark.slow
 def test_compare_prints_and_writes_page_numbers_and_figure(capsys):
     argv = ["compare", "four_bar", "-p", "rate=3", "--duration", "0.1", "--dt", "0.01,0.005", "--order", "2,4"]
     assert main([*argv, "-o", "page"]) == 0
@@ -365,6 +370,7 @@ def test_info_of_a_run(run_file, capsys):
         assert words in facts
 
 
+@pytest.mark.slow
 def test_plot_of_a_run(run_file, capsys):
     assert main(["plot", "run.h5"]) == 0
     assert main(["plot", "run.h5", "-o", "other.png"]) == 0
@@ -425,6 +431,7 @@ def test_running_mean_takes_out_what_swings_and_keeps_the_trend():
     assert times[-1] == pytest.approx(3420, abs=0.01)
 
 
+@pytest.mark.slow
 def test_picture_of_a_long_run_of_a_strange_name():
     pendulum = vi.mechanisms.double_pendulum()
     mechanism = vi.Mechanism("50 $ of links_{ \\frac", pendulum.bodies, pendulum.joints)

@@ -112,6 +112,7 @@ def test_pictures(run, suffix, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_documented_is_all_that_is_reported(run):
     """Every key and unit, and every fact with a label is in the table."""
     units, seen = documented("`varint analyse"), set()

@@ -57,6 +57,7 @@ def test_points_times_and_plane_reach_the_picture(monkeypatch):
     assert asked == [(["mechanism"], "run.png", {"of": None} | options)]
 
 
+@pytest.mark.slow
 def test_points_and_frames_of_a_moving_picture():
     argv = ["plot", "run.h5", "--fps", "10", "--trace", "coupler:0.6,0,0.9", "--plane", "isometric"]
     assert main([*argv, "-o", "t.gif"]) == 0
@@ -64,6 +65,7 @@ def test_points_and_frames_of_a_moving_picture():
     assert Path("t.gif").read_bytes() == Path("u.gif").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_still_picture_with_a_point():
     argv = ["plot", "run.h5", "mechanism", "path", "--trace", "coupler:0.6,0,0.9", "--plane", "zx", "--times", "0.5"]
     assert main([*argv, "-o", "t.png"]) == 0
@@ -72,6 +74,7 @@ def test_a_still_picture_with_a_point():
     assert Path("t.png").read_bytes() == Path("u.png").read_bytes()
 
 
+@pytest.mark.slow
 def test_moving_pictures():
     for name, argv, frames in (("t.gif", ["--speed", "5"], 3), ("u.gif", ["mechanism", "--speed", "10"], 2)):
         assert main(["plot", "run.h5", *argv, "-o", name]) == 0
@@ -79,6 +82,7 @@ def test_moving_pictures():
             assert picture.n_frames == frames
 
 
+@pytest.mark.slow
 def test_pictures_are_kept_unless_forced(capsys):
     for name in ("other.png", "run.png"):
         Path(name).write_text("mine")

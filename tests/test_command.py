@@ -32,6 +32,7 @@ __all__ = ["folder"]  # a fixture of every test here
 # ------------------------------------------------------------------------------------------------------- JSON
 
 
+@pytest.mark.slow
 def test_json_of_a_run_says_what_the_run_was(capsys):
     found, errors = json_of(capsys, [*RUN, "--order", "4", "-o", "run.h5", "--json"])
     run = vi.load("run.h5")
@@ -93,6 +94,7 @@ def test_json_of_a_run_that_was_not_resolved(capsys):
     assert not err
 
 
+@pytest.mark.slow
 def test_json_of_mechanisms(monkeypatch, capsys):
     found, errors = json_of(capsys, ["info", "governor", "-p", "rate=2", "--json"])
     mechanism = vi.mechanisms.governor(rate=2)
@@ -133,6 +135,7 @@ def test_json_of_the_catalogue(capsys):
     assert (angle["default"], angle["unit"]) == (np.pi / 3, "rad")
 
 
+@pytest.mark.slow
 def test_json_of_comparisons_and_pictures(capsys):
     found, _ = json_of(capsys, [*COMPARE, "-o", "numbers.json", "--json"])
     saved = json.loads(Path("numbers.json").read_text())
@@ -280,6 +283,7 @@ def test_help_is_plain_text(command, monkeypatch, capsys):
         assert "`" not in out
 
 
+@pytest.mark.slow
 def test_module_is_the_command():
     argv = [sys.executable, "-m", "varint", "inf"]
     wrong = subprocess.run(argv, capture_output=True, text=True, timeout=300)
@@ -378,6 +382,7 @@ def test_columns_are_checked_before_the_run(argv, words, capsys, monkeypatch):
     assert not Path("a.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_resumed_run_draws_its_picture_anew():
     assert main([*RUN, "-o", "run.h5"]) == 0
     before = Path("run.png").read_bytes()
@@ -416,6 +421,7 @@ def test_paths_are_tried_before_the_run(name, folder, monkeypatch, capsys):
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_a_mechanism_file_imports_its_neighbours_from_any_folder(capsys):
     Path("parts").mkdir()
     Path("parts/lengths_of_the_arm.py").write_text("LENGTH = 0.7\n")

@@ -30,6 +30,7 @@ def loop():
 # what it measures
 
 
+@pytest.mark.slow
 def test_differences_are_those_of_the_runs(tree):
     mechanism = tree.mechanism
     exact = vi.redmax.simulate(mechanism, 1.2, dt=0.02, rtol=1e-12)
@@ -46,6 +47,7 @@ def test_differences_are_those_of_the_runs(tree):
     assert np.array_equal(tree.vi.drift[-1], run.drift)
 
 
+@pytest.mark.slow
 def test_orders_by_fit(tree, loop):
     second, sixth, adaptive, bdf2 = tree.series
     assert [series.name for series in tree.series] == ["VI order 2", "VI order 6", "REDMAX dop853", "REDMAX bdf2"]
@@ -87,6 +89,7 @@ def test_wall_times_and_evaluations_are_counted(tree):
         assert series.wall_time.shape == series.values.shape
 
 
+@pytest.mark.slow
 def test_runs_that_leave_the_reference_are_not_fitted():
     comparison = vi.compare(vi.mechanisms.double_pendulum(angle=2.7), 4.0, (0.02, 0.01, 0.005))
     assert (comparison.vi.apart[:2] < 3.5).all()
@@ -154,6 +157,7 @@ def test_page_states_what_was_run(loop):
     assert f"{loop.vi.order.orientation:.2f}" in page
 
 
+@pytest.mark.slow
 def test_folder_of_page_numbers_and_figure(loop, tmp_path):
     written = loop.save(tmp_path / "four_bar")
     assert [path.name for path in written] == [f"comparison.{kind}" for kind in ("md", "json", "png", "pdf")]
@@ -172,6 +176,7 @@ def test_folder_of_page_numbers_and_figure(loop, tmp_path):
     assert written[3].read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.slow
 def test_single_files(loop, tree, tmp_path):
     assert loop.save(tmp_path / "page.md") == [tmp_path / "page.md"]
     assert (tmp_path / "page.md").read_text() == f"{loop}\n"

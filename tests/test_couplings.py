@@ -67,6 +67,7 @@ def test_geared_pendulums_follow_their_one_equation(internal):
     assert np.abs(run.work).max() == 0.0
 
 
+@pytest.mark.slow
 def test_energy_of_a_gear_train_stays_for_a_hundred_thousand_steps():
     mechanism = pair(gear())
     run = vi.simulate(mechanism, 1000.0, 0.01, state=mechanism.state(rates={"a pivot": 4.0}), every=100)
@@ -228,6 +229,7 @@ class Stopped(Exception):
     pass
 
 
+@pytest.mark.slow
 def test_stopped_and_read_runs_have_the_same_bits(tmp_path):
     t = 0.01 * np.arange(3001)
     drive = vi.PrescribedMotion("drive", joint="a pivot", position=swing(t))
@@ -249,6 +251,7 @@ def test_stopped_and_read_runs_have_the_same_bits(tmp_path):
         assert getattr(whole, name).tobytes() == getattr(resumed, name).tobytes()
 
 
+@pytest.mark.slow
 def test_couplings_of_loops_in_one_node_and_in_clusters():
     chain = vi.mechanisms.rhombus_chain(m=3)
     forces = [
@@ -328,6 +331,7 @@ def test_cases_cover_the_registry():
     assert tested == {name for name, force in FORCES.items() if force.constraint} - {"PrescribedMotion"}
 
 
+@pytest.mark.slow
 def test_gear_trains_take_linear_memory():
     """Each chain of rows is a node of its own: the matrix of the closures is banded."""
 

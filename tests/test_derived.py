@@ -85,6 +85,7 @@ def test_loads_gravity_and_prescribed_motions_are_from_outside():
     assert vi.redmax.simulate(vi.mechanisms.four_bar(), 0.05, dt=0.01).is_conservative
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--integrator", "bdf2")])
 def test_summary_says_which_energy_it_shows(options, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -160,6 +161,7 @@ def driven(positions):
     return with_forces(mechanism, vi.PrescribedMotion("m", joint="joint 1", position=positions))
 
 
+@pytest.mark.slow
 def test_tabulated_motion_is_one_curve_in_both_formulations():
     steps, dt = 20, 0.05
     t = dt * np.arange(steps + 1)
@@ -183,6 +185,7 @@ def test_tabulated_motion_is_one_curve_in_both_formulations():
     assert np.linalg.norm(slow.angular_velocity[:, 0], axis=1) == pytest.approx(along, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_what_hangs_on_a_tabulated_motion_moves_alike():
     dt, steps = 0.02, 50
     positions = np.sin(3 * dt * np.arange(steps + 1)) ** 2

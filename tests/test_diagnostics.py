@@ -86,6 +86,7 @@ def check(run, fine, coarse, but=()):
         assert run.nodes[name].tobytes() == coarse.nodes[name].tobytes(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_they_are_those_of_the_nodes_however_the_run_is_cut(name, tmp_path, monkeypatch):
     simulate, grows = SCENES[name]
@@ -117,6 +118,7 @@ def test_scenes_hold_what_they_are_for():
     assert np.abs(run.work_from_outside).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed", [5, 6, 7])
 def test_a_kill_leaves_both_tables_whole(tmp_path, monkeypatch, killed):
     path, options = tmp_path / "run.h5", {"every": 10, "diagnostics_every": 2}
@@ -224,6 +226,7 @@ def test_a_run_goes_on_with_the_same_stride(tmp_path):
 # ------------------------------------------------------------------------------------------ what shows them
 
 
+@pytest.mark.slow
 def test_tables_have_units(tmp_path):
     diagnostics = vi.simulate(vi.mechanisms.double_pendulum(), 0.2, DT, every=10, diagnostics_every=2).diagnostics
     table = diagnostics.to_dataframe()
@@ -242,6 +245,7 @@ def test_tables_have_units(tmp_path):
     assert "11 nodes" in repr(diagnostics)
 
 
+@pytest.mark.slow
 def test_pictures_and_summaries_show_them(tmp_path, capsys):
     path = tmp_path / "run.h5"
     given = ["run", "double_pendulum", "--duration", "1", "--every", "50", "--diagnostics-every", "2", "-o", str(path)]
@@ -350,6 +354,7 @@ ON_RESUME = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ON_LOAD, *ON_RESUME])
 def test_file_changed_on_purpose_is_refused(tmp_path, name):
     path, mechanism = tmp_path / "run.h5", vi.mechanisms.double_pendulum()

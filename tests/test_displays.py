@@ -155,6 +155,7 @@ def held():
     return things()
 
 
+@pytest.mark.slow
 def test_every_repr_is_a_few_lines(held):
     for what, thing in held.items():
         text = repr(thing)
@@ -360,6 +361,7 @@ def test_a_table_says_what_was_left_out(held):
     assert "... 970 more" in held["large state"]._repr_html_()
 
 
+@pytest.mark.slow
 def test_tables_have_the_numbers():
     four = vi.mechanisms.four_bar()
     texts = Tables(four._repr_html_()).texts

@@ -50,6 +50,7 @@ def test_readme_names_what_there_is():
         assert named <= set(registry), section
 
 
+@pytest.mark.slow
 def test_citations_are_in_the_bibliography():
     """Whatever is cited by equation, section or algorithm, and each entry is cited somewhere."""
     page = (ROOT / "docs" / "bibliography.md").read_text()

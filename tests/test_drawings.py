@@ -182,6 +182,7 @@ def test_marks_say_what_a_joint_is():
     assert np.linalg.norm(track[0] - track[-1]) < 1e-9
 
 
+@pytest.mark.slow
 def test_guides_span_the_way_of_the_slider():
     run = vi.simulate(vi.mechanisms.slider_crank(), 1.0, 0.01)
     times = np.linspace(0, 1, 60)

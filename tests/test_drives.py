@@ -123,6 +123,7 @@ class Stopped(Exception):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", FORMULATIONS.values(), ids=FORMULATIONS)
 def test_a_run_that_stopped_goes_on_to_the_same_bits(tmp_path, simulate):
     """From where it started, not from where it stopped; and beyond its end."""
@@ -146,6 +147,7 @@ def test_a_run_that_stopped_goes_on_to_the_same_bits(tmp_path, simulate):
         simulate(mechanism, 0.6, dt=0.01, state=other, output=file, resume=True, **kinds)
 
 
+@pytest.mark.slow
 def test_it_is_compared():
     result = vi.compare(driven(vi.mechanisms.double_pendulum()), 0.4, [0.02, 0.01, 0.005], order=[2, 4])
     assert result.vi.order.position == pytest.approx(2.0, abs=0.1)

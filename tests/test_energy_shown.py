@@ -93,6 +93,7 @@ def test_of_what_does_work(name):
     check(vi.simulate(mechanism, 0.5, 0.002, **options), keeps)
 
 
+@pytest.mark.slow
 def test_of_reduced_runs():
     check(vi.redmax.simulate(vi.mechanisms.four_bar(), 0.5, dt=0.01), True)
     run = vi.redmax.simulate(vi.mechanisms.cart_pole(), 0.5, dt=0.01, prescribed={"track": swinging})

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 # --------------------------------------------------------------------------------------------------------- runs
 
 
+@pytest.mark.slow
 def test_members_are_what_single_runs_are(tmp_path, monkeypatch):
     """Parameters of build, of the start and of the run; by processes, in files and in memory."""
     grid = {"angle": [0.5, 1.5], "rates.joint 2": [0.0, 2.0], "order": [2, 4]}
@@ -193,6 +194,7 @@ def test_a_build_that_no_worker_can_load(monkeypatch):
 # --------------------------------------------------------------------------------------------------------- page
 
 
+@pytest.mark.slow
 def test_the_page(tmp_path, monkeypatch, here):
     """Its examples run; its columns and its arguments of the run are those that there are."""
     monkeypatch.chdir(tmp_path)

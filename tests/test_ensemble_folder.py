@@ -91,6 +91,7 @@ def test_an_interrupted_run_goes_on(tmp_path, here):
     assert figures(again) == figures(whole)
 
 
+@pytest.mark.slow
 def test_a_long_run_is_in_a_file_from_its_start(tmp_path, monkeypatch):
     """A short one is in memory until it has ended; one that turns out long begins once more."""
     from varint.ensembles import work

@@ -161,6 +161,7 @@ def test_a_dask_cluster_gives_the_same(whole, tmp_path):
     assert "died" in again[MEMBERS + 1].message
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there(monkeypatch):
     pytest.importorskip("distributed", reason="needs varint[dask]")
     monkeypatch.setattr("varint.ensembles.cluster.PATIENCE", 1)

@@ -36,6 +36,7 @@ def shared_run(example):
     return example.run()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "words"),
     [(cart_pole_swing_up, "caught for good at"), (clock, "it ticks every"), (foot_path, "the foot keeps to its path")],
@@ -75,6 +76,7 @@ def test_foot_follows():
         np.testing.assert_allclose(run.coordinates[hip], angles[:, number], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_clock_settles():
     """On the cycle in which the stops take what the impulses give; from a wilder start on the same one."""
     run = shared_run(clock)
@@ -129,6 +131,7 @@ def test_foot_out_of_reach():
         vi.mechanisms.module("minitaur_leg").hip_angles([[0.0, -0.2], [0.0, -0.31]])
 
 
+@pytest.mark.slow
 def test_arm_falls_as_in_mujoco(capsys):
     """Two programs, the same angles: at a step of 1 ms both are of order 4."""
     arm_against_mujoco.main()
@@ -159,6 +162,7 @@ def test_box_turns_over_on_time():
     assert np.diff(times) == pytest.approx(vi.mechanisms.module("free_body").EXPECTED["period"] / 2, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_four_bar_over_a_turn(tmp_path, capsys):
     """In at most 40 lines; it swings as its lengths say, and its drive gives as much as it takes."""
     assert len((EXAMPLES / "four_bar.py").read_text().splitlines()) <= 40

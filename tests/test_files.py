@@ -194,6 +194,7 @@ def test_run_file_is_the_run(tmp_path, name, order, every):
     assert read.t[-1] == 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "order", "every"), [("double_pendulum", 2, 1), pytest.param("four_bar", 4, 7, marks=pytest.mark.slow)]
 )
@@ -375,6 +376,7 @@ def test_failed_run_is_in_its_file_up_to_the_failure_and_cannot_go_on(tmp_path):
         vi.simulate(**run, output=path, resume=True)
 
 
+@pytest.mark.slow
 def test_finished_run_can_be_made_longer_but_not_shorter(tmp_path):
     path = tmp_path / "run.h5"
     mechanism = vi.mechanisms.four_bar()

@@ -123,6 +123,7 @@ def measures_at(compiled, x, R):
     return value, gradient[:, :-1]
 
 
+@pytest.mark.slow
 def test_gradients_of_all_measures_of_laws_against_differences(rng):
     mechanism = along_every_coordinate(rng, one_joint_each(rng))
     compiled = compile_structure(mechanism)

@@ -92,6 +92,7 @@ def test_pen_passes_its_points():
     assert other.position[:, 3][:, [0, 2]] == pytest.approx(example.POINTS, abs=2e-4)
 
 
+@pytest.mark.slow
 def test_tip_reaches_its_goal():
     """The reference's steps give its objective; the continuous motion those of the run, with and without torques."""
     found = shared_run(reach)

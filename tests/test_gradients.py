@@ -17,12 +17,14 @@ from varint.gradients.objective import changed_state
 SAMPLES = samples(np.random.default_rng(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4, 6])
 def test_numbers_of_a_tree(rng, order):
     names = ["gravity", "link 1.mass", "link 2.inertia", "link 2.position", "joint 2.point", "joint 1.axis"]
     check(vi.mechanisms.double_pendulum(), names, rng, order=order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_numbers_of_a_loop(rng, order):
     """Three hinges are redundant with the fourth; in the plane they stay closed."""
@@ -45,6 +47,7 @@ def test_a_point_moves_in_both_bodies(rng):
     assert abs(found["crank pin.point"][1]) < 1e-12 * np.abs(found["crank pin.point"]).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_numbers_of_what_moves_at_the_start(rng, order):
     mechanism = vi.mechanisms.double_pendulum()
@@ -53,6 +56,7 @@ def test_numbers_of_what_moves_at_the_start(rng, order):
     check(mechanism, names, rng, order=order, state=state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.6, 0.0])
 def test_through_an_impact(rng, restitution):
     """The instant of the impact moves with all numbers; a stop without restitution closes and holds."""
@@ -137,11 +141,13 @@ def test_through_several_impacts(rng):
     assert found["dt"] == pytest.approx(120 * slope("duration"), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_a_joint_that_is_a_product_of_exponentials(rng):
     mechanism = vi.mechanisms.roller_coaster()
     check(mechanism, [f"{mechanism.bodies[0].name}.mass", "gravity", "dt"], rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 100))])
 def test_numbers_of_random_loops(seed):
     """Overconstrained ones among them."""
@@ -151,6 +157,7 @@ def test_numbers_of_random_loops(seed):
     check(mechanism, ["gravity", f"{mechanism.bodies[1].name}.mass", "dt"], rng, 0.02, 1e-3, state=state)
 
 
+@pytest.mark.slow
 def test_numbers_that_forces_depend_on(rng):
     """The point of a slider under a spring along it, and a mass that a point attracts."""
     block = vi.Body.box("block", (0.2, 0.2, 0.2), 2.0)
@@ -249,6 +256,7 @@ def test_several_times(rng):
         np.testing.assert_allclose(np.asarray(whole[name]), added, atol=1e-8 * np.abs(added).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", [vi.gradient, vi.redmax.gradient])
 def test_several_objectives_share_a_run(gradient):
     mechanism = vi.mechanisms.double_pendulum()
@@ -368,6 +376,7 @@ def test_a_number_that_changes_the_law_is_refused():
         vi.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=["servo.integral"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("state", ["at rest", "elsewhere"])
 def test_couplings_keep_what_they_start_with(rng, order, state):
@@ -513,6 +522,7 @@ def test_what_has_no_derivative():
         vi.gradient(pendulum, **given)["mass"]
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page():
     """The mass that is fitted is that of the mechanism that made the track."""
     page = (Path(__file__).parents[1] / "docs" / "gradients.md").read_text()

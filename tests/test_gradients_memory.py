@@ -140,6 +140,7 @@ def case_of(what):
     return mechanism, names, {"dt": dt, "force": force, "order": 4 if what == "order 4" else 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["driven", pytest.param("order 4", marks=pytest.mark.slow), "stops", "couplings"])
 def test_the_same_bits_in_any_memory(what):
     mechanism, names, given = case_of(what)
@@ -176,6 +177,7 @@ def whipping():
     return mechanism, mechanism.state(coordinates={"joint 1": 2.5}, rates={"joint 2": 8.0, "joint 3": -22.0})
 
 
+@pytest.mark.slow
 def test_a_memory_is_kept_to():
     """Marched parts as the schedule says; the arrays of tape and checkpoints are no larger than allowed."""
     mechanism = vi.mechanisms.n_pendulum(20)
@@ -304,6 +306,7 @@ def adaptive_case(what):
     return mechanism, mechanism.state(), names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("what", ["a chain", "a driven loop"])
 def test_adaptive_steps_as_taken(what, order):
@@ -341,6 +344,7 @@ def test_adaptive_steps_as_taken(what, order):
         np.testing.assert_allclose(found[name], exact, rtol=0, atol=2e-7 * scale, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_motion_that_adaptive_steps_follow(order):
     """Its rate between the nodes moves the velocities there too."""

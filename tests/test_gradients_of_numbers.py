@@ -29,6 +29,7 @@ def numbers_of(mechanism):
 FAST = ("Rod",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", ["a state", "none"])
 @pytest.mark.parametrize(
     "kind", [*FAST, *(pytest.param(kind, marks=pytest.mark.slow) for kind in LOWER if kind not in FAST)]

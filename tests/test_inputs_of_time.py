@@ -116,6 +116,7 @@ def test_an_error_of_the_function_names_the_force():
         vi.simulate(driven(wrong), 0.1, 0.01)
 
 
+@pytest.mark.slow
 def test_gradients():
     """By the size of the steps, which moves the times of the function, and by what the function itself has."""
 

@@ -30,6 +30,7 @@ def both(run, joints=None):
     return _maximal(motion), _reduced(motion)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_inputs_of_a_chain_come_back(rng, formulation):
     steps, dt = 50, 2e-3
@@ -44,6 +45,7 @@ def test_inputs_of_a_chain_come_back(rng, formulation):
     assert maximal == pytest.approx(reduced, abs=1e-9 * max(np.abs(reduced).max(), 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "joints"),
     [

@@ -158,6 +158,7 @@ def test_stages_add_up_and_are_symmetric(name):
         assert abs((stages**power).sum()) < 1e-14
 
 
+@pytest.mark.slow
 def test_run_as_plain_python_gives_the_same_motion():
     """NUMBA_DISABLE_JIT=1 must work: here the whole step runs uncompiled, one function at a time."""
     code = (

@@ -103,6 +103,7 @@ def test_a_kill_just_before_the_end(simulate, tmp_path, monkeypatch):
     check_nodes(simulate(damped(), STEPS * DT, DT, every=7, output=path, resume=True), whole, slice(None), but=())
 
 
+@pytest.mark.slow
 def test_nodes_that_were_not_read_before_the_run_went_on(tmp_path, monkeypatch):
     path = tmp_path / "run.h5"
     monkeypatch.setattr(run_reader, "HELD", 0)

@@ -182,6 +182,7 @@ def test_shapes_are_scaled_by_the_mass():
     assert "frequency" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_bad_input():
     mechanism = vi.mechanisms.double_pendulum(angle=1.0)
     with pytest.raises(vi.StateError, match=r"not at rest in this state: .* N m push along a motion"):
@@ -197,6 +198,7 @@ def test_bad_input():
         vi.modes("four_bar")
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page(tmp_path, monkeypatch):
     """They run, and end as the page says."""
     monkeypatch.chdir(tmp_path)

@@ -112,6 +112,7 @@ def test_products_of_exponentials(order):
         check_accelerations(mechanism, state)
 
 
+@pytest.mark.slow
 def test_bodies_that_float(rng):
     """Two bodies on a hinge without a joint to the world: the coordinates of the hinge, and of one of the bodies."""
     sides = {"size": (1.0, 0.5, 0.2), "mass": 1.0}
@@ -253,6 +254,7 @@ def test_every_force(rng, name):
     assert exact == pytest.approx(found, abs=1e-7 * np.abs(found).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [9, *(pytest.param(k, marks=pytest.mark.slow) for k in range(40) if k != 9)])
 def test_random_loops(seed):
     rng = np.random.default_rng(seed)

@@ -20,6 +20,7 @@ def test_hour_of_a_double_pendulum_keeps_its_energy(joint):
     assert run.substeps == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", [pytest.param("revolute", marks=pytest.mark.slow), "spherical"])
 def test_hour_of_a_chaotic_double_pendulum_shows_no_trend(joint):
     run = vi.simulate(vi.mechanisms.double_pendulum(joint=joint, angle=np.pi / 2), 3600, 0.01)

@@ -114,6 +114,7 @@ def test_rank_margin_is_the_sine_of_the_angle_left():
 # ------------------------------------------------------------------------------------- random loops
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 10))])
 def test_random_closed_mechanisms(block):
     """Joints with rows of their own, 2 to 12 bodies, 1 to 4 loops: assembled from a bad guess, then two seconds."""

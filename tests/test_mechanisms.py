@@ -294,6 +294,7 @@ def test_four_bar_rocker_follows_the_crank(lengths):
     np.testing.assert_allclose(rocker, rocker_angle(crank, *lengths), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_four_bar_state_at_a_crank_angle():
     mechanism = build("four_bar")
     for q in np.linspace(-3, 3, 13):
@@ -342,6 +343,7 @@ def test_rhombus_folds_up_as_a_mechanism_of_one_angle():
     np.testing.assert_allclose(run.angular_velocity[:, 0, 1] ** 2, 2 * fall / inertia, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_importing_the_file_of_a_mechanism_leaves_its_build():
     """As cloudpickle does where a function names a mechanism."""
     code = "import varint.mechanisms.four_bar, varint as vi; print(vi.mechanisms.four_bar().name)"

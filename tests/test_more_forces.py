@@ -164,6 +164,7 @@ def test_inputs_of_applied_forces_may_be_one_a_node_or_a_controller():
         assert np.abs(run.energy_balance).max() < 1e-2 * run.energy.max()
 
 
+@pytest.mark.slow
 def test_kepler_orbit_closes():
     """a = 1, e = 0.6: period 2 pi / sqrt(mu); pericentre velocity sqrt(mu (1 + e) / (a (1 - e)))."""
     mu, e = 4.0, 0.6

@@ -50,6 +50,7 @@ def test_a_gif_of_a_turn(run, tmp_path):
         assert np.abs(np.asarray(picture.convert("RGB")).astype(int) - first).max() > 100
 
 
+@pytest.mark.slow
 def test_speed_and_frames(run, tmp_path):
     path = tmp_path / "p.gif"
     run[:31].animate(path, fps=20, speed=2.0)
@@ -65,6 +66,7 @@ def test_speed_and_frames(run, tmp_path):
         assert picture.n_frames == 1
 
 
+@pytest.mark.slow
 def test_mp4_by_ffmpeg(run, tmp_path, monkeypatch):
     path = tmp_path / "p.mp4"
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -81,6 +83,7 @@ def test_mp4_by_ffmpeg(run, tmp_path, monkeypatch):
         run[:2].animate(path)
 
 
+@pytest.mark.slow
 def test_notebooks_play_what_was_written(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     movie = run[:21].animate("p.gif", trace="rocker pin")

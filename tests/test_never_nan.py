@@ -92,6 +92,7 @@ def hanging(rng, kind):
     return vi.Mechanism("hanging", bodies, [hinge, joint], forces=[vi.Motor("motor", joint="hinge", effort=0.0)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [0.0, np.pi / 2, np.pi])
 @pytest.mark.parametrize("kind", some_fast(REGISTRY))
 def test_joints_at_rest(rng, kind, angle):
@@ -136,6 +137,7 @@ def test_every_force_is_here():
     assert kinds == {name for name, kind in FORCES.items() if not kind.reduced_only}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [0.0, np.pi / 2, np.pi])
 def test_links_in_line(angle):
     chain = vi.mechanisms.n_pendulum(3, angle=angle)

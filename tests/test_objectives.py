@@ -80,6 +80,7 @@ def in_reduced_coordinates(mechanism):
     return vi.redmax.simulate(mechanism, DURATION, dt=DT, integrator="sdirk2")[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", OBJECTIVES)
 def test_numbers(what):
     mechanism, objective = sprung(), OBJECTIVES[what]

@@ -31,6 +31,7 @@ def lower_pairs_only(name):
 
 
 QUICK = ("rattle", "sofroniou-spaletta-13")  # in the fast tests
+FEW = ("double_pendulum", "four_bar", "bricard")  # the same
 CASES = [
     (name, DEFAULT | case)
     for name in filter(lower_pairs_only, vi.mechanisms.NAMES)
@@ -40,7 +41,9 @@ CASES = [
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(case, marks=pytest.mark.slow if case[1]["slow"] else ()) for case in CASES],
+    params=[
+        pytest.param(case, marks=pytest.mark.slow if case[0] not in FEW or case[1]["slow"] else ()) for case in CASES
+    ],
     ids=lambda case: "-".join([case[0], *(f"{key}={value}" for key, value in case[1]["parameters"].items())]),
 )
 def case(request):

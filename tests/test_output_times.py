@@ -67,6 +67,7 @@ def test_the_run_itself_is_not_changed(tmp_path):
     assert "9 nodes, at output_times" in run._repr_html_()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["maximal", *(pytest.param(k, marks=pytest.mark.slow) for k in ("dop853", "radau", "radau with dt"))]
 )
@@ -176,6 +177,7 @@ def test_wrong_times_are_refused():
         vi.redmax.simulate(mechanism, 0.4, DT, integrator="bdf2", output_times=[0.1])
 
 
+@pytest.mark.slow
 def test_the_command_takes_them(tmp_path, capsys):
     path = tmp_path / "run.h5"
     given = ["run", "double_pendulum", "--duration", "0.4", "-o", str(path), "--output-times"]

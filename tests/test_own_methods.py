@@ -54,6 +54,7 @@ def _run_once():
 # ------------------------------------------------------------------------------------- the page
 
 
+@pytest.mark.slow
 def test_examples_of_the_page_run():
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.S)
     assert len(blocks) == 3
@@ -87,6 +88,7 @@ def loop():
     return vi.compare(mechanism, 0.2, DT, order=[2, 4], integrators=["bdf2", run_kutta(mechanism), "dop853"])
 
 
+@pytest.mark.slow
 def test_it_stands_among_the_others(loop, tmp_path):
     names = ["VI order 2", "VI order 4", "REDMAX bdf2", "REDMAX dop853", "rk4", "REDMAX dop853 b=0"]
     assert [series.name for series in loop.series] == names
@@ -313,6 +315,7 @@ def test_equations_are_functions_of_their_arguments():
         assert equations.acceleration(0.0, [angle], [0.0]) == pytest.approx([-0.05 * angle / moment], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_own_integrators_wind_springs_up_in_every_run():
     """Amplitude and energy at each dt, two integrators on the same equations."""
     mechanism = wound_disc()

@@ -46,6 +46,7 @@ def test_a_pendulum_has_the_period_of_the_elliptic_integral(order):
     check_closes(mechanism, orbit, order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [0, 1])
 def test_normal_modes_of_a_double_pendulum(mode):
     """Their periods go away from those of the linear modes in proportion to the energy."""
@@ -83,6 +84,7 @@ def van_der_pol(value, rate):
     return (1.0 - value**2) * rate - value, -2.0 * value * rate - 1.0, 1.0 - value**2
 
 
+@pytest.mark.slow
 def test_the_limit_cycle_of_van_der_pol():
     block = vi.Body.box("block", size=(0.1, 0.1, 0.1), mass=1.0)
     slide = vi.Prismatic("slide", "world", "block", point=(0, 0, 0), axis=(1, 0, 0))
@@ -100,6 +102,7 @@ def test_the_limit_cycle_of_van_der_pol():
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.5)
 
 
+@pytest.mark.slow
 def test_a_driven_and_damped_pendulum_keeps_the_period_of_its_drive():
     """By Liouville the multipliers have the product exp(- integral of the damping over the inertia)."""
     plain, damping, period = vi.mechanisms.cart_pole(angle=0.1), 0.2, 1.3
@@ -131,6 +134,7 @@ def test_an_upright_motion_is_unstable():
     assert np.abs(orbit.multipliers).max() == pytest.approx(grows, rel=0.02)
 
 
+@pytest.mark.slow
 def test_what_it_says_and_refuses():
     mechanism = vi.mechanisms.n_pendulum(1, angle=0.0)
     state = mechanism.state(coordinates={"joint 1": 0.5})

@@ -61,6 +61,7 @@ def test_each_quantity_has_panels_by_unit_with_its_columns(what, run):
     assert [axes.get_yscale() for axes in figure.axes].count("log") == (what == "drift")
 
 
+@pytest.mark.slow
 def test_several_quantities_share_the_time(run):
     figure = run.plot("coordinates", "energy", "drift")
     coordinates = len({column.unit for column in columns(run, "coordinates")})
@@ -74,6 +75,7 @@ def test_several_quantities_share_the_time(run):
             assert box.get_window_extent().x0 >= axes.get_window_extent().x1
 
 
+@pytest.mark.slow
 def test_quantities_of_the_whole_share_a_panel_where_they_have_one_unit(four_bar):
     (axes,) = four_bar.plot("energy", "kinetic", "potential").axes
     assert legend(axes) == ["energy", "kinetic", "potential"]
@@ -159,6 +161,7 @@ def test_mistakes(what, options, words, four_bar):
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
+@pytest.mark.slow
 def test_formats(four_bar, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     heads = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
@@ -174,6 +177,7 @@ def test_formats(four_bar, tmp_path, monkeypatch):
         four_bar.plot("energy", path="folder.png")
 
 
+@pytest.mark.slow
 def test_without_names_it_is_the_picture_of_plot_run(four_bar, tmp_path):
     plot_run(four_bar, tmp_path / "a.png")
     figure = four_bar.plot(path=tmp_path / "b.png")
@@ -184,6 +188,7 @@ def test_without_names_it_is_the_picture_of_plot_run(four_bar, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_names_with_any_signs(tmp_path):
     body = vi.Body.rod("_b$1$_", (0, 0, 0), (1, 0, 0), 1.0)
     joint = vi.Revolute("_j$\\x$", "world", "_b$1$_", point=(0, 0, 0), axis=(0, 1, 0))
@@ -250,6 +255,7 @@ def test_reduced_runs_are_drawn_alike():
     assert len(figure.axes) >= 4
 
 
+@pytest.mark.slow
 def test_notebooks_show_figures_by_themselves(four_bar):
     for figure in (four_bar.plot(), four_bar.plot(MECHANISM), four_bar.mechanism.plot()):
         assert figure._repr_png_().startswith(b"\x89PNG")

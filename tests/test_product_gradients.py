@@ -19,6 +19,7 @@ def screwed(**screw):
     return dataclasses.replace(plain, joints=joints)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_screw(rng, order):
     mechanism = screwed()
@@ -28,6 +29,7 @@ def test_a_screw(rng, order):
     assert abs(found["screw.lead"]) > 1e-3
 
 
+@pytest.mark.slow
 def test_a_screw_and_impacts(rng):
     """A stop is met twice, once it is held; the instants move with the lead too."""
     for restitution in (0.5, 0.0):
@@ -37,6 +39,7 @@ def test_a_screw_and_impacts(rng):
         check(mechanism, ["screw.lead", "screw.axis", "link 1.mass"], rng, 0.06, state=state, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["SplineSurface", "Composite"])
 def test_loops(kind, rng):
     """A loop that a product closes; its start is assembled anew for each number."""
@@ -44,6 +47,7 @@ def test_loops(kind, rng):
     check(mechanism, ["cut.point", "ball.point[0]", "right.mass", "gravity"], rng, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_track(rng):
     """The frames of a spline, by parameters of the function that makes them, at nodes on the way."""
     given = {"radius": 20.0, "height": 6.0}

@@ -234,6 +234,7 @@ def test_drive_of_a_prescribed_screw():
     assert run.energy - run.energy[0] == pytest.approx(work, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_reduced_efforts_pass_through_a_spline():
     """A prescribed ride: the drive's work is the change of energy."""
     mechanism = vi.mechanisms.roller_coaster()
@@ -260,6 +261,7 @@ def test_reduced_accelerations_are_the_maximal_ones(rng):
         assert maximal.acceleration[0] == pytest.approx(slopes, abs=1e-4 * (1 + np.abs(slopes).max())), kind
 
 
+@pytest.mark.slow
 def test_long_rides_keep_their_energy_and_go_on_to_the_same_bits(tmp_path):
     mechanism, path = vi.mechanisms.roller_coaster(), tmp_path / "ride.h5"
     run = vi.simulate(mechanism, 20.0, 0.01)
@@ -315,6 +317,7 @@ def test_no_effort_along_a_spline():
         vi.Mechanism("driven", mechanism.bodies, mechanism.joints, forces=[motor])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", [name for name, kind in INTEGRATORS.items() if kind.fixed])
 def test_order_in_reduced_coordinates_on_a_loop_that_a_product_closes(integrator, rng):
     mechanism, order, T = loop(rng, "Composite"), INTEGRATORS[integrator].order, 0.2

@@ -314,6 +314,7 @@ def test_loads_are_kept_with_the_nodes_and_in_the_file(kind, every, tmp_path):
     np.testing.assert_array_equal(read.reactions["joint 2"].force, run.reactions["joint 2"].force)
 
 
+@pytest.mark.slow
 def test_loads_of_a_run_that_went_on(tmp_path):
     def stop(done, steps):
         if done > 20:

@@ -91,6 +91,7 @@ def test_a_file_that_appears_while_the_run_starts_is_kept(simulate, pendulum, tm
     assert path.read_text() == "another run"
 
 
+@pytest.mark.slow
 def test_the_command_replaces_by_force(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     argv = ["run", "double_pendulum", "-o", "run.h5", "--duration"]
@@ -124,6 +125,7 @@ def test_tables_have_a_way_of_their_own(simulate, pendulum, tmp_path, capsys):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run.h5", "run.H5", "run.hdf5", "run.HDF5"])
 def test_names_of_runs(simulate, pendulum, tmp_path, name, capsys):
     run = simulate(pendulum, 0.1, output=tmp_path / name)
@@ -185,6 +187,7 @@ def test_where_nothing_fits_no_every_is_told(simulate, pendulum, tmp_path, free)
         assert "every" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_counts_what_is_to_come(simulate, pendulum, tmp_path, free):
     path = tmp_path / "run.h5"
     simulate(pendulum, 9.0, output=path)
@@ -198,6 +201,7 @@ def test_a_run_that_goes_on_counts_what_is_to_come(simulate, pendulum, tmp_path,
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_file_that_is_replaced_makes_room(simulate, pendulum, tmp_path, free):
     path = tmp_path / "run.h5"
     simulate(pendulum, 10.0, output=path)
@@ -307,6 +311,7 @@ def check_layout(run):
     assert found["status"] == run.status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stopped", [False, True])
 def test_files_are_read_by_what_the_page_says(simulate, tmp_path, monkeypatch, stopped):
     monkeypatch.chdir(tmp_path)

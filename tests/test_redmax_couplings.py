@@ -29,6 +29,7 @@ def test_both_formulations_agree(name):
     assert ((ratio > 3.6) & (ratio < 4.4) | (np.array(errors[0]) < 1e-9)).all(), ratio
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "bdf1", "bdf2", "sdirk2"])
 def test_couplings_in_steps_of_one_size(integrator):
     mechanism = pair(gear())
@@ -44,6 +45,7 @@ def test_couplings_in_steps_of_one_size(integrator):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["function", pytest.param("array", marks=pytest.mark.slow)])
 def test_prescribed_motions(how):
     t = 0.01 * np.arange(401)
@@ -60,6 +62,7 @@ def test_prescribed_motions(how):
     assert np.abs(run.force["drive"] - red.force["drive"])[2:-2].max() < 2e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "bdf1", "bdf2", "sdirk2"])
 def test_driven_gears_in_steps_of_one_size(integrator):
     """The motion is given; what it takes, of the drive and between the teeth, is as in the variational form."""
@@ -84,6 +87,7 @@ def test_wrong_requests_are_named():
         vi.redmax.simulate(driven(np.zeros(11)), 0.1)
 
 
+@pytest.mark.slow
 def test_couplings_are_hyper_reduced_coordinates():
     """A chain whose angles are all the same: J^T M J with the chained Jacobian (DIFF eqs. 2.88 to 2.90), by hand."""
     chain = vi.mechanisms.n_pendulum(n=5)

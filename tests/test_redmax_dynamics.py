@@ -103,6 +103,7 @@ def test_prescribed_loads_and_forces_reach_the_bodies(rng):
 # ---------------------------------------------------------------------------------------- against others
 
 
+@pytest.mark.slow
 def test_against_the_independent_reference(rng):
     for mechanism in (random_tree(rng, 3, LOWER, floating=True), build("three_link_loop")):
         state = random_velocity_state(rng, mechanism)
@@ -127,6 +128,7 @@ STEPS = 100
 FINER = {"governor": 4, "klann_leg": 4, "spinning_top": 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if k % 3 else []) for k, name in enumerate(vi.mechanisms.NAMES)]
 )
@@ -198,6 +200,7 @@ def test_runs_do_not_depend_on_the_chart(integrator):
         assert np.abs(run.energy - run.energy[0]).max() < (1e-8 if integrator == "dop853" else 0.05) * run.energy[0]
 
 
+@pytest.mark.slow
 def test_gaps_close_at_the_rate_of_baumgarte():
     mechanism = build("four_bar")
     reduced = vi.redmax.reduced_state(mechanism, mechanism.state())
@@ -207,6 +210,7 @@ def test_gaps_close_at_the_rate_of_baumgarte():
     assert drift[2] / drift[0] == pytest.approx(11 * np.exp(-10), rel=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "T"), [("minitaur_leg", 0.25), pytest.param("rhombus_chain", 1.0, marks=pytest.mark.slow)]
 )

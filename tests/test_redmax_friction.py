@@ -26,6 +26,7 @@ def revolute(axis=(0, 1, 0)):
     return vi.Revolute("joint", "world", "body", point=(0, 0, 0), axis=axis)
 
 
+@pytest.mark.slow
 def test_wheel_slows_down_evenly_and_stops():
     mechanism = one_body(revolute())
     inertia, torque = mechanism.bodies[0].inertia[1, 1], PIN * 0.3 * 0.05 * 2.0 * GRAVITY
@@ -112,6 +113,7 @@ def test_spherical_pendulum_comes_to_rest_off_its_lowest_point():
 # ---------------------------------------------------------------------------------------- reactions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", pytest.param("four_bar", marks=pytest.mark.slow)])
 def test_dissipation_is_that_of_the_reactions(name):
     """For small friction: the power that the maximal form's reactions, without friction, ask for."""
@@ -146,6 +148,7 @@ def test_four_bar_loses_its_energy_to_its_joints_and_sticks():
     assert np.abs(run.energy_balance).max() < 0.1 * run.kinetic.max()
 
 
+@pytest.mark.slow
 def test_with_a_stop_springs_and_dampers():
     """A pendulum with friction that leans on a stop: pressures from everything that its joint transmits."""
     body = vi.Body.box("body", (0.1, 0.1, 1.0), 1.0, position=(0.0, 0.0, -0.5))
@@ -209,6 +212,7 @@ def test_force_in_a_bearing_that_turns_and_slides():
     assert run.angular_acceleration[1:, 0, 2] == pytest.approx(-torque / ball.bodies[0].inertia[2, 2], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_stop_far_away_changes_nothing():
     plain = vi.mechanisms.four_bar()
     friction = vi.JointCoulombFriction("friction", joint="crank pivot", coefficient=0.4, radius=0.05)
@@ -220,6 +224,7 @@ def test_a_stop_far_away_changes_nothing():
     assert runs[1].position == pytest.approx(runs[0].position, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_accelerations_see_the_friction():
     """In the joints of a loop, one of them cut: differences of the velocities."""
     plain = vi.mechanisms.four_bar()

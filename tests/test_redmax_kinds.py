@@ -45,6 +45,7 @@ def block(*contacts, **start):
     return mechanism, mechanism.state(**start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "bdf2", "radau"])
 def test_block_slides_to_rest_on_the_ground(integrator):
     """x = v^2 / (2 mu g), and the block sinks by m g / (4 k)."""
@@ -64,6 +65,7 @@ def test_block_slides_to_rest_on_the_ground(integrator):
 # ---------------------------------------------------------------------------------------- a body's prescribed motion
 
 
+@pytest.mark.slow
 def test_tip_of_an_arm_follows_a_circle():
     """Prescribed in maximal coordinates: a carrier with a prescribed motion, to which the arm closes a loop."""
     first = vi.Body.box("first", (1.0, 0.1, 0.1), 1.0, position=(0.5, 0, 0))

@@ -36,6 +36,7 @@ def test_recursion_is_the_matrix_solution(rng):
                 assert found[tree.columns[name]] == pytest.approx(motion(0.3)[2])
 
 
+@pytest.mark.slow
 def test_a_run_drives_itself_as_it_was_driven():
     """The efforts that a prescribed motion takes, given to a motor, bring the same motion about."""
     mechanism = vi.mechanisms.double_pendulum()
@@ -103,6 +104,7 @@ def start_and_swing(rng, mechanism, count):
     return state, {name: motion(reduced.q[columns[name]], reduced.qdot[columns[name]]) for name in names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ORDERS)
 @pytest.mark.parametrize("closed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_order_in_steps_of_one_size(integrator, closed):
@@ -124,6 +126,7 @@ def test_order_in_steps_of_one_size(integrator, closed):
     assert np.log2(np.divide(*found)) == pytest.approx(np.full(len(found[0]), ORDERS[integrator]), abs=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "bdf2"])
 def test_a_driven_ball_beyond_one_turn(integrator):
     """Its rotation vector stays the given one, longer than those that charts have."""

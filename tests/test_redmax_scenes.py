@@ -35,6 +35,7 @@ CONTINUOUS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", CONTINUOUS)
 def test_continuous_equations(given):
     mechanism, start = redmax_scenes.build(given)

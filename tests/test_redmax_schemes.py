@@ -27,6 +27,7 @@ def errors(mechanism, integrator, exact, T, steps, **start):
     return np.array(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ORDERS)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if k % 2 else []) for k, name in enumerate(CASES)]
@@ -50,6 +51,7 @@ def test_order_on_a_random_tree(rng, integrator):
     assert slopes == pytest.approx(np.full(2, ORDERS[integrator]), abs=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ORDERS)
 def test_work_and_dissipation_balance(integrator):
     mechanism = vi.mechanisms.governor()
@@ -100,6 +102,7 @@ def step_to(t, state):
     return 0.8 + 0.3 * np.sin(4.0 * t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["rk45", "dop853", "radau"])
 def test_integral_gain_with_error_control(integrator):
     """Against the closed equations of a pendulum, by another program, at nodes that the integrator chooses."""
@@ -123,6 +126,7 @@ def test_integral_gain_with_error_control(integrator):
     assert run.angular_acceleration[:, 0, 1] == pytest.approx(angular, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ORDERS)
 @pytest.mark.parametrize("stiffness", [40.0, 0.0])
 def test_order_with_an_integral_gain(integrator, stiffness):

@@ -24,6 +24,7 @@ def chain(restitution, n=6, lower=-0.5, upper=0.5):
     return vi.Mechanism("chain", plain.bodies, plain.joints, forces=stops)
 
 
+@pytest.mark.slow
 def test_ball_follows_the_geometric_decay():
     e, fall = 0.5, np.sqrt(2 / GRAVITY)
     errors = []
@@ -65,6 +66,7 @@ def test_converges_to_the_variational_integrator(restitution):
     assert errors[2] < 0.7 * errors[1] < 0.5 * errors[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("joint", "limit"),
     [("rocker pivot", {"upper": 0.3}), pytest.param("rocker pin", {"lower": -0.3}, marks=pytest.mark.slow)],
@@ -85,6 +87,7 @@ def test_loop_converges_to_the_variational_integrator(joint, limit):
         assert (side * run.coordinates[joint]).max() < 0.3 + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_chain_with_many_stops(restitution):
     balances = []
@@ -166,6 +169,7 @@ def test_tether_carries_its_weight():
 # ---------------------------------------------------------------------------------------- with prescribed joints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("below", ["platform", "world"])
 def test_lift_pushes_its_load_up(below):
     """A platform that is moved up and down faster than things fall: the load on it leaves it and lands again."""

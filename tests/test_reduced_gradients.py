@@ -71,6 +71,7 @@ def check(mechanism, names, rng, scheme, state=None, within=1e-7, **given):
 # ---------------------------------------------------------------------------------------- the reference
 
 
+@pytest.mark.slow
 def test_the_adjoint_of_the_reference():
     """Scene 100: where the tip of two links is after a second, by constant torques."""
     given = redmax_scenes.scene("matlab-diff", 100)
@@ -163,12 +164,14 @@ def test_random_mechanisms_forwards_and_back(rng):
 # ---------------------------------------------------------------------------------------- numbers of the description
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", BACK)
 def test_numbers_of_a_tree(rng, scheme):
     names = ["gravity", "link 1.mass", "link 2.inertia", "link 2.position", "joint 2.point", "joint 1.axis"]
     check(vi.mechanisms.double_pendulum(), names, rng, scheme)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO)
 def test_numbers_of_a_loop(rng, scheme):
     """Three hinges are redundant with the fourth; in the plane they stay closed."""
@@ -196,6 +199,7 @@ def test_numbers_of_the_catalogue(rng, name, scheme):
     check(mechanism, names, rng, scheme, within=1e-4 if (name, scheme) == ("bennett", "bdf1") else 1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in FEW else pytest.mark.slow) for name in SAMPLES]
@@ -213,6 +217,7 @@ def test_numbers_of_forces(rng, name, scheme):
     check(mechanism, names, rng, scheme, state, within)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO)
 def test_integral_gains(rng, scheme):
     servo = vi.JointServo("servo", joint="joint 2", target=0.8, stiffness=40.0, damping=6.0, integral=300.0)
@@ -223,6 +228,7 @@ def test_integral_gains(rng, scheme):
         vi.redmax.gradient(off, lambda state: 0.0, LENGTH, DT, with_respect_to=["servo.integral"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO)
 def test_inputs_with_one_value_a_node(rng, scheme):
     efforts = np.sin(np.arange(11.0))
@@ -256,6 +262,7 @@ def swing(t):
     return 0.3 * np.sin(4.0 * t), 1.2 * np.cos(4.0 * t), -4.8 * np.sin(4.0 * t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO)
 def test_prescribed_joints(rng, scheme):
     agree(vi.mechanisms.four_bar(), scheme, prescribed={"crank pivot": swing})
@@ -308,6 +315,7 @@ def random_start(mechanism, rng, size=1.0):
     return vi.redmax.ReducedState(*(size * rng.standard_normal((2, n))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", TWO)
 def test_start_of_a_tree(rng, scheme):
     mechanism = random_tree(rng, 2, kinds=("Spherical", "Universal", "Cylindrical", "Free"))
@@ -322,11 +330,13 @@ def test_start_where_a_drive_goes_on_from(rng):
     assert found["start.qdot"][0] == 0.0
 
 
+@pytest.mark.slow
 def test_start_of_couplings(rng):
     mechanism = with_forces(sample_mechanism(np.random.default_rng(1)), *SAMPLES["Gear"])
     check_start(mechanism, random_start(mechanism, rng, 0.3), rng, "bdf2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["exponential", "xyz"])
 def test_start_where_charts_change(rng, chart):
     """A rotation vector that becomes too long, or Euler angles near their singularity, within the run."""
@@ -360,6 +370,7 @@ def test_start_by_states(rng):
 # ---------------------------------------------------------------------------------------- explicit pairs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", EXPLICIT)
 def test_explicit_pairs_forwards_and_back(rng, scheme):
     for mechanism in (vi.mechanisms.tree(), vi.mechanisms.cart_pole(effort=1.0), random_tree(rng, 3)):
@@ -371,6 +382,7 @@ def test_explicit_pairs_forwards_and_back(rng, scheme):
     agree(with_forces(vi.mechanisms.double_pendulum(), driven), scheme)
 
 
+@pytest.mark.slow
 def test_numbers_by_explicit_pairs(rng):
     """At fine tolerances: differences of runs have steps of their own."""
     servo = vi.JointServo("servo", joint="joint 2", target=0.8, stiffness=40.0, damping=6.0, integral=300.0)
@@ -399,6 +411,7 @@ def test_inputs_and_drives_by_explicit_pairs(rng):
           prescribed={"joint 1": swing})  # fmt: skip
 
 
+@pytest.mark.slow
 def test_start_by_explicit_pairs(rng):
     mechanism = vi.mechanisms.free_body()
     turned = vi.redmax.ReducedState(np.array([0.1, 0.2, 0.3, 4.69, 0.2, 0.1]), np.array([1.0, 2.0, 3.0, 5.0, 9.0, 1.0]))
@@ -406,6 +419,7 @@ def test_start_by_explicit_pairs(rng):
     check_start(mechanism, turned, rng, "dop853", within=1e-6, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_all_schemes_go_to_the_same_gradient(rng):
     mechanism = vi.mechanisms.double_pendulum()
     objective = objective_of(mechanism, rng)
@@ -422,6 +436,7 @@ def test_all_schemes_go_to_the_same_gradient(rng):
 # ---------------------------------------------------------------------------------------- the maximal form
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "start"),
     [
@@ -472,6 +487,7 @@ def test_start_agrees_with_the_maximal_form(rng):
 # ---------------------------------------------------------------------------------------- objectives
 
 
+@pytest.mark.slow
 def test_several_times(rng):
     mechanism = vi.mechanisms.double_pendulum()
     target = rng.standard_normal((4, 2, 3))
@@ -509,6 +525,7 @@ def test_own_derivative_of_the_objective():
 # ---------------------------------------------------------------------------------------- rest, and what has none
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [pytest.param(0.0, marks=pytest.mark.slow), np.pi / 2, np.pi])
 @pytest.mark.parametrize("rest", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_at_rest_and_aligned(angle, rest):
@@ -584,6 +601,7 @@ def test_a_step_that_cannot_be_done(monkeypatch):
         vi.redmax.gradient(vi.mechanisms.double_pendulum(), lambda state: 0.0, 1.0, 0.1, with_respect_to="start")
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page():
     page = (Path(__file__).parents[1] / "docs" / "redmax.md").read_text()
     names: dict = {}

@@ -80,6 +80,7 @@ def catalogue():
             yield pytest.param(mechanism, name, marks=[] if fast else pytest.mark.slow, id=f"{mechanism}-{name}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "integrator"), [*catalogue()])
 def test_catalogue_stops_and_goes_on(mechanism, integrator, tmp_path):
     mechanism = getattr(vi.mechanisms, mechanism)()
@@ -89,6 +90,7 @@ def test_catalogue_stops_and_goes_on(mechanism, integrator, tmp_path):
     check(mechanism, duration, tmp_path / "run.h5", dt=0.002, integrator=integrator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", [name for name, kind in INTEGRATORS.items() if not kind.fixed])
 @pytest.mark.parametrize("every", [1, 3])
 def test_nodes_of_the_integrator_itself(integrator, every, tmp_path):
@@ -222,6 +224,7 @@ vi.redmax.simulate(vi.mechanisms.{name}(), {duration}, dt=0.01, every=2, integra
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "integrator"), [("double_pendulum", "dop853"), ("four_bar", "bdf2")])
 def test_killed_run_is_readable_and_goes_on_to_the_same_bits(name, integrator, tmp_path):
     path = tmp_path / "run.h5"
@@ -268,6 +271,7 @@ def test_file_gives_the_same_answers(tmp_path):
         assert np.array_equal(read.rates[name], run.rates[name])
 
 
+@pytest.mark.slow
 def test_resume_refuses_another_run(tmp_path):
     path, mechanism = tmp_path / "run.h5", vi.mechanisms.four_bar()
     options = {"dt": 0.01, "integrator": "rk45"}
@@ -375,6 +379,7 @@ def test_command_runs_describes_and_draws(integrator, folder, capsys):
     assert not list(folder.glob("*.resume"))
 
 
+@pytest.mark.slow
 def test_run_that_knows_no_step_is_described_and_drawn(folder, capsys):
     vi.redmax.simulate(vi.mechanisms.four_bar(), 0.1, output="run.h5")
     assert main(["info", "run.h5"]) == 0

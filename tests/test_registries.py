@@ -41,6 +41,7 @@ def test_scheme_by_name(name):
     assert vi.load("other.h5").position.tobytes() == by_name.position.tobytes()
 
 
+@pytest.mark.slow
 def test_two_schemes_of_one_order(monkeypatch):
     """Two half steps beside the default of order 2: another run, which a resume tells apart."""
     other = dataclasses.replace(SCHEMES["rattle"], name="halves", stages=np.array([0.5, 0.5]))
@@ -69,6 +70,7 @@ def test_unknown_names(capsys):
         assert all(name in words for name in known)
 
 
+@pytest.mark.slow
 def test_an_integrator_more_is_one_class(monkeypatch):
     """An implicit midpoint rule, as a user would write it: by the stage and back."""
 

@@ -95,6 +95,7 @@ def assert_same_motion(closed, tree, state, integrator, tolerance=1e-9):
         np.testing.assert_allclose(*(getattr(run, name) for run in runs), atol=tolerance, err_msg=integrator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_loops_that_repeat_the_tree_change_nothing(case, rng):
     """In any integrator; the variational integrator is of second order with them as it is without."""

@@ -241,6 +241,7 @@ def test_on_unresolved_says_what_to_do():
         vi.simulate(chain, 1.0, 0.01, on_unresolved="shout")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_run_that_stopped_finds_the_same_steps(tmp_path, every):
     chain, path = ten_links(), tmp_path / "run.h5"
@@ -288,6 +289,7 @@ def judged(seeds, *steps):
     return found
 
 
+@pytest.mark.slow
 def test_jumps_of_the_energy_are_told_and_quiet_runs_are_not():
     found = judged(range(24), 0.01)
     assert sum(truth == "wrong" for truth, _, _ in found) >= 3

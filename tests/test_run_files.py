@@ -72,6 +72,7 @@ def check_stopped_for_space(path, done):
     return left
 
 
+@pytest.mark.slow
 def test_full_disk_stops_the_run_and_keeps_what_was_written(small_disk):
     path = small_disk / "run.h5"
     left = check_stopped_for_space(path, in_process(OUT_OF_SPACE.format(duration=50.0, full=True), path))
@@ -81,6 +82,7 @@ def test_full_disk_stops_the_run_and_keeps_what_was_written(small_disk):
     assert [other.name for other in small_disk.iterdir()] == ["run.h5"]
 
 
+@pytest.mark.slow
 def test_largest_file_that_a_process_may_write(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -222,6 +224,7 @@ def test_many_kills(tmp_path, rng, name, formulation, order):
     assert check_kills(tmp_path / "run.h5", rng, 20, name, formulation, order) > 10
 
 
+@pytest.mark.slow
 def test_kill_while_the_file_is_made_leaves_none_or_a_whole_one(tmp_path, monkeypatch):
     """What is beside the output before it is put in place is no run file of that name."""
     seen = []
@@ -262,6 +265,7 @@ def test_interrupts_are_never_lost(tmp_path, number, keyboard):
         assert vi.load(path).status == -1
 
 
+@pytest.mark.slow
 def test_interrupt_while_a_checkpoint_is_written_is_as_a_kill(tmp_path, monkeypatch):
     """Whatever ends a write in its middle: the file is whole up to the block before, and goes on."""
     path, arrays, count = tmp_path / "run.h5", Checkpoint.arrays, []
@@ -287,6 +291,7 @@ def test_interrupt_while_a_checkpoint_is_written_is_as_a_kill(tmp_path, monkeypa
     assert same(run(path, 50.0, resume=True), whole(50.0))
 
 
+@pytest.mark.slow
 def test_file_modes_stay_and_read_only_files_too(tmp_path):
     path = tmp_path / "run.h5"
     run(path)
@@ -379,6 +384,7 @@ def test_memory_does_not_grow_with_the_length_of_a_run(tmp_path, name):
     assert peaks[1] - peaks[0] < most * 60_000 * 30, peaks
 
 
+@pytest.mark.slow
 def test_large_runs_are_read_when_asked_for(tmp_path, monkeypatch):
     path = tmp_path / "run.h5"
     held = run(path, 20.0)

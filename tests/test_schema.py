@@ -62,6 +62,7 @@ def test_the_catalogue_is_allowed(tmp_path, name):
     VALIDATOR.validate(json.loads((tmp_path / "m.json").read_text()))
 
 
+@pytest.mark.slow
 def test_every_joint_and_force_is_allowed(rng, tmp_path):
     for name, data in originals().items():
         assert allowed(data), name

@@ -231,6 +231,7 @@ def check_against_linear_systems(mechanism, state, order, rng, to):
     assert by_u == pytest.approx(found.xu.T @ dx + found.uu @ du, abs=1e-9 * size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_differences_of_linear_systems(rng, name):
     check_against_linear_systems(*moving(rng, name), 2, rng, 2e-9)

@@ -96,6 +96,7 @@ def test_a_run_with_dt_auto_says_what_was_chosen(capsys):
     assert vi.simulate(pendulum(), 5.0, dt="auto").settings["chosen"]["energy_error"] == 1e-4
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_the_step_chosen_for_it(tmp_path, capsys):
     path = tmp_path / "run.h5"
     first = vi.simulate(pendulum(), 1.0, dt="auto", energy_error=1e-6, output=path)
@@ -125,6 +126,7 @@ def test_hard_stops_are_left_to_the_schemes_that_know_them():
         vi.choose_step(mechanism, 3.0, order=4)
 
 
+@pytest.mark.slow
 def test_work_counts_where_energy_does_not_stay():
     damper = vi.TorsionSpring("spring", joint="pivot", stiffness=8.0, damping=0.4)
     motor = vi.Motor("motor", joint="pivot", effort=lambda t, state: 2.0 * np.sin(5 * t))
@@ -145,6 +147,7 @@ def test_what_rests_or_keeps_its_energy_at_any_step_is_still_resolved():
     assert found.dt * fastest <= 0.5
 
 
+@pytest.mark.slow
 def test_a_fast_spring_is_seen():
     """1000 times as fast as the pendulum, at rest at the start but for its swing."""
     bodies = [*pendulum().bodies, vi.Body.sphere("ball", radius=0.01, mass=0.1, position=(0, 0, -1.0))]
@@ -195,6 +198,7 @@ def test_inputs_with_one_value_a_node_are_refused():
         vi.redmax.simulate(pendulum(), 1.0, 0.01, energy_error=1e-5)
 
 
+@pytest.mark.slow
 def test_the_command_chooses(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     command = ["run", "double_pendulum", "--duration", "2", "--dt", "auto", "--energy-error", "1e-5"]

@@ -110,6 +110,7 @@ def test_a_vector_is_asked_for_by_its_part():
     assert found.slope == pytest.approx(-2 * G)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("driven", ["loads", "lift", "reduced"])
 def test_trends_of_large_runs_are_read_part_by_part(tmp_path, monkeypatch, driven):
     """No array of the bodies is ever read as a whole, and the numbers are the same to the bit."""

@@ -52,6 +52,7 @@ def test_exponent_of_an_unstable_equilibrium_in_closed_form(name):
     assert found.convergence[-1] == pytest.approx(found.exponent, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_neighbours_start_at_the_time_of_the_run():
     """A torque along the angle that sets in after two seconds: nothing grows before, at a known rate after."""
     body = vi.Body.box("bar", (0.1, 0.1, 1.0), 1.0, position=(0, 0, -0.5))

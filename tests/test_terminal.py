@@ -50,6 +50,7 @@ CLOSED_SLOW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [*CLOSED, *(pytest.param(line, marks=pytest.mark.slow) for line in CLOSED_SLOW)])
 def test_a_closed_pipe_is_no_error(line):
     if "r.h5" in line and " -o " not in line:

@@ -166,6 +166,7 @@ def test_the_counter_sees_code_only():
     assert names.imports == {"varint.model.joints", "varint.model.joints.Prismatic"}
 
 
+@pytest.mark.slow
 def test_the_counter_finds_a_second_file():
     sources = {"a.py": names_in('KEYS = {"euler": 1, "bdf1": 2}'), "b.py": names_in('fast = kind == "euler"')}
     assert files_of_key("euler", sources) == {"a.py", "b.py"}

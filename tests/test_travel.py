@@ -116,6 +116,7 @@ def fails(formulation):
         return vi.redmax.simulate(pendulum, 0.2, dt=0.1, integrator="bdf1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["maximal", "reduced"])
 def test_a_run_that_fails_in_a_worker_tells_where(formulation, elsewhere):
     with pytest.raises(vi.ConvergenceError) as here:
@@ -175,6 +176,7 @@ def test_results_travel(what):
         assert same(way(before), before)
 
 
+@pytest.mark.slow
 def test_a_run_in_a_file_travels_without_it(tmp_path, monkeypatch, rng):
     monkeypatch.setattr("varint.io.run_reader.HELD", 0)  # read array by array
     run = vi.simulate(force_samples.coupled_everywhere(rng), 0.1, 0.01, output=tmp_path / "run.h5")
@@ -205,6 +207,7 @@ def simulated(mechanism):
     return vi.simulate(mechanism, 0.2, 0.01), vi.redmax.simulate(mechanism, 0.2, dt=0.01)
 
 
+@pytest.mark.slow
 def test_a_mechanism_gives_the_same_bits_in_another_process(elsewhere):
     """Both ways: a mechanism goes there, trajectories come back and answer for themselves."""
     mechanism = build()

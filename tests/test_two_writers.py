@@ -95,6 +95,7 @@ def test_threads_do_not_share_a_file_either(tmp_path):
     assert same(vi.load(path), first)
 
 
+@pytest.mark.slow
 def test_threads_with_files_of_their_own(tmp_path):
     with ThreadPoolExecutor(4) as pool:
         runs = list(pool.map(lambda k: run(tmp_path / f"run{k % 8}.h5", 0.2 + 0.1 * k), range(8)))
