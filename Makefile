@@ -14,7 +14,7 @@ demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 test: $(READY)  ## the fast tests
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
-test-slow: $(READY)  ## the others, some fifteen minutes
+test-slow: $(READY)  ## the others, some twenty minutes
 	$(BIN)/python -m pytest -q -m "slow and not long" $(WORKERS)
 
 test-long: $(READY)  ## before a release: more kills, more cases, longer runs

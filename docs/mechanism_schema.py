@@ -7,7 +7,7 @@ from inspect import Parameter
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import varint as vi
-from varint.io.body_data import OF_BODIES, SHAPES, holds_bodies, own_parameters
+from varint.io.body_data import DENSITY, OF_BODIES, SHAPES, holds_bodies, own_parameters
 from varint.io.mechanism_data import SCHEMA
 from varint.model.forces import FORCES, Force
 from varint.model.joints import REGISTRY, Joint
@@ -90,12 +90,16 @@ def _body() -> dict:
     for shape, parameters in SHAPES.items():
         beside = {name: parameter for name, parameter in parameters.items() if name in OF_BODIES}
         needed = [name for name, parameter in beside.items() if _is_needed(parameter)]
-        ways.append({"required": [*needed, shape], "propertyNames": {"enum": [*beside, shape]}})
+        for amount in ("mass", DENSITY) if DENSITY in parameters else ():
+            keys = [*(name for name in beside if name != "mass"), amount, shape]
+            ways.append({"required": [*needed, amount, shape], "propertyNames": {"enum": keys}})
+        if DENSITY not in parameters:
+            ways.append({"required": [*needed, shape], "propertyNames": {"enum": [*beside, shape]}})
     shapes = {shape: _shape(shape) for shape in SHAPES}
     return {
         "description": _sentence(vi.Body),
         **plain,
-        "properties": {**plain["properties"], **shapes},
+        "properties": {**plain["properties"], DENSITY: NUMBER, **shapes},
         "required": ["name"],
         "oneOf": ways,
     }

@@ -84,6 +84,7 @@ def test_displaced_mechanisms_come_back(name, rng):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @every_mechanism
 def test_displaced_mechanisms_come_back_nearly_always(name, rng):
     assert assembled(name, rng, 100, 0.2) >= 95

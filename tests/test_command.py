@@ -300,7 +300,7 @@ def test_module_is_the_command():
     [
         (["info", "-p", "n=3"], "none is named: leave out -p"),
         (["info", "run.h5", "-p", "n=3"], "'run.h5' is a run: leave out -p"),
-        (["info", "m.json", "-p", "n=3"], "'m.json' is a file"),
+        (["info", "m.json", "-p", "n=3"], "'m.json' has no parameters"),
         (["run", "n_pendulum", "-p", "n=3", "-p", "n=4"], "parameter 'n' is given twice"),
         (["compare", "n_pendulum", "-p", "n=3", "-p", "n=4"], "parameter 'n' is given twice"),
         (["run", "tree", "--force"], "--force replaces files: it needs -o, --plot or --csv"),

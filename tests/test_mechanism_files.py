@@ -231,14 +231,15 @@ EYE = np.eye(3).tolist()
 WRONG_SHAPES = {
     "two": ({"box": [1, 1, 1], "sphere": 0.1, "mass": 1.0}, "a body has one shape, got 'box' and 'sphere'"),
     "an inertia": ({"box": [1, 1, 1], "inertia": EYE, "mass": 1.0}, "'inertia' follows from the shape, 'box'"),
-    "no mass": ({"box": [1, 1, 1]}, "'mass' missing"),
+    "no mass": ({"box": [1, 1, 1]}, "needs mass or density, one of the two, got neither"),
     "no length": ({"cylinder": {"radius": 0.1}, "mass": 1.0}, "'length' of 'cylinder' missing"),
     "a number for two": ({"cylinder": 0.1, "mass": 1.0}, "cylinder must be an object with radius, length, got 0.1"),
     "a list for two": ({"cylinder": [0.1, 1], "mass": 1.0}, "cylinder must be an object with radius, length, got [0.1"),
     "misspelt size": ({"sphere": {"radus": 0.1}, "mass": 1.0}, "sphere: unknown key 'radus'; did you mean 'radius'?"),
     "misspelt shape": ({"spere": 0.1, "mass": 1.0}, "unknown key 'spere'; did you mean 'sphere'?"),
     "mass inside": ({"sphere": {"radius": 0.1, "mass": 1.0}}, "sphere: unknown key 'mass'"),
-    "density": ({"sphere": 0.1, "density": 1.0}, "unknown key 'density'"),
+    "density": ({"sphere": 0.1, "density": 1.0, "mass": 1.0}, "needs mass or density, one of the two, got both"),
+    "density without a shape": ({"mass": 1.0, "density": 1.0}, "density needs a shape"),
     "name inside": ({"sphere": {"radius": 0.1, "name": "c"}, "mass": 1.0}, "sphere: unknown key 'name'"),
     "no size": ({"sphere": {}, "mass": 1.0}, "'radius' of 'sphere' missing"),
     "nothing": ({"sphere": None, "mass": 1.0}, "radius of body 'b' must be a number, got None"),
@@ -442,12 +443,14 @@ def test_the_catalogue_comes_back_to_the_bit(tmp_path, name):
 @pytest.mark.parametrize("name", ["m.yaml", "m", "m.JSONX", ".json.urdf"])
 def test_suffixes_that_are_not_known_are_refused(tmp_path, name):
     path = tmp_path / name
-    with pytest.raises(vi.FileError, match=r"cannot write .*: files of mechanisms that can be written end in \.json$"):
+    with pytest.raises(
+        vi.FileError, match=r"cannot write .*: files of mechanisms that can be written end in \.json or \.toml$"
+    ):
         vi.save_mechanism(vi.mechanisms.double_pendulum(), path)
     assert not path.exists()
     path.write_text(json.dumps(PENDULUM))
     with pytest.raises(
-        vi.FileError, match=r"cannot read .*: files of mechanisms that can be read end in \.json or \.py"
+        vi.FileError, match=r"cannot read .*: files of mechanisms that can be read end in \.json or \.py or \.toml"
     ):
         vi.load_mechanism(path)
 

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from varint.cli import analyse, compare, ensemble, info, plot, run
+from varint.cli import analyse, compare, convert, ensemble, info, plot, run
 from varint.cli.common import stdout_console
 from varint.cli.facts import Report, json_line
 from varint.cli.parser import Parser, UsageError, parse
@@ -126,7 +126,7 @@ def _parser() -> tuple[Parser, dict[str, Parser]]:
     parser.add_argument("--traceback", action="store_true", help="show where in the code an error was raised")
     parser.set_defaults(quiet=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for command in (run, info, plot, compare, ensemble, analyse):
+    for command in (run, info, plot, compare, ensemble, analyse, convert):
         command.add_parser(commands)
     for name, own in commands.choices.items():
         # no default, which would undo what stands before the command

@@ -26,7 +26,7 @@ def add_mechanism(parser: ArgumentParser, what: str, **options: Any) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="parameter of a mechanism of the catalogue, as often as needed; values are Python literals or text",
+        help="parameter of a mechanism of the catalogue or a file, as often as needed; Python literals or text",
     )
 
 
@@ -46,7 +46,7 @@ def add_method(parser: ArgumentParser) -> None:
 def find_mechanism(name: str, parameters: list) -> "Mechanism":
     """The mechanism called ``name`` in the catalogue, or in the file of that path.
 
-    ``parameters``: texts ``KEY=VALUE`` for a mechanism of the catalogue.
+    ``parameters``: texts ``KEY=VALUE``.
     """
     from varint import load_mechanism, mechanisms
     from varint.io.formats import FORMATS
@@ -54,9 +54,7 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     if name in mechanisms.NAMES:
         return getattr(mechanisms, name)(**all_parsed(parameters))
     if Path(name).suffix in FORMATS:
-        if parameters:
-            raise ArgumentError(f"parameters are for mechanisms of the catalogue, '{name}' is a file: change it there")
-        return load_mechanism(name)
+        return load_mechanism(name, all_parsed(parameters))
     if Path(name).exists():
         raise ArgumentError(f"'{name}' is no mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
     raise ArgumentError(

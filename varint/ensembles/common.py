@@ -8,7 +8,7 @@ from varint.ensembles.figures import RESERVED
 from varint.ensembles.parameters import FUNCTIONS, OF_RUNS, TIMES, check_names, parts_of, plain
 from varint.errors import ArgumentError
 from varint.integrators.schemes import scheme
-from varint.model.checks import choice, positive, suggestion, whole_number
+from varint.model.checks import arguments_of, choice, positive, suggestion, whole_number
 from varint.model.start import check_start
 from varint.running import MOST_STEPS, checked_times
 from varint.simulation import CLOSURES, MAXIMAL
@@ -63,7 +63,7 @@ def check_members(
         if without is not None:
             raise ArgumentError(f"{name} is missing: give it for all members, or as a parameter of member {without}")
     with sources.opened(source) as build:
-        check_names(members, formulation, sources.takes(build), common)
+        check_names(members, formulation, arguments_of(build), common)
         _check_start_names(members[0], formulation, build)
 
 

@@ -1,6 +1,5 @@
 """What builds the mechanisms of an ensemble: a function, a name of the catalogue, or a file."""
 
-import inspect
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -64,18 +63,6 @@ def opened(source: Source) -> Iterator[Callable]:
                 yield build
     else:
         yield source.build
-
-
-def takes(build: Callable) -> list[str] | None:
-    """Names of its parameters; None where it takes any, or does not tell."""
-    try:
-        parameters = inspect.signature(build).parameters
-    except (ValueError, TypeError):
-        return None
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return None
-    alone = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL
-    return [name for name, parameter in parameters.items() if parameter.kind not in alone]
 
 
 def built(build: Callable, arguments: Mapping[str, Any], start: Mapping[str, Mapping]) -> tuple[Mechanism, State]:

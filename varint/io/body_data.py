@@ -10,6 +10,7 @@ from varint.model.body import Body
 from varint.model.checks import check_keys, made, shown
 
 OF_BODIES = tuple(field.name for field in fields(Body))
+DENSITY = "density"  # beside a shape, in place of its mass
 SHAPES: dict[str, Mapping[str, Parameter]] = {  # constructor to its parameters
     name: signature(getattr(Body, name)).parameters
     for name, value in vars(Body).items()
@@ -19,7 +20,7 @@ SHAPES: dict[str, Mapping[str, Parameter]] = {  # constructor to its parameters
 
 def own_parameters(shape: str) -> dict[str, Parameter]:
     """Those that say what the shape is: its sizes, points, parts."""
-    return {name: parameter for name, parameter in SHAPES[shape].items() if name not in OF_BODIES}
+    return {name: parameter for name, parameter in SHAPES[shape].items() if name not in (*OF_BODIES, DENSITY)}
 
 
 def holds_bodies(parameter: Parameter) -> bool:
@@ -33,9 +34,11 @@ def body_from_data(entry: Mapping[str, Any], place: str, one: str = "body") -> B
     Raises MechanismError, naming the body and the key.
     """
     label = label_of(entry, place, one)
-    check_keys(entry, (*OF_BODIES, *SHAPES), label)
+    check_keys(entry, (*OF_BODIES, DENSITY, *SHAPES), label)
     shapes = [key for key in entry if key in SHAPES]
     if not shapes:
+        if DENSITY in entry:
+            raise MechanismError(f"{label}: density needs a shape, one of {', '.join(SHAPES)}")
         return made(Body, entry, label)
     if len(shapes) > 1:
         raise MechanismError(f"{label}: a body has one shape, got {' and '.join(map(repr, shapes))}")

@@ -40,10 +40,11 @@ def to_data(mechanism: Mechanism) -> dict:
     }
 
 
-def from_data(data: object, what: str, line_of: Callable[[str, int], str] | None = None) -> Mechanism:
+def from_data(data: object, what: str, line_of: Callable[[str, int, str], str] | None = None) -> Mechanism:
     """The mechanism in ``data``; ``what`` names its source in errors.
 
-    ``line_of``: of a list's name and a place in it, the words ", line N" for errors; none where not given.
+    ``line_of``: of a list's name, a place in it and an error's message, the words ", line N"; none where not given.
+    The name is empty where the message is about no element.
 
     Raises MechanismError, naming the source and the body, joint or force, with its place.
     """
@@ -61,7 +62,8 @@ def from_data(data: object, what: str, line_of: Callable[[str, int], str] | None
     except MechanismError as problem:
         told = (place for place, label in _labels(elements).items() if str(problem).startswith(label))
         begins = next(told, None)
-        raise MechanismError(f"{what}{line_of(*begins) if line_of and begins else ''}: {problem}") from None
+        where = line_of(*(begins or ("", 0)), str(problem)) if line_of else ""
+        raise MechanismError(f"{what}{where}: {problem}") from None
     except RecursionError:
         raise MechanismError(f"{what}: parts of a body or a joint are nested too deep") from None
 
@@ -75,7 +77,7 @@ class _InElement(MechanismError):
     """What is wrong with an element of a list, from its line on."""
 
 
-def _listed(entries: object, which: str, line_of: Callable[[str, int], str] | None) -> list:
+def _listed(entries: object, which: str, line_of: Callable[[str, int, str], str] | None) -> list:
     """The bodies, joints or forces in ``entries``."""
     if not isinstance(entries, list):
         raise MechanismError(f"{which} must be a list, got {shown(entries)}")
@@ -86,7 +88,8 @@ def _listed(entries: object, which: str, line_of: Callable[[str, int], str] | No
             found.append(_element(entry, which, place))
         except MechanismError as problem:
             message = str(problem) if place in str(problem) else f"{place}: {problem}"
-            raise _InElement(f"{line_of(which, number) if line_of else ''}: {message}") from None
+            where = line_of(which, number, message) if line_of else ""
+            raise _InElement(f"{where}: {message}") from None
     return found
 
 

@@ -86,13 +86,14 @@ class Body(Frozen):
         cls,
         name: str,
         size: Annotated[ArrayLike, (3,)],
-        mass: float,
+        mass: float | None = None,
         *,
+        density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
     ) -> "Body":
-        """A uniform box; ``size`` (3,): its edges along body x, y, z, m."""
-        return cls._uniform(name, shapes.box, mass, (position, quat_wxyz), size=size)
+        """A uniform box of a ``mass``, kg, or a ``density``, kg/m^3; ``size`` (3,): its edges along body x, y, z, m."""
+        return cls._uniform(name, shapes.box, (mass, density), (position, quat_wxyz), size=size)
 
     @classmethod
     def cylinder(
@@ -100,13 +101,14 @@ class Body(Frozen):
         name: str,
         radius: float,
         length: float,
-        mass: float,
+        mass: float | None = None,
         *,
+        density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
     ) -> "Body":
         """A uniform cylinder along body z, m."""
-        return cls._uniform(name, shapes.cylinder, mass, (position, quat_wxyz), radius=radius, length=length)
+        return cls._uniform(name, shapes.cylinder, (mass, density), (position, quat_wxyz), radius=radius, length=length)
 
     @classmethod
     def capsule(
@@ -114,39 +116,42 @@ class Body(Frozen):
         name: str,
         radius: float,
         length: float,
-        mass: float,
+        mass: float | None = None,
         *,
+        density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
     ) -> "Body":
         """A uniform cylinder of ``length`` along body z with a half sphere on each end, m."""
-        return cls._uniform(name, shapes.capsule, mass, (position, quat_wxyz), radius=radius, length=length)
+        return cls._uniform(name, shapes.capsule, (mass, density), (position, quat_wxyz), radius=radius, length=length)
 
     @classmethod
     def sphere(
         cls,
         name: str,
         radius: float,
-        mass: float,
+        mass: float | None = None,
         *,
+        density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
     ) -> "Body":
         """A uniform ball, m."""
-        return cls._uniform(name, shapes.sphere, mass, (position, quat_wxyz), radius=radius)
+        return cls._uniform(name, shapes.sphere, (mass, density), (position, quat_wxyz), radius=radius)
 
     @classmethod
     def ellipsoid(
         cls,
         name: str,
         semi_axes: Annotated[ArrayLike, (3,)],
-        mass: float,
+        mass: float | None = None,
         *,
+        density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
     ) -> "Body":
         """A uniform ellipsoid; ``semi_axes`` (3,) along body x, y, z, m."""
-        return cls._uniform(name, shapes.ellipsoid, mass, (position, quat_wxyz), semi_axes=semi_axes)
+        return cls._uniform(name, shapes.ellipsoid, (mass, density), (position, quat_wxyz), semi_axes=semi_axes)
 
     @classmethod
     def rod(
@@ -154,8 +159,10 @@ class Body(Frozen):
         name: str,
         start: Annotated[ArrayLike, (3,)],
         end: Annotated[ArrayLike, (3,)],
-        mass: float,
+        mass: float | None = None,
         radius: float | None = None,
+        *,
+        density: float | None = None,
     ) -> "Body":
         """A uniform rod between two points (3,) of the world, body z from ``start`` to ``end``.
 
@@ -168,7 +175,8 @@ class Body(Frozen):
         length = positive(np.linalg.norm(end - start), f"length of {what}")
         radius = 0.01 * length if radius is None else radius
         quat = shapes.quat_from_z(end - start)
-        return cls.cylinder(name, radius, length, mass, position=0.5 * start + 0.5 * end, quat_wxyz=quat)
+        pose = {"position": 0.5 * start + 0.5 * end, "quat_wxyz": quat}
+        return cls.cylinder(name, radius, length, mass, density=density, **pose)
 
     @classmethod
     def mesh(
@@ -176,8 +184,9 @@ class Body(Frozen):
         name: str,
         vertices: Annotated[ArrayLike, (None, 3)],
         triangles: Annotated[ArrayLike, (None, 3)],
-        mass: float,
+        mass: float | None = None,
         *,
+        density: float | None = None,
         position: ArrayLike = ORIGIN,
         quat_wxyz: ArrayLike = UNTURNED,
     ) -> "Body":
@@ -191,8 +200,8 @@ class Body(Frozen):
         moments = shapes.mesh(vertices, triangles, what)
         quat = unit_quaternion(quat_wxyz, f"quat_wxyz of {what}")
         origin = array_of(position, (3,), f"position of {what}")
-        mass = positive(mass, f"mass of {what}")
-        bounded([mass, *origin], f"mass and position of {what}")
+        mass = _mass(mass, density, moments.volume, what)
+        bounded(origin, f"position of {what}")
         centre = origin + rotation_matrix(quat) @ moments.centre
         return cls(name, mass=mass, inertia=mass * moments.inertia, position=centre, quat_wxyz=quat)
 
@@ -234,15 +243,28 @@ class Body(Frozen):
     def _uniform(
         cls,
         name: str,
-        shape: Callable[..., np.ndarray],
-        mass: float,
+        shape: Callable[..., shapes.Moments],
+        amount: tuple[float | None, float | None],
         pose: tuple[ArrayLike, ArrayLike],
         **sizes: ArrayLike,
     ) -> "Body":
+        """``amount``: mass and density, one of them."""
         what = f"body '{check_name(name, 'a body')}'"
-        mass, (position, quat) = positive(mass, f"mass of {what}"), pose
-        bounded(mass, f"mass of {what}")
-        return cls(name, mass=mass, inertia=mass * shape(**sizes, what=what), position=position, quat_wxyz=quat)  # type: ignore[arg-type]
+        moments, (position, quat) = shape(**sizes, what=what), pose
+        mass = _mass(*amount, moments.volume, what)
+        return cls(name, mass=mass, inertia=mass * moments.inertia, position=position, quat_wxyz=quat)  # type: ignore[arg-type]
+
+
+def _mass(mass: float | None, density: float | None, volume: float, what: str) -> float:
+    """kg, of what is given by its mass or by its density, kg/m^3."""
+    if (mass is None) == (density is None):
+        given = "neither" if mass is None else "both"
+        raise MechanismError(f"{what} needs mass or density, one of the two, got {given}")
+    if density is not None:
+        mass = positive(density, f"density of {what}") * volume
+    mass = positive(mass, f"mass of {what}")  # type: ignore[arg-type]
+    bounded(mass, f"mass of {what}")
+    return mass
 
 
 def _checked_inertia(value: ArrayLike, what: str) -> np.ndarray:

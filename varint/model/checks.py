@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from inspect import Parameter
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -365,6 +365,18 @@ def function_of(value: object, what: str, error: type[VarintError] = MechanismEr
     if not callable(value):
         raise error(f"{what} must be a function, got {shown(value)}")
     return value
+
+
+def arguments_of(function: Callable) -> list[str] | None:
+    """Names of a function's parameters; None where it takes any, or does not tell."""
+    try:
+        parameters = signature(function).parameters
+    except (ValueError, TypeError):
+        return None
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return None
+    alone = Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL
+    return [name for name, parameter in parameters.items() if parameter.kind not in alone]
 
 
 def call(function: Callable, whose: str, *arguments: Any) -> Any:

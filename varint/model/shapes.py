@@ -19,40 +19,41 @@ def quat_from_z(direction: np.ndarray) -> np.ndarray:
     return quat / np.linalg.norm(quat)
 
 
-def box(size: ArrayLike, what: str) -> np.ndarray:
-    x, y, z = _lengths(size, f"size of {what}")
-    return np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) / 12
-
-
-def cylinder(radius: float, length: float, what: str) -> np.ndarray:
-    r, h = _length(radius, f"radius of {what}"), _length(length, f"length of {what}")
-    return np.diag([(3 * r * r + h * h) / 12, (3 * r * r + h * h) / 12, r * r / 2])
-
-
-def capsule(radius: float, length: float, what: str) -> np.ndarray:
-    r, h = _length(radius, f"radius of {what}"), _length(length, f"length of {what}")
-    tube, ball = h, 4 * r / 3  # volumes over pi r^2
-    across = tube * (3 * r * r + h * h) / 12 + ball * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
-    along = tube * r * r / 2 + ball * 0.4 * r * r
-    return np.diag([across, across, along]) / (tube + ball)
-
-
-def sphere(radius: float, what: str) -> np.ndarray:
-    r = _length(radius, f"radius of {what}")
-    return np.eye(3) * 0.4 * r * r
-
-
-def ellipsoid(semi_axes: ArrayLike, what: str) -> np.ndarray:
-    a, b, c = _lengths(semi_axes, f"semi_axes of {what}")
-    return np.diag([b * b + c * c, a * a + c * c, a * a + b * b]) / 5
-
-
 class Moments(NamedTuple):
     """Volume (m^3), centre (3,) and inertia per kilogram (3, 3) about the centre."""
 
     volume: float
     centre: np.ndarray
     inertia: np.ndarray
+
+
+def box(size: ArrayLike, what: str) -> Moments:
+    x, y, z = _lengths(size, f"size of {what}")
+    return _centred(x * y * z, np.array([y * y + z * z, x * x + z * z, x * x + y * y]) / 12)
+
+
+def cylinder(radius: float, length: float, what: str) -> Moments:
+    r, h = _length(radius, f"radius of {what}"), _length(length, f"length of {what}")
+    across = (3 * r * r + h * h) / 12
+    return _centred(np.pi * r * r * h, np.array([across, across, r * r / 2]))
+
+
+def capsule(radius: float, length: float, what: str) -> Moments:
+    r, h = _length(radius, f"radius of {what}"), _length(length, f"length of {what}")
+    tube, ball = h, 4 * r / 3  # volumes over pi r^2
+    across = tube * (3 * r * r + h * h) / 12 + ball * (0.4 * r * r + h * h / 4 + 3 * h * r / 8)
+    along = tube * r * r / 2 + ball * 0.4 * r * r
+    return _centred(np.pi * r * r * (tube + ball), np.array([across, across, along]) / (tube + ball))
+
+
+def sphere(radius: float, what: str) -> Moments:
+    r = _length(radius, f"radius of {what}")
+    return _centred(4 * np.pi * r**3 / 3, np.full(3, 0.4 * r * r))
+
+
+def ellipsoid(semi_axes: ArrayLike, what: str) -> Moments:
+    a, b, c = _lengths(semi_axes, f"semi_axes of {what}")
+    return _centred(4 * np.pi * a * b * c / 3, np.array([b * b + c * c, a * a + c * c, a * a + b * b]) / 5)
 
 
 def mesh(vertices: ArrayLike, triangles: ArrayLike, what: str) -> Moments:
@@ -92,6 +93,10 @@ def combine(masses: np.ndarray, centres: np.ndarray, inertias: np.ndarray) -> tu
     squares = np.einsum("ni,ni->n", arms, arms)
     steiner = np.einsum("n,ij->ij", masses * squares, np.eye(3)) - np.einsum("n,ni,nj->ij", masses, arms, arms)
     return mass, centre, inertias.sum(axis=0) + steiner
+
+
+def _centred(volume: float, principal: np.ndarray) -> Moments:
+    return Moments(volume, np.zeros(3), np.diag(principal))
 
 
 def _lengths(value: ArrayLike, what: str) -> np.ndarray:

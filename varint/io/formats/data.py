@@ -47,7 +47,7 @@ def load(path: Path) -> Mechanism:
         raise FileError(f"'{path}'{where}: {problem}") from None
     except RecursionError:
         raise FileError(f"'{path}': lists or objects are nested too deep for a mechanism") from None
-    return from_data(data, f"'{path}'", lambda which, number: _line_of_element(which, number, text))
+    return from_data(data, f"'{path}'", lambda which, number, _: _line_of_element(which, number, text))
 
 
 def save(mechanism: Mechanism, path: Path) -> None:
@@ -146,7 +146,7 @@ def _line_of_repeated(key: str, text: str) -> str:
 
 
 def _line_of_element(which: str, number: int, text: str) -> str:
-    """ ", line N", where the element of that number of the list ``which`` at the top level begins."""
+    """ ", line N", where the element of that number of the list ``which`` at the top level begins; "" of no list."""
     depth, key, count, inside = 0, "", 0, False
     for found in TOKENS.finditer(text):
         token = found.group()

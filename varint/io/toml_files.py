@@ -1,0 +1,133 @@
+"""The TOML files of a mechanism: the one that is asked for, those that it includes, and where things stand in them."""
+
+import dataclasses
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from varint.errors import FileError, MechanismError
+from varint.io.formats.base import FORMATS
+from varint.io.mechanism_data import KINDS, to_data
+from varint.io.toml_places import line_and_column, places_of
+from varint.mechanism import Mechanism
+from varint.model.checks import shown, suggestion
+
+SUFFIX = ".toml"
+PARAMETERS, INCLUDE, START = "parameters", "include", "start"
+OF_MECHANISM = tuple(field.name for field in dataclasses.fields(Mechanism))
+AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A TOML file: its tables, and where they stand. ``include``: the files that are included, in their order."""
+
+    path: Path
+    text: str
+    tables: Mapping[str, Any]
+
+    def at(self, path: Sequence[str]) -> str:
+        """ "'FILE', line N, column M", of a table or key, of the nearest that is around it, or of the file."""
+        places = places_of(self.text)
+        for size in range(len(path), 0, -1):
+            inside = [place for known, place in places.items() if known[:size] == tuple(path[:size])]
+            if inside:
+                return f"'{self.path}', {line_and_column(self.text, min(inside))}"
+        return f"'{self.path}'"
+
+    def teller(self, path: Sequence[str]) -> Callable[[str], MechanismError]:
+        """A function of a message that makes an error of it, about a key."""
+        return lambda message: MechanismError(f"{self.at(path)}: {'.'.join(path)}: {message}")
+
+    def about(self, path: Sequence[str], keys: Mapping[str, Any], message: str) -> str:
+        """`at` the key of a table that a message is about, as far as it can be told."""
+        named = [key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", message)]
+        return self.at([*path, max(named, key=len)] if named else path)
+
+
+def sources_of(path: Path) -> list[Source]:
+    """The file and those that it includes, each after what it includes. Raises FileError."""
+    found: dict[Path, Source] = {}
+    folder = path.resolve().parent
+
+    def add(path: Path, asked: str) -> None:
+        if not path.resolve().is_relative_to(folder):
+            raise FileError(f"{asked} includes '{path}', which is outside the folder '{folder}' and is not read")
+        if path.resolve() in found:
+            raise FileError(f"{asked} includes '{path}', which is there already")
+        source = _read(path) if path.suffix == SUFFIX else _other(path, asked)
+        found[path.resolve()] = source
+        given = source.tables.get(INCLUDE, [])
+        for name in [given] if isinstance(given, str) else given:
+            where = source.at([INCLUDE])
+            if not isinstance(name, str) or not name:
+                raise FileError(f"{where}: include must be the names of files, got {shown(name)}")
+            add(path.parent / name, where)
+        found[path.resolve()] = found.pop(path.resolve())
+
+    add(path, "")
+    return list(found.values())
+
+
+def _read(path: Path) -> Source:
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise FileError(f"cannot read '{path}': {reason}") from None
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as problem:
+        line = content[: problem.start].count(b"\n") + 1
+        raise FileError(f"'{path}', line {line}: not a text file in UTF-8: expected a mechanism in TOML") from None
+    try:
+        tables = tomllib.loads(text)
+    except RecursionError:
+        raise FileError(f"'{path}': lists or tables are nested too deep for a mechanism") from None
+    except ValueError as problem:
+        raise FileError(f"'{path}': {problem}") from None
+    source = Source(path, text, tables)
+    for key, value in tables.items():
+        if key not in AT_TOP:
+            raise FileError(
+                f"{source.at([key])}: unknown key {key!r}{suggestion(key, AT_TOP)}: there are {', '.join(AT_TOP)}"
+            )
+        if key in (*KINDS, PARAMETERS, START) and not isinstance(value, dict):
+            wanted = f"tables by their names, [{key}.NAME]" if key in KINDS else f"a table, [{key}]"
+            raise FileError(f"{source.at([key])}: {key} must be {wanted}, got {shown(value)}")
+        if key == INCLUDE and not isinstance(value, str | list):
+            raise FileError(f"{source.at([key])}: include must be the names of files, got {shown(value)}")
+    return source
+
+
+def _other(path: Path, asked: str) -> Source:
+    """A file of another format that is included: data alone, no script."""
+    readable = [suffix for suffix, format_ in FORMATS.items() if format_.opened is None]
+    if path.suffix not in readable:
+        known = " or ".join([SUFFIX, *readable])
+        raise FileError(f"{asked} includes '{path}': files that can be included end in {known}")
+    data = to_data(FORMATS[path.suffix].load(path))
+    named = {which: {entry.pop("name"): entry for entry in data[which]} for which in KINDS}
+    return Source(path, "", {key: named.get(key, value) for key, value in data.items()})
+
+
+def merged(sources: list[Source], *path: str, again: bool = False) -> dict[str, tuple[Any, Source]]:
+    """The table at a path of all files as one: keys to values, and the files that they stand in.
+
+    ``again``: a key may stand in several files, and the last counts; else raises FileError.
+    """
+    found: dict[str, tuple[Any, Source]] = {}
+    for source in sources:
+        table: Any = source.tables
+        for key in path:
+            table = table.get(key, {})
+        if not isinstance(table, dict):
+            raise FileError(f"{source.at(path)}: {'.'.join(path)} must be a table, got {shown(table)}")
+        for key, value in table.items():
+            if key in found and not again:
+                there = found[key][1].at([*path, key])
+                raise FileError(f"{source.at([*path, key])}: {'.'.join([*path, key])} stands in {there} already")
+            found[key] = value, source
+    return found
