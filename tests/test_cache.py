@@ -390,6 +390,7 @@ def test_what_is_compiled_is_announced_once_and_never_again(code, tmp_path):
     assert said(code, environment) == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_where_nothing_can_be_kept_each_process_says_so(tmp_path):
     (tmp_path / "file").write_text("")
@@ -401,6 +402,7 @@ def test_where_nothing_can_be_kept_each_process_says_so(tmp_path):
         assert all(line.endswith(f" s, {AGAIN} ...") for line in lines)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_damaged_files_of_the_real_kernels(tmp_path):
     """Cut to half and emptied in turn: the same bits, announced, and whole files afterwards."""

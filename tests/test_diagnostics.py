@@ -72,8 +72,11 @@ SCENES = {  # name to a function (duration, dt, options); whether it can be made
     ),
     "stops": (lambda *given, **options: reduced("euler")(stopped(), *given, **options), True),
 }
-FAST = ("wound",)
-CASES = [pytest.param(name, marks=[] if name in FAST else pytest.mark.slow) for name in SCENES]
+FAST, SHORT = ("wound",), ("reduced", "loops")
+CASES = [
+    pytest.param(name, marks=[] if name in FAST else pytest.mark.slow if name in SHORT else pytest.mark.long)
+    for name in SCENES
+]
 
 
 def check(run, fine, coarse, but=()):
@@ -403,6 +406,7 @@ print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / len
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_million_nodes_are_read_and_drawn_with_little_memory(tmp_path):
     path = tmp_path / "run.h5"

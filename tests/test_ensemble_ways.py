@@ -81,6 +81,7 @@ def stamps(folder):
     return {member.path: (member.path.stat().st_ino, member.path.stat().st_mtime_ns) for member in found}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("who", [pytest.param("group", marks=pytest.mark.long), "leader"])
 def test_kill_and_go_on(who, whole, tmp_path):

@@ -255,7 +255,7 @@ def test_every_force(rng, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [9, *(pytest.param(k, marks=pytest.mark.slow) for k in range(40) if k != 9)])
+@pytest.mark.parametrize("seed", [9, *range(4), *(pytest.param(k, marks=pytest.mark.long) for k in range(10, 40))])
 def test_random_loops(seed):
     rng = np.random.default_rng(seed)
     mechanism = random_closed(rng, int(rng.integers(4, 7)), 1)

@@ -36,6 +36,7 @@ def test_hour_of_a_chaotic_double_pendulum_shows_no_trend(joint):
     assert np.ptp(means) < 8 * scatter
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("angle", "order", "most"),

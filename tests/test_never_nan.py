@@ -93,7 +93,7 @@ def hanging(rng, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("angle", [0.0, np.pi / 2, np.pi])
+@pytest.mark.parametrize("angle", [0.0, *(pytest.param(angle, marks=pytest.mark.long) for angle in (np.pi / 2, np.pi))])
 @pytest.mark.parametrize("kind", some_fast(REGISTRY))
 def test_joints_at_rest(rng, kind, angle):
     """With all angles at zero, a quarter and half a turn: Euler angles and rotation vectors are singular there."""

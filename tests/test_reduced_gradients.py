@@ -184,7 +184,7 @@ def has_finite_forces(mechanism):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["bdf1", "bdf2"])
+@pytest.mark.parametrize("scheme", [pytest.param("bdf1", marks=pytest.mark.long), "bdf2"])
 @pytest.mark.parametrize(
     "name", [name for name in vi.mechanisms.NAMES if has_finite_forces(getattr(vi.mechanisms, name)())]
 )
