@@ -73,10 +73,8 @@ SCENES = {  # name to a function (duration, dt, options); whether it can be made
     "stops": (lambda *given, **options: reduced("euler")(stopped(), *given, **options), True),
 }
 FAST, SHORT = ("wound",), ("reduced", "loops")
-CASES = [
-    pytest.param(name, marks=[] if name in FAST else pytest.mark.slow if name in SHORT else pytest.mark.long)
-    for name in SCENES
-]
+MARKS = [pytest.mark.slow, pytest.mark.long]
+CASES = [pytest.param(name, marks=[] if name in FAST else MARKS[:1] if name in SHORT else MARKS) for name in SCENES]
 
 
 def check(run, fine, coarse, but=()):
