@@ -52,6 +52,7 @@ def test_rods_and_loops_near_a_singular_pose_keep_their_energy(seed, dt, order):
     assert jump(*random_run(seed)[1:], 2.0, dt, order) < JUMP
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_no_energy_jumps_in_a_large_set(order):

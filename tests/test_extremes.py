@@ -316,7 +316,7 @@ def test_motions_that_grow_beyond_numbers_end_the_run():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("block", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, 6))])
 def test_random_closed_mechanisms_in_reduced_coordinates(block):
     """No stall and no error, and the motion to which the variational integrator converges."""
     for seed in range(20 * block, 20 * block + 20):

@@ -148,7 +148,7 @@ def test_a_joint_that_is_a_product_of_exponentials(rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 100))])
+@pytest.mark.parametrize("seed", [*range(20), *(pytest.param(k, marks=pytest.mark.long) for k in range(20, 100))])
 def test_numbers_of_random_loops(seed):
     """Overconstrained ones among them."""
     rng = np.random.default_rng(seed)

@@ -165,6 +165,7 @@ def balance_error(run):
 # --------------------------------------------------------------------------------------- long runs
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("minitaur", marks=pytest.mark.long), "n_four_bar"])
 def test_a_hundred_thousand_steps(name):

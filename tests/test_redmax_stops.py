@@ -42,6 +42,7 @@ def test_ball_follows_the_geometric_decay():
     assert errors[1] < 0.7 * errors[0]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_elastic_ball_bounces_for_ever():
     """In free fall the positions of the scheme lie on a parabola: an impact at a node leaves its top where it was."""

@@ -200,10 +200,10 @@ def test_numbers_of_the_catalogue(rng, name, scheme):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", TWO)
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in FEW else pytest.mark.slow) for name in SAMPLES]
+    "scheme", [pytest.param(name, marks=[] if name == "bdf2" else pytest.mark.long) for name in TWO]
 )
+@pytest.mark.parametrize("name", SAMPLES)
 def test_numbers_of_forces(rng, name, scheme):
     """Each number of each force and coupling, with the state that the mechanism starts from given."""
     mechanism = with_forces(sample_mechanism(np.random.default_rng(1)), *SAMPLES[name])

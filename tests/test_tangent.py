@@ -57,7 +57,11 @@ def test_forces_and_couplings(rng, name, order):
     check_differences(marched, rng, 2)
 
 
-@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(k, marks=pytest.mark.slow) for k in range(5, 100))])
+def marks_of(seed):
+    return [pytest.mark.slow] if seed < 20 else [pytest.mark.slow, pytest.mark.long]
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=marks_of(k)) for k in range(2, 100))])
 def test_random_loops(seed):
     rng = np.random.default_rng(seed)
     mechanism = random_closed(rng, int(rng.integers(4, 9)), int(rng.integers(1, 3)))
