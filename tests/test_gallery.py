@@ -44,7 +44,11 @@ def by_differences(function, x, step=1e-5):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", PRINTED, ids=lambda example: example.__name__)
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(one, marks=[] if one in (balanced_arm, swing_up) else pytest.mark.long) for one in PRINTED],
+    ids=lambda example: example.__name__,
+)
 def test_prints_and_draws(example, monkeypatch, tmp_path, capsys):
     kept = shared_run(example)
     monkeypatch.setattr(example, "run", lambda: kept)

@@ -28,7 +28,9 @@ def some(cases, fast):
     return [pytest.param(*case, marks=[] if case in fast else pytest.mark.slow) for case in cases]
 
 
-@pytest.fixture(params=some([(name,) for name in SIMULATE], [(name,) for name in FAST]))
+@pytest.fixture(
+    params=[pytest.param(name, marks=[] if name in FAST else [pytest.mark.slow, pytest.mark.long]) for name in SIMULATE]
+)
 def simulate(request):
     return SIMULATE[request.param]
 

@@ -26,7 +26,6 @@ SAMPLES = {
     if not any(force.reduced_only for force in forces)
 }
 TWO = [pytest.param("bdf1", marks=pytest.mark.slow), "bdf2"]
-FEW = ("Motor and JointServo", "FirstOrderActuator", "Gear")  # the others are slow tests
 ARGUMENTS = {"cart_pole": {"effort": 1.0}}  # differences need a step, which a zero has no size for
 ROUND_OFF = 5e-13  # of the objectives of runs, relative: over a step of differences it is their noise
 
@@ -200,9 +199,7 @@ def test_numbers_of_the_catalogue(rng, name, scheme):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "scheme", [pytest.param(name, marks=[] if name == "bdf2" else pytest.mark.long) for name in TWO]
-)
+@pytest.mark.parametrize("scheme", [pytest.param("bdf1", marks=pytest.mark.long), "bdf2"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_numbers_of_forces(rng, name, scheme):
     """Each number of each force and coupling, with the state that the mechanism starts from given."""
