@@ -3,12 +3,12 @@
 import dataclasses
 
 import numpy as np
-from random_mechanisms import random_closed, random_joint, random_tree, unit
+from random_mechanisms import random_body, random_closed, random_joint, random_tree, unit
 
 import varint as vi
 from varint.analysis.forces import forces_at
 from varint.model.forces import FORCES
-from varint.model.forces.base import coordinate_measure
+from varint.model.forces.measured import coordinate_measure
 from varint.model.forces.spring import BetweenPoints
 
 PARAMETERS = {
@@ -24,6 +24,10 @@ PARAMETERS = {
 }
 KINDS = tuple(PARAMETERS)  # along coordinates and between points; the others: test_more_forces.py
 CONSERVATIVE = ("TorsionSpring", "JointStop", "Spring", "Cable")
+
+
+MIDDLE = {"track": {"at": 2.5}, "sheet": {"at": (0.5, 1.5)}}  # of a piece, where splines are smooth
+MORE = {"track": "SplineCurve", "sheet": "SplineSurface", "gimbal": "Composite"}
 
 
 def with_forces(mechanism, *forces):
@@ -84,6 +88,19 @@ def swing(t):
     return 0.2 * np.sin(3.0 * t)
 
 
+@dataclasses.dataclass(frozen=True)
+class Swung:
+    """A motion from a place: a function of time that can be pickled."""
+
+    place: tuple
+
+    def __call__(self, t):
+        return np.array(self.place) + [0.1 * np.sin(3.0 * t), 0.05 * np.sin(2.0 * t), 0.1 * np.sin(t) ** 2]
+
+
+IN_THE_WORLD = {"PrescribedPoint", "PrescribedBody"}  # samples that small motions and gradients do not know
+
+
 def samples(rng):
     """Name to forces for `sample_mechanism`: every force of the registry, and of some of them more than one use."""
     p, n = (lambda: rng.standard_normal(3)), lambda: unit(rng)
@@ -139,6 +156,24 @@ def samples(rng):
         "VelocityMotor": [vi.VelocityMotor("f", joint="hinge", speed=0.5, max_effort=2.0, smoothing=1.0)],
         "UserSpring": [vi.UserSpring("f", "b0", "b2", law=cubic, **points)],
         "UserJointForce": [vi.UserJointForce("f", joint="slider", law=cubic)],
+        "rotation vector": [
+            vi.TorsionSpring(f"f{k}", joint="ball", coordinate=k, stiffness=5.0 - k, damping=0.3, rest_angle=0.2)
+            for k in range(3)
+        ],
+        "roll, pitch, yaw": [
+            vi.Motor("f", joint="ball", coordinate=0, angles="xyz", effort=2.0),
+            vi.JointServo("g", joint="ball", coordinate=1, angles="xyz", target=1.0, stiffness=3.0),
+            vi.TorsionSpring("h", joint="ball", coordinate=2, angles="ZXY", stiffness=3.0, damping=0.5),
+        ],
+        "spline": [
+            vi.TorsionSpring("f", joint="track", stiffness=3.0, damping=0.5),
+            vi.Motor("g", joint="track", effort=1.0),
+        ],
+        "surface": [vi.TorsionSpring("f", joint="sheet", coordinate=1, stiffness=5.0, damping=1.0)],
+        "three turns": [
+            vi.TorsionSpring("f", joint="gimbal", coordinate=1, stiffness=5.0, damping=1.0, rest_angle=0.3),
+            vi.Motor("g", joint="gimbal", coordinate=2, effort=1.0),
+        ],
         "Gear": [vi.Gear("f", joint_a="hinge", joint_b="hooke", radius_a=0.3, radius_b=0.7)],
         "RackAndPinion": [vi.RackAndPinion("f", joint_a="hinge", joint_b="slider", radius=0.2)],
         "Screw": [vi.Screw("f", joint="slider", pitch=0.5)],
@@ -146,12 +181,20 @@ def samples(rng):
         "Equality": [vi.Equality("f", joint_a="hinge", joint_b="hooke", coordinate_b=1, factor=0.5)],
         "Coupling": [vi.Coupling("f", terms=[("hinge", 0, 1.0), ("slider", 0, 2.0), ("hooke", 1, -0.5)])],
         "PrescribedMotion": [vi.PrescribedMotion("f", joint="hinge", position=swing)],
+        "PrescribedPoint": [vi.PrescribedPoint("f", body="b2", point=(0.1, 0.2, 0.3), position=Swung((0.1, 0.2, 0.3)))],
+        "PrescribedBody": [vi.PrescribedBody("f", body="b3", position=Swung((0.0, 0.0, 0.0)))],  # from its place
+        "HardContact": [
+            vi.HardContact("f", "b2", points=[(0, 0, 0), (0, 0, 0.1)], radius=0.05, ground=(0, 0, -50), friction=0.3)
+        ],
         "JointCoulombFriction": [vi.JointCoulombFriction("f", joint="hinge", coefficient=0.2, radius=0.05)],
     }
 
 
 def sample_mechanism(rng, forces=()):
-    """Four bodies b0 to b3 in a chain, on a hinge, a sliding and turning joint, a Hooke joint and a ball."""
+    """Four bodies b0 to b3 in a chain, on a hinge, a sliding and turning joint, a Hooke joint and a ball.
+
+    More on a spline curve "track", a spline surface "sheet" or three turns "gimbal", where ``forces`` name these.
+    """
     tree = random_tree(rng, 4, kinds=("Spherical",))
     bodies = tree.bodies
     kinds = {"hinge": "Revolute", "slider": "Cylindrical", "hooke": "Universal", "ball": "Spherical"}
@@ -159,4 +202,18 @@ def sample_mechanism(rng, forces=()):
         random_joint(rng, kind, name, f"b{i - 1}" if i else "world", f"b{i}", bodies[i].position + 0.3)
         for i, (name, kind) in enumerate(kinds.items())
     ]
-    return vi.Mechanism("forced", bodies, joints, forces=forces)
+    own = np.random.default_rng(7)
+    for k, name in enumerate(dict.fromkeys(force.joint for force in forces if getattr(force, "joint", "") in MORE)):
+        bodies = [*bodies, random_body(own, f"b{4 + k}")]
+        ends = f"b{3 + k}", f"b{4 + k}"
+        joint = random_joint(own, MORE[name], name, *ends, bodies[-1].position + 0.3)
+        joints.append(dataclasses.replace(joint, **MIDDLE.get(name, {})))
+    return vi.Mechanism("forced", bodies, joints, forces=[from_its_place(force, bodies) for force in forces])
+
+
+def from_its_place(force, bodies):
+    """The sample of a body in motion starts where the body is."""
+    if not isinstance(force, vi.PrescribedBody):
+        return force
+    (place,) = (body.position for body in bodies if body.name == force.body)
+    return dataclasses.replace(force, position=Swung(tuple(place)))

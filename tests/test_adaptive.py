@@ -313,7 +313,8 @@ def test_output_times_leave_the_run_as_it_is(name, order):
     for k in (3, 10):
         here = np.flatnonzero(run.t == nodes.t[k])[0]
         assert np.array_equal(run.position[here], nodes.position[k])
-        assert np.array_equal(run.command[here], nodes.command[k]) or name == "of the state"
+        # the end of one step and the start of the next may differ by the last bit of the time
+        assert run.command[here] == pytest.approx(nodes.command[k], rel=1e-14) or name == "of the state"
     assert np.array_equal(run.position[-1], nodes.position[-1])
     between = nodes.at(run.t)
     assert run.position == pytest.approx(between.position, abs=1e-4)

@@ -11,6 +11,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 import varint as vi
 from varint.analysis.derived import QUANTITIES, conserves_momentum
 from varint.cli import main
+from varint.courses import Span
 from varint.loads import Commands
 from varint.redmax.couplings import prescribed_motions
 
@@ -170,12 +171,12 @@ def test_tabulated_motion_is_one_curve_in_both_formulations():
     values, rates = Commands(mechanism, mechanism.compiled, steps, dt).at(np.arange(steps + 1))[..., 0]
     fine = np.linspace(0, 1, 333)
     maximal = CubicHermiteSpline(t, values, rates)  # what the steps make of them
-    reduced = prescribed_motions(mechanism, steps, dt, 1.0)["joint 1"]
+    reduced = prescribed_motions(mechanism, Span(steps, dt, 1.0))["joint 1"]
     spline = CubicSpline(t, positions)
     for derivative in range(2):
         expected = spline(fine, derivative)
         assert maximal(fine, derivative) == pytest.approx(expected, abs=1e-12)
-        assert [float(reduced(time)[derivative]) for time in fine] == pytest.approx(expected, abs=1e-12)
+        assert [float(reduced(time)[derivative, 0]) for time in fine] == pytest.approx(expected, abs=1e-12)
     slow = vi.simulate(mechanism, 1.0, dt, on_unresolved="ignore")
     fast = vi.redmax.simulate(mechanism, 1.0, dt=dt)
     for run in (slow, fast):

@@ -162,6 +162,33 @@ def test_one_of_position_and_rate_is_given():
     for wrong in ([1.0, 2.0], "fast", np.nan, lambda t: t, True):
         with pytest.raises(vi.MechanismError, match="rate of prescribedmotion 'p' must be"):
             vi.PrescribedMotion("p", joint="j", rate=wrong)
+    for position, acceleration in ((0.0, np.cos), (np.sin, 1.0), (None, np.cos)):
+        with pytest.raises(vi.MechanismError, match="acceleration of prescribedmotion 'p' must be a function, beside"):
+            vi.PrescribedMotion("p", joint="j", position=position, acceleration=acceleration)
+
+
+@pytest.mark.parametrize("simulate", FORMULATIONS.values(), ids=FORMULATIONS)
+@pytest.mark.parametrize("given", [(), ("rate",), ("acceleration",), ("rate", "acceleration")])
+def test_derivatives_of_functions(simulate, given):
+    """Those that are given are taken; differences of the others are as good, at any step: torques to 1e-8."""
+    body = vi.Body("b", mass=2.0, inertia=np.diag([0.3, 0.2, 0.1]), position=(0, 0, -0.7))
+    hinge = vi.Revolute("hinge", "world", "b", point=(0, 0, 0), axis=(0, 1, 0))
+    called = set()
+
+    def noted(name, function):
+        return lambda t: called.add(name) or function(t)
+
+    derivatives = {"rate": lambda t: 3 * np.cos(3 * t), "acceleration": lambda t: -9 * np.sin(3 * t)}
+    own = {name: noted(name, derivatives[name]) for name in given}
+    drive = vi.PrescribedMotion("drive", joint="hinge", position=lambda t: np.sin(3 * t), **own)
+    mechanism = vi.Mechanism("driven", [body], [hinge], forces=[drive])
+    run = simulate(mechanism, 0.05, dt=1e-4)
+    q, bend = np.sin(3 * run.t), -9 * np.sin(3 * run.t)
+    torque = (0.2 + 2 * 0.49) * bend + 2 * 9.81 * 0.7 * np.sin(q)
+    assert run.angular_acceleration[:, 0, 1] == pytest.approx(bend, abs=1e-8)
+    assert run.force["drive"] == pytest.approx(torque, abs=1e-8)
+    assert run.power["drive"] == pytest.approx(torque * 3 * np.cos(3 * run.t), abs=1e-7)
+    assert called == set(given)
 
 
 @pytest.mark.parametrize("simulate", FORMULATIONS.values(), ids=FORMULATIONS)

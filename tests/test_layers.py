@@ -18,7 +18,7 @@ LAYERS = [
     {"kernels"},
     {"compile"},
     {"kinematics"},
-    {"mechanism", "loads", "record"},
+    {"mechanism", "courses", "loads", "record"},
     {"analysis"},
     {"io"},
     {"running"},

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from force_samples import sample_mechanism, samples
+from force_samples import IN_THE_WORLD, sample_mechanism, samples
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
@@ -342,7 +342,7 @@ def test_wrong_forces_are_named():
             make()
 
 
-FUNCTIONS = {"UserSpring", "UserJointForce", "PrescribedMotion"}  # a function goes into no file: test_force_inputs.py
+FUNCTIONS = {"UserSpring", "UserJointForce", "PrescribedMotion", *IN_THE_WORLD}  # in no file: test_force_inputs.py
 
 
 @pytest.mark.parametrize(

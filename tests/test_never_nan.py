@@ -6,7 +6,6 @@ import re
 import force_samples
 import numpy as np
 import pytest
-from force_samples import with_forces
 from random_mechanisms import random_body, random_joint
 
 import varint as vi
@@ -128,7 +127,7 @@ def brought_together(force):
 def test_forces_at_rest(name):
     """At rest in the reference configuration, where angles are zero; between points that are one point."""
     forces = [brought_together(force) for force in SAMPLES[name]]
-    mechanism = with_forces(force_samples.sample_mechanism(np.random.default_rng(1)), *forces)
+    mechanism = force_samples.sample_mechanism(np.random.default_rng(1), forces)
     check_all(mechanism, dataclasses.replace(mechanism, forces=[]).state(), mechanism.forces)
 
 

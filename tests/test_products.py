@@ -308,15 +308,6 @@ def test_wrong_descriptions(message):
         kind("j", "world", "b", point=(0, 0, 0), **given)
 
 
-def test_no_effort_along_a_spline():
-    mechanism = vi.mechanisms.roller_coaster()
-    motor = vi.Motor("motor", joint="track", effort=1.0)
-    with pytest.raises(
-        vi.MechanismError, match="'motor': coordinate 0 of splinecurve joint 'track' is that of a spline"
-    ):
-        vi.Mechanism("driven", mechanism.bodies, mechanism.joints, forces=[motor])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", [name for name, kind in INTEGRATORS.items() if kind.fixed])
 def test_order_in_reduced_coordinates_on_a_loop_that_a_product_closes(integrator, rng):

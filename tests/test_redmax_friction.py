@@ -1,5 +1,7 @@
 """Coulomb friction inside joints in reduced coordinates: closed forms, sticking, independent reactions."""
 
+import itertools
+
 import numpy as np
 import pytest
 from random_mechanisms import random_tree, random_velocity_state
@@ -163,6 +165,33 @@ def test_with_a_stop_springs_and_dampers():
     balance = np.abs(run.energy_balance).max()
     assert balance < 0.05 * run.kinetic.max()
     assert {name for name, lost in run.dissipated.items() if lost[-1] > 1e-3} == {"friction", "stop", "spring"}
+
+
+def closed_by(joint, coefficient=0.4, radius=0.05):
+    """The four-bar with friction in its pins, the loop closed by a ``joint`` of this type in place of the last pin."""
+    plain = vi.mechanisms.four_bar()
+    pins = [pin for pin in plain.joints if joint == "Revolute" or pin.name != "rocker pin"]
+    last = [pin for pin in plain.joints if pin not in pins]
+    joints = [
+        *pins,
+        *(REGISTRY[joint](pin.name, pin.body_a, pin.body_b, point=pin.point, axis=(1, 0, 0)) for pin in last),
+    ]
+    frictions = [
+        vi.JointCoulombFriction(pin.name, joint=pin.name, coefficient=coefficient, radius=radius) for pin in pins
+    ]
+    return vi.Mechanism("four-bar", plain.bodies, joints, forces=frictions, start=dict(plain.start))
+
+
+@pytest.mark.parametrize("joint", ["Revolute", "PointOnLine"])
+@pytest.mark.parametrize(
+    ("duration", "dt"), [(0.3, 0.01), pytest.param(1.2, 0.005, marks=pytest.mark.slow)], ids=["short", "long"]
+)
+def test_shorter_steps_settle_too_and_converge(joint, duration, dt):
+    """At dt, dt/2, dt/4 and dt/8; order 1."""
+    mechanism = closed_by(joint)
+    runs = [euler(mechanism, duration, dt / k, every=k).position for k in (1, 2, 4, 8)]
+    steps = [np.abs(b - a).max() for a, b in itertools.pairwise(runs)]
+    assert [np.log2(a / b) for a, b in itertools.pairwise(steps)] == pytest.approx([1.0, 1.0], abs=0.15)
 
 
 @pytest.mark.parametrize("seed", range(6))

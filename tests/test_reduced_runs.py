@@ -131,7 +131,8 @@ def stops_and_friction():
     names = [joint.name for joint in mechanism.joints]
     stop = vi.JointStop("stop", joint=names[1], lower=-0.2, upper=0.2, restitution=0.5)
     friction = vi.JointCoulombFriction("friction", joint=names[0], coefficient=0.3, radius=0.05)
-    return with_forces(mechanism, stop, friction), {"dt": 0.01, "duration": 1.0, "looks": 3}
+    floor = vi.HardContact("floor", mechanism.bodies[2].name, radius=0.1, ground=(0, 0, -2.2), friction=0.3)
+    return with_forces(mechanism, stop, friction, floor), {"dt": 0.01, "duration": 1.0, "looks": 3}
 
 
 def product_in_a_loop():
@@ -184,6 +185,7 @@ def test_all_that_a_run_remembers(what, integrator, tmp_path):
     if what == "contacts":
         assert np.abs(run.stopping).max() > 0
         assert run.friction["friction"].any()
+        assert run.contact_force["floor"].any()
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

@@ -68,7 +68,10 @@ def test_every_joint_and_force_is_allowed(rng, tmp_path):
         assert allowed(data), name
     pendulum = vi.mechanisms.double_pendulum()
     turned = vi.PrescribedMotion("turned", joint="joint 1", position=[0.0, 0.1, 0.3])
-    mechanisms = [vi.Mechanism("turned", pendulum.bodies, pendulum.joints, forces=[turned])]
+    led = vi.PrescribedPoint("led", body="link 1", point=(0, 0, 0), position=(0, 0, 0))
+    moved = vi.PrescribedBody("moved", body="link 1", position=[(0, 0, 0)] * 3, quat_wxyz=[(1, 0, 0, 0)] * 3)
+    forces = [turned, led, moved]
+    mechanisms = [vi.Mechanism("turned", pendulum.bodies, pendulum.joints, forces=forces)]
     mechanisms += [sample_mechanism(rng, forces) for forces in samples(rng).values()]
     written = set()
     for mechanism in mechanisms:

@@ -57,7 +57,10 @@ FAST_PATHS = {
     "distance": {"varint/kernels/measures.py", "varint/kernels/rows.py"},
     "product": {"varint/compile/joints.py"},
 }
-SOLVED_ELSEWHERE = {"JointCoulombFriction": {"varint/redmax/friction.py"}}
+SOLVED_ELSEWHERE = {
+    "HardContact": {"varint/redmax/ground.py", "varint/redmax/trajectory.py"},
+    "JointCoulombFriction": {"varint/redmax/friction.py"},
+}
 OTHER_MEANING = {".json": {"varint/comparison/files.py"}}  # the table of a comparison, which holds no mechanism
 USERS = ("varint/model/joints/", "varint/model/forces/")  # files that describe with measures and laws
 ABOUT_QUANTITIES = ("varint/comparison/",)  # pages about chosen quantities

@@ -1,24 +1,32 @@
 """External forces and torques on bodies: constant, or one value a node."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from varint.compile import Compiled
+from varint.courses import (
+    ANY_TIME,
+    Course,
+    Span,
+    course_of_body,
+    course_of_coordinate,
+    motion_through,
+    moved_coordinates,
+    moved_forces,
+    value_at,
+)
 from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
 from varint.model.checks import by_name, call, finite, in_a_shape
-from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
+from varint.model.forces.measured import euler_angle
+from varint.model.forces.moved import Moved
 from varint.model.state import State
 from varint.model.structure import Structure
-
-NEAR = 0.05  # steps: differences of functions of time
-APART = 1e-3  # s: the same where there are no steps
 
 
 class Loads:
@@ -96,28 +104,10 @@ def is_controlled(force: Force) -> bool:
 def called(force: Force, t: float, state: State) -> float:
     """What the function that commands ``force`` gives at time ``t`` and ``state``; raises ArgumentError."""
     assert isinstance(force, Commanded)
-    return _value_of(force, "f(t, state)", t, state)
-
-
-def value_at(force: Commanded, t: float) -> float:
-    """What the function of time that commands ``force`` gives at time ``t``; raises ArgumentError."""
-    return _value_of(force, "f(t)", t)
-
-
-def _value_of(force: Commanded, form: str, t: float, *others: State) -> float:
-    """What the function that commands ``force`` gives; an error of its own gets a note that names the force."""
-    command, what = force.input, f"{force.command_name} of {force.label} at t = {t:g} s"
+    what, command = f"{force.command_name} of {force.label} at t = {t:g} s", force.input
     assert callable(command)
-    return finite(call(command, f"{what}, a function that is called as {form}", t, *others), what, ArgumentError)
-
-
-def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
-    """The motion that goes through ``positions`` (T,), m or rad, at the nodes t = 0, dt, ...: a cubic spline.
-
-    It is the one of both formulations: the maximal one has its values and rates at the nodes and the cubics between
-    them, which are the spline's own.
-    """
-    return CubicSpline(dt * np.arange(len(positions)), positions)
+    whose = f"{what}, a function that is called as f(t, state)"
+    return finite(call(command, whose, t, state), what, ArgumentError)
 
 
 class Commands:
@@ -130,8 +120,8 @@ class Commands:
     steps, dt : int, float
         Steps of the run, which has one node more, and their size, s.
     starts : dict, optional
-        Where motions at a constant rate go on from, m or rad, by the names of their forces; they are left at zero
-        where it is not given.
+        Of `starts_of_motions`: where motions at a constant rate go on from, by the names of their forces; they, and
+        motions of bodies, are left at zero where it is not given.
     end : float, optional
         s, of the run, where that is not the last node.
 
@@ -139,6 +129,10 @@ class Commands:
     ----------
     functions : list of (column, force)
         Those of functions of time that move a coordinate.
+    courses : list of (columns, course)
+        Motions that are functions of time, or of points and bodies.
+    moved : (c,) int
+        Constraints of the plan that move points and bodies, and with these coordinates by functions.
     of_time : list of (column, force)
         The others of functions of time, which are evaluated within the steps too.
     varies : bool
@@ -151,7 +145,7 @@ class Commands:
         compiled: Compiled,
         steps: int,
         dt: float,
-        starts: Mapping[str, float] | None = None,
+        starts: Mapping[str, Any] | None = None,
         end: float | None = None,
     ) -> None:
         self.dt, self.end = dt, steps * dt if end is None else end
@@ -159,6 +153,8 @@ class Commands:
         self._series: list[tuple[int, np.ndarray, np.ndarray]] = []  # column, values, rates
         self._steady: list[tuple[int, float, float]] = []  # column, start, rate
         self.functions: list[tuple[int, Commanded]] = []
+        self.courses: list[tuple[np.ndarray, Course]] = []
+        self._bodies: list[np.ndarray] = []  # what moves them, where it is no function
         self.of_time: list[tuple[int, Commanded]] = []
         for column, number in enumerate(compiled.force):
             force = structure.forces[number]
@@ -182,11 +178,34 @@ class Commands:
                     f"{force.command_name} of {force.label} must be one number, or {steps + 1} for one value a node,"
                     f" got shape {command.shape}"
                 )
+        self._moving: list[Course] = []  # in the order of ``moved``
+        self.moved = self._take_motions(structure, compiled, Span(steps, dt, self.end), starts)
+
+    def _take_motions(
+        self, structure: Structure, compiled: Compiled, span: Span, starts: Mapping[str, Any] | None
+    ) -> np.ndarray:
+        """Take the courses of what is prescribed; ``moved`` (c,)."""
+        moved: list[tuple[np.ndarray, Course]] = []
+        for number, force in moved_forces(structure.forces) if starts is not None else ():
+            turn = (starts or {}).get(force.name, np.zeros(3))
+            moved.append((np.flatnonzero(compiled.force == number), course_of_body(force, structure, span, turn)))
+            given = (force.position, force.orientation)
+            self._bodies += [turn, *(value for value in given if isinstance(value, np.ndarray))]
+        drives = [
+            (np.flatnonzero(compiled.force == number), course_of_coordinate(drive, span))
+            for number, drive in moved_coordinates(structure.forces)
+            if callable(drive.input)
+        ]
+        self.courses = moved + drives
+        exact = self.courses if moved else []  # what moves bodies may depend on coordinates that functions move
+        self._moving = [course for _, course in exact]
+        constraints = {e: c for c, e in enumerate(compiled.plan.constraints.element.tolist())}
+        return np.array([constraints[e] for columns, _ in exact for e in columns.tolist()], dtype=np.int64)
 
     @property
     def varies(self) -> bool:
         """Whether any changes with time."""
-        return bool(self._series or self._steady or self.functions or self.of_time)
+        return bool(self._series or self._steady or self.courses or self.of_time)
 
     @property
     def has_series(self) -> bool:
@@ -204,10 +223,9 @@ class Commands:
             found[0, :, column], found[1, :, column] = values[nodes], rates[nodes]
         for column, start, rate in self._steady:
             found[0, :, column], found[1, :, column] = start + rate * self.dt * nodes, rate
-        for column, force in self.functions:
-            function, h = partial(value_at, force), NEAR * self.dt
-            table = np.array([derivatives(function, t, h, self.end) for t in (self.dt * nodes).tolist()])
-            found[:, :, column] = table[:, :2].T
+        for columns, course in self.courses:
+            table = np.array([course(t)[:2] for t in (self.dt * nodes).tolist()])
+            found[:, :, columns] = np.moveaxis(table, 1, 0)
         times = self.dt * np.asarray(nodes, dtype=float)
         for n, (column, _) in enumerate(self.of_time):
             found[0, :, column] = self.within(times)[:, n]
@@ -217,6 +235,14 @@ class Commands:
         """(..., m) inputs that are functions of time, in the order of ``of_time``, at ``times``, s, up to the end."""
         table = [[value_at(force, min(t, self.end)) for _, force in self.of_time] for t in times.reshape(-1).tolist()]
         return np.array(table, dtype=float).reshape(*times.shape, len(self.of_time))
+
+    def aims(self, times: np.ndarray) -> np.ndarray:
+        """(2, S, E, c) targets of points and bodies, and their rates, in the order of ``moved``, at times (S, E), s."""
+        found = np.zeros((2, *times.shape, len(self.moved)))
+        for place in np.ndindex(*times.shape) if self._moving else ():
+            parts = [course(min(float(times[place]), self.end))[:2] for course in self._moving]
+            found[:, *place] = np.concatenate(parts, axis=1)
+        return found
 
     def between(self, left: int, share: float) -> np.ndarray:
         """(nf,) inputs at ``left + share``, a node and a share of the step from there; functions are left at zero."""
@@ -228,49 +254,36 @@ class Commands:
     def arrays(self) -> list[np.ndarray]:
         """All that is no function: by these a run that goes on is known to be the same."""
         series = [(np.array([column]), values) for column, values, _ in self._series]
-        return [self.constant, *(array for pair in series for array in pair), *map(np.array, self._steady)]
+        pairs = [array for pair in series for array in pair]
+        return [self.constant, *pairs, *map(np.array, self._steady), *self._bodies]
 
 
-def derivatives(function: Callable[[float], float], t: float, h: float, end: float) -> tuple[float, float, float]:
-    """Value of a function of time at ``t``, s, and its first two derivatives, by values ``h`` apart from 0 to ``end``.
+def starts_of_motions(structure: Structure, state: State) -> dict[str, Any]:
+    """What ``state`` has of motions that go on from the start, by the names of their forces.
 
-    Of the polynomial through five values, of which ``t`` is the middle one but for the first and last ``2 h``: the
-    function is not asked for what is before or after a run.
+    Of coordinates at a constant rate where they are, m or rad; of bodies that keep their orientation the rotation
+    vector (3,) from the reference, rad, world.
     """
-    middle = min(max(t, 2 * h), end - 2 * h)
-    a, b, c, d, e = (function(min(max(middle + k * h, 0.0), end)) for k in range(-2, 3))
-    value, off = c, t - middle
-    first, second = (8 * (d - b) - (e - a)) / (12 * h), (16 * (b + d) - 30 * c - a - e) / (12 * h * h)
-    if off:
-        third, fourth = (e - a - 2 * (d - b)) / (2 * h**3), (a + e - 4 * (b + d) + 6 * c) / h**4
-        first += off * (second + off * (third / 2 + off * fourth / 6))
-        second += off * (third + off * fourth / 2)
-        value = function(min(max(t, 0.0), end))
-    return value, first, second
-
-
-def starts_of_motions(structure: Structure, state: State) -> dict[str, float]:
-    """Where ``state`` has the coordinates that move at a constant rate, m or rad, by the names of their forces."""
-    moving = [
-        force for force in structure.forces if isinstance(force, AlongCoordinate) and isinstance(force, Commanded)
-    ]
-    moving = [force for force in moving if force.constant_rate is not None]
-    starts: dict[str, float] = {}
-    if not moving:
-        return starts
-    x, R = with_world(state.position, state.quat_wxyz)
-    for force in moving:
-        frames = JointFrames(structure, structure.joint(force.joint))
-        starts[force.name] = float(frames.measure(x, R)[force.coordinate])
+    starts: dict[str, Any] = {}
+    moving = [force for _, force in moved_coordinates(structure.forces) if force.constant_rate is not None]
+    if moving:
+        x, R = with_world(state.position, state.quat_wxyz)
+        for force in moving:
+            frames = JointFrames(structure, structure.joint(force.joint))
+            if force.angles is None:
+                starts[force.name] = float(frames.measure(x, R)[force.coordinate])
+            else:
+                turn, _ = frames.relative_pose(x, R)
+                starts[force.name] = float(euler_angle(frames.joint, force.coordinate, force.angles, turn))
+    for _, moved in moved_forces(structure.forces):
+        if moved.turned and moved.orientation is None:
+            starts[moved.name] = moved.turn(structure, state.quat_wxyz[structure.body_index[moved.body]])
     return starts
 
 
-def inputs_at(structure: Structure, t: float, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (forces,) of the forces at time ``t``, s, and ``state``, and second time derivatives of those of time.
-
-    Motions at a constant rate are where the state is.
-    """
-    command, bend = np.zeros((2, len(structure.forces)))
+def inputs_at(structure: Structure, t: float, state: State) -> np.ndarray:
+    """Inputs (forces,) of the forces at time ``t``, s, and ``state``; motions at a constant rate are where it is."""
+    command = np.zeros(len(structure.forces))
     starts = starts_of_motions(structure, state)
     for k, force in enumerate(structure.forces):
         if not isinstance(force, Commanded):
@@ -280,10 +293,24 @@ def inputs_at(structure: Structure, t: float, state: State) -> tuple[np.ndarray,
         elif is_controlled(force):
             command[k] = called(force, t, state)
         elif callable(force.input):
-            command[k], _, bend[k] = derivatives(partial(value_at, force), t, APART, np.inf)
+            command[k] = value_at(force, t)
         else:
             command[k] = force.input
-    return command, bend
+    return command
+
+
+def motions_at(structure: Structure, compiled: Compiled, times: np.ndarray, span: Span = ANY_TIME) -> np.ndarray:
+    """(2, T, ne) rates of what prescribed motions move at ``times``, s, and the rates of these; zero for the others."""
+    found = np.zeros((2, len(times), len(compiled.force)))
+    courses: list[tuple[int, Course]] = [
+        (k, course_of_coordinate(force, span)) for k, force in moved_coordinates(structure.forces)
+    ]
+    none = np.zeros(3)  # orientations that are kept have no rate
+    courses += [(k, course_of_body(force, structure, span, none)) for k, force in moved_forces(structure.forces)]
+    for number, course in courses:
+        table = np.array([course(t)[1:] for t in times.tolist()])
+        found[:, :, compiled.force == number] = np.moveaxis(table, 1, 0)
+    return found
 
 
 def check_no_history(structure: Structure, compiled: Compiled) -> None:
@@ -293,6 +320,10 @@ def check_no_history(structure: Structure, compiled: Compiled) -> None:
         reason = "has a law with a state of its own, which a State does not hold" if k in with_state else ""
         if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
             reason = f"has one {force.command_name} a node, and there are none here: give it a number or a function"
+        if isinstance(force, Moved) and any(np.ndim(given) > 1 for given in vars(force).values()):
+            reason = (
+                "has one position, or orientation, a node, and there are none here: give it a constant or a function"
+            )
         if force.reduced_only:
             reason = "acts in the steps of an integrator only"
         if reason:

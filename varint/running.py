@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.analysis.half_turns import HalfTurns
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
@@ -352,12 +353,14 @@ def _march(
     row = 8 * 13 * len(job.mechanism.bodies)
     stride = job.settings["diagnostics_every"] or job.every
     largest = max(1, LARGEST_BLOCK * stride // row)
-    size = 1
+    size, half_turns = 1, HalfTurns(job.mechanism)
     pause()
     while not run.finished and run.failure is None:
         began = time.perf_counter()
         block = run.advance(size)
         stepped = time.perf_counter()
+        if run.failure is None and (beyond := half_turns.passed(block.nodes)):
+            run.failure = Failure(beyond.message, beyond.time)
         spent += block.seconds
         keep(block, spent)
         if job.progress:

@@ -124,7 +124,12 @@ def _reactions(trajectory: "Trajectory", name: str) -> Iterator[Column]:
 
 def _of_force(attribute: str, word: str, unit: str) -> Callable[["Trajectory", str], Iterator[Column]]:
     def found(trajectory: "Trajectory", name: str) -> Iterator[Column]:
-        yield Column(f"{name} {word}", unit or _effort_unit(trajectory, name), getattr(trajectory, attribute)[name])
+        array = getattr(trajectory, attribute)[name]
+        if array.ndim == 1:
+            yield Column(f"{name} {word}", unit or _effort_unit(trajectory, name), array)
+            return
+        for part, values in zip(WRENCH, array.T, strict=False):  # of what moves a point: the force alone
+            yield Column(f"{name} {part}", "N m" if part.startswith("torque") else "N", values)
 
     return found
 

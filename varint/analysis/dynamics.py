@@ -8,9 +8,10 @@ import numpy as np
 from varint.analysis.forces import forces_at
 from varint.analysis.quantities import joint_drift, kinetic_energy, potential_energy
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
+from varint.courses import moved_forces
 from varint.errors import ArgumentError, StateError
 from varint.kinematics.assembly import checked_state
-from varint.loads import check_no_history, inputs_at
+from varint.loads import check_no_history, inputs_at, motions_at
 from varint.mechanism import Mechanism
 from varint.model.checks import finite, flag, of_type
 from varint.model.state import State
@@ -24,13 +25,14 @@ class Accelerations(NamedTuple):
     linear : (nb, 3) m/s^2, world, of the centres of mass; bodies in the order of the mechanism
     angular : (nb, 3) rad/s^2, body axes
     reactions : dict of joint name to `Reaction`, with a force (3,) and a torque (3,)
-    efforts : dict of force name to its effort, N or N m; what a prescribed motion or coupling takes among them
+    efforts : dict of force name to its effort, N or N m; what a prescribed motion or coupling takes among them, of a
+        point the force (3,), of a body force and torque (6,), world
     """
 
     linear: np.ndarray
     angular: np.ndarray
     reactions: Mapping[str, Reaction]
-    efforts: Mapping[str, float]
+    efforts: Mapping[str, float | np.ndarray]
 
 
 class Energy(NamedTuple):
@@ -62,7 +64,7 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     t = finite(t, "t", ArgumentError)
     x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
     check_no_history(mechanism, mechanism.compiled)
-    found = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[0][None])
+    found = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
     potentials = dict(zip(mechanism.force_index, found.potential[0].tolist(), strict=True))
     kinetic = kinetic_energy(mechanism, v, w)
     return Energy(float(kinetic[0]), float(potential_energy(mechanism, x)[0]), potentials)
@@ -97,9 +99,15 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0, *, closed:
     if flag(closed, "closed", ArgumentError) and gap > LARGEST_GAP * mechanism.compiled.length:
         raise StateError(f"the state leaves a joint {gap:.3g} m open: mechanism.assemble(state) closes it")
     check_no_history(mechanism, mechanism.compiled)
-    command, bend = inputs_at(mechanism, t, state)
-    found = forces_at(mechanism, x, quat, v, w, command[None])
-    moved, reaction, held = accelerations_and_reactions(mechanism, found.load, x, quat, v, w, bend[None])
+    found = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
+    compiled = mechanism.compiled
+    bend = motions_at(mechanism, compiled, np.array([t]))[1]
+    moved, reaction, held = accelerations_and_reactions(mechanism, found.load, x, quat, v, w, bend)
     reactions = {j.name: Reaction(*np.split(own, 2)) for j, own in zip(mechanism.joints, reaction[0], strict=True)}
-    efforts = dict(zip(mechanism.force_index, (found.effort + held)[0].tolist(), strict=True))
+    efforts: dict[str, float | np.ndarray] = dict(
+        zip(mechanism.force_index, (found.effort + compiled.by_force(held))[0].tolist(), strict=True)
+    )
+    for number, force in moved_forces(mechanism.forces):
+        own = held[:, compiled.force == number]
+        efforts[force.name] = force.effort(mechanism, own, quat[:, mechanism.body_index[force.body]])[0]
     return Accelerations(moved[0, :, :3], moved[0, :, 3:], reactions, efforts)

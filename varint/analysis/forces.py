@@ -124,6 +124,10 @@ def _at_nodes(
     load, (value, rate) = np.zeros((T, plan.bodies.mass.size, 6)), np.zeros((2, T, sums))
     if turns is not None:
         ws.efforts.value_near[:] = turns
+        along = plan.measures.product >= 0
+        along[: plan.rows.role.size] = False
+        for m in np.flatnonzero(along):  # coordinates of products of exponentials go on from there
+            ws.products.q[plan.measures.product[m], int(plan.measures.c[m])] = turns[m]
     states = np.zeros((T, ws.efforts.state.size)) if law_state is None else np.ascontiguousarray(law_state)
     out = effort, power, potential, load, value, rate
     efforts_at_nodes(plan, ws, tuple(nodes), np.ascontiguousarray(command[:, compiled.force]), states, out)

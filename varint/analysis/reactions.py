@@ -37,11 +37,12 @@ def accelerations_and_reactions(
     velocity: np.ndarray,
     angular_velocity: np.ndarray,
     bend: np.ndarray | None = None,
+    stops: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, forces).
+    """Accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
-    The efforts of forces that are constraints; zero for the others. ``bend`` (T, forces): second time derivative of
-    prescribed motions, zero where not given.
+    The efforts of elements that are constraints and, with ``stops``, of hard stops that the motion rests on; zero for
+    the others. ``bend`` (T, ne): second time derivative of what prescribed motions move, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity.
     """
@@ -67,12 +68,15 @@ def accelerations_and_reactions(
     reaction = np.empty((len(position), len(anchor), 6))
     load = np.ascontiguousarray(load[:, order])
     held = np.zeros((len(position), plan.constraints.row.size))
-    of_force = compiled.force[plan.constraints.element]
+    element = plan.constraints.element
     driven = plan.constraints.driven
-    bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, of_force] * driven)
-    solve_nodes(plan, workspace(plan), scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, held)
-    effort = np.zeros((len(position), len(mechanism.forces)))
-    np.add.at(effort.T, of_force, held.T)
+    bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, element] * driven)
+    stopped = np.zeros((len(position), plan.limits.measure.size if stops else 0))
+    efforts = held, stopped
+    solve_nodes(plan, workspace(plan), scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
+    effort = np.zeros((len(position), len(compiled.force)))
+    effort[:, element] = held
+    np.add.at(effort.T, plan.limits.element[: stopped.shape[1]], stopped.T)
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
     return acceleration[:, compiled.slot], reaction[:, of_joint], effort
 

@@ -57,7 +57,8 @@ def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
     reach of the law, so that the effort there is not the one that acted. Told where each node is recorded.
     """
     mechanism = trajectory.mechanism
-    steep_ones = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.steepness()]
+    along = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.angles is None]
+    steep_ones = [force for force in along if force.steepness()]
     if (
         not steep_ones
         or trajectory.settings.get("output_times")

@@ -18,8 +18,9 @@ from varint.analysis.diagnostics import Diagnostics
 from varint.analysis.forces import Forces, forces_at, states_of
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
+from varint.analysis.prescribed import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.analysis.quantities import row_sums
-from varint.analysis.reactions import Reaction, accelerations_and_reactions, second_derivative
+from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.analysis.since import Since, followed, summed_work, turns_before
 from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
@@ -347,10 +348,10 @@ class Trajectory:
     def force(self) -> Mapping[str, np.ndarray]:
         """Force name to its effort (T,) along its length or coordinate, N or N m.
 
-        Of a prescribed motion or coupling: what the equations of motion at each node ask for; its target's second
-        derivative comes from the recorded nodes.
+        Of a prescribed motion or coupling: what the equations of motion at each node ask for. Of a prescribed point the
+        force (T, 3), of a prescribed body force and torque (T, 6), world.
         """
-        return self._by_force(self._efforts)
+        return efforts_by_name(self, self._efforts)
 
     @cached_property
     def power(self) -> Mapping[str, np.ndarray]:
@@ -431,7 +432,7 @@ class Trajectory:
 
     @property
     def is_driven(self) -> bool:
-        """Whether the motion of a joint is prescribed."""
+        """Whether a motion is prescribed."""
         return any(force.constraint and force.commanded for force in self.mechanism.forces)
 
     @cached_property
@@ -463,7 +464,8 @@ class Trajectory:
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load
-        return accelerations_and_reactions(self.mechanism, load, *arrays, second_derivative(self.command, self.t))
+        bend = rates_of_motions(self)[1]
+        return accelerations_and_reactions(self.mechanism, load, *arrays, bend, stops=True)
 
     @cached_property
     def forces_along(self) -> Forces:
@@ -473,18 +475,15 @@ class Trajectory:
 
     @property
     def _efforts(self) -> np.ndarray:
-        if not any(force.constraint for force in self.mechanism.forces):
+        limits = self.mechanism.compiled.plan.limits.measure.size
+        if not limits and not any(force.constraint for force in self.mechanism.forces):
             return self.forces_along.effort
-        return self.forces_along.effort + self._dynamics[2]
+        return self.forces_along.effort + self.mechanism.compiled.by_force(self._dynamics[2])
 
     @property
     def _powers(self) -> np.ndarray:
-        powers = self.forces_along.power.copy()
-        for k, force in enumerate(self.mechanism.forces):
-            if force.constraint and force.commanded and len(self.t) > 1:
-                rate = np.gradient(self.command[:, k], self.t, edge_order=2 if len(self.t) > 2 else 1)
-                powers[:, k] = self._dynamics[2][:, k] * rate
-        return powers
+        powers = self.forces_along.power
+        return powers + powers_of_motions(self, self._dynamics[2]) if self.is_driven else powers
 
     def _by_joint(self, evaluate: Callable[[Joint], Value]) -> Mapping[str, Value]:
         return ByName(self.mechanism.joint_index, self.mechanism.joint, evaluate)

@@ -58,7 +58,7 @@ def own_run(mechanism: Mechanism, state: State, step: Step, dt: float, steps: in
     }
     nodes = {part: np.array([getattr(each, part) for each in states], dtype=float) for part in PARTS}
     nodes |= {"t": dt * np.arange(done + 1), "law_state": np.zeros((done + 1, 0))}
-    nodes["command"] = np.array([inputs_at(mechanism, t, at)[0] for t, at in zip(nodes["t"], states, strict=True)])
+    nodes["command"] = np.array([inputs_at(mechanism, t, at) for t, at in zip(nodes["t"], states, strict=True)])
     nodes["work"] = np.zeros_like(nodes["command"])
     load, counts = np.zeros((1, len(mechanism.bodies), 6)), Counts(done)
     record = Record(mechanism, settings, {}, HeldNodes(nodes), load, counts, int(done < steps), message, seconds)

@@ -49,7 +49,11 @@ def row_and_measure_arrays(
             first[k] = int(body[m, 0] != slot[a])
     product = np.full(total, -1)
     for n, k in enumerate(frame.products):
-        product[frame.joint_rows[k] : frame.joint_rows[k + 1]][: len(structure.joints[frame.joints[k]].forbidden)] = n
+        joint = structure.joints[frame.joints[k]]
+        product[frame.joint_rows[k] : frame.joint_rows[k + 1]][: len(joint.forbidden)] = n
+        for number, m in enumerate(places):
+            if roles.measures[number].of_product == joint.name:
+                product[[m, frame.row_of.get(number, m)]] = n
     facts = [KINDS[kind].facts for kind in kinds]
     angular = np.array([fact.angular for fact in facts], dtype=bool)
     weight, scale, chain = _weights(roles, frame, places, angular, length)

@@ -72,6 +72,11 @@ class Compiled(Shown):
         np.add.at(total, self.force, values.T)
         return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
 
+    def inputs_by_force(self, values: np.ndarray) -> np.ndarray:
+        """(T, forces) out of inputs (T, ne) of the elements; zero of forces with several elements."""
+        alone = np.bincount(self.force)[self.force] == 1
+        return self.by_force(np.where(alone, values, 0.0))
+
 
 def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     """Compile ``structure``.

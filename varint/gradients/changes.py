@@ -52,9 +52,14 @@ class Changed:
         self.run, self.changed, self.start = run, changed, start
         rows = before.rows.role.size
         measures = any(differ(a[rows:], b[rows:]) for a, b in measured(before, plan))
+        tables = differ(before.products.table, plan.products.table)
+        measures |= tables and bool((before.measures.product[rows:] >= 0).any())
+        limited = before.measures.product[before.limits.measure] >= 0
+        if tables and limited.any():
+            raise MechanismError("the motions of a joint with a hard stop along its coordinate cannot change")
         efforts = any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
         kernels: list[Callable] = [pushing if measures else acting] if measures or efforts else []
-        if differ(before.products.table, plan.products.table):
+        if tables:
             kernels.append(holding)
         self.along = [changes.along(kernel, changed) for kernel in kernels]
 

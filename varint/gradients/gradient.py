@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.resolution import finer_step
+from varint.courses import refuse_moved
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.gradients.adjoint import Adjoint, adjoints_of
 from varint.gradients.along import MotionSum, go_back
@@ -41,7 +42,7 @@ from varint.model.state import State
 from varint.running import checked_times
 from varint.simulation import ON_UNRESOLVED, check_forces, check_redone, checked_start, checked_turn
 
-CLOSED = 0.25  # of the steps of numbers: poses that are closed anew are smooth to the third order only
+CLOSED = 0.02  # of the steps of numbers: poses closed anew are smooth to the third order only, steep near singular ones
 
 
 def gradient(
@@ -163,6 +164,7 @@ def _setting(
     on_unresolved = choice(given["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
     method = find_scheme(given["order"], given["scheme"])
     check_forces(mechanism, method)
+    refuse_moved(mechanism.forces, "gradients")
     if method.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
     check_redone(mechanism.compiled, on_unresolved)

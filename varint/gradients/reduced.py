@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.courses import refuse_moved
 from varint.errors import ArgumentError
 from varint.gradients.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
@@ -130,6 +131,7 @@ def gradient(
 
 def _check(mechanism: Mechanism) -> None:
     """Raise ArgumentError for what has no derivative."""
+    refuse_moved(mechanism.forces, "gradients")
     for force in mechanism.forces:
         if is_contact(mechanism, force):
             remedy = "leave it out" if force.reduced_only else "give it a stiffness"

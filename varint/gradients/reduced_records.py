@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.courses import Span, Steady
 from varint.mechanism import Mechanism
 from varint.model.state import State
-from varint.redmax.couplings import Steady, prescribed_motions
+from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import Motion
 from varint.redmax.inputs import Inputs
@@ -36,7 +37,7 @@ class Setting:
         self, mechanism: Mechanism, state: State | ReducedState, charts: Mapping[str, str] | None = None
     ) -> tuple[Equations, np.ndarray, np.ndarray]:
         """The equations of ``mechanism``, and q and rates (nq,) of ``state``; ``charts``: those to start in."""
-        motions = prescribed_motions(mechanism, self.steps, self.dt, self.steps * self.dt)
+        motions = prescribed_motions(mechanism, Span(self.steps, self.dt, self.steps * self.dt))
         acting = self.steps, self.dt, self.force, self.torque, motions
         drives = motions | dict(self.prescribed)
         made = Equations(mechanism, lambda c: Inputs(mechanism, c, *acting), self.baumgarte, drives, self.chart)

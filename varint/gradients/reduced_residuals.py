@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from varint.courses import Steady
 from varint.errors import MechanismError
 from varint.gradients.numbers import OTHER_PARTS
 from varint.gradients.objective import motion_between
@@ -14,7 +15,6 @@ from varint.gradients.reduced_tape import TapedRun
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, vector_subspace
-from varint.redmax.couplings import Steady
 from varint.redmax.implicit import Motion
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.kernels.records import BALL, REVOLUTE

@@ -76,8 +76,9 @@ class AdaptiveRun(MaximalRun):
         commands = self.commands.at(np.array([march.time, end]) / march.dt)
         inputs, rates = commands
         width = width if width > SAME_TIME else 1.0
-        of_time = self._of_time(np.array([march.time]), width if share is None else share, width)
-        march.give(self.loads.constant, self.loads.at(np.arange(1)), inputs, rates, width, of_time)
+        step = np.array([march.time]), width if share is None else share, width
+        given = self._of_time(*step), self._aims(*step)
+        march.give(self.loads.constant, self.loads.at(np.arange(1)), inputs, rates, width, *given)
 
 
 class AdaptiveAtTimes(AtTimes, AdaptiveRun):

@@ -38,6 +38,7 @@ RECORDED = (
 )
 NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
 TIMES = 6  # which of them are the times
+MISSED = 1e3  # times the tolerance: residuals of rows that were not solved
 CHECKPOINT = {  # fields of the workspace and of its parts
     "": ("position", "quat", "momentum", "position_rest", "quat_rest", "momentum_rest", "velocity", "history"),
     "efforts": ("value_near", "work", "state", "target", "target_rate", "closed", "rest_gap"),
@@ -123,6 +124,7 @@ class March:
         self.points = np.unique(
             np.concatenate([[0.0], middles, [1.0]])
         )  # shares of a step, at which functions of time are evaluated
+        self.ends = np.cumsum(scheme.stages)[:-1]  # shares of a step, where a stage ends and another begins
         self.give(np.zeros((nb, 6)), np.zeros((0, nb, 6)), *np.zeros((2, 1, ne)))
 
     def give(
@@ -133,6 +135,7 @@ class March:
         rates: np.ndarray,
         width: float = 1.0,
         of_time: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        aims: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
     ) -> None:
         """What acts at the nodes from the present one on; nothing where it was never said.
 
@@ -142,7 +145,11 @@ class March:
         width : distance of the rows, in units of dt
         of_time : elements (m,) of inputs that are functions of time, shares (P,) of a row, and the values (S, P, m)
             there; none where not given
+        aims : constraints (c,) that move points and bodies, shares (E,) of a row, and the targets and their rates
+            (2, S, E, c) there; none where not given
         """
+        nobody = np.zeros(0, dtype=np.int64), self.ends, np.zeros((2, 1, len(self.ends), 0))
+        self.aims = nobody if aims is None else aims
         none = np.zeros(0, dtype=np.int64), self.points, np.zeros((1, len(self.points), 0))
         self.of_time = none if of_time is None else of_time
         self.width = width
@@ -187,17 +194,44 @@ class March:
         ws.velocity[:] = ws.increment_body
         ws.history[:, 0], ws.history[:, 1:] = ws.velocity, 0.0
 
-    def off_target(self) -> list[tuple[int, float, float]]:
-        """Of each driven constraint at node 0: its element, its coordinate (m or rad), and the target."""
-        constraints, work = self.compiled.plan.constraints, self.ws.efforts
-        rows = zip(constraints.element, constraints.row, constraints.driven, strict=True)
-        return [(int(e), float(work.value_near[r]), float(work.target[r])) for e, r, driven in rows if driven]
+    def off_target(self) -> list[tuple[int, float, float, float]]:
+        """Of each driven constraint at node 0: its element, its coordinate (m or rad), the target, and by how much its
+        rate misses that of the target, m/s or rad/s."""
+        plan, work = self.compiled.plan, self.ws.efforts
+        moving = np.vstack([self.ws.velocity, np.zeros(6)])
+        found = []
+        for e, r in self._driven():
+            rate = np.sum(self.ws.jacobian[self.pose, r] * moving[plan.measures.body[r]])
+            missed = abs(rate - work.target_rate[r])
+            found.append((e, float(work.value_near[r]), float(work.target[r]), float(missed)))
+        return found
+
+    def _driven(self) -> list[tuple[int, int]]:
+        """Element and row of each driven constraint."""
+        constraints = self.compiled.plan.constraints
+        rows = zip(constraints.element.tolist(), constraints.row.tolist(), constraints.driven, strict=True)
+        return [(e, r) for e, r, driven in rows if driven]
+
+    @property
+    def fastest(self) -> float:
+        """m/s, of the bodies and of what constraints aim at, rates of angles times the size of the parts."""
+        scale = np.repeat([1.0, self.compiled.length], 3)
+        aims = [abs(self.ws.efforts.target_rate[r]) for _, r in self._driven()]
+        return float(max(np.abs(self.ws.velocity * scale).max(initial=0.0), *aims, self.compiled.length))
+
+    def missed_targets(self) -> list[int]:
+        """Elements of the driven constraints that the last evaluation of a step left open."""
+        residual, scale = np.abs(self.ws.residual_row), self.compiled.plan.rows.scale
+        return [e for e, r in self._driven() if not scale[r] * residual[r] <= MISSED * self.tol]
 
     def _inputs(self) -> Inputs:
         commands, rates = np.ascontiguousarray(self.commands), np.ascontiguousarray(self.command_rates)
         elements, point, within = self.of_time
+        moved, end, aims = self.aims
         where = np.array([self.first]), np.array([self.width])
-        return Inputs(self.load, self.series, commands, rates, *where, elements, point, np.ascontiguousarray(within))
+        at_ends = moved, end, *np.ascontiguousarray(aims)
+        within = np.ascontiguousarray(within)
+        return Inputs(self.load, self.series, commands, rates, *where, elements, point, within, *at_ends)
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
@@ -341,7 +375,7 @@ class March:
             velocity=of_bodies(velocity[..., :3]),
             angular_velocity=of_bodies(velocity[..., 3:]),
             work=self.compiled.by_force(work[:records]),
-            command=self.compiled.by_force(self.commands[rows]),
+            command=self.compiled.inputs_by_force(self.commands[rows]),
             law_state=state[:records].copy(),
             unresolved_body=np.append(self.compiled.order, -1)[unresolved[:records]],
             newton_iterations=int(counts[0]),

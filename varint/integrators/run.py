@@ -6,18 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 
+from varint.courses import cannot_start, starts_elsewhere
 from varint.errors import StateError
 from varint.integrators.march import RECORDED, March, join_blocks
 from varint.integrators.march import Block as MarchBlock
 from varint.kernels.impacts import DEEPEST_SUBSTEP
 from varint.loads import Commands, Loads, called, is_controlled
 from varint.mechanism import Mechanism
+from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated
+from varint.model.forces.moved import Moved
 from varint.model.state import State
 from varint.record import Counts
 from varint.running import Block, Failure
 
 LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes of a part
+LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
 
 
 class MaximalRun:
@@ -148,7 +152,7 @@ class MaximalRun:
             assert march.failure is not None
             self.failure = self._named(*march.failure)
             return self._block(march.advance(0), 0.0)
-        found = replace(found, t=np.array([t]), command=march.compiled.by_force(self._inputs(share)[None]))
+        found = replace(found, t=np.array([t]), command=march.compiled.inputs_by_force(self._inputs(share)[None]))
         block = self._block(found, 0.0)
         if self.loads.varies:
             block.nodes["load"] = self.loads.between(march.node, share)[None]
@@ -185,10 +189,12 @@ class MaximalRun:
         march, blocks = self.march, []
         commands, rates, series = march.commands, march.command_rates, march.series
         elements, points, within = march.of_time
+        moved, ends, aims = march.aims
         for step in range(steps):
             nodes = [step, step + 1] if len(commands) > 1 else [0, 0]
             march.commands, march.command_rates, march.first = commands[nodes], rates[nodes], march.node
             march.series, march.of_time = series[step : step + 2], (elements, points, within[step : step + 1])
+            march.aims = moved, ends, aims[:, step : step + 1]
             blocks.append(self._commanded())
             if march.failure:
                 break
@@ -210,9 +216,10 @@ class MaximalRun:
         """Loads and commands of so many steps from the present node on, or of one that takes a ``share`` of dt."""
         march = self.march
         nodes = march.node + np.arange(steps + 1)
-        of_time = self._of_time(march.dt * nodes[: max(steps, 1)], share, 1.0)
+        starts = march.dt * nodes[: max(steps, 1)]
+        of_time, aims = self._of_time(starts, share, 1.0), self._aims(starts, share, 1.0)
         inputs, rates = self.commands.at(nodes)
-        march.give(self.loads.constant, self.loads.at(nodes), inputs, rates, of_time=of_time)
+        march.give(self.loads.constant, self.loads.at(nodes), inputs, rates, of_time=of_time, aims=aims)
 
     def _of_time(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The functions of time in steps from ``starts`` (S,), s, of a ``share`` of dt; rows are ``width`` dt apart."""
@@ -220,15 +227,28 @@ class MaximalRun:
         within = self.commands.within(starts[:, None] + share * march.dt * march.points)
         return np.array(elements, dtype=np.int64), march.points * (share / width), within
 
+    def _aims(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The targets of points and bodies where stages end, in steps as of `_of_time`."""
+        ends = self.march.ends
+        aims = self.commands.aims(starts[:, None] + share * self.march.dt * ends)
+        return self.commands.moved, ends * (share / width), aims
+
     def _call(self) -> None:
         """The inputs that the functions give at the present node."""
         t, state = self.time, self.march.state()
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
 
     def _check_driven(self) -> None:
-        for e, here, target in self.march.off_target():
-            if not abs(here - target) <= LARGEST_GAP * max(1.0, self.march.compiled.length):
-                force = self.mechanism.forces[self.march.compiled.force[e]]
+        largest = max(1.0, self.march.compiled.length)
+        for e, here, target, missed in self.march.off_target():
+            force = self.mechanism.forces[self.march.compiled.force[e]]
+            if isinstance(force, Moved):
+                if not abs(here - target) <= LARGEST_GAP * largest:
+                    raise StateError(starts_elsewhere(force, abs(here - target)))
+                if not missed <= LARGEST_PARTING * self.march.fastest:
+                    raise StateError(cannot_start(force, missed))
+            elif not abs(here - target) <= LARGEST_GAP * largest:
+                assert isinstance(force, AlongCoordinate)
                 raise StateError(
                     f"{force.label} starts at {target:g}, but coordinate {force.coordinate} of joint '{force.joint}' is"
                     f" at {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
@@ -241,6 +261,8 @@ class MaximalRun:
         number = compiled.joints[joint] if joint >= 0 else -1
         held = self.mechanism.joints[number].name if number >= 0 else None
         where = f"body '{name}'" + (f" and joint '{held}'" if held else "")
+        missed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_targets())
+        where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
         message = (
             f"the step at t = {when:g} s could not be solved, not even in {2**DEEPEST_SUBSTEP} sub-steps;"
             f" the residual is largest at {where}. A smaller dt may help; infinite loads or a lock-up cannot be solved"

@@ -6,6 +6,8 @@ its dual (by_numbers.py). The poses and duals are kept, so that `holding` gives 
 
 from varint._numba import njit
 from varint.kernels.dense import dot6
+from varint.kernels.operator import first_row
+from varint.kernels.plan import JOINT
 from varint.products.rows import product_row
 from varint.products.stages import count
 
@@ -35,6 +37,7 @@ def keep_products(plan, ws, pose, body, velocity, row, shares, by):
                     for a in range(6):
                         by.motion[e, i, s, a] = shares[0] * ws.multiplier[r] * body[b, a]
                         by.motion[e, i, s, a] += shares[1] * row[r] * velocity[b, a]
+        _keep_coordinates(plan, ws, n, e, body, velocity, row, shares, by)
         for s in range(2):
             b = products.body[n, s]
             for a in range(3):
@@ -43,6 +46,26 @@ def keep_products(plan, ws, pose, body, velocity, row, shares, by):
                     by.rotation[e, s, a, c] = ws.rotation[pose, b, a, c]
         for a in range(6):
             by.q[e, a], by.order[e, a] = ws.products.q[n, a], ws.products.order[n, a]
+
+
+@njit
+def _keep_coordinates(plan, ws, n, e, body, velocity, row, shares, by):
+    """`keep_products` of the constraints and closed limits along coordinates of joint n; they come after its rows."""
+    products = plan.products
+    if plan.constraints.row.size + plan.limits.measure.size == 0:
+        return
+    for r in range(plan.rows.role.size):
+        if plan.measures.product[r] != n or plan.rows.role[r] == JOINT or ws.compliance[r] > 0.0:
+            continue
+        i = 6 - count(products.table, products.start[n]) + int(plan.measures.c[r])
+        weight = plan.measures.weight[r]
+        by.factor[e, i] += weight * shares[2] * row[first_row(plan, r)]
+        for end in range(2):
+            b, s = products.body[n, end], products.side[n] if end == 0 else 1 - products.side[n]
+            if b < plan.bodies.mass.size:
+                for a in range(6):
+                    by.motion[e, i, s, a] += weight * shares[0] * ws.multiplier[r] * body[b, a]
+                    by.motion[e, i, s, a] += weight * shares[1] * row[r] * velocity[b, a]
 
 
 @njit(seconds=3, what="derivatives of steps")
@@ -55,7 +78,7 @@ def holding(plan, ws, tape, stages, by, total):
             work.q[n, a], work.order[n, a] = by.q[e, a], by.order[e, a]
         side = products.side[n]
         first, second = ws.efforts.change[side], ws.efforts.change[1 - side]
-        for i in range(6 - count(products.table, products.start[n])):
+        for i in range(6):  # coordinates come after the rows
             value = product_row(
                 products, work, n, i, by.position[e, 0], by.rotation[e, 0], by.position[e, 1], by.rotation[e, 1],
                 first, second,

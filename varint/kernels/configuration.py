@@ -38,10 +38,21 @@ def place(plan, ws, pose):
 
 
 @njit
-def follow_products(plan, ws, position, rotation):
-    """Take the coordinates of joints that are products of exponentials at a pose (nb + 1, 3), (nb + 1, 3, 3)."""
+def follow_measured(plan, ws, position, rotation):
+    """`follow_products` of the joints along whose coordinates laws act."""
+    for m in range(plan.rows.role.size, plan.measures.kind.size):
+        if plan.measures.product[m] >= 0:
+            follow(plan.products, ws.products, plan.measures.product[m], position, rotation, True)
+
+
+@njit
+def follow_products(plan, ws, position, rotation, choose=True):
+    """Take the coordinates of joints that are products of exponentials at a pose (nb + 1, 3), (nb + 1, 3, 3).
+
+    ``choose``: see `follow`.
+    """
     for n in range(plan.products.start.size):
-        follow(plan.products, ws.products, n, position, rotation)
+        follow(plan.products, ws.products, n, position, rotation, choose)
 
 
 @njit

@@ -2,7 +2,7 @@
 
 from varint._numba import njit
 from varint.algebra.vectors import continued
-from varint.kernels.inputs import nodes_around
+from varint.kernels.inputs import SAME_SHARE, nodes_around
 from varint.kernels.measures import measure_at
 
 
@@ -52,6 +52,12 @@ def set_targets(plan, ws, inputs, node, share, dt):
         work.target[r] = b if s == 1.0 else a + s * (p + s * (square + s * cube))
         work.target_rate_next[r] = (p + s * (2.0 * square + 3.0 * s * cube)) / dt
         ws.pace.bend[c] = (2.0 * square + 6.0 * s * cube) / (dt * dt)
+    for n in range(inputs.end.size):
+        if abs(inputs.end[n] - share) < SAME_SHARE:
+            step = min(node - inputs.first[0], inputs.aim.shape[0] - 1)
+            for m in range(inputs.moved.size):
+                r = plan.constraints.row[inputs.moved[m]]
+                work.target[r], work.target_rate_next[r] = inputs.aim[step, n, m], inputs.aim_rate[step, n, m]
 
 
 @njit

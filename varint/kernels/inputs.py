@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from varint._numba import Float1, Float2, Float3, Int1, Record, njit
 
 NEAREST = 4  # instants of a cubic
+SAME_SHARE = 1e-9  # of a row
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs(Record):
     """Linear from node to node; targets of constraints follow cubics, by their rates. ne elements.
 
-    Those that are functions of time have their values at P instants of each step, between which they are cubic.
+    Those that are functions of time have their values at P instants of each step, between which they are cubic. Targets
+    of points and bodies, which may depend on each other, are as given where the stages of a step end too.
     """
 
     load: Float2  # (nb, 6) constant: N, world, and N m, body axes
@@ -23,6 +25,10 @@ class Inputs(Record):
     of_time: Int1  # (m,) elements whose inputs are functions of time
     point: Float1  # (P,) shares of a row, from 0 to 1: the middles of a step's stages are among them
     within: Float3  # (S, P, m) values there in the steps from ``first`` on
+    moved: Int1  # (c,) constraints that move points and bodies
+    end: Float1  # (E,) shares of a row, where the stages of a step end but for the last
+    aim: Float3  # (S, E, c) their targets there in the steps from ``first`` on
+    aim_rate: Float3  # (S, E, c) and the rates of these
 
 
 @njit

@@ -6,9 +6,10 @@ its measure's row is a constraint, until the multiplier would pull. How it is me
 
 from varint._numba import njit
 from varint.algebra.vectors import continued
-from varint.kernels.measures import measure_at
+from varint.kernels.measures import measure_at, rate_of
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
+NEAR, SLOW = 1e-9, 1e-7  # m or rad, m/s or rad/s: at a recorded node a motion so near and slow rests on the limit
 
 
 @njit
@@ -48,11 +49,27 @@ def first_beyond(plan, ws, end):
 
 
 @njit
+def close_touching(plan, ws, n, velocity):
+    """Close limit n where the motion at pose 0 rests on it, and open it where it does not; turns are counted."""
+    m, row = plan.limits.measure[n], limit_row(plan, n)
+    gap = limit_gap(plan, ws, 0, n)
+    ws.efforts.value_near[m] = plan.limits.value[n] - plan.limits.sign[n] * gap
+    rate = rate_of(plan.measures.body[m], ws.jacobian[0, row], velocity)
+    set_closed(plan, ws, n, abs(gap) <= NEAR and abs(rate) <= SLOW)
+
+
+@njit
 def open_pulling(plan, ws):
-    """Open the closed limit whose multiplier pulls most; whether there was one."""
+    """`open_most_pulling` by the multipliers of a step."""
+    return open_most_pulling(plan, ws, ws.multiplier)
+
+
+@njit
+def open_most_pulling(plan, ws, multiplier):
+    """Open the closed limit whose multiplier (nr,) pulls most; whether there was one."""
     most, found = 0.0, -1
     for n in range(plan.limits.measure.size):
-        pull = plan.limits.sign[n] * ws.multiplier[limit_row(plan, n)]
+        pull = plan.limits.sign[n] * multiplier[limit_row(plan, n)]
         if ws.efforts.closed[n] and pull > most:
             most, found = pull, n
     if found >= 0:
@@ -62,6 +79,10 @@ def open_pulling(plan, ws):
 
 @njit
 def set_closed(plan, ws, n, closed):
-    """Close or open a limit: its row is a constraint or not."""
+    """Close or open a limit. Its row is a constraint where it or the one on the other side is closed."""
     ws.efforts.closed[n] = closed
-    ws.compliance[limit_row(plan, n)] = 0.0 if closed else 1.0
+    row = limit_row(plan, n)
+    ws.compliance[row] = 1.0
+    for other in range(plan.limits.measure.size):
+        if ws.efforts.closed[other] and limit_row(plan, other) == row:
+            ws.compliance[row] = 0.0

@@ -2,6 +2,7 @@
 
 from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.algebra.quaternion import rotation_matrix
+from varint.kernels.configuration import follow_measured
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_potential
 from varint.kernels.loads import evaluate_loads
@@ -50,6 +51,7 @@ def evaluate_efforts(
 
     ``position``, ``rotation``, ``velocity``, ``span``: see `evaluate_laws`.
     """
+    follow_measured(plan, ws, position, rotation)
     evaluate_laws(plan, ws, position, rotation, velocity, span)
     evaluate_loads(plan, ws, rotation, velocity)
     sum_efforts(plan, ws.efforts, velocity, load, power)
@@ -84,6 +86,7 @@ def efforts_at_nodes(plan, ws, nodes, inputs, states, out):
             work.input[e] = inputs[node, e]
         for n in range(work.state.size):
             work.state[n] = states[node, n]
+        follow_measured(plan, ws, ws.position[0], ws.rotation[0])
         evaluate_laws(plan, ws, ws.position[0], ws.rotation[0], ws.velocity, 0.0)
         evaluate_loads(plan, ws, ws.rotation[0], ws.velocity)
         sum_efforts(plan, work, ws.velocity, load[node], power[node])

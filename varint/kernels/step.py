@@ -131,10 +131,12 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
 
 
 @njit
-def _finish_part(plan, ws, inputs, pose, h, when):
+def _finish_part(plan, ws, inputs, pose, h, when, last):
     """Bring momenta, works, states of laws and counted turns to the end of a solved stage, the pose 1 - ``pose``.
 
-    Arguments as of `_try_part`. At the first stage of a step the energy at its node is weighed (balance.py).
+    Arguments as of `_try_part`. At the first stage of a step the energy at its node is weighed (balance.py). Before the
+    ``last`` stage products of exponentials keep the components that their coordinates are solved for: where a joint is
+    open, in the middle of a stage, laws along these see them, and the stages of a step have to be of one map.
     """
     node, _, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
@@ -149,7 +151,7 @@ def _finish_part(plan, ws, inputs, pose, h, when):
         finish_constraints(plan, ws, end)
     add_piece(ws, h, work)
     if plan.products.start.size:
-        follow_products(plan, ws, ws.position[end], ws.rotation[end])
+        follow_products(plan, ws, ws.position[end], ws.rotation[end], last)
         place(plan, ws, end)  # their rows may be other ones now
 
 
@@ -188,7 +190,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                     break
             if ws.tape.h.size:
                 keep_stage(plan, ws, end, upper, dt * share, node, 0.5 * (before + until))
-            _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, until, dt))
+            _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, until, dt), stage == stages.size - 1)
             if ws.tape.h.size:
                 keep_load(plan, ws)
             end, before = 1 - end, until

@@ -20,6 +20,7 @@ from varint.model.checks import of_type, sequence_of, shown
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Element
 from varint.model.forces.commanded import Commanded
+from varint.model.forces.moved import Moved
 from varint.model.state import State
 from varint.simulation import REDUCED
 
@@ -34,7 +35,7 @@ MISSED = 1e-6  # of the largest acceleration, or force: what efforts may leave o
 def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None) -> dict[str, np.ndarray]:
     """The efforts that make the motion of a run, at each of its T nodes.
 
-    They take the place of what the commanded forces along joint coordinates, prescribed motions among them, did in the
+    They take the place of what the commanded forces along joint coordinates, and all prescribed motions, did in the
     run. All other forces and loads act as recorded. Accelerations are those of the run. In a tree the cost is linear in
     the number of bodies; a run in reduced coordinates is worked out in these, by equations of their own.
 
@@ -109,8 +110,8 @@ def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
     if steps_only is not None or plan.limits.measure.size:
         what = steps_only or f"a hard stop of '{mechanism.name}'"
         raise ArgumentError(f"inverse dynamics know no efforts that only steps have: leave out {what}")
-    acting = [k for k, force in enumerate(mechanism.forces) if _acts_along(force)]
-    places = [_of(mechanism.forces[k]) for k in acting]
+    acting = [k for k, force in enumerate(mechanism.forces) if _is_replaced(force)]
+    places = [_of(mechanism.forces[k]) for k in acting if _acts_along(mechanism.forces[k])]
     if joints is not None:
         names = sequence_of(joints, "joints", "names", ArgumentError)
         places = [_Place(f"{n} {k}", n, k) for n in names for k in range(_known(mechanism, n))]
@@ -132,7 +133,15 @@ def _acts_along(force) -> bool:
     return isinstance(force, Commanded) and isinstance(force, AlongCoordinate)
 
 
+def _is_replaced(force) -> bool:
+    return _acts_along(force) or isinstance(force, Moved)
+
+
 def _of(force) -> _Place:
+    if force.angles is not None:
+        raise ArgumentError(
+            f"inverse dynamics know no efforts along Euler angles, as those of {force.label}: give joints="
+        )
     return _Place(force.name, force.joint, force.coordinate)
 
 
@@ -160,12 +169,12 @@ def _maximal(motion: _Motion) -> np.ndarray:
     rates = np.zeros((T, plan.constraints.row.size))
     moved = np.ascontiguousarray(motion.acceleration[:, order])
     second_rates(plan, workspace(plan, functions=compiled.functions), nodes, moved, rates)
-    bend = np.zeros((T, len(driven.forces)))
-    bend[:, compiled.force[plan.constraints.element]] = rates
+    bend = np.zeros((T, len(compiled.force)))
+    bend[:, plan.constraints.element] = rates
     made, _, efforts = accelerations_and_reactions(driven, motion.load, *motion.arrays, bend)
     scale = np.repeat([1.0, compiled.length], 3)
     _check(motion, (made - motion.acceleration) * scale, motion.acceleration * scale)
-    return efforts[:, len(bare.forces) :]
+    return compiled.by_force(efforts)[:, len(bare.forces) :]
 
 
 def _refuse_many(motion: _Motion) -> None:

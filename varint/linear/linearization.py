@@ -21,7 +21,7 @@ from varint.linear.chart import Chart
 from varint.linear.coordinates import Coordinates, coordinates_at
 from varint.linear.second import SecondDerivatives, SecondOrder
 from varint.linear.tangents import TangentRun, basis_of, check_differentiable
-from varint.loads import check_no_history, inputs_at
+from varint.loads import check_no_history, inputs_at, motions_at
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded
@@ -243,7 +243,7 @@ class Linearizer(Shown):
         about, n2 = system.coordinates, len(system.basis)
         rows = np.zeros_like(system.basis)
         rows[: n2 // 2, :, :6] = rows[n2 // 2 :, :, 6:] = about.rows
-        given = inputs_at(mechanism, 0.0, state)[0][self._forces]
+        given = inputs_at(mechanism, 0.0, state)[self._forces]
         return Linearization(
             mechanism.name, about.state, self.dt, found[:, :n2], found[:, n2:], system.offset(), about.names,
             self._inputs, given, system.basis, rows, about, self,
@@ -345,9 +345,9 @@ class _Continuous(_System):
         self._start(np.hstack([state.velocity, state.angular_velocity])[order])
         self.coordinates = coordinates_at(self.candidates, ws, self.work, state)
         self.basis = basis_of(self.coordinates, compiled, ws, self.work)
-        command, bend = inputs_at(self.mechanism, 0.0, state)
+        command = inputs_at(self.mechanism, 0.0, state)
         constraints = plan.constraints
-        self.bend = bend[compiled.force[constraints.element]] * constraints.driven
+        self.bend = motions_at(self.mechanism, compiled, np.zeros(1))[1, 0, constraints.element]
         ws.efforts.input[:] = command[compiled.force]
         ws.efforts.position[:], ws.efforts.rotation[:] = ws.position[0], ws.rotation[0]
         self.velocity = ws.velocity[compiled.slot].copy()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from varint.courses import refuse_moved
 from varint.errors import ArgumentError
 from varint.kernels.configuration import mass_pivots, place_anew
 from varint.kernels.efforts import clear_rows
@@ -59,9 +60,10 @@ def at_rest(mechanism: Mechanism, state: State) -> Rest:
     if plan.limits.measure.size:
         raise ArgumentError(f"'{mechanism.name}' has hard stops: small motions about rest know none")
     check_no_history(mechanism, compiled)
+    refuse_moved(mechanism.forces, "small motions about rest")
     ws = workspace(plan, functions=compiled.functions)
     ws.position[0, :-1], ws.quat[0, :-1] = state.position[order], state.quat_wxyz[order]
-    command, _ = inputs_at(mechanism, 0.0, state)
+    command = inputs_at(mechanism, 0.0, state)
     ws.efforts.input[:] = command[compiled.force]
     place_anew(plan, ws, 0)
     clear_rows(plan, ws.compliance, ws.jacobian[0])

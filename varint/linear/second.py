@@ -205,6 +205,7 @@ class _Held(Commands):
         self.values[:, [element for element, _ in run.controllers]] = run.march.inputs
         self.change = np.zeros(self.values.shape[1])
         self.run, self.of_time = run.commands, run.commands.of_time
+        self.moved, self._moving = run.commands.moved, run.commands._moving
 
     def at(self, nodes: np.ndarray) -> np.ndarray:
         """(2, T, ne), whatever the nodes."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from varint.analysis.forces import check_laws
 from varint.compile import Compiled
+from varint.courses import refuse_moved
 from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.march import March
 from varint.integrators.run import MaximalRun
@@ -187,6 +188,7 @@ def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: 
 
 def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> None:
     """Raise ArgumentError for what has no derivative: of steps, or of accelerations where there is no ``method``."""
+    refuse_moved(mechanism.forces, "small motions about a state")
     if method is not None:
         check_forces(mechanism, method)
         if method.staggered:

@@ -70,6 +70,8 @@ class Measure(Shown):
         Whether the places of its points count, not directions alone.
     stiffening : bool
         Whether Newton's matrix of a step takes its curvature at the two bodies themselves.
+    jumps : bool
+        Whether its value jumps at half a turn of b seen from a since the reference.
     """
 
     body_a: str
@@ -83,6 +85,12 @@ class Measure(Shown):
     bends: ClassVar[bool] = False
     anchored: ClassVar[bool] = True
     stiffening: ClassVar[bool] = True
+    jumps: ClassVar[bool] = False
+
+    @property
+    def of_product(self) -> str:
+        """The joint, a product of exponentials, that it is a coordinate of; "" for none."""
+        return ""
 
     def numbers(self, A, x_a, B, x_b) -> Numbers:
         """Its numbers, for bodies with rotation matrices A, B (3, 3) and centres x_a, x_b (3,) in the reference."""

@@ -30,28 +30,41 @@ LONGEST = 1.2 * math.pi  # rad, of a rotation vector to go on from
 
 
 @indirect(seconds=2, what="joints as products of exponentials")
-def follow(products: Products, work: ProductWork, n: int, position: Float2, rotation: Float3) -> None:
-    """Take the coordinates of joint n at a pose (nb + 1, 3), (nb + 1, 3, 3) into ``work``."""
+def follow(products: Products, work: ProductWork, n: int, position: Float2, rotation: Float3, choose: bool) -> None:
+    """Take the coordinates of joint n at a pose (nb + 1, 3), (nb + 1, 3, 3) into ``work``.
+
+    ``choose``: anew, which components they are solved for from here.
+    """
     a, b = products.body[n, 0], products.body[n, 1]
     turn, shift = relative_pose(rotation[a], rotation[b], position[a], position[b])
-    follow_pose(products, work, n, turn, shift)
+    follow_pose(products, work, n, turn, shift, choose)
 
 
 @njit
-def follow_pose(products, work, n, turn, shift):
-    """`follow` of a relative pose, rows of its rotation and its origin; searched for if it is far."""
+def follow_pose(products, work, n, turn, shift, choose):
+    """`follow` of a relative pose, rows of its rotation and its origin; searched for if it is far.
+
+    Where nothing is known of the joint yet, its coordinates are in their first period.
+    """
     table, joint, length = products.table, products.start[n], products.length[0]
     k, q = count(table, joint), work.q[n]
+    new = work.order[n, 0] == work.order[n, 1]
+    choose = choose or new
+    for c in range(k):
+        new = new and q[c] == 0.0
     shorten(table, joint, q, LONGEST)
     exact = _solved(products, work, n, turn, shift)
     if not exact:
         left = _descend(products, work, n, turn, shift)
         if not left < NEARLY * length:
             _search(products, work, n, turn, shift, left)
+    if new:
+        _in_first_period(table, joint, q)
+        shorten(table, joint, q, math.pi)
     R, p = pose_of(table, joint, q)
     _, e_v, X = error_of(R, p, turn, shift, length)
     slopes(table, joint, q, k, e_v, X, length, work.matrix[n])
-    reduce(work.matrix[n], k, work.order[n], True)
+    reduce(work.matrix[n], k, work.order[n], choose)
     if not exact:  # squares leave half of the digits
         _solved(products, work, n, turn, shift)
 
@@ -241,13 +254,10 @@ def _in_first_period(table, joint, q):
 @njit(seconds=2, what="joints as products of exponentials")
 def coordinates(products, work, R, p, out):
     """Coordinates ``out`` (T, k) of the joint of `one_product` at poses (T, 3, 3), (T, 3), each from those before."""
-    table, known = products.table, work.q[0]
+    known = work.q[0]
     for node in range(out.shape[0]):
         A = R[node]
         turn = ((A[0, 0], A[0, 1], A[0, 2]), (A[1, 0], A[1, 1], A[1, 2]), (A[2, 0], A[2, 1], A[2, 2]))
-        follow_pose(products, work, 0, turn, (p[node, 0], p[node, 1], p[node, 2]))
-        if node == 0:
-            _in_first_period(table, 0, known)
-            shorten(table, 0, known, math.pi)
+        follow_pose(products, work, 0, turn, (p[node, 0], p[node, 1], p[node, 2]), True)
         for n in range(out.shape[1]):
             out[node, n] = known[n]

@@ -6,7 +6,8 @@ A joint of k coordinates has 6 - k rows. With E(q) and the pose T of the second 
 
 and the rows are the other ones, N e. Which are solved for is decided where the joint was seen last, by complete
 pivoting on M = de/dq, so that it does not change within a step. The change of a row along a motion is c . de with the
-covector c = N - (N M) (P M)^-1 P, exactly; its own change follows from c M = 0.
+covector c = N - (N M) (P M)^-1 P, exactly; its own change follows from c M = 0. The coordinates q themselves change by
+c . de with c = -(P M)^-1 P, whose change follows from c M = -1 in the same way.
 """
 
 from varint._numba import Float1, Float2, Float3, indirect, njit
@@ -165,6 +166,19 @@ def _covector(work, n, k, own, e_w, e_v):
 
 
 @njit
+def _covector_at(work, n, k, i, e_w, e_v):
+    """c of row i of joint n and its value; from number 6 - k on the coordinates, with c = -(P M)^-1 P."""
+    if i < 6 - k:
+        return _covector(work, n, k, work.order[n, k + i], e_w, e_v)
+    c_w, c_v, j = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), i - (6 - k)
+    for c in range(k):
+        p_w, p_v = unit_pair(work.order[n, c])
+        factor = work.matrix[n, (INVERSE + j) * k + c]
+        c_w, c_v = sub(c_w, scale(factor, p_w)), sub(c_v, scale(factor, p_v))
+    return c_w, c_v, work.trial[n, j]
+
+
+@njit
 def _push(X, R, c_w, c_v, length):
     """What c . e pushes with: a torque on the second body in its axes, a force on it in axes of the first."""
     half = 0.5 * length
@@ -173,10 +187,10 @@ def _push(X, R, c_w, c_v, length):
 
 @njit
 def _write_row(products, work, n, i, A, turn, shift, solution, G_a, G_b):
-    """Value and gradient of row i of joint n, from the ``solution`` of `solve`."""
+    """Value and gradient of row i of joint n, or a coordinate, from the ``solution`` of `solve`."""
     e_w, e_v, X, R = solution
     k = count(products.table, products.start[n])
-    c_w, c_v, value = _covector(work, n, k, work.order[n, k + i], e_w, e_v)
+    c_w, c_v, value = _covector_at(work, n, k, i, e_w, e_v)
     torque, force = _push(X, R, c_w, c_v, products.length[0])
     push, facing, lever = rotate(A, force), _rows_times(turn, torque), cross(shift, force)
     for m in range(3):
@@ -208,7 +222,7 @@ def product_row(
     products: Products, work: ProductWork, n: int, i: int,
     x_a: Float1, A: Float2, x_b: Float1, B: Float2, G_a: Float1, G_b: Float1,
 ) -> float:  # fmt: skip
-    """Value and gradient of row i of joint n between bodies at x_a, A and x_b, B."""
+    """Value and gradient of row i of joint n between bodies at x_a, A and x_b, B; from 6 - k on its coordinates."""
     turn, shift = relative_pose(A, B, x_a, x_b)
     solution = solve(products, work, n, turn, shift)
     return _write_row(products, work, n, i, A, turn, shift, solution, G_a, G_b)
@@ -240,7 +254,7 @@ def curve_product_row(
     products: Products, work: ProductWork, n: int, i: int, x_a: Float1, A: Float2, x_b: Float1, B: Float2,
     motions: tuple[Float1, Float1], out: tuple[Float1, Float1],
 ) -> None:  # fmt: skip
-    """Change of the gradient of row i of joint n along motions (6,) of its two bodies, by body."""
+    """Change of the gradient of row i, or a coordinate, of joint n along motions (6,) of its two bodies, by body."""
     table, start, length = products.table, products.start[n], products.length[0]
     k = count(table, start)
     turn, shift = relative_pose(A, B, x_a, x_b)
@@ -265,8 +279,7 @@ def curve_product_row(
         add(cross(X[2], spin), sub(scale(w[1], X[0]), scale(w[0], X[1]))),
     )
     e_v_change = sub(de_v, add(v, cross(w, e_v)))
-    own = work.order[n, k + i]
-    c_w, c_v, _ = _covector(work, n, k, own, e_w, e_v)
+    c_w, c_v, _ = _covector_at(work, n, k, i, e_w, e_v)
     dc_w, dc_v = _change_of_covector(products, work, n, (c_w, c_v), q_change, X, X_change, e_v, e_v_change)
     torque, force = _push(X, R, c_w, c_v, length)
     dtorque, dforce = _push(X, R, dc_w, add(dc_v, cross(w, c_v)), length)

@@ -1,11 +1,17 @@
-"""The loop closures of a mechanism: the rows of its cut joints, the same as those of the variational form."""
+"""The rows that close a mechanism in reduced coordinates, the same as those of the variational form.
 
+Of its cut joints, and of points and bodies whose motion is prescribed: these have targets that change with time.
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from varint.compile import Compiled
+from varint.courses import Course
+from varint.kernels.constraints import follow_constraints
 from varint.kernels.plan import JOINT, Workspace
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
@@ -28,16 +34,32 @@ class Rows(NamedTuple):
 
 
 class Closures:
-    """Evaluates the rows of the cut joints, numbers ``rows`` (m,) of the plan; ``side`` (m, 2): slots of their bodies.
+    """Evaluates the rows of the cut joints, and last those of prescribed motions, less their targets.
 
-    ``ws``: workspace in which the coordinates of products of exponentials are followed.
+    ``rows`` (m,): their numbers in the plan; ``side`` (m, 2): slots of their bodies; ``jacobian`` (m, 2, 6): that of
+    the last `evaluate`.
+
+    Parameters
+    ----------
+    compiled : Compiled
+    ws : Workspace
+        In which the coordinates of products of exponentials are followed.
+    moved : sequence of (elements, course)
+        Prescribed motions, with the numbers of their elements.
     """
 
-    def __init__(self, compiled: Compiled, ws: Workspace) -> None:
+    def __init__(self, compiled: Compiled, ws: Workspace, moved: Sequence[tuple[np.ndarray, Course]] = ()) -> None:
         plan, joints = compiled.plan, compiled.plan.joints
         nb, of_joint = plan.bodies.mass.size, np.diff(plan.joints.rows)
         cut = np.repeat(np.arange(of_joint.size), of_joint) >= nb
-        self.rows = np.flatnonzero(cut & (plan.rows.role == JOINT))
+        closing = np.flatnonzero(cut & (plan.rows.role == JOINT))
+        self.courses = [course for _, course in moved]
+        elements = np.concatenate([np.zeros(0, dtype=np.int64), *(own for own, _ in moved)])
+        row_of = dict(zip(plan.constraints.element.tolist(), plan.constraints.row.tolist(), strict=True))
+        self.moved_rows = np.array([row_of[e] for e in elements.tolist()], dtype=np.int64)
+        self.moved = slice(closing.size, closing.size + self.moved_rows.size)  # of all rows
+        self.rows = np.concatenate([closing, self.moved_rows])
+        self.whole = plan
         self.joint = np.repeat(compiled.joints, of_joint)[self.rows]  # of the description
         self.ws = ws
         cut_joints = replace(
@@ -48,19 +70,34 @@ class Closures:
         self.products = [int(n) for n in joints.product[nb:] if n >= 0]
         self.scale = plan.rows.scale[self.rows]
         self.side = plan.measures.body[self.rows]
+        self.jacobian = np.zeros((len(self), 2, 6))
         self._second, self._change = np.zeros(len(self)), np.zeros((len(self), 2, 6))
+        self.targets, self.time = np.zeros((3, len(self))), np.nan
 
     def __len__(self) -> int:
         return self.rows.size
+
+    def at(self, t: float) -> None:
+        """Targets, their rates and the rates of these are those of time ``t``, s, from now on."""
+        if self.courses and t != self.time:
+            found = np.concatenate([course(t) for course in self.courses], axis=1)
+            self.targets[:, self.moved] = self.scale[self.moved] * found
+            self.time = t
 
     def evaluate(self, position: np.ndarray, rotation: np.ndarray, velocity: np.ndarray) -> Rows:
         """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
         plan, ws, rows, scale = self.plan, self.ws, self.rows, self.scale
         for n in self.products:
-            follow(plan.products, ws.products, n, position, rotation)
+            follow(plan.products, ws.products, n, position, rotation, True)
         evaluate_rows(plan, ws, position, rotation, ws.residual_row, ws.jacobian[0])
+        if self.courses:
+            follow_constraints(self.whole, ws, position, rotation)
+            ws.residual_row[self.moved_rows] = ws.efforts.value_near[self.moved_rows]
+            ws.jacobian[0, self.moved_rows] = ws.efforts.gradient[self.moved_rows]
         quadratic_terms(plan, ws, rows, position, rotation, velocity, self._change, self._second)
         jacobian = scale[:, None, None] * ws.jacobian[0, rows]
         motion = np.vstack([velocity, np.zeros(6)])[self.side]
         rate = np.einsum("rsk,rsk->r", jacobian, motion)
-        return Rows(scale * ws.residual_row[rows], rate, scale * self._second, jacobian)
+        self.jacobian = jacobian
+        value, rate, second = np.array([scale * ws.residual_row[rows], rate, scale * self._second]) - self.targets
+        return Rows(value, rate, second, jacobian)

@@ -14,6 +14,7 @@ from contextlib import suppress
 import numpy as np
 
 from varint.compile import Compiled
+from varint.courses import Course
 from varint.kernels.loads import differentiate_loads
 from varint.kernels.nodes import evaluate_efforts, keep_turns
 from varint.kernels.workspace import workspace
@@ -26,7 +27,7 @@ from varint.redmax.couplings import coupling_rows
 from varint.redmax.inputs import Inputs
 from varint.redmax.kernels import articulated, kinematics, wrenches
 from varint.redmax.kinematics import TreeKinematics
-from varint.redmax.prescribed import Drive, find_drives
+from varint.redmax.prescribed import Drive, find_drives, find_moved
 
 LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
 CLOSINGS = 3  # Newton steps; violations are small to begin with
@@ -49,6 +50,8 @@ class Equations(TreeKinematics):
         Joint name to function of time, see `Drive.at`.
     chart : str
         Of all free rotations, at the start: "exponential" or an order of Euler angles.
+    moved : dict, optional
+        Name of a force that moves a body or a point to its course.
     """
 
     def __init__(
@@ -58,18 +61,25 @@ class Equations(TreeKinematics):
         baumgarte: float = 0.0,
         prescribed: Mapping[str, Callable] | None = None,
         chart: str = EXPONENTIAL,
+        moved: Mapping[str, Course] | None = None,
     ) -> None:
         super().__init__(mechanism, chart)
         self.baumgarte = baumgarte
         plan = self.compiled.plan
-        self.ws = workspace(plan, functions=self.compiled.functions, inactive=range(plan.constraints.row.size))
-        self.closures = Closures(self.compiled, self.ws)
+        self.moved = find_moved(mechanism, self.tree, moved)
+        by_rows = [(part.elements, part.course) for part in self.moved if not part.drive]
+        acting = np.isin(plan.constraints.element, [e for own, _ in by_rows for e in own])
+        self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
+        self.closures = Closures(self.compiled, self.ws, by_rows)
         self.couplings = coupling_rows(mechanism, self.tree)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
         self.constraints = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
         self._no_motion = np.zeros((self.nodes.parent.size, 6))
-        self.drives = find_drives(mechanism, self.tree, prescribed)
+        self.drives = [
+            *find_drives(mechanism, self.tree, prescribed),
+            *(part.drive for part in self.moved if part.drive),
+        ]
         self.driven_columns = np.zeros(self.nq, dtype=np.bool_)
         for drive in self.drives:
             self.work.prescribed[drive.nodes] = self.driven_columns[drive.columns] = True
@@ -159,6 +169,7 @@ class Equations(TreeKinematics):
     def imposed(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``q``, ``rates`` with those of prescribed joints at time ``t``, and the rates of their rates, else zero."""
         second = np.zeros(self.nq)
+        self.closures.at(t)
         if self.drives:
             q, rates = q.copy(), rates.copy()
             for drive in self.drives:

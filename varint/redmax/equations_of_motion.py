@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.quantities import kinetic_energy, potential_energy
+from varint.courses import Span, refuse_moved
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError, AssemblyError
+from varint.kernels.configuration import follow_measured
 from varint.kernels.laws import evaluate_laws, law_potential
 from varint.loads import check_no_history
 from varint.mechanism import Mechanism
@@ -65,10 +67,11 @@ class EquationsOfMotion(Shown):
         baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
         bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
         check_no_history(mechanism, mechanism.compiled)
+        refuse_moved(mechanism.forces, "these equations")
         for force in mechanism.forces:
             if is_contact(mechanism, force):
                 raise ArgumentError(f"{force.label} is hard, which the equations do not hold: give it a stiffness")
-        motions = prescribed_motions(mechanism, 1, SPACING, np.inf)
+        motions = prescribed_motions(mechanism, Span(1, SPACING, np.inf))
         self._equations = Equations(
             mechanism, lambda compiled: Inputs(mechanism, compiled, 1, SPACING, motions=motions), baumgarte, motions
         )
@@ -156,6 +159,7 @@ class EquationsOfMotion(Shown):
         state = e.state()
         total = kinetic_energy(self.mechanism, state.velocity[None], state.angular_velocity[None])[0]
         total += potential_energy(self.mechanism, state.position[None])[0]
+        follow_measured(plan, e.ws, e.position, e.rotation)
         evaluate_laws(plan, e.ws, e.position, e.rotation, e.velocity, 0.0)
         for s in range(plan.laws.sum_law.size - 1):
             for f in range(plan.laws.sum_law[s], plan.laws.sum_law[s + 1]):
@@ -178,6 +182,7 @@ class EquationsOfMotion(Shown):
             raise ArgumentError(f"q is {np.abs(q).max():.3g} away from zero: too far to count the turns of angles")
         for piece in range(1, pieces + 1):
             e.place_and_move(begin + piece / pieces * (q - begin), np.zeros(self.size))
+            follow_measured(e.compiled.plan, e.ws, e.position, e.rotation)
             evaluate_laws(e.compiled.plan, e.ws, e.position, e.rotation, e.velocity, 0.0)
             e.keep_turns()
         self._turned = q.copy()

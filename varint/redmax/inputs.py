@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
-from varint.loads import Commands, Loads, called, is_controlled, value_at
+from varint.courses import Course, value_at
+from varint.loads import Commands, Loads, called, is_controlled
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
@@ -26,7 +27,7 @@ class Inputs:
     force, torque : dict, optional
         As in `varint.simulate`.
     motions : dict, optional
-        Joint name to the function of time (q, qdot, qddot) that a force prescribes.
+        Joint name to the course that a force prescribes.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class Inputs:
         dt: float,
         force: Mapping[str, ArrayLike] | None = None,
         torque: Mapping[str, ArrayLike] | None = None,
-        motions: Mapping[str, Callable[[float], tuple[float, float, float]]] | None = None,
+        motions: Mapping[str, Course] | None = None,
     ) -> None:
         self.mechanism, self.compiled, self.steps, self.dt = mechanism, compiled, steps, dt
         self.loads = Loads(mechanism, compiled, steps, force, torque)
@@ -72,7 +73,7 @@ class Inputs:
         for f, force in (*self.commands.functions, *self.commands.of_time):
             command[f] = value_at(force, t)
         for f, motion in self.steady:
-            command[f] = motion(t)[0]
+            command[f] = motion(t)[0, 0]
         if self.called:
             present = state()
             for f, k in self.called:

@@ -50,6 +50,7 @@ class InverseDynamics:
     ) -> tuple[np.ndarray, np.ndarray]:
         """tau (nq,) and sigma (m,) at time ``t``; ``second`` (nq,): ddq, ``multiplier`` (m,): lambda."""
         e, tangent = self.equations, self._accelerated(q, rates, second)
+        e.closures.at(t)
         self.q, self.rates, self.multiplier = q, rates, multiplier
         total = tangent.total_wrench
         total[:] = e.bias_wrenches(e.load(t))

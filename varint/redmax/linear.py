@@ -1,9 +1,10 @@
 """The linearly implicit Euler scheme (DIFF eqs. 2.84, 2.86, 2.108), one linear solve a step.
 
-    (M - h D - h^2 K) v1 - G^T mu = M v0 + h (J^T (f - M Jdot v0) - D v0),    G v1 = -b g,    q1 = q0 + h v1
+    (M - h D - h^2 K) v1 - G^T mu = M v0 + h (J^T (f - M Jdot v0) - D v0),    G v1 = -b g + p',    q1 = q0 + h v1
 
-all at (q0, v0), inputs at the end of the step. D and K are the derivatives of the reduced forces by rates and
-coordinates: of laws those along their measure, of loads those by the velocity; of the directions in which
+all at (q0, v0), inputs at the end of the step; p' is the mean rate over the step of the targets of points and bodies
+that are prescribed. D and K are the derivatives of the reduced forces by rates and coordinates: of laws those along
+their measure, of loads those by the velocity; of the directions in which
 forces act those of a length, as its bodies see them, symmetrised. Gravity, constant pushes, gyroscopic terms
 and the change of J give none. Dampers do not enter the explicit force: D v0 is subtracted.
 
@@ -32,10 +33,12 @@ def euler_step(
     D, K = reduced_damping_and_stiffness(equations)
     G, violation = np.zeros((0, equations.nq)), np.zeros(0)
     if equations.row_count:
+        equations.closures.at(t)
         violation, _, G = equations.violations(q, rates)
     A, b, g = M - h * D - h * h * K, M @ rates + h * (f - D @ rates), -equations.baumgarte * violation
-    driven = equations.driven_columns
+    driven, aim = equations.driven_columns, equations.closures.targets[0].copy()
     end, given, _ = equations.imposed(t + h, q, rates)
+    g[: aim.size] += (equations.closures.targets[0] - aim) / h
     offset = np.where(driven, (end - q) / h - given, 0.0)
     if driven.any():
         b += h * h * K @ offset

@@ -1,15 +1,30 @@
-"""Joints whose motion is given as a function of time: hybrid dynamics (DIFF section 2.9 and Algorithm 9)."""
+"""Joints and bodies whose motion is given as a function of time: hybrid dynamics (DIFF section 2.9, Algorithm 9).
+
+A joint in the tree, or a body that floats, is moved by its coordinates, in the recursion. Any other body, and a point
+of one, is moved by rows as a loop closure has them (closures.py).
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.courses import Course
 from varint.errors import ArgumentError
+from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, in_a_shape, shown
+from varint.model.forces.moved import Moved
+from varint.model.motion import Ball, Slide
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.tree import Tree
+
+if TYPE_CHECKING:
+    from varint.redmax.equations import Equations
+
+
+FLOATING = (*(Slide(axis) for axis in range(3)), Ball())  # what a body that floats is allowed
 
 
 @dataclass(frozen=True)
@@ -46,7 +61,76 @@ def find_drives(mechanism: Mechanism, tree: Tree, prescribed: Mapping[str, Calla
         if tree.charts.get(name, EXPONENTIAL) != EXPONENTIAL:
             raise ArgumentError(f"{joint.label} cannot be prescribed in Euler angles: use the chart '{EXPONENTIAL}'")
         function_of(function, f"the motion prescribed for {joint.label}", ArgumentError)
-        columns, column = tree.columns[name], tree.nodes.column
-        nodes = np.flatnonzero((columns.start <= column) & (column < columns.stop) & (tree.nodes.dof > 0))
-        drives.append(Drive(name, joint.label, columns, nodes, function))
+        drives.append(_drive(tree, name, joint.label, function))
     return drives
+
+
+def _drive(tree: Tree, name: str, label: str, function: Callable) -> Drive:
+    columns, column = tree.columns[name], tree.nodes.column
+    nodes = np.flatnonzero((columns.start <= column) & (column < columns.stop) & (tree.nodes.dof > 0))
+    return Drive(name, label, columns, nodes, function)
+
+
+@dataclass(frozen=True)
+class MovedPart:
+    """What a force moves: by the ``drive`` of a base, or where there is none by rows.
+
+    ``elements`` (n,): those of the force; ``course``: of their targets.
+    """
+
+    force: Moved
+    elements: np.ndarray
+    course: Course
+    drive: Drive | None
+
+
+def find_moved(mechanism: Mechanism, tree: Tree, moved: Mapping[str, Course] | None) -> list[MovedPart]:
+    """The parts that forces move, by the names of these and their courses in ``moved``."""
+    parts: list[MovedPart] = []
+    driven: set[str] = set()
+    for name, course in (moved or {}).items():
+        force, drive = mechanism.force(name), None
+        assert isinstance(force, Moved)
+        base = _base(mechanism, tree, force)
+        if base is not None and base[0] not in driven:
+            driven.add(base[0])
+            drive = _drive(tree, base[0], force.label, _of_base(course, base[1]))
+        elements = np.flatnonzero(mechanism.compiled.force == mechanism.force_index[name])
+        parts.append(MovedPart(force, elements, course, drive))
+    return parts
+
+
+def _base(mechanism: Mechanism, tree: Tree, force: Moved) -> tuple[str, np.ndarray] | None:
+    """The tree joint by which the body floats that ``force`` moves as a whole, and where its shifts count from.
+
+    Its coordinates are the shift of the centre of mass and the rotation vector, in world axes.
+    """
+    if not force.turned:
+        return None
+    for joint in tree.joints:
+        frames = JointFrames(mechanism, joint)
+        alone = frames.a < 0 and joint.body_b == force.body and not frames.origin_b.any()
+        floats = alone and joint.allowed == FLOATING and np.array_equal(joint.frame, np.eye(3))
+        if floats and tree.charts[joint.name] == EXPONENTIAL:
+            return joint.name, frames.origin_a
+    return None
+
+
+def _of_base(course: Course, origin: np.ndarray) -> Course:
+    """The course of the coordinates of a base: shifts from ``origin`` in place of positions."""
+    shift = np.zeros((3, 6))
+    shift[0, :3] = origin
+    return lambda t: course(t) - shift
+
+
+def places(equations: "Equations") -> list[np.ndarray]:
+    """Of each part that is moved its numbers among the rows of closures, couplings and, last, driven columns."""
+    found, first = [], equations.closures.moved.start
+    last = equations.row_count + np.cumsum(equations.driven_columns) - 1
+    for part in equations.moved:
+        if part.drive:
+            found.append(last[part.drive.columns])
+        else:
+            found.append(first + np.arange(part.elements.size))
+            first += part.elements.size
+    return found

@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.sparse import csc_matrix
 
 from varint.errors import ArgumentError
@@ -49,7 +48,7 @@ def load_solver() -> ModuleType:
         import clarabel
     except ImportError:
         raise ArgumentError(
-            "hard stops and joint friction in reduced coordinates need the package clarabel:"
+            "hard stops, joint friction and hard contacts in reduced coordinates need the package clarabel:"
             " pip install varint[contact]"
         ) from None
     return clarabel
@@ -67,8 +66,7 @@ def solve_program(step: LinearStep, N: np.ndarray, n: np.ndarray, cones: list[tu
     cones : list of (c, B)
         c from 0 and B (r, nq).
     """
-    p, E = _without_equations(step)
-    r = E.T @ (step.b - step.A @ p)
+    p, E, r, *_ = eliminate(step)
     rows, bounds = N @ E, n - N @ p
     size = np.linalg.norm(rows, axis=1)
     fixed = size <= REDUNDANT * np.linalg.norm(N, axis=1) * np.linalg.norm(E)
@@ -94,15 +92,34 @@ def solve_program(step: LinearStep, N: np.ndarray, n: np.ndarray, cones: list[tu
     return Solution(p + scale * (E @ y), impulses, [scale * part for part in beta])
 
 
-def _without_equations(step: LinearStep) -> tuple[np.ndarray, np.ndarray]:
-    """p (nq,) and E (nq, k) with G (p + E y) = g and E^T A E = 1."""
-    A, _, G, g = step
-    p, Z = np.zeros(A.shape[0]), np.eye(A.shape[0])
+class Elimination(NamedTuple):
+    """The rates v = p + E y that obey G v = g, with E^T A E = 1, and what y is without other rows.
+
+    p (nq,), E (nq, k), target (k,); left, sizes, right: the singular values of G, see `LinearStep.independent`.
+    """
+
+    p: np.ndarray
+    E: np.ndarray
+    target: np.ndarray
+    left: np.ndarray
+    sizes: np.ndarray
+    right: np.ndarray
+
+    def multiplier(self, impulse: np.ndarray) -> np.ndarray:
+        """(k, ...) least impulses along the rows of G that make up ``impulse`` (nq, ...)."""
+        return self.left @ ((self.right[: self.sizes.size] @ impulse).T / self.sizes).T
+
+
+def eliminate(step: LinearStep) -> Elimination:
+    """Eliminate the equations of ``step``, in the sense of least squares; raises LinAlgError, see `solve_program`."""
+    A, b, G, g = step
+    nq = A.shape[0]
+    p, Z, svd = np.zeros(nq), np.eye(nq), (np.zeros((0, 0)), np.zeros(0), np.eye(nq))
     if len(G):
-        left, sizes, right = step.independent()
+        svd = left, sizes, right = step.independent()
         p, Z = right[: sizes.size].T @ ((left.T @ g) / sizes), right[sizes.size :].T
-    lower = np.linalg.cholesky(Z.T @ A @ Z)
-    return p, solve_triangular(lower, Z.T, lower=True).T
+    E = Z @ np.linalg.inv(np.linalg.cholesky(Z.T @ A @ Z)).T
+    return Elimination(p, E, E.T @ (b - A @ p), *svd)
 
 
 def _size(norms: np.ndarray) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 Beside what both formulations record, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in
 `CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the
-sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``. The layout names the columns.
+sums of the impulses, ``stopping_impulse``, ``friction_impulse`` and ``driving_impulse``, and where there are contacts
+with planes ``ground_impulse``. The layout names the columns.
 """
 
 from collections.abc import Mapping
@@ -24,8 +25,10 @@ def layout_of(equations: Equations, contacts: Contacts | None) -> dict:
     return {
         "columns": {name: [own.start, own.stop] for name, own in equations.tree.columns.items()},
         "charts": list(equations.tree.charts),
+        "moved": {part.force.name: part.drive.name for part in equations.moved if part.drive},
         "driving": _ranges({drive.name: drive.columns.stop - drive.columns.start for drive in equations.drives}),
         "friction": _ranges(widths),
+        "ground": _ranges({} if contacts is None else dict.fromkeys(contacts.ground.names, 6)),
         "contacts": contacts is not None,
     }
 
@@ -48,10 +51,15 @@ def _check(record: Record) -> None:
         raise ValueError("its layout names other charts")
     driving = nodes["driving_impulse" if layout["contacts"] else "driving"].shape[1]
     friction = nodes["friction_impulse"].shape[1] if layout["contacts"] else 0
-    for name, columns in (("columns", width), ("driving", driving), ("friction", friction)):
-        ranges = layout.get(name)
+    ground = nodes["ground_impulse"].shape[1] if "ground_impulse" in nodes else 0
+    wanted = ("columns", width), ("driving", driving), ("friction", friction), ("ground", ground)
+    for name, columns in wanted:
+        ranges = layout.get(name, {} if name == "ground" else None)  # older files know no such contacts
         if not isinstance(ranges, dict) or not all(_is_range(ends, columns) for ends in ranges.values()):
             raise ValueError(f"its layout has no '{name}'")
+    moved = layout.get("moved", {})  # names of forces to those of the joints that they move
+    if not isinstance(moved, dict) or not all(name in layout["driving"] for name in moved.values()):
+        raise ValueError("its layout has no 'moved'")
 
 
 def _are_names(value: object) -> bool:

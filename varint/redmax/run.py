@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from varint.courses import cannot_follow
 from varint.errors import FileError
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
@@ -14,10 +15,13 @@ from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator
 from varint.redmax.inverse import InverseDynamics, driving_efforts
+from varint.redmax.prescribed import places
 from varint.redmax.record import layout_of
 from varint.redmax.states import without_jumps
 from varint.redmax.tree import Tree, find_tree
 from varint.running import MOST_STEPS, Block, Failure
+
+LARGEST_MISS = 0.1  # of a body or point from where a force moves it, in sizes of a part
 
 
 class ReducedRun:
@@ -113,8 +117,9 @@ class ReducedRun:
             if not self.integrator.failure:
                 self.integrator.settle()
             seconds += time.perf_counter() - began
-            if self.integrator.failure:
-                self.failure = self._failure(self.integrator.failure)
+            lost = None if self.integrator.failure else self._lost()
+            if self.integrator.failure or lost:
+                self.failure = self._failure(self.integrator.failure or lost or "")
                 break
             if self.dt is None and self.times is None and (self.integrator.steps % self.every == 0 or self.finished):
                 rows.append(self._node(self.integrator.t, self.integrator.y))
@@ -197,6 +202,18 @@ class ReducedRun:
         message = f"the step at t = {when:g} s, hardest for body '{body}', could not be done: {reason}"
         return Failure(message, when, body)
 
+    def _lost(self) -> str | None:
+        """What is said where a body or a point is not where a force moves it."""
+        e, nq = self.equations, self.equations.nq
+        if not e.closures.courses:
+            return None
+        y = self._place(self.integrator.t, self.integrator.y)
+        gap, largest = np.abs(e.violations(y[:nq], y[nq : 2 * nq])[0]), LARGEST_MISS * e.compiled.length
+        for part, own in zip(e.moved, places(e), strict=True):
+            if not part.drive and not gap[own].max() <= largest:
+                return cannot_follow(part.force, gap[own].max())
+        return None
+
     def _driven(self) -> np.ndarray:
         """(3, nd) where the prescribed joints are now, drive by drive."""
         return np.concatenate([np.zeros((3, 0)), *(d.at(self.integrator.t) for d in self.equations.drives)], axis=1)
@@ -271,20 +288,21 @@ class ReducedRun:
             "qdot": qdot.copy(),
             "work": by_force(work),
             "law_state": law_state.copy(),
-            "command": by_force(found["command"]),
+            "command": e.compiled.inputs_by_force(found["command"]),
         }
         if self.contacts:
             return found | self._impulses(impulse)
         return {"driving": np.zeros((T, 0))} | found
 
     def _impulses(self, impulse: np.ndarray) -> dict[str, np.ndarray]:
-        """Sums (T, ...) of the impulses of stops by force, of joint friction, and of drives, drive by drive."""
+        """Sums (T, ...) of the impulses of stops by force, of joint friction, contacts and drives, one by one."""
         e, T = self.equations, len(impulse)
         assert self.contacts is not None
-        stops, friction, drives = self.contacts.parts(impulse)
+        stops, friction, ground, drives = self.contacts.parts(impulse)
         columns = np.zeros((T, e.nq))
         columns[:, e.driven_columns] = drives
-        return {
+        found = {"ground_impulse": np.concatenate([*ground.values()], axis=1)} if ground else {}
+        return found | {
             "stopping_impulse": e.compiled.by_force(stops),
             "friction_impulse": np.concatenate([np.zeros((T, 0)), *friction.values()], axis=1),
             "driving_impulse": np.concatenate(

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.courses import Course, Span, courses_of_bodies, moved_forces
 from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, StateError
+from varint.loads import starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive
@@ -26,7 +28,7 @@ from varint.redmax.program import load_solver
 from varint.redmax.record import trajectory
 from varint.redmax.run import ReducedRun
 from varint.redmax.start import start_of
-from varint.redmax.states import ReducedState
+from varint.redmax.states import ReducedState, maximal_state
 from varint.redmax.trajectory import ReducedTrajectory
 from varint.running import (
     Job,
@@ -132,11 +134,15 @@ def simulate(
     times = checked_output_times(output_times, task.end, every, diagnostics_every)
     kind = _checked_integrator(integrator, dt, times)
     given = by_name(prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
-    motions = prescribed_motions(mechanism, steps, dt, task.end)
+    span = Span(steps, dt, task.end)
+    motions = prescribed_motions(mechanism, span)
+    moved = _moved(mechanism, state, span)
     _check_contacts(mechanism, kind)
     acting = steps, dt or duration, force, torque, motions
     drives = motions | given
-    equations = Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, *acting), baumgarte, drives, chart)
+    equations = Equations(
+        mechanism, lambda compiled: Inputs(mechanism, compiled, *acting), baumgarte, drives, chart, moved
+    )
     if not equations.nq:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = start_of(equations, mechanism.state() if state is None else state, motions)
@@ -165,6 +171,16 @@ def simulate(
     given_arrays = (q, qdot, *inputs.arrays(), *([] if times is None else [times]))
     job = Job(mechanism, settings, given_arrays, load, every, output, resume, progress, overwrite)
     return answer(trajectory(carry_out(diagnosed(run, job, ReducedTrajectory), job)), run.failure)
+
+
+def _moved(mechanism: Mechanism, state: State | ReducedState | None, span: Span) -> dict[str, Course]:
+    """The courses of bodies and points whose motion forces prescribe, by the names of these."""
+    if not moved_forces(mechanism.forces):
+        return {}
+    state = mechanism.state() if state is None else state
+    of_type(state, (State, ReducedState), "state", StateError)
+    at = maximal_state(mechanism, state) if isinstance(state, ReducedState) else state
+    return courses_of_bodies(mechanism, span, starts_of_motions(mechanism, at))
 
 
 def _checked_task(end: float, dt: float | None, rtol: float, atol: float | None) -> Task:

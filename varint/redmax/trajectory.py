@@ -8,16 +8,21 @@ import numpy as np
 
 from varint.analysis.by_name import ByName
 from varint.analysis.forces import Forces, forces_at
+from varint.analysis.prescribed import efforts_by_name, rates_of_motions
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.since import turns_before
 from varint.analysis.trajectory import Trajectory
+from varint.courses import moved_coordinates, moved_forces
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
 from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.hard_contact import HardContact
 from varint.model.joints.base import Joint
 from varint.model.motion import motion_subspace
+from varint.model.rotation import rotation_matrix
 from varint.redmax.charts import CHARTS, EXPONENTIAL
 from varint.redmax.contacts import is_contact
 from varint.redmax.friction import friction_named
+from varint.redmax.ground import contact_named, penetration
 
 
 class ReducedTrajectory(Trajectory):
@@ -31,14 +36,17 @@ class ReducedTrajectory(Trajectory):
     evaluations : int
         How often the accelerations, or the residual of a step, were evaluated.
     charts : dict of joint name to (T,) names: the chart of its free rotation, its last three columns
-    driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes
+    driving : dict of joint name to efforts (T, dof), N, N m, that the motion of prescribed joints takes; of floating
+        bases that forces move by "base of BODY"
     stopping : (T, forces) efforts of hard stops, N, N m
     friction : dict of the name of a `JointCoulombFriction` to its efforts (T, d), N m, N, on body b along what its
         joint allows, turns first
+    contact_force : dict of the name of a `HardContact` to the force (T, 3), N, world, of the plane on its body
+    penetration : dict of the name of a `HardContact` to the depth (T,), m, of its deepest point
 
-    With hard stops or joint friction, efforts of these and of prescribed joints are the impulses since the last
-    recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those of the
-    second. Accelerations and reactions are with these efforts.
+    With hard stops, joint friction or hard contacts, efforts of these and of prescribed joints are the impulses since
+    the last recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those
+    of the second. Accelerations and reactions are with these efforts.
     """
 
     @property
@@ -88,6 +96,24 @@ class ReducedTrajectory(Trajectory):
         return _parts(efforts, self.record.layout["friction"])
 
     @cached_property
+    def contact_force(self) -> dict[str, np.ndarray]:
+        """Name of a `HardContact` to the force (T, 3), N, world, of the plane on its body."""
+        return {name: wrench[:, :3] for name, wrench in self._contact_wrench.items()}
+
+    @cached_property
+    def penetration(self) -> dict[str, np.ndarray]:
+        """Name of a `HardContact` to how deep its deepest point is (T,), m; zero where none is below the plane."""
+        forces = [force for force in self.mechanism.forces if isinstance(force, HardContact)]
+        R = rotation_matrix(self.quat_wxyz)
+        return {force.name: penetration(self.mechanism, force, self.position, R) for force in forces}
+
+    @cached_property
+    def _contact_wrench(self) -> dict[str, np.ndarray]:
+        """Name of a `HardContact` to force and torque (T, 6) about the centre of mass, world."""
+        ranges = self.record.layout.get("ground", {})
+        return _parts(mean_rates(self.nodes["ground_impulse"], self.t), ranges) if ranges else {}
+
+    @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
         """As of `Trajectory`; those of floating bases, columns of ``qdot`` (T, 6), are there by "base of BODY"."""
         joints = super().rates
@@ -102,9 +128,14 @@ class ReducedTrajectory(Trajectory):
         return ByName({**self.mechanism.joint_index, **dict.fromkeys(bases, -1)}, find, rates)
 
     @property
+    def _moved(self) -> dict[str, str]:
+        """Name of each force that moves a floating body to that of its joint."""
+        return self.record.layout.get("moved", {})
+
+    @property
     def is_driven(self) -> bool:
-        """Whether the motion of a joint is prescribed."""
-        return bool(self.driving)
+        """Whether a motion is prescribed."""
+        return bool(self.driving) or super().is_driven
 
     @property
     def _work_between(self) -> np.ndarray:
@@ -115,16 +146,21 @@ class ReducedTrajectory(Trajectory):
             rates = self.qdot[:, self.columns[name]]
             mean = effort[1:] if impulsive else 0.5 * (effort[1:] + effort[:-1])
             work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
+        for k, force in moved_forces(self.mechanism.forces):
+            if force.name not in self._moved:
+                power = self._powers[:, k]
+                work += 0.5 * (power[1:] + power[:-1]) * np.diff(self.t)
         return super()._work_between + work
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
         """Force name to its effort (T,), N or N m, as of `Trajectory`, that of a prescribed motion from `driving`.
 
-        That of a `JointCoulombFriction` is along the coordinate of its joint, on body b. Where there are more, it has
-        no sign: of a ball the torque, of a pin that turns and slides the force between the surfaces.
+        That of a `HardContact` is its normal force, that of a `JointCoulombFriction` along the coordinate of its joint,
+        on body b. Where there are more, it has no sign: of a ball the torque, of a pin that turns and slides the force
+        between the surfaces.
         """
-        return self._by_force(self._efforts)
+        return efforts_by_name(self, self._efforts)
 
     @cached_property
     def forces_along(self) -> Forces:
@@ -135,28 +171,34 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Drives and joint friction are loads by what they exert; couplings are solved for."""
-        forces = self.mechanism.forces
-        coupled = [k for k, force in enumerate(forces) if force.constraint and not force.commanded]
-        mechanism = replace(self.mechanism, forces=[forces[k] for k in coupled])
+        """Drives, joint friction and contacts are loads by what they exert; other constraints are solved for."""
+        forces, of_element = self.mechanism.forces, self.mechanism.compiled.force
+        held = [k for k, force in enumerate(forces) if force.constraint and not isinstance(force, AlongCoordinate)]
+        mechanism = replace(self.mechanism, forces=[forces[k] for k in held])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load + self._exerted
-        acceleration, reaction, constraint_efforts = accelerations_and_reactions(mechanism, load, *arrays)
-        efforts = np.zeros((len(self.t), len(forces)))
-        efforts[:, coupled] = constraint_efforts
-        for k, force in enumerate(forces):
-            if force.constraint and force.commanded:
-                assert isinstance(force, AlongCoordinate)
-                efforts[:, k] = self.driving[force.joint][:, 0]
+        bend = rates_of_motions(self, mechanism)[1]
+        acceleration, reaction, found = accelerations_and_reactions(mechanism, load, *arrays, bend)
+        efforts = np.zeros((len(self.t), len(of_element)))
+        efforts[:, np.isin(of_element, held)] = found
+        for k, force in moved_coordinates(forces):
+            efforts[:, of_element == k] = self.driving[force.joint]
         return acceleration, reaction, efforts
 
     @property
     def _exerted(self) -> np.ndarray:
-        """(T, nb, 6) load of drives and joint friction: force, N, world, and torque, N m, body axes."""
+        """(T, nb, 6) load of drives, joint friction and contacts: force, N, world, and torque, N m, body axes."""
         x, R = with_world(self.position, self.quat_wxyz)
         load = np.zeros((*x.shape[:2], 6))
+        for name, own in self._contact_wrench.items():
+            body = self.mechanism.body_index[contact_named(self.mechanism, name).body]
+            load[:, body, :3] += own[:, :3]
+            load[:, body, 3:] += (own[:, None, 3:] @ R[:, body])[:, 0]
         wrenches = []  # on body b, in axes of the joint's frame there
+        moved = set(self._moved.values())  # by forces that are constraints
         for name, effort in self.driving.items():
+            if name in moved:
+                continue
             joint, q = self.mechanism.joint(name), self.q[:, self.columns[name]]
             subspaces = [motion_subspace(joint, coordinates) for coordinates in q]
             wrenches.append((joint, [np.linalg.pinv(S).T @ own for S, own in zip(subspaces, effort, strict=True)]))
@@ -174,20 +216,19 @@ class ReducedTrajectory(Trajectory):
     def _efforts(self) -> np.ndarray:
         efforts = self.forces_along.effort.copy()
         if any(force.constraint for force in self.mechanism.forces):
-            efforts += self._dynamics[2]
+            efforts += self.mechanism.compiled.by_force(self._dynamics[2])
         for name, effort in self.friction.items():
             radius = friction_named(self.mechanism, name).radius
             efforts[:, self.mechanism.force_index[name]] = _size(effort, radius)
+        for name, force in self.contact_force.items():
+            efforts[:, self.mechanism.force_index[name]] = force @ contact_named(self.mechanism, name).normal
         return efforts
 
     @property
     def _powers(self) -> np.ndarray:
-        powers = self.forces_along.power.copy()
+        powers = super()._powers.copy()
         for k, force in enumerate(self.mechanism.forces):
-            if force.constraint and force.commanded:
-                assert isinstance(force, AlongCoordinate)
-                powers[:, k] = self.driving[force.joint][:, 0] * self.qdot[:, self.columns[force.joint].start]
-            elif is_contact(self.mechanism, force):
+            if is_contact(self.mechanism, force):
                 powers[:, k] = mean_rates(self.work[:, k], self.t)
         return powers
 

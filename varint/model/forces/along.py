@@ -1,14 +1,19 @@
 """Forces along a measure, and along a joint coordinate."""
 
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import TYPE_CHECKING, ClassVar
 
+from varint.errors import MechanismError
 from varint.measures import Measure
+from varint.model.checks import shown
 from varint.model.forces.base import Effort, Element, Force
 from varint.model.forces.law import Law
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
+
+ORDERS = tuple("".join(axes) for letters in ("xyz", "XYZ") for axes in permutations(letters))
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,22 +26,34 @@ class AlongMeasure(Force):
 
 @dataclass(frozen=True, eq=False)
 class AlongCoordinate(AlongMeasure):
-    """A force along coordinate number ``coordinate`` of ``joint`` (m or rad): an effort in N or N m.
+    """A force along coordinate number ``coordinate`` of ``joint`` (m, rad, or pieces of a spline), in N or N m, or J.
 
-    Angles count their turns from the start of a run, where they are in (-pi, pi]. Motions that share a rotation
-    vector, or come after one, take no effort.
+    The effort times the coordinate's rate is its power. Angles count their turns from the start of a run, where they
+    are in (-pi, pi]; splines go on past their ends. A rotation vector is that of the shortest rotation, at most half a
+    turn: ``angles`` names Euler angles in place of it, in the order of their letters, as scipy's Rotation does. "xyz":
+    roll, pitch and yaw about the joint's axes on body a, one after another; "XYZ": about those that turn with body b.
+    The angle of the second turn is in (-pi/2, pi/2); at its ends the other two are not defined, and no effort is.
     """
 
     joint: str = field(kw_only=True)
     coordinate: int = field(default=0, kw_only=True)
+    angles: str | None = field(default=None, kw_only=True)
 
     law: ClassVar[Law]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.angles is not None and not (isinstance(self.angles, str) and self.angles in ORDERS):
+            raise MechanismError(
+                f"angles of {self.label} must be three different letters, such as 'xyz' (about axes that stay) or"
+                f" 'XYZ' (about axes that turn along), got {shown(self.angles)}"
+            )
 
     def elements(self, structure: "Structure") -> list[Element]:
         return [Effort((self._measure(structure),), self._law(), self._parameters())]
 
     def _measure(self, structure: "Structure") -> Measure:
-        return self._coordinate(structure, self.joint, self.coordinate)
+        return self._coordinate(structure, self.joint, self.coordinate, self.angles)
 
     def _law(self) -> Law:
         return self.law

@@ -13,14 +13,11 @@ import numpy as np
 from varint.display import Shown
 from varint.errors import MechanismError
 from varint.measures import Measure
-from varint.measures.angle import Angle
-from varint.measures.point import Displacement
 from varint.model.body import WORLD
 from varint.model.checks import Frozen, check_name, check_plain_fields, finite, not_negative, positive, shown
 from varint.model.forces.law import Law
-from varint.model.joints.base import Joint
-from varint.model.motion import Ball, Slide, Turn
-from varint.model.product import Product
+from varint.model.forces.measured import coordinate_measure, is_free_rotation
+from varint.model.joints.base import Joint, ProductJoint
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -203,40 +200,25 @@ class Force(Frozen):
         except MechanismError as problem:
             raise MechanismError(f"{self.label}: {problem}") from None
 
-    def _coordinate(self, structure: "Structure", name: str, coordinate: int) -> Measure:
-        """The measure of a coordinate of joint ``name``."""
+    def _coordinate(self, structure: "Structure", name: str, coordinate: int, angles: str | None = None) -> Measure:
+        """The measure of a coordinate of joint ``name``; ``angles``: see `AlongCoordinate`."""
         joint = self._joint(structure, name)
         if coordinate not in range(joint.dof):
             has = f"only 0 to {joint.dof - 1}" if joint.dof else "it has none"
             raise MechanismError(f"{self.label}: {joint.label} has no coordinate {shown(coordinate)}, {has}")
-        measure = coordinate_measure(joint, coordinate, *structure.anchors(joint))
-        if measure is None:
-            part = "part of a rotation vector" if Ball() in joint.allowed else "one of several that no angle shows"
-            if len(joint.allowed) == 1 and isinstance(joint.allowed[0], Product):
-                part = "that of a spline"
+        if angles is not None and not is_free_rotation(joint, coordinate):
             raise MechanismError(
-                f"{self.label}: coordinate {coordinate} of {joint.label} is {part}, along which no effort is defined"
+                f"{self.label}: angles={angles!r} are for the three coordinates of a free rotation, coordinate"
+                f" {coordinate} of {joint.label} is none of them: leave angles out"
             )
+        measure = coordinate_measure(joint, coordinate, *structure.anchors(joint), angles)
+        if measure is None:
+            raise MechanismError(f"{self.label}: coordinate {coordinate} of {joint.label} is {_without_effort(joint)}")
         return measure
 
 
-def coordinate_measure(joint: Joint, number: int, point_a: np.ndarray, point_b: np.ndarray) -> Measure | None:
-    """The measure of a joint's coordinate, None where it has none: a rotation vector, motions after one, a spline.
-
-    With the turns R = R1 R2 about the axes e1, e2: e2 is kept by R2, so R e2 shows R1; e1 by R1, so R^T e1 shows R2.
-    """
-    counted = [m for m in joint.shown for _ in range(m.size)]
-    motion = counted[number]
-    before = joint.shown[: joint.shown.index(motion)]
-    turns = [m for m in joint.shown if isinstance(m, Turn)]
-    axes = joint.frame.T
-    if isinstance(motion, Slide) and all(isinstance(m, Slide) for m in before):
-        return Displacement(joint.body_a, joint.body_b, axes[motion.axis], point_b, point_a)
-    if not isinstance(motion, Turn) or len(turns) > 2 or any(isinstance(m, Ball) for m in joint.shown):
-        return None
-    axis = axes[motion.axis]
-    if len(turns) == 2 and motion is turns[1]:
-        other = axes[turns[0].axis]
-        return Angle(joint.body_b, joint.body_a, np.cross(other, axis), other, other)
-    other = axes[(motion.axis + 1) % 3 if len(turns) == 1 else turns[1].axis]
-    return Angle(joint.body_a, joint.body_b, np.cross(axis, other), other, other)
+def _without_effort(joint: Joint) -> str:
+    """Why a coordinate of ``joint`` takes no effort, and what to do."""
+    if isinstance(joint, ProductJoint):
+        return "part of a rotation vector after other motions: put a small body there and a spherical joint"
+    return "an angle of what is massless, along which no effort acts: put a body there, on joints of its own"

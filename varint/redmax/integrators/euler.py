@@ -1,4 +1,4 @@
-"""The linearly implicit Euler scheme (varint/redmax/linear.py), with hard stops and joint friction."""
+"""The linearly implicit Euler scheme (varint/redmax/linear.py), with hard stops, joint friction and hard contacts."""
 
 import numpy as np
 

@@ -101,7 +101,7 @@ class Fixed(Integrator):
             "y": self.y,
             "power": self.power,
             "multiplier": self.stages.multiplier,
-            "limits": self.touching.frictions.limits if self.touching else np.zeros(0),
+            "touching": self.touching.z if self.touching else np.zeros(0),
         }
         counts = np.array([self.steps, self.stages.iterations])
         return {name: array.copy() for name, array in kept.items()} | {"counts": counts}
@@ -112,7 +112,7 @@ class Fixed(Integrator):
         self.steps, self.stages.iterations = (int(number) for number in saved["counts"])
         self.t = self.h * self.steps
         if self.touching:
-            self.touching.frictions.limits = saved["limits"].copy()
+            self.touching.z = saved["touching"].copy()
 
 
 class Implicit(Fixed):

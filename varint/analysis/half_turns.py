@@ -1,0 +1,83 @@
+"""Rotation vectors along which forces act: told where they jump, at half a turn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint.measures import Measure
+from varint.mechanism import Mechanism
+from varint.model.body import WORLD
+from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.base import Constraint, Effort, Force
+from varint.model.rotation import rotation_matrix, vector_from_matrix
+
+
+@dataclass(frozen=True)
+class HalfTurn:
+    """A rotation beyond half a turn: the time, s, by which it was, and what is said of it."""
+
+    time: float
+    message: str
+
+
+class HalfTurns:
+    """Looks at the nodes of a run, block after block."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        self.watched = {
+            (m.body_a, m.body_b): force for force in mechanism.forces for m in _components(mechanism, force)
+        }
+        self._last: dict[str, np.ndarray] | None = None
+
+    def passed(self, nodes: Mapping[str, np.ndarray]) -> HalfTurn | None:
+        """The first between two nodes that are close to each other, the last of the block before among them."""
+        if not self.watched or not len(nodes["t"]):
+            return None
+        names = "t", "quat_wxyz", "angular_velocity"
+        own = {name: nodes[name] for name in names}
+        if self._last is not None:
+            own = {name: np.concatenate([self._last[name], own[name]]) for name in names}
+        self._last = {name: own[name][-1:] for name in names}
+        t = own["t"]
+        found = [
+            (t[row + 1], ends)
+            for ends in self.watched
+            for row in np.flatnonzero(self._jumps(ends, own["quat_wxyz"], own["angular_velocity"], np.diff(t)))[:1]
+        ]
+        if not found:
+            return None
+        time, ends = min(found)
+        return HalfTurn(float(time), self._message(float(time), ends))
+
+    def _jumps(self, ends: tuple[str, str], quat: np.ndarray, spin: np.ndarray, dt: np.ndarray) -> np.ndarray:
+        """(T - 1,) whether the rotation vector jumps from one node to the next."""
+        R, speed = [], np.zeros(len(quat))
+        for name in ends:
+            if name == WORLD:
+                R.append(np.broadcast_to(np.eye(3), (len(quat), 3, 3)))
+                continue
+            number = self.mechanism.body_index[name]
+            start = rotation_matrix(self.mechanism.bodies[number].quat_wxyz)
+            R.append(rotation_matrix(quat[:, number]) @ start.T)
+            speed += np.linalg.norm(spin[:, number], axis=1)
+        rho = vector_from_matrix(np.swapaxes(R[0], 1, 2) @ R[1])
+        far = np.linalg.norm(rho, axis=1) > 0.5 * np.pi
+        near = np.maximum(speed[1:], speed[:-1]) * dt < 0.5 * np.pi
+        return far[1:] & far[:-1] & near & (np.sum(rho[1:] * rho[:-1], axis=1) < 0.0)
+
+    def _message(self, time: float, ends: tuple[str, str]) -> str:
+        force = self.watched[ends]
+        where = f"bodies '{ends[0]}' and '{ends[1]}'"
+        if isinstance(force, AlongCoordinate):
+            where = self.mechanism.joint(force.joint).label
+        return (
+            f"{force.label}: the rotation at {where} went beyond half a turn by t = {time:g} s, where the rotation"
+            " vector jumps and no effort along it is defined: give angles=, or put joints that turn in its place"
+        )
+
+
+def _components(mechanism: Mechanism, force: Force) -> list[Measure]:
+    elements = [element for element in force.elements(mechanism) if isinstance(element, Effort | Constraint)]
+    return [m for element in elements for m in element.measures if m.jumps]

@@ -1,0 +1,52 @@
+"""What prescribed motions take: their efforts, and powers, at the nodes of a run."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.analysis.by_name import ByName
+from varint.analysis.reactions import second_derivative
+from varint.courses import Span
+from varint.loads import motions_at
+from varint.mechanism import Mechanism
+from varint.model.forces.base import Force
+from varint.model.forces.moved import Moved
+
+if TYPE_CHECKING:
+    from varint.analysis.trajectory import Trajectory
+
+
+def rates_of_motions(trajectory: "Trajectory", mechanism: Mechanism | None = None) -> np.ndarray:
+    """(2, T, ne) rates of what prescribed motions move, and the rates of these, by element; zero for the others.
+
+    ``mechanism``: with some of the forces; that of the run where not given. A run that others recorded, without the
+    steps that its motions are given at, has what follows from its nodes.
+    """
+    chosen, settings, t = mechanism or trajectory.mechanism, trajectory.settings, trajectory.t
+    if "steps" in settings:
+        whole = settings["dt"] is not None and settings.get("turn") is None  # all steps are of dt
+        end = settings["steps"] * settings["dt"] if whole else settings["duration"]
+        return motions_at(chosen, chosen.compiled, t, Span(settings["steps"], settings["dt"], max(end, float(t[-1]))))
+    index = trajectory.mechanism.force_index
+    command = trajectory.command[:, [index[force.name] for force in chosen.forces]][:, chosen.compiled.force]
+    rate = np.gradient(command, t, axis=0) if len(t) > 1 else np.zeros_like(command)
+    return np.array([rate, second_derivative(command, t)])
+
+
+def powers_of_motions(trajectory: "Trajectory", held: np.ndarray) -> np.ndarray:
+    """(T, forces) W, of the prescribed motions with efforts ``held`` (T, ne)."""
+    return trajectory.mechanism.compiled.by_force(held * rates_of_motions(trajectory)[0])
+
+
+def efforts_by_name(trajectory: "Trajectory", efforts: np.ndarray) -> ByName:
+    """Name of a force to its effort (T,) in ``efforts`` (T, forces); (T, 3), (T, 6) of what moves a point or a body."""
+    mechanism, compiled = trajectory.mechanism, trajectory.mechanism.compiled
+
+    def own(force: Force) -> np.ndarray:
+        number = mechanism.force_index[force.name]
+        if not isinstance(force, Moved):
+            return efforts[:, number]
+        held = trajectory._dynamics[2][:, compiled.force == number]
+        return force.effort(mechanism, held, trajectory.quat_wxyz[:, mechanism.body_index[force.body]])
+
+    return ByName(mechanism.force_index, mechanism.force, own, "force")

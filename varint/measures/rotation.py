@@ -1,0 +1,137 @@
+"""ROTATION: a component of the rotation vector of b since the reference, seen from a, rad.
+
+    g = v . rho,    exp [rho] = R R0^T, axes of a; R = A^T B, R0 the same at rest
+
+A change of R by a rotation delta from the left changes rho by the inverse of the left Jacobian,
+drho = delta - rho x delta / 2 + f rho x (rho x delta), f = (1 - phi cot(phi / 2) / 2) / phi^2, phi = |rho| <= pi;
+so g by y . delta, y = v + rho x v / 2 + f rho x (rho x v).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from varint._numba import njit
+from varint.algebra.vectors import ZERO, add, add_to, cross, dot, rotate, rotate_back, scale, sub, vector, write
+from varint.measures.base import Measure, Numbers, register
+
+SMALL = 1e-3  # rad: below, the series of f
+
+
+@njit
+def _since_rest(plan, m, A, B):
+    """The columns of R R0^T."""
+    rest = plan.measures.rest[m]
+    x, y, z = vector(rest[0]), vector(rest[1]), vector(rest[2])
+    return rotate_back(A, rotate(B, x)), rotate_back(A, rotate(B, y)), rotate_back(A, rotate(B, z))
+
+
+@njit
+def _rotation_vector(plan, m, A, B):
+    """The rotation vector rho, f, and the derivative of f by phi over phi."""
+    x, y, z = _since_rest(plan, m, A, B)
+    sine = (0.5 * (y[2] - z[1]), 0.5 * (z[0] - x[2]), 0.5 * (x[1] - y[0]))
+    size = math.sqrt(dot(sine, sine))
+    phi = math.atan2(size, 0.5 * (x[0] + y[1] + z[2] - 1.0))
+    rho = scale(phi / size if size > 1e-8 else 1.0, sine)
+    if phi <= SMALL:
+        return rho, 1.0 / 12.0 + phi * phi / 720.0, 1.0 / 360.0
+    cotangent = 1.0 / math.tan(0.5 * phi)
+    f = (1.0 - 0.5 * phi * cotangent) / (phi * phi)
+    slope = ((-0.5 * cotangent + 0.25 * phi * (1.0 + cotangent * cotangent)) / (phi * phi) - 2.0 * f / phi) / phi
+    return rho, f, slope
+
+
+@njit
+def _by_rotation(v, rho, f):
+    """The vector y above."""
+    once = cross(rho, v)
+    return add(add(v, scale(0.5, once)), scale(f, cross(rho, once)))
+
+
+@njit
+def _vector_change(rho, f, delta):
+    """The change of rho by a rotation delta from the left."""
+    once = cross(rho, delta)
+    return add(sub(delta, scale(0.5, once)), scale(f, cross(rho, once)))
+
+
+@njit
+def _by_rotation_change(v, rho, f, slope, drho):
+    """The change of the vector y above with that of rho."""
+    once, donce = cross(rho, v), cross(drho, v)
+    dtwice = add(cross(drho, once), cross(rho, donce))
+    return add(scale(0.5, donce), add(scale(f, dtwice), scale(slope * dot(rho, drho), cross(rho, once))))
+
+
+@njit
+def turning(plan, m, A, B):
+    """The value, and what it pushes with: the opposite of the torque on a, and the torque on b, in their axes."""
+    v = vector(plan.measures.v[m])
+    rho, f, _ = _rotation_vector(plan, m, A, B)
+    near = _by_rotation(v, rho, f)
+    return dot(v, rho), near, rotate_back(B, rotate(A, near))
+
+
+@njit
+def turning_change(plan, m, A, B, turn_a, turn_b):
+    """The changes of `turning`'s torques along rotations of both bodies."""
+    v = vector(plan.measures.v[m])
+    rho, f, slope = _rotation_vector(plan, m, A, B)
+    delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
+    dnear = _by_rotation_change(v, rho, f, slope, _vector_change(rho, f, delta))
+    near = _by_rotation(v, rho, f)
+    far = rotate_back(B, rotate(A, near))
+    return dnear, sub(rotate_back(B, rotate(A, add(dnear, cross(turn_a, near)))), cross(turn_b, far))
+
+
+@njit
+def rotation(plan, ws, m, x_a, A, x_b, B, G_a, G_b):
+    """Value and gradient, see measures/base.py."""
+    value, near, far = turning(plan, m, A, B)
+    write(G_a, ZERO, scale(-1.0, near))
+    write(G_b, ZERO, far)
+    return value
+
+
+@njit
+def curve_rotation(plan, ws, m, x_a, A, x_b, B, motions, out_a, out_b):
+    """Change of the gradient, see measures/base.py."""
+    dnear, dfar = turning_change(plan, m, A, B, vector(motions[0][3:]), vector(motions[1][3:]))
+    write(out_a, ZERO, scale(-1.0, dnear))
+    write(out_b, ZERO, dfar)
+
+
+@njit
+def rotation_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
+    """Derivatives by the numbers, see measures/base.py."""
+    v, turn_a, turn_b = vector(plan.measures.v[m]), vector(motions[0][3:]), vector(motions[1][3:])
+    rho, f, slope = _rotation_vector(plan, m, A, B)
+    delta = sub(rotate_back(A, rotate(B, turn_b)), turn_a)
+    drho, near = _vector_change(rho, f, delta), _by_rotation(v, rho, f)
+    add_to(by.v[m], weight, add(drho, scale(factor, rho)))
+    x, y, z = _since_rest(plan, m, A, B)
+    for k in range(3):  # R0 turned by e_k from the left turns R R0^T by the opposite of its column k
+        turn = scale(-1.0, x if k == 0 else (y if k == 1 else z))
+        change = _by_rotation_change(v, rho, f, slope, _vector_change(rho, f, turn))
+        by.rest[m, k] += weight * (dot(change, delta) + factor * dot(near, turn))
+    return dot(v, drho)
+
+
+@dataclass(frozen=True, eq=False)
+class RotationComponent(Measure):
+    """``direction`` . the rotation vector of b since the reference, in axes of a (3,); world, reference."""
+
+    direction: np.ndarray
+
+    kind = "rotation"
+    angular = True
+    anchored = False
+    jumps = True
+
+    def numbers(self, A, x_a, B, x_b):
+        return Numbers(v=A.T @ self.direction, rest=A.T @ B)
+
+
+register("rotation", rotation, curve_rotation, rotation_numbers, RotationComponent)

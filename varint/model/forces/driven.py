@@ -1,0 +1,28 @@
+"""What moves a joint coordinate as told."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.base import Constraint, Element
+from varint.model.forces.commanded import Commanded
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class Driven(Commanded, AlongCoordinate):
+    """Moves a joint coordinate along its input; where there is none, at its constant rate."""
+
+    constraint = True
+    of_time = True
+
+    @property
+    def derivatives(self) -> Mapping[str, Callable]:
+        """Functions of time that are derivatives of the input, "rate" and "acceleration"; those that are known."""
+        return {}
+
+    def elements(self, structure: "Structure") -> list[Element]:
+        return [Constraint((self._measure(structure),), (1.0,), driven=True)]

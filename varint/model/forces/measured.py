@@ -1,0 +1,95 @@
+"""The measure of each coordinate of a joint, along which forces act."""
+
+import numpy as np
+
+from varint.measures import Measure
+from varint.measures.angle import Angle
+from varint.measures.coordinate import JointAngle, JointCoordinate
+from varint.measures.elevation import Elevation
+from varint.measures.point import Displacement
+from varint.measures.rotation import RotationComponent
+from varint.model.joints.base import Joint, ProductJoint
+from varint.model.motion import Ball, Motion, Slide, Turn
+
+
+def coordinate_measure(
+    joint: Joint, number: int, point_a: np.ndarray, point_b: np.ndarray, angles: str | None = None
+) -> Measure | None:
+    """The measure of a joint's coordinate; None for those of a rotation vector after turns, and for turns before one.
+
+    ``angles``: the Euler angles that stand for a rotation vector.
+    """
+    motion, k = _motion_of(joint, number)
+    ends, axes = (joint.body_a, joint.body_b), joint.frame.T
+    before = joint.shown[: joint.shown.index(motion)]
+    turns = [m for m in joint.shown if isinstance(m, Turn)]
+    if isinstance(motion, Ball):
+        if turns or isinstance(joint, ProductJoint):
+            return None
+        return RotationComponent(*ends, axes[k]) if angles is None else _euler_angle(joint, angles, k)
+    if isinstance(joint, ProductJoint) and not isinstance(motion, Turn):
+        return (JointAngle if motion.unit == "rad" else JointCoordinate)(*ends, joint.name, number)
+    if isinstance(motion, Slide):
+        assert all(isinstance(m, Slide) for m in before)
+        return Displacement(*ends, axes[motion.axis], point_b, point_a)
+    if any(isinstance(m, Ball) for m in joint.shown):
+        return None
+    assert isinstance(motion, Turn)
+    return _angle_of_two(joint, motion, turns)
+
+
+def _angle_of_two(joint: Joint, motion: Turn, turns: list[Turn]) -> Angle:
+    """Of one turn or two, R = R1 R2 about the axes e1, e2: R2 keeps e2, so R e2 shows R1; R1 keeps e1, so R^T e1 R2."""
+    axes = joint.frame.T
+    axis = axes[motion.axis]
+    if len(turns) == 2 and motion is turns[1]:
+        other = axes[turns[0].axis]
+        return Angle(joint.body_b, joint.body_a, np.cross(other, axis), other, other)
+    other = axes[(motion.axis + 1) % 3 if len(turns) == 1 else turns[1].axis]
+    return Angle(joint.body_a, joint.body_b, np.cross(axis, other), other, other)
+
+
+def is_free_rotation(joint: Joint, number: int) -> bool:
+    """Whether a coordinate is one of a rotation vector that has a measure."""
+    motion, _ = _motion_of(joint, number)
+    turned = any(isinstance(m, Turn) for m in joint.shown)
+    return isinstance(motion, Ball) and not turned and not isinstance(joint, ProductJoint)
+
+
+def euler_angle(joint: Joint, number: int, angles: str, turn: np.ndarray) -> np.ndarray:
+    """(...,) the angle in place of coordinate ``number``, at rotations ``turn`` (..., 3, 3) of frame b in frame a."""
+    _, k = _motion_of(joint, number)
+    place, first, second, third, sign = _order(angles, k)
+    if place == 1:
+        return np.arcsin(np.clip(sign * turn[..., first, third], -1.0, 1.0))
+    if place == 0:
+        return np.arctan2(-sign * turn[..., second, third], turn[..., third, third])
+    return np.arctan2(-sign * turn[..., first, second], turn[..., first, first])
+
+
+def _euler_angle(joint: Joint, angles: str, k: int) -> Measure:
+    """Letter ``k`` of R = R1 R2 R3 about three axes, e1 x e2 = s e3.
+
+    R e3 = s sin(b) e1 + cos(b) (cos(a) e3 - s sin(a) e2) and R^T e1 = s sin(b) e3 + cos(b) (cos(c) e1 - s sin(c) e2)
+    show the angles a, b, c.
+    """
+    place, first, second, third, sign = _order(angles, k)
+    axes = joint.frame.T
+    if place == 1:
+        return Elevation(joint.body_a, joint.body_b, sign * axes[first], axes[third])
+    if place == 0:
+        return Angle(joint.body_a, joint.body_b, -sign * axes[second], axes[third], axes[third])
+    return Angle(joint.body_b, joint.body_a, -sign * axes[second], axes[first], axes[first])
+
+
+def _order(angles: str, k: int) -> tuple[int, int, int, int, float]:
+    """The place of letter ``k`` among the turns about moving axes; these axes; and their sign."""
+    first, second, third = ("xyz".index(letter) for letter in angles.lower())
+    if angles.islower():  # about axes that stay: the other way round about those that move
+        first, second, third, k = third, second, first, 2 - k
+    return k, first, second, third, 1.0 if (second - first) % 3 == 1 else -1.0
+
+
+def _motion_of(joint: Joint, number: int) -> tuple[Motion, int]:
+    """The motion that a coordinate is of, and its number there."""
+    return [(m, k) for m in joint.shown for k in range(m.size)][number]
