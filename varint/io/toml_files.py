@@ -22,7 +22,7 @@ AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE)
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A TOML file: its tables, and where they stand. ``include``: the files that are included, in their order."""
+    """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not told."""
 
     path: Path
     text: str
@@ -67,7 +67,10 @@ def sources_of(path: Path) -> list[Source]:
             add(path.parent / name, where)
         found[path.resolve()] = found.pop(path.resolve())
 
-    add(path, "")
+    try:
+        add(path, "")
+    except RecursionError:
+        raise FileError(f"'{path}' includes files that include files, and so on, too many of them") from None
     return list(found.values())
 
 
@@ -91,9 +94,8 @@ def _read(path: Path) -> Source:
     source = Source(path, text, tables)
     for key, value in tables.items():
         if key not in AT_TOP:
-            raise FileError(
-                f"{source.at([key])}: unknown key {key!r}{suggestion(key, AT_TOP)}: there are {', '.join(AT_TOP)}"
-            )
+            known = suggestion(key, AT_TOP) or f": there are {', '.join(AT_TOP)}"
+            raise FileError(f"{source.at([key])}: unknown key {key!r}{known}")
         if key in (*KINDS, PARAMETERS, START) and not isinstance(value, dict):
             wanted = f"tables by their names, [{key}.NAME]" if key in KINDS else f"a table, [{key}]"
             raise FileError(f"{source.at([key])}: {key} must be {wanted}, got {shown(value)}")
