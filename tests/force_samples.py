@@ -8,7 +8,7 @@ from random_mechanisms import random_body, random_closed, random_joint, random_t
 import varint as vi
 from varint.analysis.forces import forces_at
 from varint.model.forces import FORCES
-from varint.model.forces.measured import coordinate_measure
+from varint.model.forces.measured import coordinate_measure, is_free_rotation
 from varint.model.forces.spring import BetweenPoints
 
 PARAMETERS = {
@@ -35,12 +35,15 @@ def with_forces(mechanism, *forces):
 
 
 def with_measure(mechanism):
-    """(joint name, coordinate) wherever a force along a coordinate can act."""
+    """(joint name, coordinate) wherever a force along a coordinate can act in any motion.
+
+    Not along rotation vectors: a free motion goes beyond half a turn.
+    """
     return [
         (joint.name, k)
         for joint in mechanism.joints
         for k in range(joint.dof)
-        if coordinate_measure(joint, k, *mechanism.anchors(joint))
+        if coordinate_measure(joint, k, *mechanism.anchors(joint)) and not is_free_rotation(joint, k)
     ]
 
 

@@ -65,7 +65,6 @@ ENDS = {"point_a": (0, 0, 0), "point_b": (0, 0, -1)}
             ("'t'", "coordinate", "a whole number", "'x'"),
         ),
         (lambda: vi.TorsionSpring("t", joint="hinge", coordinate=[0], stiffness=3), ("'t'", "coordinate")),
-        (lambda: vi.TorsionSpring("t", joint="ball", stiffness=3), ("'t'", "'ball'", "rotation vector")),
         (lambda: vi.JointDamper("d", joint="hinge", damping=-1), ("jointdamper 'd'", "damping", "-1")),
         (lambda: vi.JointFriction("f", joint="hinge", effort=-1), ("jointfriction 'f'", "effort", "-1")),
         (lambda: vi.JointFriction("f", joint="hinge", effort=1, smoothing=0), ("jointfriction 'f'", "smoothing")),

@@ -13,7 +13,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, in_a_shape, known_name, of_type
+from varint.model.checks import array_of, in_a_shape, known_name, of_type, shown
 from varint.model.state import State
 from varint.viz.figure import SUFFIXES, Picture, check_suffix, write
 from varint.viz.paint import Painter
@@ -113,7 +113,9 @@ def find_traced(mechanism: Mechanism, trace: object) -> list[Traced]:
     one = isinstance(trace, str) or (isinstance(trace, tuple) and len(trace) == 2 and not isinstance(trace[1], str))
     items = [trace] if one else trace
     if not isinstance(items, list | tuple):
-        raise ArgumentError(f"trace must be names of bodies or joints, or pairs of a body and a point, got {trace!r}")
+        raise ArgumentError(
+            f"trace must be names of bodies or joints, or pairs of a body and a point, got {shown(trace)}"
+        )
     return [_traced(mechanism, item) for item in items]
 
 

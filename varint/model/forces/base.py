@@ -208,7 +208,7 @@ class Force(Frozen):
             raise MechanismError(f"{self.label}: {joint.label} has no coordinate {shown(coordinate)}, {has}")
         if angles is not None and not is_free_rotation(joint, coordinate):
             raise MechanismError(
-                f"{self.label}: angles={angles!r} are for the three coordinates of a free rotation, coordinate"
+                f"{self.label}: angles={shown(angles)} are for the three coordinates of a free rotation, coordinate"
                 f" {coordinate} of {joint.label} is none of them: leave angles out"
             )
         measure = coordinate_measure(joint, coordinate, *structure.anchors(joint), angles)
