@@ -35,16 +35,18 @@ def with_forces(mechanism, *forces):
 
 
 def with_measure(mechanism):
-    """(joint name, coordinate) wherever a force along a coordinate can act in any motion.
-
-    Not along rotation vectors: a free motion goes beyond half a turn.
-    """
+    """(joint name, coordinate) wherever a force along a coordinate can act."""
     return [
         (joint.name, k)
         for joint in mechanism.joints
         for k in range(joint.dof)
-        if coordinate_measure(joint, k, *mechanism.anchors(joint)) and not is_free_rotation(joint, k)
+        if coordinate_measure(joint, k, *mechanism.anchors(joint))
     ]
+
+
+def in_any_motion(mechanism):
+    """Those of `with_measure` that are no rotation vectors: a free motion goes beyond half a turn."""
+    return [(name, k) for name, k in with_measure(mechanism) if not is_free_rotation(mechanism.joint(name), k)]
 
 
 def random_force(rng, kind, name, mechanism, **parameters):
@@ -55,7 +57,8 @@ def random_force(rng, kind, name, mechanism, **parameters):
         a, b = ((mechanism.body(end).position if end != "world" else 0.0) + rng.standard_normal(3) for end in ends)
         rest = {"rest_length": rng.uniform(0.5, 0.9) * np.linalg.norm(b - a)}
         return FORCES[kind](name, *map(str, ends), point_a=a, point_b=b, **rest | parameters)
-    joint, coordinate = with_measure(mechanism)[rng.integers(len(with_measure(mechanism)))]
+    places = in_any_motion(mechanism)
+    joint, coordinate = places[rng.integers(len(places))]
     return FORCES[kind](name, joint=joint, coordinate=coordinate, **parameters)
 
 

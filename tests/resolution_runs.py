@@ -3,7 +3,7 @@
 import dataclasses
 
 import numpy as np
-from force_samples import KINDS, random_force, with_forces, with_measure
+from force_samples import KINDS, in_any_motion, random_force, with_forces
 from random_mechanisms import random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
 
 import varint as vi
@@ -30,7 +30,7 @@ def random_run(seed):
         mechanism = random_closed(rng, 12, int(rng.integers(2, 9)), cuts=cuts)
     state = random_velocity_state(rng, mechanism)
     if seed // 4 % 2:
-        names = rng.choice(KINDS, 4, replace=False) if with_measure(mechanism) else ["Spring", "Cable"]
+        names = rng.choice(KINDS, 4, replace=False) if in_any_motion(mechanism) else ["Spring", "Cable"]
         forces = [random_force(rng, str(name), f"f{i}", mechanism) for i, name in enumerate(names)]
         mechanism = with_forces(mechanism, *forces)
     return f"{kind} {seed}", mechanism, state
