@@ -39,7 +39,7 @@ docs: $(READY)  ## what is generated: reference, schema of mechanism files, cata
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/pictures.py
-	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py
+	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py && ../$(BIN)/python redmax_scenes.py
 
 $(READY): pyproject.toml
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)

@@ -189,6 +189,8 @@ def _is_needed(field: Any) -> bool:
 
 
 def _is_function(annotation: Any) -> bool:
+    if get_origin(annotation) is Sequence:
+        return _is_function(get_args(annotation)[0])
     return annotation is Callable or get_origin(annotation) is Callable
 
 

@@ -107,6 +107,11 @@ class Swung:
 IN_THE_WORLD = {"PrescribedPoint", "PrescribedBody"}  # samples that small motions and gradients do not know
 
 
+def pressing(value, rate):
+    """A law of contact, without damping."""
+    return (-0.2 * value, -0.2, 0.0) if value < 0.0 else (0.0, 0.0, 0.0)
+
+
 def samples(rng):
     """Name to forces for `sample_mechanism`: every force of the registry, and of some of them more than one use."""
     p, n = (lambda: rng.standard_normal(3)), lambda: unit(rng)
@@ -138,7 +143,37 @@ def samples(rng):
         "GroundContact": [
             vi.GroundContact(
                 "f", "b2", point=p(), ground=(0, 0, 50.0), stiffness=2.0, damping=0.3, friction=0.2, smoothing=1.0
-            )
+            ),
+            vi.GroundContact(
+                "g",
+                "b1",
+                points=[p(), p()],
+                radius=0.3,
+                ground=(0, 0, 50.0),
+                law="hunt-crossley",
+                stiffness=0.1,
+                damping=0.01,
+                friction=0.2,
+                creep=0.1,
+            ),
+        ],
+        "SphereContact": [
+            vi.SphereContact("f", "b0", "b2", radius_a=9.0, radius_b=11.0, stiffness=2.0, damping=0.3),
+            vi.SphereContact(
+                "g",
+                "b1",
+                "b2",
+                radius_a=9.0,
+                radius_b=11.0,
+                center_a=p(),
+                law="hunt-crossley",
+                stiffness=0.1,
+                damping=0.01,
+                exponent=1.4,
+            ),
+        ],
+        "UserContact": [
+            vi.UserContact("f", "b2", law=pressing, radius=0.2, ground=(0, 0, 50.0), friction=0.2, smoothing=1.0)
         ],
         "JointStop": [vi.JointStop("f", joint="hinge", upper=-9.0, stiffness=3.0, damping=0.1)],
         "StrainSpring": [vi.StrainSpring("f", "b0", "b2", stiffness=2.0, damping=2.0, **points)],
@@ -186,6 +221,11 @@ def samples(rng):
         "Belt": [vi.Belt("f", joints=["hinge", "hooke"], radii=[0.3, -0.1])],
         "Equality": [vi.Equality("f", joint_a="hinge", joint_b="hooke", coordinate_b=1, factor=0.5)],
         "Coupling": [vi.Coupling("f", terms=[("hinge", 0, 1.0), ("slider", 0, 2.0), ("hooke", 1, -0.5)])],
+        "CoordinateMap": [
+            vi.CoordinateMap(
+                "f", coordinates=[("hinge", 0), ("slider", 0), ("hooke", 1)], matrix=[[1.0], [0.2], [-0.5]]
+            )
+        ],
         "PrescribedMotion": [vi.PrescribedMotion("f", joint="hinge", position=swing)],
         "PrescribedPoint": [vi.PrescribedPoint("f", body="b2", point=(0.1, 0.2, 0.3), position=Swung((0.1, 0.2, 0.3)))],
         "PrescribedBody": [vi.PrescribedBody("f", body="b3", position=Swung((0.0, 0.0, 0.0)))],  # from its place
@@ -194,6 +234,19 @@ def samples(rng):
         ],
         "JointCoulombFriction": [vi.JointCoulombFriction("f", joint="hinge", coefficient=0.2, radius=0.05)],
     }
+
+
+def wave(x):
+    return 0.5 * x + 0.3 * np.sin(2 * x), 0.5 + 0.6 * np.cos(2 * x), -1.2 * np.sin(2 * x)
+
+
+def square(x):
+    return 0.4 * x * x, 0.8 * x, 0.8
+
+
+def bent_map():
+    """Coordinates of `sample_mechanism` that follow another by functions; such a force is in no file."""
+    return vi.CoordinateMap("f", coordinates=[("hinge", 0), ("slider", 0), ("hooke", 1)], functions=[square, wave])
 
 
 def sample_mechanism(rng, forces=()):

@@ -24,11 +24,14 @@ def acceleration_by_matrices(equations, t, q, rates):
         for s in range(2):
             G[np.arange(len(G)), e.closures.side[:, s]] += rows.jacobian[:, s]
         G = G[:, :-1].reshape(len(G), -1)
-        C = e.couplings
+        C = e.couplings.rows(q)
         wanted = np.concatenate(
             [
                 -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - G @ a,
-                -2.0 * b * (C @ rates) - b * b * (C @ q - e.targets) - C @ second,
+                -2.0 * b * (C @ rates)
+                - b * b * (e.couplings.values(q) - e.targets)
+                - C @ second
+                - e.couplings.bends(q) @ rates**2,
             ]
         )
         A = solve_triangular(lower, np.concatenate([G @ J, C[:, free]]).T, lower=True).T

@@ -21,6 +21,7 @@ def energy_error(run):
     return np.abs(run.energy - run.energy[0]).max() / run.kinetic.max()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_whip_keeps_its_energy():
     run = vi.simulate(whip(), 20.0, 0.02, order=4, adaptive=True)

@@ -192,6 +192,24 @@ def test_compare_options_reach_the_comparison():
     assert [path.name for path in Path().iterdir()] == ["numbers.json"]
 
 
+def test_compare_of_the_catalogue_has_a_line_each(capsys, monkeypatch):
+    """A mechanism that cannot be compared has one as well, which says why."""
+    monkeypatch.setattr(vi.mechanisms, "ALL", ("double_pendulum", "redmax_27"))
+    assert main(["compare", "--all", "-o", "lines.json"]) == 0
+    assert "1 of 2 mechanisms compared" in " ".join(capsys.readouterr().out.split())
+    compared, refused = json.loads(Path("lines.json").read_text())["lines"]
+    assert compared["name"] == "double_pendulum"
+    assert compared["order"] == pytest.approx(2.0, abs=0.02)
+    assert 1e-7 < compared["position"] < 1e-5
+    assert compared["reference"] < 1e-10
+    assert not compared["note"]
+    assert refused["position"] is None
+    assert "'friction 1'" in refused["note"]
+    assert main(["compare", "--all", "--json", "-o", "page.md"]) == 0
+    assert json.loads(capsys.readouterr().out)["lines"][1] == refused
+    assert "redmax_27: jointcoulombfriction" in Path("page.md").read_text()
+
+
 # mistakes
 
 
@@ -230,6 +248,10 @@ MISTAKES = {
     "picture over its run": (["plot", "run.h5", "-o", "run.h5"], ("run.h5", ".png")),
     "resume without output": (["run", "double_pendulum", "--resume"], ("--resume", "-o")),
     "resume of nothing": (["run", "double_pendulum", "-o", "none.h5", "--resume"], ("none.h5", "no such file")),
+    "nothing to compare": (["compare"], ("a mechanism, or --all",)),
+    "a mechanism and all": (["compare", "tree", "--all"], ("a mechanism, or --all",)),
+    "a step for all": (["compare", "--all", "--dt", "0.01"], ("--all takes one --order",)),
+    "all in a picture": (["compare", "--all", "-o", "page.png"], ("page.png", ".md or .json")),
     "unknown name, compared": (["compare", "for_bar"], ("'for_bar'", "did you mean 'four_bar'?")),
     "steps that do not fall": (["compare", "tree", "--dt", "0.01,0.02"], ("fall", "0.01, 0.02")),
     "step that does not divide": (["compare", "tree", "--dt", "0.03"], ("0.03", "does not divide the duration, 1 s")),

@@ -128,7 +128,7 @@ def test_json_of_mechanisms(monkeypatch, capsys):
 
 def test_json_of_the_catalogue(capsys):
     found, _ = json_of(capsys, ["info", "--json"])
-    assert [each["name"] for each in found["mechanisms"]] == list(vi.mechanisms.NAMES)
+    assert [each["name"] for each in found["mechanisms"]] == [*vi.mechanisms.NAMES, *vi.mechanisms.SCENES]
     four_bar = next(each for each in found["mechanisms"] if each["name"] == "four_bar")
     assert four_bar["what"] in vi.mechanisms.module("four_bar").__doc__
     angle = next(each for each in four_bar["parameters"] if each["name"] == "angle")
@@ -144,9 +144,10 @@ def test_json_of_comparisons_and_pictures(capsys):
     assert json_of(capsys, ["plot", "run.h5", "-o", "p.png", "--json"])[0] == {"output": ["p.png"]}
 
 
+ARM = str(Path(__file__).parent.parent / "examples" / "robots" / "arm.urdf")
 REPORTS = {
     "`varint run --json`": [RUN, ["run", "cart_pole", *SHORT, "--integrator", "radau"], ["info", "run.h5"]],
-    "`varint info NAME_OR_FILE --json`": [["info", "delta_robot"], ["info", "m.json"]],
+    "`varint info NAME_OR_FILE --json`": [["info", "delta_robot"], ["info", "m.json"], ["info", ARM]],
 }
 
 

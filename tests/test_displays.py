@@ -99,6 +99,7 @@ def things():
         "large diagnosis": made_diagnosis(large),
         "diagnosis": loop.diagnose(),
         "step choice": vi.choose_step(loop, 0.02),
+        "import report": loop.import_report,
         "sweep": loop.sweep(NAME, np.linspace(0.0, 0.1, 30)),
         "comparison": compared,
         "series": compared.vi,

@@ -111,6 +111,18 @@ def test_table_of_the_catalogue_is_of_today():
         assert [float(cell) for cell in figures[:6]] == pytest.approx(fixed), f"{name}: run make docs"
 
 
+def test_table_of_the_scenes_is_of_today():
+    """What its rows have from the files of the scenes; the figures are those of the run of `make docs`."""
+    known = runpy.run_path(str(ROOT / "benchmarks" / "redmax_scenes.py"))["known"]
+    page = (ROOT / "docs" / "redmax.md").read_text().splitlines()
+    rows = [line for line in page if line.startswith("| `redmax_")]
+    assert len(rows) == len(vi.mechanisms.SCENES)
+    for line, name in zip(rows, vi.mechanisms.SCENES, strict=True):
+        first, last = known(name)
+        assert line.startswith(first), "run make docs"
+        assert line.endswith(last), "run make docs"
+
+
 @pytest.mark.parametrize("name", ["Revolute", "Helical"])
 def test_joints_in_the_contributing_guide_are_those_of_the_package(name):
     """Each line of the example stands in the source, in the same order."""

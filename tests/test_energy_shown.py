@@ -13,7 +13,7 @@ CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work d
 DRIVEN = ("andrews_squeezer", "governor")  # of the catalogue, by a motor or with a damper
 KEEP = {  # forces, with the parameters of `samples`, that keep the energy; all others do work, or take it out
     "CentralGravity", "TabulatedSpring", "TabulatedTorsionSpring", "MultiPointCable",
-    "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling",
+    "Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "CoordinateMap",
 }  # fmt: skip
 ONLY_REDUCED = {"HardContact", "JointCoulombFriction"}
 RNG = 3

@@ -133,6 +133,7 @@ def test_one_folder_has_one_writer(tmp_path):
     process.wait()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the cluster
 def test_a_dask_cluster_gives_the_same(whole, tmp_path):

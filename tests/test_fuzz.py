@@ -20,7 +20,14 @@ from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 
 KINDS = load_kinds()
-RESULTS = {"Gradient", "StateGradient", "Trajectory", "Sweep", "StepChoice"}  # classes that runs make, not users
+RESULTS = {
+    "Gradient",
+    "ImportReport",
+    "StateGradient",
+    "Trajectory",
+    "Sweep",
+    "StepChoice",
+}  # classes that runs make, not users
 SEED = 3
 
 

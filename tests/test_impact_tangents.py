@@ -230,6 +230,7 @@ def test_exponents_with_impacts():
     assert found.exponents == pytest.approx(np.log(e) / period, rel=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_exponents_without_loss():
     """Impacts that lose no energy keep volumes, but for what steps that they cut do not."""

@@ -38,6 +38,7 @@ def test_an_upright_pendulum():
     assert first.exponents == pytest.approx(found.exponents[:1], abs=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_largest_is_that_of_two_neighbouring_runs():
     mechanism = vi.mechanisms.double_pendulum(angle=2.5)

@@ -440,17 +440,16 @@ def test_the_catalogue_comes_back_to_the_bit(tmp_path, name):
 # ------------------------------------------------------------------------------------------------- suffixes
 
 
-@pytest.mark.parametrize("name", ["m.yaml", "m", "m.JSONX", ".json.urdf"])
+@pytest.mark.parametrize("name", ["m.yaml", "m", "m.JSONX", ".json.usd"])
 def test_suffixes_that_are_not_known_are_refused(tmp_path, name):
     path = tmp_path / name
-    with pytest.raises(
-        vi.FileError, match=r"cannot write .*: files of mechanisms that can be written end in \.json or \.toml$"
-    ):
+    ends = r"\.json or \.mjcf or \.toml or \.urdf or \.xml"
+    with pytest.raises(vi.FileError, match=rf"cannot write .*: files of mechanisms that can be written end in {ends}$"):
         vi.save_mechanism(vi.mechanisms.double_pendulum(), path)
     assert not path.exists()
     path.write_text(json.dumps(PENDULUM))
     with pytest.raises(
-        vi.FileError, match=r"cannot read .*: files of mechanisms that can be read end in \.json or \.py or \.toml"
+        vi.FileError, match=r"cannot read .*: files of mechanisms that can be read end in \.json or \.mjcf or \.py or"
     ):
         vi.load_mechanism(path)
 

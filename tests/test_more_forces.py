@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from force_samples import IN_THE_WORLD, sample_mechanism, samples
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import varint as vi
@@ -312,6 +313,94 @@ def test_ball_bounces_without_loss():
     assert abs(after - 0.5) < 2e-3
 
 
+def rebound(u, damping):
+    """The speed after a hit at ``u`` by the law of Hunt and Crossley: d (u + w) = log((1 + d u) / (1 - d w))."""
+    return brentq(lambda w: damping * (u + w) - np.log((1 + damping * u) / (1 - damping * w)), 0.0, u)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5])
+@pytest.mark.parametrize("u", [0.5, 2.0])
+def test_rebound_in_closed_form(u, exponent):
+    """No stiffness, mass or exponent in it: of low speeds u, 1 - 2 d u / 3 is left."""
+    given = {"law": "hunt-crossley", "stiffness": 1e5, "damping": 0.4, "exponent": exponent}
+    plane = floating(
+        vi.GroundContact("c", "m", radius=0.1, **given), bodies=[vi.Body.sphere("m", 0.1, 1.0, position=(0, 0, 0.15))],
+        gravity=(0, 0, 0),
+    )  # fmt: skip
+    run = vi.simulate(plane, 0.4, 5e-5, state=plane.state(velocity={"m": (0, 0, -u)}))
+    assert run.velocity[-1, 0, 2] == pytest.approx(rebound(u, 0.4), rel=1e-4)
+    lost = 0.5 * (u**2 - rebound(u, 0.4) ** 2)
+    assert run.dissipated["c"][-1] == pytest.approx(lost, rel=1e-3)
+
+
+def test_two_balls_hit_each_other():
+    """One of 1 kg at rest, one of 3 kg, off the line of centres: momentum stays, what is along the line rebounds."""
+    balls = [vi.Body.sphere("a", 0.1, 1.0), vi.Body.sphere("b", 0.2, 3.0, position=(-0.3, 0.1, 0.0))]
+    joints = [vi.Free(name, "world", name) for name in "ab"]
+    given = {"law": "hunt-crossley", "stiffness": 1e9, "damping": 0.3}
+    contact = vi.SphereContact("c", "a", "b", radius_a=0.1, radius_b=0.2, **given)
+    mechanism = vi.Mechanism("balls", balls, joints, gravity=(0, 0, 0), forces=[contact])
+    run = vi.simulate(mechanism, 0.02, 5e-6, state=mechanism.state(velocity={"b": (2.0, 0, 0)}))
+    change = run.velocity[-1] - run.velocity[0]
+    normal = change[0] / np.linalg.norm(change[0])
+    assert np.array([1.0, 3.0]) @ run.velocity[-1] == pytest.approx([6.0, 0, 0], abs=1e-12)
+    assert normal == pytest.approx([np.sqrt(8) / 3, -1 / 3, 0], abs=2e-3)  # of the line of centres at the hit
+    before, after = (normal @ (run.velocity[k, 1] - run.velocity[k, 0]) for k in (0, -1))
+    assert -after == pytest.approx(rebound(before, 0.3), rel=1e-3)
+
+
+@pytest.mark.parametrize("friction", [{"creep": 300.0}, {"smoothing": 1e-3}])
+def test_backspin_ends_in_rolling(friction):
+    """v = (5 v0 + 2 r w0) / 7, wherever friction is between sliding and rolling; w and v of opposite senses here."""
+    r, v0, w0 = 0.05, 1.5, -2 * np.pi
+    ball = vi.Body.sphere("m", r, 1.0, position=(0, 0, r - 9.81e-5))
+    contact = vi.GroundContact("c", "m", radius=r, stiffness=1e5, damping=300.0, friction=0.3, **friction)
+    mechanism = floating(contact, bodies=[ball], gravity=(0, 0, -9.81))
+    start = mechanism.state(velocity={"m": (v0, 0, 0)}, angular_velocity={"m": (0, w0, 0)})
+    run = vi.simulate(mechanism, 0.3, 2e-4, state=start)
+    rolling = (5 * v0 + 2 * r * w0) / 7
+    assert run.velocity[-1, 0] == pytest.approx([rolling, 0, 0], abs=1e-4)
+    assert run.angular_velocity[-1, 0, 1] == pytest.approx(rolling / r, abs=2e-3)
+    sliding = run.t < (v0 - r * w0) / (3.5 * 0.3 * 9.81) - 0.02
+    assert run.velocity[sliding, 0, 0] == pytest.approx(v0 - 0.3 * 9.81 * run.t[sliding], abs=1e-5)
+
+
+def test_corners_and_points_one_by_one_are_the_same():
+    corners = np.array([(1 + x, y, -0.15) for x in (-0.05, 0.05) for y in (-0.1, 0.1)])
+    given = {"ground": (0, 0, -0.15), "stiffness": 2e4, "damping": 200.0, "friction": 0.3}
+    apart = [vi.GroundContact(f"c{k}", "m", point=corner, **given) for k, corner in enumerate(corners)]
+    runs = []
+    for forces in (apart, [vi.GroundContact("c", "m", points=corners, **given)]):
+        mechanism = floating(*forces, gravity=(0, 0, -9.81))
+        runs.append(vi.simulate(mechanism, 0.1, 1e-3, state=mechanism.state(velocity={"m": (1, 0.2, 0)})))
+    assert np.array_equal(runs[0].position, runs[1].position)
+    assert runs[1].force["c"] == pytest.approx(sum(runs[0].force[f"c{k}"] for k in range(4)), abs=1e-9)
+
+
+def test_a_law_of_the_user_presses():
+    """The same as the linear one."""
+    ball = vi.Body.sphere("m", 0.1, 1.0, position=(0, 0, 0.3))
+    given = {"radius": 0.1, "friction": 0.2}
+    runs = []
+    for contact in (
+        vi.UserContact("c", "m", law=linear_pressure, potential=linear_potential, **given),
+        vi.GroundContact("c", "m", stiffness=1e4, **given),
+    ):
+        mechanism = floating(contact, bodies=[ball], gravity=(0, 0, -9.81))
+        start = mechanism.state(velocity={"m": (1, 0, 0)}, angular_velocity={"m": (0, -3, 0)})
+        runs.append(vi.simulate(mechanism, 0.5, 5e-4, state=start))
+    assert runs[0].position == pytest.approx(runs[1].position, abs=1e-12)
+    assert runs[0].potential == pytest.approx(runs[1].potential, abs=1e-9)
+
+
+def linear_pressure(value, rate):
+    return (-1e4 * value, -1e4, 0.0) if value < 0.0 else (0.0, 0.0, 0.0)
+
+
+def linear_potential(value):
+    return 0.5e4 * min(value, 0.0) ** 2
+
+
 # wrong requests
 
 
@@ -324,6 +413,19 @@ def test_wrong_forces_are_named():
             "f", "m", direction=(1, 0, 0), magnitude=1, fixed_in="a"
         ),
         "magnitude of pointtorque 'f'": lambda: vi.PointTorque("f", "m", direction=(1, 0, 0), magnitude=np.nan),
+        "law of groundcontact 'f' must be one of linear, hunt-crossley": lambda: vi.GroundContact(
+            "f", "m", stiffness=1, law="hertz"
+        ),
+        "exponent of groundcontact 'f' must be at least 1": lambda: vi.GroundContact(
+            "f", "m", stiffness=1, exponent=0.5
+        ),
+        "has a point and points": lambda: vi.GroundContact("f", "m", stiffness=1, point=(0,) * 3, points=[(0,) * 3]),
+        "spherecontact 'f' connects 'm' to itself": lambda: vi.SphereContact(
+            "f", "m", "m", radius_a=1, radius_b=1, stiffness=1
+        ),
+        "radius_b of spherecontact 'f' must be positive": lambda: vi.SphereContact(
+            "f", "m", "n", radius_a=1, radius_b=0, stiffness=1
+        ),
         "two bodies": lambda: vi.CentralGravity("f", "m", "m", mu=1),
         "stiffness of bushing 'f' must be symmetric": lambda: vi.Bushing(
             "f", "world", "m", point=(0,) * 3, stiffness=-np.ones(6)
@@ -342,7 +444,13 @@ def test_wrong_forces_are_named():
             make()
 
 
-FUNCTIONS = {"UserSpring", "UserJointForce", "PrescribedMotion", *IN_THE_WORLD}  # in no file: test_force_inputs.py
+FUNCTIONS = {
+    "UserSpring",
+    "UserJointForce",
+    "UserContact",
+    "PrescribedMotion",
+    *IN_THE_WORLD,
+}  # in no file: test_force_inputs.py
 
 
 @pytest.mark.parametrize(

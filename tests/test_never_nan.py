@@ -113,7 +113,7 @@ def brought_together(force):
     names = [field.name for field in dataclasses.fields(force)]
     if "point_b" in names:
         changed = {"point_b": force.point_a, "point_a": force.point_a}
-    elif "points" in names:
+    elif getattr(force, "points", None) is not None:
         changed = {"points": np.tile(force.points[0], (len(force.points), 1))}
     else:
         return force

@@ -134,6 +134,11 @@ def test_operator_with_every_force(rng, name, at_end):
 
 
 @pytest.mark.parametrize("at_end", [False, True])
+def test_operator_of_couplings_that_are_not_linear(rng, at_end):
+    check(Step(force_samples.sample_mechanism(rng, [force_samples.bent_map()]), rng, 0.05, 5.0, at_end))
+
+
+@pytest.mark.parametrize("at_end", [False, True])
 def test_operator_where_efforts_have_rows_everywhere(rng, at_end):
     check(Step(force_samples.coupled_everywhere(rng), rng, 0.02, 1.0, at_end))  # a rod turns no further
 

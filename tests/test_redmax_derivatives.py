@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from force_samples import sample_mechanism, samples
+from force_samples import bent_map, sample_mechanism, samples
 from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree
 
 import varint as vi
@@ -27,7 +27,7 @@ def check(rng, mechanism, size=0.5, baumgarte=2.0, tolerance=1e-7, around=None):
     q, rates, second = size * rng.standard_normal((3, equations.nq))
     if around is not None:
         q, rates = around.q + 0.1 * q, around.qdot + rates
-    multiplier = rng.standard_normal(len(equations.closures))
+    multiplier = rng.standard_normal(equations.row_count)
     equations.place(q)
     equations.move(q, rates)
     equations.load(0.0)
@@ -114,6 +114,10 @@ def test_covers_the_forces():
 @pytest.mark.parametrize("name", SMOOTH)
 def test_every_force(rng, name):
     check(rng, sample_mechanism(rng, samples(rng)[name]))
+
+
+def test_couplings_that_are_not_linear(rng):
+    check(rng, sample_mechanism(rng, [bent_map()]))
 
 
 # ---------------------------------------------------------------------------------------- linearly implicit Euler

@@ -15,7 +15,17 @@ from varint.redmax.start import start_of
 EXPLICIT = [name for name, kind in INTEGRATORS.items() if issubclass(kind, Explicit)]
 SAMPLES = samples(np.random.default_rng(0))
 NOT_EXPLICIT = {"HardContact", "JointCoulombFriction"}
-NOT_COMPILED = {"Gear", "RackAndPinion", "Screw", "Belt", "Equality", "Coupling", "PrescribedMotion", *IN_THE_WORLD}
+NOT_COMPILED = {
+    "Gear",
+    "RackAndPinion",
+    "Screw",
+    "Belt",
+    "Equality",
+    "Coupling",
+    "CoordinateMap",
+    "PrescribedMotion",
+    *IN_THE_WORLD,
+}
 END = 1.0  # s
 
 

@@ -27,7 +27,7 @@ SAMPLES = {
 }
 TWO = [pytest.param("bdf1", marks=pytest.mark.slow), "bdf2"]
 ARGUMENTS = {"cart_pole": {"effort": 1.0}}  # differences need a step, which a zero has no size for
-ROUND_OFF = 5e-13  # of the objectives of runs, relative: over a step of differences it is their noise
+ROUND_OFF = 1e-12  # of the objectives of runs, relative: over a step of differences it is their noise
 
 
 def objective_of(mechanism, rng):

@@ -389,6 +389,7 @@ def test_run_that_knows_no_step_is_described_and_drawn(folder, capsys):
     assert "asked for" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_random_trees_with_every_integrator(tmp_path):
     rng = np.random.default_rng(8)

@@ -298,6 +298,7 @@ def test_jumps_of_the_energy_are_told_and_quiet_runs_are_not():
     assert [name for truth, told, name in found if truth == "quiet" and told] == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_every_jump_of_a_large_set_is_told():
     """The set of benchmarks/resolution.py: no wrong run without a word, below 2 % of the quiet ones with one."""

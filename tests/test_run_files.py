@@ -170,13 +170,16 @@ CALLS = {
 }
 
 
-def killed_after(seconds, path, name, formulation, order, resume):
+def killed_after(seconds, path, name, formulation, order, resume, early):
+    """From when the kernels are loaded on, or, unless ``early``, from when the file is there."""
     call = CALLS[formulation].format(order=order)
     short = f"{call.split(', output')[0].replace('1e5', '0.01')})"  # loads the kernels
     code = "import sys, varint as vi\n" + GO_ON.format(name=name, short=short, call=call)
     arguments = [sys.executable, "-c", code, path, *(["resume"] if resume else [])]
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.readline()
+    while not early and not path.exists() and process.poll() is None:
+        time.sleep(0.01)
     time.sleep(seconds)
     process.kill()
     process.communicate()
@@ -186,8 +189,9 @@ def killed_after(seconds, path, name, formulation, order, resume):
 def check_kills(path, rng, count, name, formulation, order):
     """Kill a run ``count`` times, from before its file is there on, and let it go on each time."""
     loaded = 0
-    for _ in range(count):
-        killed_after(rng.exponential(0.15), path, name, formulation, order, resume=path.exists())
+    for number in range(count):
+        early = number < count // 4
+        killed_after(rng.exponential(0.15), path, name, formulation, order, resume=path.exists(), early=early)
         assert not [left for left in path.parent.iterdir() if left.suffix not in (".h5", ".lock", ".new")]
         if path.exists():
             loaded += 1
@@ -215,11 +219,9 @@ KILLED = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "formulation", "order"),
-    [*KILLED[:2], *(pytest.param(*each, marks=pytest.mark.long) for each in KILLED[2:])],
-)
+@pytest.mark.parametrize(("name", "formulation", "order"), KILLED)
 def test_many_kills(tmp_path, rng, name, formulation, order):
     assert check_kills(tmp_path / "run.h5", rng, 20, name, formulation, order) > 10
 
@@ -372,6 +374,7 @@ LONG_RUNS = {  # and by how many bytes a node their peak may grow: the times and
 }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["simulate", pytest.param("the command", marks=pytest.mark.long)])
 def test_memory_does_not_grow_with_the_length_of_a_run(tmp_path, name):

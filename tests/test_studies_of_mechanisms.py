@@ -91,6 +91,7 @@ def test_motions_of_the_drives_are_shared_by_neighbours():
     assert vi.lyapunov_exponent(carrying, 2.0, 0.01, interval=0.1).exponent > 0.3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pendulum", "top", "linkage"])
 def test_exponents_of_regular_motions_fall_to_zero(name):
@@ -129,6 +130,7 @@ def exponent_by_hand(start, duration, interval):
     return fitted(np.arange(len(used)), used, line=False)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_exponent_of_a_chaotic_double_pendulum_agrees_with_one_by_hand():
     hand = exponent_by_hand([2.5, 2.5, 0.0, 0.0], 400.0, 0.25)

@@ -58,6 +58,13 @@ def test_forces_and_couplings(rng, name, order):
     check_differences(marched, rng, 2)
 
 
+def test_couplings_that_are_not_linear(rng):
+    mechanism = force_samples.sample_mechanism(np.random.default_rng(1), [force_samples.bent_map()])
+    marched = Marched(mechanism, random_velocity_state(rng, mechanism, 0.3), 2e-3, 2)
+    check_transpose(marched, rng, 3)
+    check_differences(marched, rng, 2)
+
+
 def marks_of(seed):
     return [pytest.mark.slow] if seed < 20 else [pytest.mark.slow, pytest.mark.long]
 

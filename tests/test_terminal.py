@@ -34,15 +34,13 @@ def in_a_shell(line):
     return [int(code) for code in codes.split()], err
 
 
-CLOSED = ["VARINT info | true"]
-CLOSED_SLOW = [
+CLOSED = ["VARINT info | true", "VARINT run four_bar --duration 0.1 -o r.h5 | true", "VARINT plot r.h5 | true"]
+CLOSED_LONG = [
     "VARINT info | head -1",
     "VARINT info --json | true",
     "VARINT info four_bar | true",
-    "VARINT run four_bar --duration 0.1 -o r.h5 | true",
     "VARINT run four_bar --duration 0.1 --json | true",
     "VARINT info r.h5 | true",
-    "VARINT plot r.h5 | true",
     "VARINT compare double_pendulum --duration 0.1 --dt 0.02 --rtol 1e-9 | head -1",
     "VARINT --help | true",
     "VARINT run --help | true",
@@ -51,7 +49,7 @@ CLOSED_SLOW = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", [*CLOSED, *(pytest.param(line, marks=pytest.mark.slow) for line in CLOSED_SLOW)])
+@pytest.mark.parametrize("line", [*CLOSED, *(pytest.param(line, marks=pytest.mark.long) for line in CLOSED_LONG)])
 def test_a_closed_pipe_is_no_error(line):
     if "r.h5" in line and " -o " not in line:
         vi.simulate(vi.mechanisms.double_pendulum(), 0.1, 0.01, output="r.h5")

@@ -48,6 +48,7 @@ from varint.redmax.integrators import INTEGRATORS
 
 ROOT = Path(__file__).parent.parent
 DESCRIBES = {
+    "varint/io/robot_kinds.py": "names what robots in URDF, SDF and MJCF are described with",
     "varint/model/deformable.py": "returns bodies, joints and springs to add to a mechanism",
     "varint/redmax/tree.py": "gives a group that floats its Free joint",
 }
@@ -193,7 +194,7 @@ def test_a_joint_is_one_file():
 def test_a_mechanism_is_one_file():
     """The catalogue finds its files; nothing else of the package names one."""
     files = {path.stem for path in (ROOT / "mechanisms").glob("[!_]*.py")}
-    assert files == set(vi.mechanisms.NAMES)
+    assert files == set(vi.mechanisms.ALL)
     finder = {"mechanisms/__init__.py": names_in((ROOT / "mechanisms" / "__init__.py").read_text())}
     assert not {name: found for name in files if (found := files_of_key(name, machinery() | finder))}
 

@@ -30,6 +30,7 @@ from varint.model.deformable import deformable_spring
 from varint.model.forces import *  # noqa: F403  and every force
 from varint.model.forces import __all__ as _forces
 from varint.model.forces.commanded import extrapolated
+from varint.model.import_report import ImportReport
 from varint.model.joints import *  # noqa: F403  every joint in the registry, see there
 from varint.model.joints import __all__ as _joints
 from varint.model.state import State
@@ -45,6 +46,7 @@ __all__ = [
     "FailedMembersWarning",
     "FileError",
     "Gradient",  # noqa: F405
+    "ImportReport",
     "Linearizer",  # noqa: F405
     "Mechanism",
     "MechanismError",
@@ -60,6 +62,7 @@ __all__ = [
     "accelerations",
     "choose_step",
     "compare",  # noqa: F405  see __getattr__
+    "compare_catalogue",  # noqa: F405  see __getattr__
     "crossings",  # noqa: F405
     "deformable_spring",
     "energy",
@@ -116,8 +119,8 @@ STUDIES = {  # function to its module: imported when asked for
 def __getattr__(name: str) -> Any:
     if name in PACKAGES:
         return importlib.import_module(f"varint.{name}")
-    if name == "compare":
-        return importlib.import_module("varint.comparison").compare
+    if name in ("compare", "compare_catalogue"):
+        return getattr(importlib.import_module("varint.comparison"), name)
     if name in ("Gradient", "StateGradient", "gradient"):
         return getattr(importlib.import_module("varint.gradients"), name)
     if name in LINEAR:

@@ -1,5 +1,6 @@
 """Prescribed motions as functions of time: values, rates, and the rates of these."""
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from math import inf
@@ -7,12 +8,14 @@ from math import inf
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from varint.errors import ArgumentError
+from varint.errors import ArgumentError, AssemblyError, StateError
+from varint.mechanism import Mechanism
 from varint.model.checks import call, finite, in_a_shape, unit_quaternion
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
+from varint.model.state import State
 from varint.model.structure import Structure
 
 DEGREE = 16  # of the polynomials through values of a function
@@ -306,3 +309,30 @@ def cannot_follow(force: Moved, gap: float) -> str:
         f"{force.label} asks for a motion that the joints, or other prescribed motions, do not allow: body"
         f" '{force.body}' is {gap:.3g} m, or rad, away from it"
     )
+
+
+def what_clashes(
+    mechanism: Mechanism, state: State, wanted: Mapping[str, tuple[float, float]], labels: Mapping[str, str]
+) -> str | None:
+    """What is said where no motion near a ``state`` has the coordinates and rates ``wanted``; None where one has.
+
+    ``wanted``: of joints of one coordinate, by name, m or rad, and their rates; ``labels``: what prescribes them.
+    """
+    bare = dataclasses.replace(mechanism, forces=[])
+
+    def problem_of(names: list[str]) -> str | None:
+        places, rates = ({name: wanted[name][k] for name in names} for k in (0, 1))
+        try:
+            bare.assemble(state, coordinates=places, rates=rates)
+        except (AssemblyError, StateError) as problem:
+            return str(problem)
+        return None
+
+    together = problem_of(list(wanted)) if wanted else None
+    if together is None:
+        return None
+    for name in wanted:
+        alone = problem_of([name])
+        if alone:
+            return f"{labels[name]} asks for a motion that the joints cannot follow: {alone}"
+    return f"{' and '.join(labels[name] for name in wanted)} cannot be had at once: {together}"

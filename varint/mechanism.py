@@ -17,6 +17,7 @@ from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.frames import joint_coordinates, joint_rates
 from varint.kinematics.sweep import Sweep, sweep
+from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
 from varint.model.state import State
@@ -37,6 +38,17 @@ class Mechanism(Structure):
     def compiled(self) -> Compiled:
         """Arrays for the kernels and the spanning tree behind them; made at first use."""
         return compile_structure(self)
+
+    @cached_property
+    def import_report(self) -> ImportReport:
+        """What became of the parts of the file that this was imported from; empty where it was not imported.
+
+        Set by `varint.load_mechanism`. What is made of this mechanism by ``dataclasses.replace`` has an empty one.
+        """
+        return ImportReport()
+
+    def __reduce__(self) -> tuple:
+        return *super().__reduce__(), {"import_report": self.import_report}
 
     def state(
         self,

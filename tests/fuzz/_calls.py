@@ -256,6 +256,11 @@ def _run_calls() -> dict[str, Call]:
             vi.random_draws, _rights(n=3, distributions=lambda: {"angle": ("uniform", 0.1, 0.2)}, seed=1), list
         ),
         "compare": Call(vi.compare, _rights(**compared), str),
+        "compare_catalogue": Call(
+            vi.compare_catalogue,
+            _rights(names=lambda: ["double_pendulum"], steps=1, order=2, progress=lambda: lambda *_: None),
+            str,
+        ),
         "compare with one's own": Call(vi.compare, _rights(**compared | {"integrators": lambda: [_same_again]}), str),
         "energy": Call(vi.energy, _rights(mechanism=motor, state=motor.state(), t=0.5), repr),
         "accelerations": Call(vi.accelerations, _rights(mechanism=motor, state=motor.state(), t=0.5, closed=True)),
@@ -408,9 +413,9 @@ def _study_calls() -> dict[str, Call]:
 
 
 def _file_calls() -> dict[str, Call]:
-    def loaded(path):
+    def loaded(path, **options):
         vi.save_mechanism(a_mechanism(), "m.json")
-        return vi.load_mechanism(path)
+        return vi.load_mechanism(path, **options)
 
     def run_loaded(path):
         if not Path("r.h5").exists():
@@ -433,7 +438,7 @@ def _file_calls() -> dict[str, Call]:
 
     return {
         "save_mechanism": Call(vi.save_mechanism, _rights(mechanism=a_mechanism(), path="m.json")),
-        "load_mechanism": Call(loaded, _rights(path="m.json")),
+        "load_mechanism": Call(loaded, _rights(path="m.json", strict=True, packages=(".",))),
         "load": Call(run_loaded, _rights(path="r.h5")),
         "Trajectory.plot by name": Call(named, _rights(what="energy")),
         "Trajectory.plot of curves": Call(drawn, _rights(**curves)),

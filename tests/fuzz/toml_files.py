@@ -52,6 +52,26 @@ effort = "sqrt(twice)"
 shoulder = "pi / 2"
 """
 HAND = '[parameters]\nlength = 0.1\n[bodies.hand]\nsphere = "twice"\nmass = 0.2\nposition = "tip + (0.1, 0, 0)"\n'
+SIDECAR = """\
+include = ["robot.urdf", "hand.toml"]
+[closures.tip]
+type = "Revolute"
+body_a = "left_rod"
+body_b = "right_rod"
+point = "(0, 0, -0.4)"
+axis = [0, 1, 0]
+[joints.grip]
+type = "Spherical"
+body_a = "right_rod"
+body_b = "hand"
+point = "tip + (0, 0, -0.4)"
+[parameters]
+twice = 0.05
+tip = [0, 0, 0]
+[start.coordinates]
+left_motor = 0.1
+"""
+ROBOT = Path(__file__).parent.parent.parent / "examples" / "robots" / "five_bar.urdf"
 TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[A-Za-z_]+|-?[0-9][0-9.e+-]*|[\[\]{}=,]')
 NUMBERS = ("nan", "-inf", "1e999", "9" * 5000, "0x10", "1_000", "-0.0", "1e-320", "true", "2026-01-01", '"9 ** 9 ** 9"')
 TEXTS = (
@@ -72,7 +92,7 @@ OF_TEXT: dict = {}
 @cache
 def originals() -> dict[str, str]:
     """Name to the text of a file."""
-    found = {"by hand": BY_HAND}
+    found = {"by hand": BY_HAND, "beside a robot": SIDECAR}
     with tempfile.TemporaryDirectory() as folder:
         for name in CATALOGUE:
             path = Path(folder) / "m.toml"
@@ -163,6 +183,7 @@ class TomlFiles(Kind):
         path = folder / "m.toml"
         path.write_bytes(case.content)
         (folder / "hand.toml").write_text(HAND)
+        (folder / "robot.urdf").write_text(ROBOT.read_text())
         before = sorted(folder.iterdir())
         try:
             mechanism = vi.load_mechanism(path)

@@ -1,6 +1,7 @@
 """Efforts, powers and potentials of a mechanism's forces at the nodes of a motion (docs/theory.md section 10)."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -9,9 +10,11 @@ from varint.display import described, field_facts
 from varint.kernels.nodes import efforts_at_nodes
 from varint.kernels.plan import Plan
 from varint.kernels.workspace import workspace
+from varint.kinematics.frames import joint_coordinates
 from varint.mechanism import Mechanism
 from varint.model.checks import call, finite
 from varint.model.forces.base import Force
+from varint.model.forces.coupled import Coupled
 from varint.model.state import State
 
 
@@ -86,8 +89,16 @@ def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.
     return own[:, 0] if own.shape[1] == 1 else own
 
 
+def _coordinate(mechanism: Mechanism, state: State, joint: str, number: int) -> float:
+    pose = state.position[None], state.quat_wxyz[None]
+    return float(joint_coordinates(mechanism, mechanism.joint(joint), *pose).flat[number])
+
+
 def check_laws(mechanism: Mechanism, state: State) -> None:
-    """Raise MechanismError where a law that the user wrote is wrong at ``state``."""
+    """Raise MechanismError where a law, or a map of coordinates, that the user wrote is wrong at ``state``."""
+    for force in mechanism.forces:
+        if isinstance(force, Coupled):
+            force.check_functions(partial(_coordinate, mechanism, state))
     checked = [(number, force) for number, force in enumerate(mechanism.forces) if hasattr(force, "check_law")]
     if not checked:
         return

@@ -73,7 +73,8 @@ def accelerations_and_reactions(
     bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, element] * driven)
     stopped = np.zeros((len(position), plan.limits.measure.size if stops else 0))
     efforts = held, stopped
-    solve_nodes(plan, workspace(plan), scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
+    ws = workspace(plan, functions=compiled.functions)
+    solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
     effort = np.zeros((len(position), len(compiled.force)))
     effort[:, element] = held
     np.add.at(effort.T, plan.limits.element[: stopped.shape[1]], stopped.T)

@@ -51,14 +51,14 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     from varint import load_mechanism, mechanisms
     from varint.io.formats import FORMATS
 
-    if name in mechanisms.NAMES:
+    if name in mechanisms.ALL:
         return getattr(mechanisms, name)(**all_parsed(parameters))
     if Path(name).suffix in FORMATS:
         return load_mechanism(name, all_parsed(parameters))
     if Path(name).exists():
         raise ArgumentError(f"'{name}' is no mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
     raise ArgumentError(
-        f"no mechanism '{name}' in the catalogue{suggestion(name, mechanisms.NAMES) or ':'}"
+        f"no mechanism '{name}' in the catalogue{suggestion(name, mechanisms.ALL) or ':'}"
         f" 'varint info' lists it; files of mechanisms end in {' or '.join(FORMATS)}"
     )
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from varint.cli.facts import Report
 
 
+OPTIONS = ("duration", "dt", "order", "integrators", "rtol")
 ABOUT = "Simulate a mechanism in maximal and in reduced coordinates, and compare: tables, and where asked for a figure."
 
 
@@ -22,15 +23,17 @@ def add_parser(commands: Commands) -> None:
     from varint.redmax.integrators import DEFAULT, INTEGRATORS
 
     parser = commands.add_parser("compare", help="compare with reduced coordinates", description=ABOUT)
-    add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
-    parser.add_argument("--duration", type=float, default=1.0, metavar="S", help="s, default %(default)g")
+    add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism", nargs="?")
+    every = "every mechanism of the catalogue with its documented step: a page with a line each"
+    parser.add_argument("--all", action="store_true", help=every)
+    parser.add_argument("--duration", type=float, metavar="S", help="s, default 1")
     steps = "steps, s, from the largest to the smallest, default 0.01,0.005,0.0025"
-    parser.add_argument("--dt", type=numbers, default=[0.01, 0.005, 0.0025], metavar="S,S,...", help=steps)
+    parser.add_argument("--dt", type=numbers, metavar="S,S,...", help=steps)
     orders = f"of the variational integrator: {', '.join(map(str, ORDERS))}; default 2"
-    parser.add_argument("--order", type=whole_numbers, default=[2], metavar="N,N,...", help=orders)
+    parser.add_argument("--order", type=whole_numbers, metavar="N,N,...", help=orders)
     integrators = f"of reduced coordinates: {', '.join(INTEGRATORS)}; default {DEFAULT}"
-    parser.add_argument("--integrators", type=_words, default=[DEFAULT], metavar="NAME,...", help=integrators)
-    parser.add_argument("--rtol", type=float, default=1e-12, help="tolerance of the reference, default %(default)g")
+    parser.add_argument("--integrators", type=_words, metavar="NAME,...", help=integrators)
+    parser.add_argument("--rtol", type=float, help="tolerance of the reference, default 1e-12")
     output = "folder for page, numbers and figure, or one file: .md, .json, .png, .pdf; replaced if it exists"
     parser.add_argument("-o", "--output", type=Path, metavar="PATH", help=output)
     parser.set_defaults(execute=execute)
@@ -38,6 +41,15 @@ def add_parser(commands: Commands) -> None:
 
 def execute(args: Namespace) -> "Report":
     """Compare and save; the report is the page, and as data the numbers."""
+    from varint.errors import ArgumentError
+
+    if args.all == bool(args.mechanism):
+        raise ArgumentError("compare needs a mechanism, or --all of the catalogue, one of the two")
+    given = {name: getattr(args, name) for name in OPTIONS if getattr(args, name) is not None}
+    return _all(args, given) if args.all else _one(args, given)
+
+
+def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     from varint import compare
     from varint.cli.common import find_mechanism
     from varint.cli.facts import Data, Files, Report, Rows
@@ -49,19 +61,30 @@ def execute(args: Namespace) -> "Report":
         check_output(args.output)
     mechanism = find_mechanism(args.mechanism, args.param)
     with _progress(args.quiet) as progress:
-        comparison = compare(
-            mechanism,
-            args.duration,
-            args.dt,
-            order=args.order,
-            integrators=args.integrators,
-            rtol=args.rtol,
-            progress=progress,
-        )
+        comparison = compare(mechanism, progress=progress, **given)
     saved = comparison.save(args.output) if args.output else []
     what = Rows(("", ""), list(facts(comparison).items()), f"{mechanism.name}: VI and REDMAX")
     page = [Rows(table.columns, table.rows, table.title, table.notes) for table in tables(comparison)]
     return Report([Data(numbers_of(comparison)), what, *page, Files("output", saved)])
+
+
+def _all(args: Namespace, given: dict[str, Any]) -> "Report":
+    from varint import compare_catalogue
+    from varint.cli.facts import Data, Files, Report, Rows
+    from varint.comparison.files import text_path
+    from varint.errors import ArgumentError
+
+    order = given.pop("order", [2])
+    if given or args.param or len(order) > 1:
+        raise ArgumentError("--all takes one --order, and --output: each mechanism has steps and parameters of its own")
+    if args.output:
+        text_path(args.output)
+    with _progress(args.quiet) as progress:
+        comparison = compare_catalogue(order=order[0], progress=progress)
+    saved = [comparison.save(args.output)] if args.output else []
+    table = comparison.table()
+    page = Rows(table.columns, table.rows, table.title, table.notes)
+    return Report([Data(comparison.numbers()), page, Files("output", saved)])
 
 
 def _words(text: str) -> list[str]:

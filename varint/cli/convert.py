@@ -15,7 +15,7 @@ def add_parser(commands: Commands) -> None:
     about = "Write a mechanism of the catalogue, or of a file, into a file whose suffix says in which format."
     parser = commands.add_parser("convert", help="write a mechanism in another format", description=about)
     add_mechanism(parser, "name in the catalogue, or file of a mechanism")
-    parser.add_argument("output", metavar="FILE", type=Path, help="to write: .toml or .json")
+    parser.add_argument("output", metavar="FILE", type=Path, help="to write: .toml, .json, .xml (MJCF) or .urdf")
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
     parser.set_defaults(execute=execute)
 

@@ -52,7 +52,7 @@ def _catalogue() -> Report:
     from varint import mechanisms
     from varint.cli.catalogue import entry
 
-    entries = [entry(name) for name in mechanisms.NAMES]
+    entries = [entry(name) for name in (*mechanisms.NAMES, *mechanisms.SCENES)]
     columns = (Column("name", "name"), Column("what", "what it is"))
     shown = Listing("mechanisms", columns, [(each.name, each.what) for each in entries])
     whole = [each._asdict() | {"parameters": [one._asdict() for one in each.parameters]} for each in entries]
@@ -70,7 +70,7 @@ def _mechanism(mechanism: "Mechanism", name: str) -> Report:
     """``name``: in the catalogue, or of a file."""
     state = mechanism.state()
     facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_at_the_start(mechanism, state)]
-    return Report([*_described(mechanism, name), *_listings(mechanism, state), Facts(facts)])
+    return Report([*_described(mechanism, name), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)])
 
 
 def _described(mechanism: "Mechanism", name: str) -> list[Part]:
@@ -79,7 +79,7 @@ def _described(mechanism: "Mechanism", name: str) -> list[Part]:
     from varint.cli.catalogue import entry
 
     facts, zero, rows = [Fact("mechanism", "", mechanism.name)], OF_FILES, []
-    if name in mechanisms.NAMES:
+    if name in mechanisms.ALL:
         known = entry(name)
         zero = known.zero
         rows = [(one.name, one.default, one.unit, one.kind, one.what) for one in known.parameters]
@@ -109,6 +109,27 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[Part]:
         Listing("joints", (name._replace(label="joint"), kind, *ends, *counts, Column("cut", "cut")), joints),
         Listing("forces", (name._replace(label="force"), kind, Column("acts_on", "acts on")), forces),
     ]
+
+
+def _imported(mechanism: "Mechanism") -> list[Part]:
+    """What became of the parts of a file that was imported; by lines those that are not as the file says."""
+    report = mechanism.import_report
+    if not report:
+        return []
+    kinds = {kind.replace("_", " "): entries for kind, entries in report.entries().items()}
+    rows = [
+        {"how": how, "what": entry.what, "file": entry.file, "line": entry.line or None}
+        for how, entries in reversed(kinds.items())
+        for entry in entries
+    ]
+    counts = [f"{len(entries)} {how}" for how, entries in kinds.items()]
+    files = {entry.file for entries in kinds.values() for entry in entries}
+    facts = [Fact("", "imported", ", ".join([*counts, f"{len(report.shapes)} shapes"]))]
+    for how in ("approximated", "not understood"):
+        lines = [f"line {entry.line}: {entry.what}" if len(files) == 1 else str(entry) for entry in kinds[how]]
+        shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
+        facts.append(Fact("", how if lines else "", lines, text="\n".join(shown)))
+    return [Facts(facts), Data({"imported": rows})]
 
 
 def _of_topology(mechanism: "Mechanism") -> list[Fact]:

@@ -1,7 +1,8 @@
 """The variational integrator in maximal coordinates and REDMAX in reduced ones, side by side."""
 
+from varint.comparison.catalogue import CatalogueComparison, compare_catalogue
 from varint.comparison.result import Comparison
 from varint.comparison.run import compare
 from varint.comparison.series import Series
 
-__all__ = ["Comparison", "Series", "compare"]
+__all__ = ["CatalogueComparison", "Comparison", "Series", "compare", "compare_catalogue"]

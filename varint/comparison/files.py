@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from varint.comparison.result import Comparison
 
 
-PICTURES = (".png", ".pdf")
-SUFFIXES = (".md", ".json", *PICTURES)
+MARKDOWN, NUMBERS, PICTURES = ".md", ".json", (".png", ".pdf")
+SUFFIXES = (MARKDOWN, NUMBERS, *PICTURES)
 DPI = 200
 NAME = "comparison"
 FIGURE = f"""
@@ -75,7 +75,19 @@ def _write(comparison: "Comparison", path: Path) -> None:
     if path.suffix in PICTURES:
         comparison.plot(path)
         return
-    text = str(comparison) if path.suffix == ".md" else json.dumps(numbers(comparison), indent=1)
+    write_text(path, str(comparison) if path.suffix == MARKDOWN else json.dumps(numbers(comparison), indent=1))
+
+
+def text_path(path: str | Path) -> Path:
+    """The ``path`` of a page or of numbers; raises ArgumentError, FileError as `check_output`."""
+    path = Path(path_of(path))
+    if path.suffix not in (MARKDOWN, NUMBERS):
+        raise ArgumentError(f"'{path}' must end in {MARKDOWN} or {NUMBERS}")
+    return check_output(path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text and the end of its last line; raises FileError."""
     with _errors(path):
         path.write_text(f"{text}\n", encoding="utf-8")
 

@@ -67,11 +67,11 @@ def _series(series: "Series") -> dict:
         runs.append(
             {
                 series.parameter: float(series.values[k]),
-                "error": {name: _number(values[k]) for name, values in error._asdict().items()},
+                "error": {name: number_or_none(values[k]) for name, values in error._asdict().items()},
                 "fitted": {name: bool(use[k]) for name, use in series.fitted._asdict().items()},
                 "energy_error": _largest(run.energy_balance),
                 "drift": _largest(run.drift),
-                "apart_from": _number(series.apart[k]),
+                "apart_from": number_or_none(series.apart[k]),
                 "steps": run.steps,
                 "substeps": run.substeps,
                 "evaluations": int(series.evaluations[k]),
@@ -79,7 +79,7 @@ def _series(series: "Series") -> dict:
                 "message": run.message,
             }
         )
-    order = {name: _number(value) for name, value in series.order._asdict().items()}
+    order = {name: number_or_none(value) for name, value in series.order._asdict().items()}
     return {"name": series.name, "order": order, "runs": runs}
 
 
@@ -87,5 +87,6 @@ def _largest(values: np.ndarray) -> float:
     return float(abs(values).max())
 
 
-def _number(value: float) -> float | None:
+def number_or_none(value: float) -> float | None:
+    """None for NaN."""
     return None if math.isnan(value) else float(value)

@@ -66,7 +66,7 @@ def markdown(comparison: "Comparison") -> str:
     """All of it as text, readable as it is and as Markdown."""
     title = f"# {comparison.mechanism.name}: VI and REDMAX"
     what = "\n".join(f"* {name}: {text}" for name, text in facts(comparison).items())
-    return "\n\n".join([title, what, *map(_text, tables(comparison))])
+    return "\n\n".join([title, what, *map(table_text, tables(comparison))])
 
 
 def in_html(comparison: "Comparison") -> str:
@@ -92,7 +92,7 @@ def _errors(comparison: "Comparison") -> Table:
             rows.append((series.name, "fit", *sum(fits, ())))
     notes = ["Largest difference from the reference over bodies and time."]
     notes += [f"{mark} {what}." for mark, what in WHAT.items() if any(mark in cell for row in rows for cell in row)]
-    return Table("Differences from the reference", tuple(columns), rows, [*notes, *_remarks(comparison)])
+    return Table("Differences from the reference", tuple(columns), rows, [*notes, *remarks(comparison)])
 
 
 def _error(error: float, fitted: bool, apart: float) -> str:
@@ -113,7 +113,7 @@ def _order(order: float) -> str:
     return "" if np.isnan(order) else f"{order:.2f}"
 
 
-def _remarks(comparison: "Comparison") -> Iterator[str]:
+def remarks(comparison: "Comparison") -> Iterator[str]:
     """Sentences on runs that are not what they should be."""
     apart = time_apart(comparison.reference_difference, comparison.reference)
     if not np.isnan(apart):
@@ -159,7 +159,8 @@ def _costs(comparison: "Comparison") -> Table:
     return Table("Energy, drift and cost", (*FIRST, *(f">{column}" for column in columns)), rows, notes)
 
 
-def _text(table: Table) -> str:
+def table_text(table: Table) -> str:
+    """As Markdown."""
     columns = [column.lstrip(">") for column in table.columns]
     cells = [columns, *([cell.replace("|", "\\|") for cell in row] for row in table.rows)]
     widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]

@@ -79,6 +79,16 @@ def row_and_measure_arrays(
     return rows, measures
 
 
+def users_functions(roles: Roles, places: Sequence[int], measures: int) -> tuple:
+    """Users' functions, or None: of each law, then of each of all ``measures`` of the plan."""
+    own: list = [None] * measures
+    law_sums = len(roles.sums) - len(roles.constraints)
+    for members, (_, element) in zip(roles.sums[law_sums:], roles.constraints, strict=True):
+        for m, function in zip(members, element.functions, strict=False):
+            own[places[m]] = function
+    return (*(element.function for _, element in roles.laws), *own)
+
+
 def _weights(
     roles: Roles, frame: JointFrame, places: Sequence[int], angular: np.ndarray, length: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -181,6 +191,8 @@ def load_arrays(structure: Structure, roles: Roles, places: Sequence[int], slot:
             "power": element.power,
             "friction": element.friction,
             "smoothing": element.smoothing,
+            "creep": element.creep,
+            "radius": element.radius,
             "pressing": f,
             "pressed": -1 if f < 0 else places[roles.sums[roles.law_sum[f]][0]],
         }
@@ -195,7 +207,7 @@ def load_arrays(structure: Structure, roles: Roles, places: Sequence[int], slot:
 LOAD_SHAPES: dict = {
     **dict.fromkeys(("kind", "body", "element", "power", "pressing", "pressed"), ((), np.int64)),
     **dict.fromkeys(("force", "torque", "point", "normal"), ((3,), float)),
-    **dict.fromkeys(("linear", "angular", "friction", "smoothing"), ((), float)),
+    **dict.fromkeys(("linear", "angular", "friction", "smoothing", "creep", "radius"), ((), float)),
 }
 
 

@@ -108,7 +108,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
-    functions = tuple(element.function for _, element in roles.laws)
+    functions = efforts.users_functions(roles, places, len(plan.measures.kind))
     return Compiled(plan, topology, order, slot[:nb], numbers, length, functions)
 
 
@@ -123,4 +123,5 @@ def _find_topology(structure: Structure, roles: Roles, clustered: bool) -> Topol
     rows = [len(joint.forbidden) for joint in structure.joints]
     pairs = [roles.ends[m] for m in roles.with_row]
     follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
-    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows)
+    held = {structure.joint_index[name] for force in structure.forces for name in force.held_joints(structure)}
+    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, held)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from varint import mechanisms
 from varint.errors import ArgumentError, FileError, VarintError
 from varint.io.formats import FORMATS
-from varint.io.mechanism_file import load_mechanism
+from varint.io.mechanism_file import load_mechanism, package_folders
 from varint.mechanism import Mechanism
 from varint.model.checks import OF_USERS, of_type, path_of, shown, suggestion
 from varint.model.state import State
@@ -28,14 +28,14 @@ def source_of(build: object) -> Source:
         return Source(build, label_of(build))
     if isinstance(build, Mechanism):
         raise ArgumentError("build must be a function that returns a Mechanism, not one: lambda: mechanism will do")
-    if isinstance(build, str) and build in mechanisms.NAMES:
+    if isinstance(build, str) and build in mechanisms.ALL:
         return Source(build, build)
     path = Path(path_of(build, "build, where it is no function,"))
     if path.suffix in FORMATS:
         if not path.is_file():
             raise FileError(f"cannot read '{path}': no such file")
         return Source(path.resolve(), str(path))
-    near = suggestion(str(build), mechanisms.NAMES)
+    near = suggestion(str(build), mechanisms.ALL)
     raise ArgumentError(
         f"build must be a function, a mechanism of the catalogue, or a file that ends in {' or '.join(FORMATS)},"
         f" got {shown(build)}{near}"
@@ -54,12 +54,13 @@ def opened(source: Source) -> Iterator[Callable]:
     if isinstance(source.build, str):
         yield getattr(mechanisms, source.build)
     elif isinstance(source.build, Path):
-        function = FORMATS[source.build.suffix].opened
+        format_ = FORMATS[source.build.suffix]
+        function = format_.opened
         if function is None:
             mechanism = load_mechanism(source.build)
             yield lambda: mechanism
         else:
-            with function(source.build) as build:
+            with function(*format_.places(source.build, package_folders())) as build:
                 yield build
     else:
         yield source.build

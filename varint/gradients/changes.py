@@ -7,7 +7,7 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.gradients.adjoint import MEASURED, Adjoint, momentum_of
 from varint.gradients.along import MotionSum, of_plan
-from varint.gradients.numbers import OTHER_PARTS
+from varint.gradients.numbers import OTHER_PARTS, Differences
 from varint.gradients.objective import motion_between
 from varint.gradients.taped import TapedRun
 from varint.kernels.by_numbers import acting, pushing
@@ -17,6 +17,8 @@ from varint.mechanism import Mechanism
 from varint.model.rotation import vector_from_matrix
 from varint.model.state import State
 
+BEND = 1e-7  # of a change: how far it may be from twice that over half the step
+ROUND_OFF = 1e-13  # of a start, relative to the size of the mechanism and of its velocities
 OTHERS = ("loads", "constraints", "limits")
 
 
@@ -50,6 +52,10 @@ class Changed:
         if not np.array_equal(order, run.compiled.order) or not same_structure(before, plan):
             raise MechanismError(OTHER_PARTS)
         self.run, self.changed, self.start = run, changed, start
+        first, shape = run.first, (len(order), 2, 3)
+        rates = np.hstack([start.velocity, start.angular_velocity]).reshape(shape)
+        self.moved = np.hstack([motion_between(first, start).reshape(shape), rates])  # m, rad, m/s, rad/s
+        self.scale = np.array([run.compiled.length, 1.0, *np.abs(rates).max(axis=(0, 2))])
         rows = before.rows.role.size
         measures = any(differ(a[rows:], b[rows:]) for a, b in measured(before, plan))
         tables = differ(before.products.table, plan.products.table)
@@ -74,6 +80,17 @@ class Changed:
         for changed, own in self.along:
             total += changed.totals[k] - own.totals[k]
         return float(total)
+
+
+def bends(found: Differences[Changed]) -> bool:
+    """Whether the start does not change by twice as much over the step as over half of it."""
+    step, made = found.step, found.made
+    if not all(share in made for share in (step, -step, 0.5 * step, -0.5 * step)):  # at a bound, from one side
+        return False
+    whole = made[step].moved - made[-step].moved
+    halves = 2.0 * (made[0.5 * step].moved - made[-0.5 * step].moved)
+    apart, size = (np.abs(change).max(axis=(0, 2)) for change in (whole - halves, halves))
+    return bool((apart > BEND * size + ROUND_OFF * made[step].scale).any())
 
 
 def same_structure(before: Plan, after: Plan) -> bool:

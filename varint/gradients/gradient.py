@@ -18,7 +18,7 @@ from varint.courses import refuse_moved
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.gradients.adjoint import Adjoint, adjoints_of
 from varint.gradients.along import MotionSum, go_back
-from varint.gradients.changes import Changed, Changes
+from varint.gradients.changes import Changed, Changes, bends
 from varint.gradients.given import LoadPlace
 from varint.gradients.local import Derivative, Local
 from varint.gradients.mobility import Mobility
@@ -38,11 +38,12 @@ from varint.gradients.taped import Setting, TapedRun
 from varint.integrators.schemes import scheme as find_scheme
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, flag, function_of, positive, sequence_of
+from varint.model.forces.coupled import refuse_functions
 from varint.model.state import State
 from varint.running import checked_times
 from varint.simulation import ON_UNRESOLVED, check_forces, check_redone, checked_start, checked_turn
 
-CLOSED = 0.02  # of the steps of numbers: poses closed anew are smooth to the third order only, steep near singular ones
+SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
 
 
 def gradient(
@@ -165,6 +166,7 @@ def _setting(
     method = find_scheme(given["order"], given["scheme"])
     check_forces(mechanism, method)
     refuse_moved(mechanism.forces, "gradients")
+    refuse_functions(mechanism, "gradients")
     if method.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
     check_redone(mechanism.compiled, on_unresolved)
@@ -238,5 +240,8 @@ class Prepared:
         def changed(mechanism: Mechanism) -> Changed:
             return Changed(self.changes, mechanism, start_of(mechanism, self.state))
 
-        parts = by_differences(number, run.mechanism, changed, CLOSED)
+        for share in SHARES:
+            parts = by_differences(number, run.mechanism, changed, share)
+            if not any(bends(part) for part in parts):
+                break
         return lambda k, adjoint: of_shape(number, [part.of(lambda each: each.value(k, adjoint)) for part in parts])

@@ -22,6 +22,7 @@ from varint.loads import is_controlled
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, flag, function_of, not_negative, positive, sequence_of
+from varint.model.forces.coupled import refuse_functions
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.contacts import is_contact
@@ -132,6 +133,7 @@ def gradient(
 def _check(mechanism: Mechanism) -> None:
     """Raise ArgumentError for what has no derivative."""
     refuse_moved(mechanism.forces, "gradients")
+    refuse_functions(mechanism, "gradients")
     for force in mechanism.forces:
         if is_contact(mechanism, force):
             remedy = "leave it out" if force.reduced_only else "give it a stiffness"

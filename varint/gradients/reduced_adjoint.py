@@ -78,7 +78,7 @@ class ImplicitStage:
         self.integral_by_q = s * slope[:, None] * flow_by_q
         self.tau_a = e.mass_matrix()
         self.by_targets = np.zeros((e.row_count, e.nq))  # sigma by the start, which couplings keep
-        self.by_targets[len(e.closures) :] = -e.baumgarte * e.couplings
+        self.by_targets[len(e.closures) :] = -e.baumgarte * e.couplings.rows(e.work.q)
         free, G = self.free, inverse.rows() if e.row_count else self.by_targets
         self.unit = 1.0 / np.sqrt(np.diag(self.tau_a)[free])
         K = (s * s * self.tau_q + s * tau_v + self.tau_a)[np.ix_(free, free)] * np.outer(self.unit, self.unit)

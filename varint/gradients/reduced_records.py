@@ -44,7 +44,7 @@ class Setting:
         if charts is not None and charts != made.tree.charts:
             made.use(find_tree(mechanism, charts=charts))
         q, rates = start_of(made, state, motions)
-        made.targets[:] = made.couplings @ q
+        made.targets[:] = made.couplings.values(q)
         return made, q, rates
 
 

@@ -47,7 +47,7 @@ class Described:
         if not alike:
             raise MechanismError(OTHER_PARTS)
         self.start = _near(run.tree, (start[0], start[1]), run.start)
-        e.targets[:] = e.couplings @ run.start[0]
+        e.targets[:] = e.couplings.values(run.start[0])
         for drive in e.drives:
             if isinstance(drive.function, Steady):
                 drive.function.start = float(run.start[0][drive.columns.start])

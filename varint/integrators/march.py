@@ -200,13 +200,13 @@ class March:
         plan, work = self.compiled.plan, self.ws.efforts
         moving = np.vstack([self.ws.velocity, np.zeros(6)])
         found = []
-        for e, r in self._driven():
+        for e, r in self.driven():
             rate = np.sum(self.ws.jacobian[self.pose, r] * moving[plan.measures.body[r]])
             missed = abs(rate - work.target_rate[r])
             found.append((e, float(work.value_near[r]), float(work.target[r]), float(missed)))
         return found
 
-    def _driven(self) -> list[tuple[int, int]]:
+    def driven(self) -> list[tuple[int, int]]:
         """Element and row of each driven constraint."""
         constraints = self.compiled.plan.constraints
         rows = zip(constraints.element.tolist(), constraints.row.tolist(), constraints.driven, strict=True)
@@ -216,13 +216,13 @@ class March:
     def fastest(self) -> float:
         """m/s, of the bodies and of what constraints aim at, rates of angles times the size of the parts."""
         scale = np.repeat([1.0, self.compiled.length], 3)
-        aims = [abs(self.ws.efforts.target_rate[r]) for _, r in self._driven()]
+        aims = [abs(self.ws.efforts.target_rate[r]) for _, r in self.driven()]
         return float(max(np.abs(self.ws.velocity * scale).max(initial=0.0), *aims, self.compiled.length))
 
     def missed_targets(self) -> list[int]:
         """Elements of the driven constraints that the last evaluation of a step left open."""
         residual, scale = np.abs(self.ws.residual_row), self.compiled.plan.rows.scale
-        return [e for e, r in self._driven() if not scale[r] * residual[r] <= MISSED * self.tol]
+        return [e for e, r in self.driven() if not scale[r] * residual[r] <= MISSED * self.tol]
 
     def _inputs(self) -> Inputs:
         commands, rates = np.ascontiguousarray(self.commands), np.ascontiguousarray(self.command_rates)

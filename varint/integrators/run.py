@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from varint.courses import cannot_start, starts_elsewhere
+from varint.courses import cannot_start, starts_elsewhere, what_clashes
 from varint.errors import StateError
 from varint.integrators.march import RECORDED, March, join_blocks
 from varint.integrators.march import Block as MarchBlock
@@ -15,6 +15,7 @@ from varint.loads import Commands, Loads, called, is_controlled
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated
+from varint.model.forces.driven import Driven
 from varint.model.forces.moved import Moved
 from varint.model.state import State
 from varint.record import Counts
@@ -261,6 +262,9 @@ class MaximalRun:
         number = compiled.joints[joint] if joint >= 0 else -1
         held = self.mechanism.joints[number].name if number >= 0 else None
         where = f"body '{name}'" + (f" and joint '{held}'" if held else "")
+        clash = self._clash()
+        if clash:
+            return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)
         missed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_targets())
         where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
         message = (
@@ -268,3 +272,13 @@ class MaximalRun:
             f" the residual is largest at {where}. A smaller dt may help; infinite loads or a lock-up cannot be solved"
         )
         return Failure(message, when, name, held)
+
+    def _clash(self) -> str | None:
+        """What is said where prescribed coordinates cannot be what they were to be in the step that failed."""
+        work, force_of, wanted, labels = self.march.ws.efforts, self.march.compiled.force, {}, {}
+        for e, r in self.march.driven():
+            force = self.mechanism.forces[force_of[e]]
+            if isinstance(force, Driven) and self.mechanism.joint(force.joint).dof == 1:
+                wanted[force.joint] = float(work.target[r]), float(work.target_rate[r])
+                labels[force.joint] = force.label
+        return what_clashes(self.mechanism, self.march.state(), wanted, labels)

@@ -1,6 +1,7 @@
 """Mechanisms in files; the suffix says in which format."""
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,15 @@ from varint.errors import ArgumentError, FileError
 from varint.io.formats import FORMATS
 from varint.io.run_file import SUFFIXES
 from varint.mechanism import Mechanism
-from varint.model.checks import arguments_of, known_name, of_type, path_of
+from varint.model.checks import arguments_of, flag, known_name, of_type, path_of, sequence_of
+
+ENVIRONMENT = "ROS_PACKAGE_PATH"  # folders of packages, as the tools of ROS have it
 
 
 def save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
     """Write a mechanism in the format of the path's suffix. A file of that name is replaced.
+
+    Beside a URDF there may be a TOML file of the same name, with all that URDF does not hold, which includes it.
 
     Raises FileError if the file cannot be written, or a mechanism not in this format.
     """
@@ -23,14 +28,25 @@ def save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
         raise FileError(f"cannot write '{path}': {_known(written, 'written')}")
     try:
         written[path.suffix](mechanism, path)
+    except FileError:
+        raise
     except OSError as problem:
         raise FileError(f"cannot write '{path}': {problem.strerror}") from None
 
 
-def load_mechanism(path: str | Path, parameters: Mapping[str, Any] | None = None) -> Mechanism:
+def load_mechanism(
+    path: str | Path,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    strict: bool = False,
+    packages: Sequence[str | Path] = (),
+) -> Mechanism:
     """Read a mechanism from a file: data, or a script that defines ``build() -> Mechanism``, by its suffix.
 
     ``parameters``: in place of those of a TOML file, as numbers or expressions, or arguments of ``build``.
+    ``strict``: raise FileError where an imported file (URDF, SDF, MJCF) has what is not understood, which otherwise
+    `Mechanism.import_report` lists. ``packages``: folders in which ``package://`` and ``model://`` of such files are
+    looked for, before those of the environment variable ROS_PACKAGE_PATH.
 
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none; ArgumentError for
     parameters that the file does not have.
@@ -39,18 +55,33 @@ def load_mechanism(path: str | Path, parameters: Mapping[str, Any] | None = None
     if path.suffix not in FORMATS:
         of_run = ", and varint.load reads the run" if path.suffix.lower() in SUFFIXES else ""
         raise FileError(f"cannot read '{path}': {_known(FORMATS, 'read')}{of_run}")
+    mechanism = _loaded(path, parameters, package_folders(packages))
+    if flag(strict, "strict", ArgumentError):
+        mechanism.import_report.check()
+    return mechanism
+
+
+def _loaded(path: Path, parameters: Mapping[str, Any] | None, folders: Sequence[Path]) -> Mechanism:
     format_ = FORMATS[path.suffix]
+    places = format_.places(path, folders)
     if not parameters:
-        return format_.load(path)
+        return format_.load(*places)
     of_type(parameters, Mapping, "parameters", ArgumentError)
     if format_.opened is None:
         raise ArgumentError(f"'{path}' has no parameters: files of {path.suffix} have none")
-    with format_.opened(path) as build:
+    with format_.opened(*places) as build:
         names = arguments_of(build)
         for name in parameters:
             if names is not None:
                 known_name(name, names, f"'{path}' has no parameter", ArgumentError)
         return of_type(build(**parameters), Mechanism, f"what build() of '{path}' returns", FileError)
+
+
+def package_folders(packages: Sequence[str | Path] = ()) -> list[Path]:
+    """The folders of packages: those that are given, then those of the environment."""
+    given = sequence_of(packages, "packages", "folders", ArgumentError)
+    found = [Path(path_of(folder, "a folder of packages")) for folder in given]
+    return found + [Path(folder) for folder in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if folder]
 
 
 def _known(suffixes: Iterable[str], done: str) -> str:

@@ -8,25 +8,30 @@ from pathlib import Path
 from typing import Any
 
 from varint.errors import FileError, MechanismError
-from varint.io.formats.base import FORMATS
+from varint.io.formats.base import FORMATS, Packages
 from varint.io.mechanism_data import KINDS, to_data
 from varint.io.toml_places import line_and_column, places_of
 from varint.mechanism import Mechanism
 from varint.model.checks import shown, suggestion
+from varint.model.import_report import ImportReport
 
 SUFFIX = ".toml"
-PARAMETERS, INCLUDE, START = "parameters", "include", "start"
+PARAMETERS, INCLUDE, START, CLOSURES = "parameters", "include", "start", "closures"
 OF_MECHANISM = tuple(field.name for field in dataclasses.fields(Mechanism))
-AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE)
+AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
 
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not told."""
+    """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not told.
+
+    ``report``: where it was imported.
+    """
 
     path: Path
     text: str
     tables: Mapping[str, Any]
+    report: ImportReport = dataclasses.field(default_factory=ImportReport)
 
     def at(self, path: Sequence[str]) -> str:
         """ "'FILE', line N, column M", of a table or key, of the nearest that is around it, or of the file."""
@@ -47,8 +52,8 @@ class Source:
         return self.at([*path, max(named, key=len)] if named else path)
 
 
-def sources_of(path: Path) -> list[Source]:
-    """The file and those that it includes, each after what it includes. Raises FileError."""
+def sources_of(path: Path, packages: Packages = ()) -> list[Source]:
+    """The file and those that it includes, each after what it includes; ``packages``: as of `Format`. FileError."""
     found: dict[Path, Source] = {}
     folder = path.resolve().parent
 
@@ -57,7 +62,7 @@ def sources_of(path: Path) -> list[Source]:
             raise FileError(f"{asked} includes '{path}', which is outside the folder '{folder}' and is not read")
         if path.resolve() in found:
             raise FileError(f"{asked} includes '{path}', which is there already")
-        source = _read(path) if path.suffix == SUFFIX else _other(path, asked)
+        source = _read(path) if path.suffix == SUFFIX else _other(path, asked, packages)
         found[path.resolve()] = source
         given = source.tables.get(INCLUDE, [])
         for name in [given] if isinstance(given, str) else given:
@@ -96,29 +101,32 @@ def _read(path: Path) -> Source:
         if key not in AT_TOP:
             known = suggestion(key, AT_TOP) or f": there are {', '.join(AT_TOP)}"
             raise FileError(f"{source.at([key])}: unknown key {key!r}{known}")
-        if key in (*KINDS, PARAMETERS, START) and not isinstance(value, dict):
-            wanted = f"tables by their names, [{key}.NAME]" if key in KINDS else f"a table, [{key}]"
+        if key in (*KINDS, CLOSURES, PARAMETERS, START) and not isinstance(value, dict):
+            wanted = f"tables by their names, [{key}.NAME]" if key in (*KINDS, CLOSURES) else f"a table, [{key}]"
             raise FileError(f"{source.at([key])}: {key} must be {wanted}, got {shown(value)}")
         if key == INCLUDE and not isinstance(value, str | list):
             raise FileError(f"{source.at([key])}: include must be the names of files, got {shown(value)}")
     return source
 
 
-def _other(path: Path, asked: str) -> Source:
+def _other(path: Path, asked: str, packages: Packages) -> Source:
     """A file of another format that is included: data alone, no script."""
     readable = [suffix for suffix, format_ in FORMATS.items() if format_.opened is None]
     if path.suffix not in readable:
         known = " or ".join([SUFFIX, *readable])
         raise FileError(f"{asked} includes '{path}': files that can be included end in {known}")
-    data = to_data(FORMATS[path.suffix].load(path))
+    format_ = FORMATS[path.suffix]
+    mechanism = format_.load(*format_.places(path, packages))
+    data = to_data(mechanism)
     named = {which: {entry.pop("name"): entry for entry in data[which]} for which in KINDS}
-    return Source(path, "", {key: named.get(key, value) for key, value in data.items()})
+    return Source(path, "", {key: named.get(key, value) for key, value in data.items()}, mechanism.import_report)
 
 
 def merged(sources: list[Source], *path: str, again: bool = False) -> dict[str, tuple[Any, Source]]:
     """The table at a path of all files as one: keys to values, and the files that they stand in.
 
-    ``again``: a key may stand in several files, and the last counts; else raises FileError.
+    ``again``: a key may stand in several files, and the last counts; else raises FileError, but for what a start takes
+    the place of in an imported file.
     """
     found: dict[str, tuple[Any, Source]] = {}
     for source in sources:
@@ -128,7 +136,7 @@ def merged(sources: list[Source], *path: str, again: bool = False) -> dict[str, 
         if not isinstance(table, dict):
             raise FileError(f"{source.at(path)}: {'.'.join(path)} must be a table, got {shown(table)}")
         for key, value in table.items():
-            if key in found and not again:
+            if key in found and not again and not (path[0] == START and found[key][1].report):
                 there = found[key][1].at([*path, key])
                 raise FileError(f"{source.at([*path, key])}: {'.'.join([*path, key])} stands in {there} already")
             found[key] = value, source

@@ -3,7 +3,7 @@
 from varint._numba import njit
 from varint.algebra.vectors import continued
 from varint.kernels.inputs import SAME_SHARE, nodes_around
-from varint.kernels.measures import measure_at
+from varint.kernels.measures import mapped_value, measure_at
 
 
 @njit
@@ -17,10 +17,16 @@ def start_constraints(plan, ws, pose):
     follow_constraints(plan, ws, ws.position[pose], ws.rotation[pose])
     for c in range(plan.constraints.row.size):
         if not plan.constraints.driven[c]:
-            first, total = plan.constraints.row[c], 0.0
-            for r in range(first, first + plan.constraints.size[c]):
-                total += plan.measures.weight[r] * work.value_near[r]
-            work.target[first] = total
+            work.target[plan.constraints.row[c]] = sum_of_constraint(plan, ws, c)
+
+
+@njit
+def sum_of_constraint(plan, ws, c):
+    """The weighted sum of constraint c, by ``ws.efforts.value_near``."""
+    total = 0.0
+    for r in range(plan.constraints.row[c], plan.constraints.row[c] + plan.constraints.size[c]):
+        total += plan.measures.weight[r] * mapped_value(ws, r, ws.efforts.value_near[r])[0]
+    return total
 
 
 @njit

@@ -5,8 +5,9 @@ A wrench is a force, N, world, and a torque, N m, body axes, on the body with po
     push         input times a force and a torque fixed in the world, at a point p of the body
     follower     the same fixed in the body
     resistance   -c |v|^(n - 1) v, or -c |w|^(n - 1) w; n = 1 or 2
-    sliding      at a point p on a plane with normal n: -mu N tanh(|s| / v0) s / |s|, s the velocity of p along the
-                 plane, N the effort of the law that presses it on
+    sliding      of the surface of a ball about a point p, or of p, on a plane with normal n: -F s / |s|, s the velocity
+                 of what touches along the plane; F = mu N tanh(|s| / v0) or min(mu N, c |s|), N the effort of the
+                 law that presses it on
 """
 
 import math
@@ -22,11 +23,34 @@ PUSH, FOLLOWER, RESISTANCE, SLIDING = range(4)
 
 @njit
 def _sliding_velocity(plan, n, R, v):
-    """Velocity of the point along the plane, world, and its size."""
-    normal = vector(plan.loads.normal[n])
-    s = add(vector(v), rotate(R, cross(vector(v[3:]), vector(plan.loads.point[n]))))
+    """Velocity along the plane of what touches it, world, and its size."""
+    normal, turn = vector(plan.loads.normal[n]), vector(v[3:])
+    s = add(vector(v), rotate(R, cross(turn, vector(plan.loads.point[n]))))
+    s = sub(s, scale(plan.loads.radius[n], cross(rotate(R, turn), normal)))
     s = sub(s, scale(dot(normal, s), normal))
     return s, math.sqrt(dot(s, s))
+
+
+@njit
+def _friction(plan, n, pressure, speed):
+    """Force F of friction, N, F / ``speed``, and the derivatives of F by the speed and the ``pressure``, N."""
+    mu, c = plan.loads.friction[n], plan.loads.creep[n]
+    bound = mu * pressure
+    if c == 0.0:
+        v0 = plan.loads.smoothing[n]
+        share = math.tanh(speed / v0)
+        ratio = bound * share / speed if speed > 0.0 else bound / v0
+        return bound * share, ratio, bound * (1.0 - share * share) / v0, mu * share
+    if c * speed <= bound:
+        return c * speed, c, c, 0.0
+    return bound, bound / speed, 0.0, mu
+
+
+@njit
+def _torque(plan, n, R, force):
+    """Torque, body axes, of a ``force``, world, on what touches the plane."""
+    lever = cross(vector(plan.loads.point[n]), rotate_back(R, force))
+    return sub(lever, scale(plan.loads.radius[n], rotate_back(R, cross(vector(plan.loads.normal[n]), force))))
 
 
 @njit
@@ -57,9 +81,9 @@ def wrench_of(plan, n, R, v, given, out):
         return -along * math.sqrt(dot(line, line)) - about * math.sqrt(dot(turn, turn))
     else:
         s, speed = _sliding_velocity(plan, n, R, v)
-        given = -loads.friction[n] * given * math.tanh(speed / loads.smoothing[n])
-        pull = scale(given / speed if speed > 0.0 else 0.0, s)
-        write(out, pull, cross(point, rotate_back(R, pull)))
+        force, ratio, _, _ = _friction(plan, n, given, speed)
+        pull, given = scale(-ratio, s), -force
+        write(out, pull, _torque(plan, n, R, pull))
     return given
 
 
@@ -127,10 +151,8 @@ def _sliding(plan, ws, n, position, rotation, velocity, by_pose, by_velocity):
     i, normal, point = loads.body[n], vector(loads.normal[n]), vector(loads.point[n])
     R, v = rotation[i], velocity[i]
     s, speed = _sliding_velocity(plan, n, R, v)
-    bound, smoothing = loads.friction[n] * _pressure(plan, work, n), loads.smoothing[n]
-    share = math.tanh(speed / smoothing)
-    ratio = share / speed if speed > 0.0 else 1.0 / smoothing
-    slope = (1.0 - share * share) / smoothing
+    radius = loads.radius[n]
+    _, ratio, slope, by_pressure = _friction(plan, n, _pressure(plan, work, n), speed)
     along = scale(1.0 / speed if speed > 0.0 else 0.0, s)
     f, m = loads.pressing[n], loads.pressed[n]
     side = 0 if plan.measures.body[m, 0] == i else 1
@@ -144,18 +166,24 @@ def _sliding(plan, ws, n, position, rotation, velocity, by_pose, by_velocity):
     spin = cross(vector(v[3:]), point)
     for k in range(6):
         axis = (1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0)
-        moved, shifted = (axis, ZERO) if k < 3 else (rotate(R, cross(axis, point)), rotate(R, cross(axis, spin)))
+        moved, shifted = axis, ZERO
+        if k >= 3:
+            moved = sub(rotate(R, cross(axis, point)), scale(radius, cross(rotate(R, axis), normal)))
+            turned_spin = rotate(R, cross(axis, vector(v[3:])))
+            shifted = sub(rotate(R, cross(axis, spin)), scale(radius, cross(turned_spin, normal)))
         turned = change[side, k] - (lever[k - 3] if k >= 3 else 0.0)
         normal_by_pose = work.law_by_value[f] * gradient[k] + work.law_by_rate[f] * turned
         normal_by_velocity = work.law_by_rate[f] * gradient[k]
-        pull = scale(-loads.friction[n] * share, along)
+        pull = scale(-by_pressure, along)
         for by, ds, dn in ((by_velocity, moved, normal_by_velocity), (by_pose, shifted, normal_by_pose)):
             ds = sub(ds, scale(dot(normal, ds), normal))
-            df = add(scale(-bound * ratio, ds), scale(-bound * (slope - ratio) * dot(along, ds), along))
+            df = add(scale(-ratio, ds), scale((ratio - slope) * dot(along, ds), along))
             df = add(df, scale(dn, pull))
-            _write_column(by, k, df, cross(point, rotate_back(R, df)))
-        if k >= 3:  # the torque p x R^T f turns with the body
-            torque = cross(point, cross(rotate_back(R, scale(-bound * share, along)), axis))
+            _write_column(by, k, df, _torque(plan, n, R, df))
+        if k >= 3:  # the force and the normal turn against the axes of the body
+            force = scale(-ratio, s)
+            torque = cross(point, cross(rotate_back(R, force), axis))
+            torque = sub(torque, scale(radius, cross(rotate_back(R, cross(normal, force)), axis)))
             for a in range(3):
                 by_pose[3 + a, k] += torque[a]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from varint._numba import njit, switch
+from varint._numba import call_back, njit, switch
 from varint.algebra.vectors import continued
 from varint.kernels.dense import dot6
 from varint.measures import KINDS, number_of
@@ -36,10 +36,23 @@ def measure_at(plan, ws, m, position, rotation, gradient):
 
 
 @njit
+def mapped_value(ws, m, value):
+    """The user's function of the ``value`` of measure m, its slope and its curvature; the value where there is none."""
+    address = ws.efforts.mapped[m]
+    if address == 0:
+        return value, 1.0, 0.0
+    return call_back(address, value, 0.0)
+
+
+@njit
 def weighted_measure(plan, ws, m, near, position, rotation, gradient):
-    """`measure_at`, an angle with the turns that bring it nearest to ``near``; the gradient times the weight."""
+    """`measure_at`, an angle with the turns that bring it nearest to ``near``; the gradient times the weight.
+
+    Where there is a user's function of the measure, its value and gradient.
+    """
     value = continued(plan.measures.period[m], near, measure_at(plan, ws, m, position, rotation, gradient))
-    weight = plan.measures.weight[m]
+    value, slope, _ = mapped_value(ws, m, value)
+    weight = plan.measures.weight[m] * slope
     if weight != 1.0:
         for s in range(2):
             for k in range(6):
@@ -56,9 +69,20 @@ def weighted_curvature(plan, ws, m, position, rotation, motion, out):
         plan.measures.kind[m], plan, ws, m, position[a], rotation[a], position[b], rotation[b],
         (motion[first], motion[1 - first]), out[first], out[1 - first],
     )  # fmt: skip
+    weight = plan.measures.weight[m]
+    if ws.efforts.mapped[m] != 0:
+        gradient, along = ws.efforts.slope, 0.0
+        value = measure_at(plan, ws, m, position, rotation, gradient)
+        value = continued(plan.measures.period[m], ws.efforts.value_near[m], value)
+        _, slope, bend = mapped_value(ws, m, value)
+        for s in range(2):
+            along += dot6(gradient[s], motion[s])
+        for s in range(2):
+            for k in range(6):
+                out[s, k] = slope * out[s, k] + bend * along * gradient[s, k]
     for s in range(2):
         for k in range(6):
-            out[s, k] *= plan.measures.weight[m]
+            out[s, k] *= weight
 
 
 @njit

@@ -145,6 +145,8 @@ class Loads(Record):
     power: Int1  # (n,) of the speed
     friction: Float1  # (n,) coefficient
     smoothing: Float1  # (n,) m/s
+    creep: Float1  # (n,) N s/m, of friction that grows with the speed up to its bound; 0 for one by `smoothing`
+    radius: Float1  # (n,) of a ball about the point, m
     pressing: Int1  # (n,) the law of the normal force, -1 for none
     pressed: Int1  # (n,) its measure, -1 for none
 
@@ -194,6 +196,7 @@ class EffortWork(Record, writable=True):
     effort: Float1  # (ne,) N or N m
     work: Float1  # (ne,) J, done since the start
     function: Int1  # (nf,) address of a user's law in this process, 0 for others
+    mapped: Int1  # (nm,) address of a user's function of a measure in this process, 0 for the measure itself
     state: Float1  # (states of laws,) at the last node
     flow: Float1  # (states of laws,) their rate
     by_state: (
@@ -217,6 +220,7 @@ class EffortWork(Record, writable=True):
     tangent: Float2  # (nb + 1, 4) T of efforts.py, and the cosine of half the step's rotation
     motion: Float2  # (2, 6) scratch for curvature
     change: Float2  # (2, 6)
+    slope: Float2  # (2, 6) scratch: the gradient of a measure of which there is a function
     column: Float1  # (6,)
     unit: Float1  # (6,)
     curved: Float3  # (nm, 2, 6) scratch: changes of gradients

@@ -10,6 +10,7 @@ effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 from varint._numba import njit
 from varint.algebra.vectors import cross, rotate, vector
 from varint.kernels.configuration import mass_pivots, place_anew
+from varint.kernels.constraints import follow_constraints
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton, substitute_node
 from varint.kernels.limits import close_touching, limit_row, open_most_pulling
@@ -191,6 +192,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             for k in range(4):
                 ws.quat[0, i, k] = quat[node, i, k]
         place_anew(plan, ws, 0)
+        follow_constraints(plan, ws, ws.position[0], ws.rotation[0])  # count turns from node to node
         for n in range(effort_of_limit.shape[1]):
             close_touching(plan, ws, n, velocity[node])
         solved = False

@@ -37,7 +37,8 @@ from varint.products.rows import curve_product_row, product_row, product_rows
 def workspace(plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int = 0) -> Workspace:
     """Fresh scratch for ``plan`` and a scheme of that many sub-steps; what its functions need is compiled.
 
-    ``functions``: of users' laws, by law. ``inactive``: numbers of the constraints of forces that take no part.
+    ``functions``: of users, or None, of each law and then of each measure. ``inactive``: numbers of the constraints of
+    forces that take no part.
     ``kept``: how many stages are kept on its tape.
     """
     _prepare(plan)
@@ -89,9 +90,9 @@ def joint_workspace(plan: Plan) -> Workspace:
     return workspace(plan, inactive=range(plan.constraints.row.size))
 
 
-def coupled_workspace(plan: Plan) -> Workspace:
+def coupled_workspace(plan: Plan, functions: tuple) -> Workspace:
     """`workspace` in which joints and couplings take part, but no prescribed motion."""
-    return workspace(plan, inactive=np.flatnonzero(plan.constraints.driven))
+    return workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven))
 
 
 def _prepare(plan):
@@ -113,8 +114,11 @@ def _effort_work(plan, functions):
     nb, nr, ne = plan.bodies.mass.size, plan.rows.role.size, plan.elements.force.size
     nf, ns, states = laws.kind.size, laws.sum_law.size - 1, states_of(plan)
     function = np.zeros(nf, dtype=np.int64)
-    own = [f for f, law in enumerate(functions) if law is not None]
+    own = [f for f, law in enumerate(functions[:nf]) if law is not None]
     function[own] = addresses_of([functions[f] for f in own])
+    mapped = np.zeros(measures, dtype=np.int64)
+    own = [m for m, given in enumerate(functions[nf:]) if given is not None]
+    mapped[own] = addresses_of([functions[nf + m] for m in own], numbers=1)
     rotation = np.zeros((nb + 1, 3, 3))
     rotation[:] = np.eye(3)
     shapes = {
@@ -122,12 +126,14 @@ def _effort_work(plan, functions):
         "value_near": measures, "gradient": (measures, 2, 6), "sum_value": ns, "sum_rate": ns, "sum_effort": ns,
         "sum_by_value": ns, "sum_by_rate": ns, "law_by_value": nf, "law_by_rate": nf, "wrench": (loads, 6),
         "wrench_by_pose": (loads, 6, 6), "wrench_by_velocity": (loads, 6, 6), "position": (nb + 1, 3),
-        "tangent": (nb + 1, 4), "motion": (2, 6), "change": (2, 6), "column": 6, "unit": 6,
+        "tangent": (nb + 1, 4), "motion": (2, 6), "change": (2, 6), "slope": (2, 6), "column": 6, "unit": 6,
         "curved": (measures, 2, 6), "by_state": (states, 4), "target": nr, "target_rate": nr, "target_rate_next": nr,
         "rest_gap": limits,
     }  # fmt: skip
     arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
-    return EffortWork(function=function, rotation=rotation, closed=np.zeros(limits, dtype=np.bool_), **arrays)
+    return EffortWork(
+        function=function, mapped=mapped, rotation=rotation, closed=np.zeros(limits, dtype=np.bool_), **arrays
+    )
 
 
 def _balance():

@@ -159,11 +159,13 @@ def _closed(
         goals |= {n: without_turns(f.joint, goals[n], here[n]) for n, f in frames.items() if here[n] is not goals[n]}
     pieces = _pieces(compiled, frames, here, goals)
     shares = [piece / pieces for piece in range(0 if pieces > 1 else 1, pieces + 1)]
+    bent = set().union(*(force.bent(structure) for force in _couplings(structure)))  # on no straight way
     ws = None
     for share in shares:
         way = {n: coordinates[n] if share == 1 else (1 - share) * here[n] + share * goals[n] for n in frames}
         poses = {n: joint_pose(f.joint, way[n]) for n, f in frames.items()}
-        asked = [Weld(frames[name], *pose) for name, pose in poses.items()] if share > 0 else []
+        asked = [Weld(frames[name], *pose) for name, pose in poses.items() if share == 1 or name not in bent]
+        asked = asked if share > 0 else []
         closure = Closure(structure, compiled, asked=asked, still=still, heavy_x=heavy_x, heavy_R=heavy_R)
         if ws is not None:
             closure.ws = ws  # couplings go on counting turns
@@ -274,7 +276,8 @@ def _conflict(
     for j in np.unique(closure.joint[closure.joint >= 0]):
         gaps[int(j)] = float(np.linalg.norm((closure.scale * g)[closure.joint == j]))
     largest = max(gaps.values())
-    open_ = sorted((j for j in gaps if gaps[j] > SHARE_OF_CONFLICT * largest), key=gaps.__getitem__, reverse=True)
+    open_ = [j for j in gaps if not gaps[j] <= SHARE_OF_CONFLICT * largest]  # all, where they are no numbers
+    open_ = sorted(open_, key=gaps.__getitem__, reverse=True) or [max(gaps, key=gaps.__getitem__)]
     loop = _loop_through(structure, open_, held)
     names = " - ".join(f"'{structure.joints[j].name}'" for j in loop)
     parts = [f"{structure.joints[j].label} {gaps[j]:.2g} m" for j in open_]

@@ -134,7 +134,7 @@ class Closure:
     ) -> None:
         plan, nb = compiled.plan, len(structure.bodies)
         self.plan, self.asked, self.length = plan, tuple(asked), compiled.length
-        self.ws, self.order = coupled_workspace(plan), np.append(compiled.order, nb)
+        self.ws, self.order = coupled_workspace(plan, compiled.functions), np.append(compiled.order, nb)
         coupled = (plan.rows.role == CONSTRAINT) & (self.ws.compliance == 0.0) & couplings
         self.rows = np.flatnonzero((plan.rows.role == JOINT) | coupled)  # of the plan, that take part
         coupled = coupled[self.rows]
@@ -239,15 +239,20 @@ class Closure:
         return np.einsum("nkl,nl->nk", self.root, y.reshape(-1, 6))
 
     def close(self, x: np.ndarray, R: np.ndarray, iterations: int) -> tuple[np.ndarray, np.ndarray, float]:
-        """Move the poses (nb + 1, 3), (nb + 1, 3, 3) onto the rows; return the new ones and the largest row left, m."""
+        """Move the poses (nb + 1, 3), (nb + 1, 3, 3) onto the rows; return the new ones and the largest row left, m.
+
+        Poses that are off the rows get one correction more once they are within the tolerance, to the round-off.
+        """
         tol = self._tolerance(x)
         g, G = self.evaluate(x, R)
         size = self.row_size(G)
         factor, idle = 1.0, 0
+        near = not self.gap(g) > tol
         for _ in range(iterations):
             gap, square = self.gap(g), np.sum((g / size) ** 2)
-            if not gap > tol or idle > PATIENCE or factor > MOST_DAMPING:
+            if near or idle > PATIENCE or factor > MOST_DAMPING:
                 break
+            near = not gap > tol
             A = self.matrix(G, size)
             damping = max(LEAST_DAMPING, factor * min(1.0, gap / self.length))
             y = -damped_solution(A, damping, g / size)

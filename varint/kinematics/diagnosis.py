@@ -365,7 +365,7 @@ def _alone(
 
 def _placed(compiled: Compiled, x: np.ndarray, R: np.ndarray) -> Workspace:
     """Workspace with pose 0 at x (nb, 3), R (nb, 3, 3), in the order of the description."""
-    ws = coupled_workspace(compiled.plan)
+    ws = coupled_workspace(compiled.plan, compiled.functions)
     ws.position[0, :-1], ws.quat[0, :-1] = x[compiled.order], quat_from_matrix(R[compiled.order])
     place_anew(compiled.plan, ws, 0)
     return ws

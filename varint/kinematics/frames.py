@@ -219,7 +219,9 @@ def joint_rates(
     Poses and velocities (T, nb, ...). What the velocities have across the joint's motions is left out.
     """
     frames, rates = JointFrames(structure, joint), np.zeros((len(q), joint.dof))
-    for part in _parts(len(q) if joint.dof else 0):
+    if not joint.dof:
+        return rates
+    for part in _parts(len(q)):
         x, R = with_world(position[part], quat_wxyz[part])
         speeds = velocity[part], angular_velocity[part]
         v, w = (np.concatenate([array, np.zeros_like(array[:, :1])], axis=1) for array in speeds)

@@ -7,7 +7,7 @@ from varint.errors import StateError
 from varint.kernels.adjoint import velocities_back
 from varint.kernels.columns import allowed_motions, changes_of_velocities
 from varint.kernels.configuration import place, place_anew
-from varint.kernels.constraints import follow_constraints
+from varint.kernels.constraints import follow_constraints, sum_of_constraint
 from varint.kernels.workspace import by_numbers, tangent_work, workspace
 from varint.linear.coordinates import DEPENDENT, Coordinates
 from varint.mechanism import Mechanism
@@ -58,9 +58,9 @@ class Chart:
         place_anew(plan, ws, 0)
         follow_constraints(plan, ws, ws.position[0], ws.rotation[0])
         self.target_rate, moving = np.zeros(plan.rows.role.size), np.vstack([velocity, np.zeros(6)])
-        for first, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
+        for c, (first, size) in enumerate(zip(plan.constraints.row, plan.constraints.size, strict=True)):
             rows = slice(first, first + size)
-            ws.efforts.target[first] = plan.measures.weight[rows] @ ws.efforts.value_near[rows]
+            ws.efforts.target[first] = sum_of_constraint(plan, ws, c)
             self.target_rate[first] = np.sum(ws.jacobian[0, rows] * moving[plan.measures.body[rows]])
         self.near = ws.efforts.value_near.copy()
 

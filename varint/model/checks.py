@@ -8,7 +8,7 @@ import difflib
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from inspect import Parameter, signature
@@ -225,7 +225,7 @@ def known_name(name: object, known: Iterable[str], what: str, error: type[Varint
     """``name``, one of the ``known``, else an error with the nearest or all. ``what``: "no body", for the error."""
     if not isinstance(name, str):
         raise error(f"{what} {shown(name)}: a name is a text")
-    known = list(known)
+    known = known if isinstance(known, Collection) else list(known)
     if name not in known:
         listed = f": there {'is' if len(known) == 1 else 'are'} {names_text(known)}" if known else ""
         raise error(f"{what} {shown(name)}{suggestion(name, known) or listed}")

@@ -85,13 +85,13 @@ def determinant(order: str, angles: np.ndarray) -> float:
     return abs(np.sin(angles[1]) if order[0] == order[2] else np.cos(angles[1]))
 
 
-def in_chart(order: str, R: np.ndarray, w: np.ndarray) -> tuple[str, np.ndarray, np.ndarray]:
+def in_chart(order: str, R: np.ndarray, w: np.ndarray, least: float = SMALLEST) -> tuple[str, np.ndarray, np.ndarray]:
     """Order, angles and rates of the rotation R (3, 3) with body angular velocity w (3,).
 
-    The order is ``order`` where it is regular, else the most regular one.
+    The order is ``order`` where det S is ``least`` or more, else the most regular one.
     """
     angles = euler_angles(order, R)
-    if determinant(order, angles) < SMALLEST:
+    if determinant(order, angles) < least:
         order = max(ORDERS, key=lambda other: determinant(other, euler_angles(other, R)))
         angles = euler_angles(order, R)
     return order, angles, np.linalg.solve(euler_subspace(order, angles), w)

@@ -1,7 +1,10 @@
 """Couplings and prescribed motions of a mechanism's forces, in reduced coordinates."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from varint._numba import compiled_law
 from varint.courses import Course, Span, course_of_coordinate, moved_coordinates
 from varint.errors import ArgumentError
 from varint.mechanism import Mechanism
@@ -11,21 +14,60 @@ from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.tree import Tree
 
 
-def coupling_rows(mechanism: Mechanism, tree: Tree) -> np.ndarray:
-    """C (m, nq): the couplings keep C q.
+class Couplings:
+    """What couplings keep: sums c(q) (m,) of factor times coordinate of a tree joint, or times a function of it."""
 
-    In the coordinates of tree joints a coupling is linear, whatever the measures of the maximal form.
-    """
-    rows = []
-    for force in mechanism.forces:
-        if force.constraint and not force.commanded:
-            assert isinstance(force, Coupled)
-            for terms in force.terms_of(mechanism):
-                row = np.zeros(tree.nq)
-                for name, coordinate, factor in terms:
-                    row[_column(mechanism, tree, force, name, coordinate)] = factor
-                rows.append(row)
-    return np.array(rows).reshape(len(rows), tree.nq)
+    def __init__(self, mechanism: Mechanism, tree: Tree) -> None:
+        rows: list[np.ndarray] = []
+        self._mapped: list[tuple[int, int, float, Callable]] = []
+        self._forces: list[Coupled] = []
+        self._columns = tree.columns
+        for force in mechanism.forces:
+            if force.constraint and not force.commanded:
+                assert isinstance(force, Coupled)
+                self._forces.append(force)
+                for terms in force.terms_of(mechanism):
+                    row = np.zeros(tree.nq)
+                    for name, coordinate, factor, function in terms:
+                        column = _column(mechanism, tree, force, name, coordinate)
+                        if function is None:
+                            row[column] = factor
+                        else:
+                            self._mapped.append((len(rows), column, factor, compiled_law(function, 1)))
+                    rows.append(row)
+        self._linear = np.array(rows).reshape(len(rows), tree.nq)
+
+    def check(self, q: np.ndarray) -> None:
+        """Raise MechanismError where a function that the user wrote is wrong at ``q``."""
+        for force in self._forces:
+            force.check_functions(lambda joint, number: float(q[self._columns[joint].start + number]))
+
+    def __len__(self) -> int:
+        return len(self._linear)
+
+    def values(self, q: np.ndarray) -> np.ndarray:
+        """c (m,)."""
+        found = self._linear @ q
+        for row, column, factor, function in self._mapped:
+            found[row] += factor * function(q[column])[0]
+        return found
+
+    def rows(self, q: np.ndarray) -> np.ndarray:
+        """(m, nq) the derivatives of c."""
+        return self._and_of_functions(self._linear, q, 1)
+
+    def bends(self, q: np.ndarray) -> np.ndarray:
+        """(m, nq) the second derivatives of c by each coordinate; there are no mixed ones."""
+        return self._and_of_functions(np.zeros_like(self._linear), q, 2)
+
+    def _and_of_functions(self, found: np.ndarray, q: np.ndarray, order: int) -> np.ndarray:
+        """``found`` and the derivatives of the functions of this ``order``."""
+        if not self._mapped:
+            return found
+        found = found.copy()
+        for row, column, factor, function in self._mapped:
+            found[row, column] += factor * function(q[column])[order]
+        return found
 
 
 def _column(mechanism: Mechanism, tree: Tree, force: Force, name: str, coordinate: int) -> int:
@@ -36,8 +78,8 @@ def _column(mechanism: Mechanism, tree: Tree, force: Force, name: str, coordinat
         )
     if name not in tree.columns:
         raise ArgumentError(
-            f"{force.label}: {mechanism.joint(name).label} closes a loop, and reduced coordinates have none of its own:"
-            " couple another joint of the loop"
+            f"{force.label}: {mechanism.joint(name).label} closes a loop, and the joints of that loop that couplings"
+            " and prescribed motions hold are all of them: reduced coordinates need one that is free"
         )
     return tree.columns[name].start + coordinate
 

@@ -23,7 +23,7 @@ from varint.products.records import check_order
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.closures import Closures, Rows
 from varint.redmax.constraints import ConstraintSolver, NotFinite
-from varint.redmax.couplings import coupling_rows
+from varint.redmax.couplings import Couplings
 from varint.redmax.inputs import Inputs
 from varint.redmax.kernels import articulated, kinematics, wrenches
 from varint.redmax.kinematics import TreeKinematics
@@ -71,7 +71,7 @@ class Equations(TreeKinematics):
         acting = np.isin(plan.constraints.element, [e for own, _ in by_rows for e in own])
         self.ws = workspace(plan, functions=self.compiled.functions, inactive=np.flatnonzero(~acting))
         self.closures = Closures(self.compiled, self.ws, by_rows)
-        self.couplings = coupling_rows(mechanism, self.tree)
+        self.couplings = Couplings(mechanism, self.tree)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
         self.constraints = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
@@ -253,8 +253,8 @@ class Equations(TreeKinematics):
         return self._rows()
 
     def _violations_of(self, rows: Rows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        C = self.couplings
-        return np.concatenate([rows.value, C @ q - self.targets]), np.concatenate([rows.rate, C @ rates])
+        gaps = self.couplings.values(q) - self.targets
+        return np.concatenate([rows.value, gaps]), np.concatenate([rows.rate, self.couplings.rows(q) @ rates])
 
     def _reduced(self, rows: Rows) -> np.ndarray:
         """G (m, nq): the rows of the closures times J, and those of the couplings."""
@@ -270,9 +270,9 @@ class Equations(TreeKinematics):
         return G
 
     def _coupling_rows(self) -> np.ndarray:
-        """(m, nq) with the rows of the couplings, which come last."""
+        """(m, nq) with the rows of the couplings, which come last, after `place`."""
         G = np.empty((self.row_count, self.nq))
-        G[len(self.closures) :] = self.couplings
+        G[len(self.closures) :] = self.couplings.rows(self.work.q)
         return G
 
     def _least_motion(self, rows: Rows, change: np.ndarray) -> np.ndarray:
@@ -281,11 +281,12 @@ class Equations(TreeKinematics):
 
     def _correction(self, free: np.ndarray, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """What the inward pass has to be changed by (nq,) to close the loops, which ``free`` (nq,), ddq, opens."""
-        rows, C = self._rows(), self.couplings
-        b = self.baumgarte
+        rows, C, b = self._rows(), self.couplings.rows(q), self.baumgarte
         motion = np.zeros((self.nb + 1, 6))
         kinematics.motion_to_bodies(self.work, self.work.acceleration, motion[: self.nb])
         present = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
         wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - present
-        wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * (C @ q - self.targets) - C @ free])
+        bias = C @ free + self.couplings.bends(q) @ rates**2
+        gaps = self.couplings.values(q) - self.targets
+        wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * gaps - bias])
         return self.constraints.solve(self._scaled(rows), wanted)

@@ -79,7 +79,7 @@ class EquationsOfMotion(Shown):
         if not self.size:
             raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
         q, qdot = start_of(self._equations, mechanism.state() if state is None else state, motions)
-        self._equations.targets[:] = self._equations.couplings @ q
+        self._equations.targets[:] = self._equations.couplings.values(q)
         self._equations.reach(0.0, q, qdot)
         self._made: WeakKeyDictionary[State, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
         self._turned = q.copy()  # where the turns of angles were last counted

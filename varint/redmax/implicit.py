@@ -25,6 +25,8 @@ from varint.redmax.saddle import solve_saddle
 Motion = tuple[np.ndarray, np.ndarray]  # coordinates and rates (nq,)
 ALPHA = 1.0 - np.sqrt(0.5)
 ITERATIONS = 50
+GROWTH = 4.0  # of the residual, squared, over an increment: one that lets it grow more is halved
+LONG, SHORTEST = 1e-6, 2.0**-10  # an increment that may be halved, and the least share of one that is
 CONVERGED = 1e-9  # largest increment, relative to the coordinates or one: the next, its square, is round-off
 
 
@@ -43,23 +45,38 @@ class Stages:
     def solve(
         self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray
     ) -> Motion:
-        """The end x (nq,) of a stage at time ``t``, and its rates, from a guess; ``integral`` (ns,): d of integrals."""
+        """The end x (nq,) of a stage at time ``t``, and its rates, from a guess; ``integral`` (ns,): d of integrals.
+
+        Newton's iteration; an increment after which the residual is larger is halved.
+        """
         inverse, free = self.inverse, ~self.equations.driven_columns
         given, given_rates, given_second = self.equations.imposed(t, guess, guess)
         self.equations.integrate_from(integral, s)
-        x = given.copy()
+        x, step, change = given.copy(), np.zeros(free.sum()), np.zeros_like(self.multiplier)
+        from_x, from_multiplier, before, share = x, self.multiplier, np.inf, 1.0
         for _ in range(ITERATIONS):
             self.iterations += 1
             rates, second = np.where(free, (x - d) / s, given_rates), np.where(free, (x - c) / s**2, given_second)
             tau, sigma = inverse.evaluate(t, x, rates, second, self.multiplier)
             A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
-            if not (np.isfinite(tau).all() and np.isfinite(A).all()):
+            finite = np.isfinite(tau).all() and np.isfinite(A).all()
+            residual = _size(A, tau, sigma, free) if finite else np.inf
+            worse = residual > GROWTH * before and np.abs(step).max(initial=0.0) > LONG
+            if (worse or not finite) and np.isfinite(before) and share > SHORTEST:
+                share *= 0.5
+                x = from_x.copy()
+                x[free] += share * step
+                self.multiplier = from_multiplier + share * change
+                continue
+            if not finite:
                 break
             G = inverse.rows() if sigma.size else C
             A, G, C = A[np.ix_(free, free)], G[:, free], C[:, free]
             step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma)
+            change = change / s**2
+            from_x, from_multiplier, before, share = x.copy(), self.multiplier, residual, 1.0
             x[free] += step
-            self.multiplier += change / s**2
+            self.multiplier = self.multiplier + change
             if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):
                 return x, np.where(free, (x - d) / s, given_rates)
         raise NotConverged
@@ -70,3 +87,9 @@ class Stages:
         va = self.solve(t + s, s, q, q + s * v, q + s * v, integral)[1]
         d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
         return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow)
+
+
+def _size(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:
+    """Of the residuals: squares, each over the stiffness ``A`` of its coordinate, those of loops times the largest."""
+    stiffness = np.abs(np.diag(A)[free])
+    return float(np.sum(tau[free] ** 2 / stiffness) + stiffness.max(initial=0.0) * np.sum(sigma**2))

@@ -43,7 +43,7 @@ class InverseDynamics:
         self._pose, self._change = self.tangent.pose_change, self.tangent.twist_change
         self._motion, self._faster = np.zeros((2, equations.nb, 6))  # of the bodies, and change of their velocity
         self._jacobian, self._row_change = np.zeros((0, 2, 6)), np.zeros((len(equations.closures), 2))
-        self._tau = np.zeros(equations.nq)
+        self._tau, self._rows = np.zeros(equations.nq), np.zeros((0, equations.nq))  # of the couplings
 
     def evaluate(
         self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray, multiplier: np.ndarray
@@ -57,8 +57,9 @@ class InverseDynamics:
         wrenches.add_inertial_wrenches(e.work, tangent.acceleration, total)
         sigma = self._closures(multiplier, total)
         wrenches.transpose_product(e.work, total, self._tau)
-        sigma = np.concatenate([sigma, e.couplings @ (rates + e.baumgarte * q) - e.baumgarte * e.targets])
-        return self._tau - multiplier[len(e.closures) :] @ e.couplings, sigma
+        self._rows = e.couplings.rows(q)
+        kept = self._rows @ rates + e.baumgarte * (e.couplings.values(q) - e.targets)
+        return self._tau - multiplier[len(e.closures) :] @ self._rows, np.concatenate([sigma, kept])
 
     def _accelerated(self, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> TangentWorkspace:
         """The workspace with the tree in motion."""
@@ -89,8 +90,10 @@ class InverseDynamics:
     def along(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Changes of tau (nq,) and sigma (m,) along the changes u, du, ddu (nq,) of q, dq and ddq."""
         e, change = self.equations, np.empty(self.equations.nq)
-        closures = self._change_efforts(u, du, ddu, change)
-        return change, np.concatenate([closures, e.couplings @ (du + e.baumgarte * u)])
+        closures, bends = self._change_efforts(u, du, ddu, change), e.couplings.bends(self.q)
+        change -= self.multiplier[len(e.closures) :] @ bends * u
+        kept = self._rows @ (du + e.baumgarte * u) + bends @ (self.rates * u)
+        return change, np.concatenate([closures, kept])
 
     def _change_efforts(self, u: np.ndarray, du: np.ndarray, ddu: np.ndarray, out: np.ndarray) -> np.ndarray:
         """The change of tau into ``out`` (nq,); that of sigma of the closures as result."""
@@ -136,8 +139,9 @@ class InverseDynamics:
         changes = [factor * np.eye(e.nq) for factor in (by_q, by_rates, by_second)]
         for k, (u, du, ddu) in enumerate(zip(*changes, strict=True)):
             sigma[k, :count] = self._change_efforts(u, du, ddu, tau[k])
-        sigma[:, count:] = (by_rates + e.baumgarte * by_q) * e.couplings.T
-        return tau.T, sigma.T
+        bends = e.couplings.bends(self.q)
+        sigma[:, count:] = (by_rates + e.baumgarte * by_q) * self._rows.T + by_q * (bends * self.rates).T
+        return tau.T - np.diag(by_q * (self.multiplier[count:] @ bends)), sigma.T
 
 
 def driving_efforts(inverse: InverseDynamics, t: float, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:

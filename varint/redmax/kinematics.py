@@ -90,27 +90,30 @@ class TreeKinematics:
         self._change_orders(orders, q, rates, lambda _, r: (matrix_from_vector(r), vector_subspace(r)))
         return q, rates
 
-    def change_charts(self, q: np.ndarray, rates: np.ndarray) -> bool:
-        """Leave charts that are near a singularity, in place; whether any was."""
+    def change_charts(self, q: np.ndarray, rates: np.ndarray, least: float = SMALLEST) -> bool:
+        """Leave charts that are near a singularity, det S below ``least``, in place; whether any was."""
         changed = shorten(self.tree.balls, q, rates)
         orders = {}
         for name, order in self.tree.charts.items():
             angles = q[self._rotation_columns(name)]
-            if order != EXPONENTIAL and determinant(order, angles) < SMALLEST:
+            if order != EXPONENTIAL and determinant(order, angles) < least:
                 orders[name] = order
-        self._change_orders(orders, q, rates, lambda order, a: (euler_matrix(order, a), euler_subspace(order, a)))
+        read = lambda order, a: (euler_matrix(order, a), euler_subspace(order, a))  # noqa: E731
+        self._change_orders(orders, q, rates, read, least)
         return changed or bool(orders)
 
-    def _change_orders(self, orders: Mapping[str, str], q: np.ndarray, rates: np.ndarray, read: Callable) -> None:
+    def _change_orders(
+        self, orders: Mapping[str, str], q: np.ndarray, rates: np.ndarray, read: Callable, least: float = SMALLEST
+    ) -> None:
         """Take the free rotations of joints to ``orders``, joint name to order, or to regular ones, in place.
 
-        ``read``: function of the order and the coordinates (3,) in the old chart; R and S there.
+        ``read``: function of the order and the coordinates (3,) in the old chart; R and S there. ``least``: of det S.
         """
         charts = dict(self.tree.charts)
         for name, order in orders.items():
             columns = self._rotation_columns(name)
             R, S = read(order, q[columns])
-            charts[name], q[columns], rates[columns] = in_chart(order, R, S @ rates[columns])
+            charts[name], q[columns], rates[columns] = in_chart(order, R, S @ rates[columns], least)
         if charts != self.tree.charts:
             self.use(find_tree(self.mechanism, charts=charts))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from varint.courses import cannot_follow
+from varint.courses import cannot_follow, what_clashes
 from varint.errors import FileError
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
@@ -21,6 +21,7 @@ from varint.redmax.states import without_jumps
 from varint.redmax.tree import Tree, find_tree
 from varint.running import MOST_STEPS, Block, Failure
 
+LARGEST_OPENING = 1e-3  # of a loop, in sizes of a part, before it is asked whether drives open it
 LARGEST_MISS = 0.1  # of a body or point from where a force moves it, in sizes of a part
 
 
@@ -203,16 +204,27 @@ class ReducedRun:
         return Failure(message, when, body)
 
     def _lost(self) -> str | None:
-        """What is said where a body or a point is not where a force moves it."""
+        """What is said where a body or a point is not where a force moves it, or where drives open a loop."""
         e, nq = self.equations, self.equations.nq
-        if not e.closures.courses:
+        if not (e.closures.courses or (e.drives and len(e.closures))):
             return None
         y = self._place(self.integrator.t, self.integrator.y)
         gap, largest = np.abs(e.violations(y[:nq], y[nq : 2 * nq])[0]), LARGEST_MISS * e.compiled.length
+        if e.drives and gap.max() > LARGEST_OPENING * e.compiled.length:
+            clash = self._clash(y[:nq], y[nq : 2 * nq])
+            if clash:
+                return clash
         for part, own in zip(e.moved, places(e), strict=True):
             if not part.drive and not gap[own].max() <= largest:
                 return cannot_follow(part.force, gap[own].max())
         return None
+
+    def _clash(self, q: np.ndarray, qdot: np.ndarray) -> str | None:
+        """What is said where the loops cannot be closed with the prescribed joints where they are."""
+        drives = [drive for drive in self.equations.drives if drive.columns.stop - drive.columns.start == 1]
+        wanted = {drive.name: (float(q[drive.columns][0]), float(qdot[drive.columns][0])) for drive in drives}
+        labels = {drive.name: f"the motion prescribed for {drive.label}" for drive in drives}
+        return what_clashes(self.equations.mechanism, self.equations.state(), wanted, labels)
 
     def _driven(self) -> np.ndarray:
         """(3, nd) where the prescribed joints are now, drive by drive."""

@@ -146,7 +146,8 @@ def simulate(
     if not equations.nq:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
     q, qdot = start_of(equations, mechanism.state() if state is None else state, motions)
-    equations.targets[:] = equations.couplings @ q
+    equations.couplings.check(q)
+    equations.targets[:] = equations.couplings.values(q)
     start = started(kind, equations, q, qdot, task)
     run = ReducedRun(equations, start, dt, steps, stride, times)
     settings = {

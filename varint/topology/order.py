@@ -18,6 +18,7 @@ from varint.display import Shown
 
 Pair = tuple[int, int]
 
+KEPT = 7  # rows: more than any joint has
 FEW = 5  # loops of a component: up to so many their length matters little
 
 
@@ -62,6 +63,7 @@ def find_topology(
     clustered: bool = True,
     springs: Sequence[Pair] = (),
     chained: Collection[int] = (),
+    kept: Collection[int] = (),
 ) -> Topology:
     """Order a mechanism.
 
@@ -78,17 +80,20 @@ def find_topology(
         as long as that has no more than six rows; the others close loops, numbered on from the joints.
     chained : set of int
         Springs whose effort is that of the spring before them: all of such a chain get into one cluster.
+    kept : set of int
+        Joints that are cut only where every tree leaves one of them out.
     """
+    worth = [count + KEPT * (j in kept) for j, count in enumerate(rows)]
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(-1, body_count))
     graph.add_edges_from((a, b, j) for j, (a, b) in enumerate(ends))
     roots = [-1] + [min(part) for part in nx.connected_components(graph) if -1 not in part]
     depth = nx.multi_source_dijkstra_path_length(graph, set(roots))
-    early = _close_short_loops(ends, rows, depth)
+    early = _close_short_loops(ends, worth, depth)
     edges = sorted(set(range(len(ends))) - early, key=lambda j: (min(depth[ends[j][0]], depth[ends[j][1]]), j))
     weighted = nx.MultiGraph()
     weighted.add_nodes_from(graph)
-    weighted.add_edges_from((*ends[j], j, {"weight": rows[j]}) for j in edges)
+    weighted.add_edges_from((*ends[j], j, {"weight": worth[j]}) for j in edges)
     tree = nx.maximum_spanning_tree(weighted, weight="weight")
 
     tree_joint: dict = {}
@@ -149,10 +154,10 @@ def _components(
             yield sorted(j for head in heads for j in chain[head]), [n for n in component if not isinstance(n, tuple)]
 
 
-def _close_short_loops(ends: Sequence[Pair], rows: Sequence[int], depth: Mapping[int, int]) -> set[int]:
+def _close_short_loops(ends: Sequence[Pair], worth: Sequence[int], depth: Mapping[int, int]) -> set[int]:
     """Joints to cut, one in each of a set of short independent loops, in components of many loops.
 
-    Of a loop the joint with the fewest rows, among these one in the fewest loops, the deepest of them. Loops are
+    Of a loop the joint of the least ``worth``, among these one in the fewest loops, the deepest of them. Loops are
     sets of joints, written as bits of an integer; those that share a cut joint with an earlier one are led around it.
     """
     closed: dict[int, int] = {}
@@ -161,7 +166,7 @@ def _close_short_loops(ends: Sequence[Pair], rows: Sequence[int], depth: Mapping
             continue
         loops = sorted({_shortest_loop(ends, joints, j) for j in joints}, key=lambda loop: (loop.bit_count(), loop))
         rank = {
-            j: (rows[j], sum(loop >> j & 1 for loop in loops), -min(depth[ends[j][0]], depth[ends[j][1]]), -j)
+            j: (worth[j], sum(loop >> j & 1 for loop in loops), -min(depth[ends[j][0]], depth[ends[j][1]]), -j)
             for j in joints
         }
         for loop in loops:

@@ -1,12 +1,13 @@
 """What a format of mechanism files is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from varint.mechanism import Mechanism
 
+Packages = Sequence[Path]
 FORMATS: dict[str, "Format"] = {}  # by suffix
 
 
@@ -24,13 +25,20 @@ class Format:
         None where mechanisms cannot be written so. OSError where the path cannot be written.
     opened : function of the path, or None
         Gives, while it is open, the function of the file that builds its mechanism; None where there is no function.
+    searches : bool
+        Whether ``load`` and ``opened`` also take the folders in which ``package://`` and ``model://`` are looked for.
     """
 
     suffix: str
     what: str
-    load: Callable[[Path], Mechanism]
+    load: Callable[..., Mechanism]
     save: Callable[[Mechanism, Path], None] | None = None
-    opened: Callable[[Path], AbstractContextManager[Callable]] | None = None
+    opened: Callable[..., AbstractContextManager[Callable]] | None = None
+    searches: bool = False
+
+    def places(self, path: Path, packages: Packages) -> tuple:
+        """The arguments of ``load`` and ``opened``."""
+        return (path, packages) if self.searches else (path,)
 
 
 def register(format_: Format) -> Format:

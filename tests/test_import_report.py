@@ -1,0 +1,124 @@
+"""Reports of imports, and XML that is read in bounded time and memory."""
+
+import copy
+import json
+import pickle
+
+import pytest
+
+import varint as vi
+from varint.cli import main
+from varint.io import xml_files
+from varint.io.xml_files import read_xml
+from varint.model.import_report import ImportNotes
+
+BOMB = '<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r>&b;</r>'
+OUTSIDE = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><r>&a;</r>'
+
+
+@pytest.fixture
+def imported(tmp_path, monkeypatch):
+    """The path of a file whose reader reads, approximates and does not understand."""
+
+    def reader(root, path, packages):
+        notes = ImportNotes(path)
+        notes.read("link 'a'", root.line)
+        notes.approximated("friction", 3)
+        notes.not_understood("<wheel> in <link>", 4)
+        notes.body_of["a"] = "b"
+        return notes.attached(vi.mechanisms.free_body())
+
+    monkeypatch.setitem(xml_files.READERS, "one", ("a test", reader))
+    path = tmp_path / "m.xml"
+    path.write_text("\n<one/>")
+    return path
+
+
+def test_report_of_an_import(imported, capsys):
+    report = vi.load_mechanism(imported).import_report
+    assert [(entry.what, entry.file, entry.line) for entry in report.read] == [("link 'a'", str(imported), 2)]
+    assert str(report.not_understood[0]) == f"'{imported}', line 4: <wheel> in <link>"
+    assert str(report).splitlines()[1] == f"approximated: '{imported}', line 3: friction"
+    assert "1 read, 1 approximated, 1 not understood" in repr(report)
+    assert main(["info", str(imported)]) == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("1 read", "line 4: <wheel>", "line 3: friction"))
+    assert main(["info", str(imported), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["imported"][0] == {
+        "how": "not understood", "what": "<wheel> in <link>", "file": str(imported), "line": 4,
+    }  # fmt: skip
+
+
+def test_strict_refuses_what_is_not_understood(imported):
+    with pytest.raises(vi.FileError, match="line 4: <wheel> in <link>"):
+        vi.load_mechanism(imported, strict=True)
+
+
+def test_copies_keep_the_report(imported):
+    mechanism = vi.load_mechanism(imported)
+    for other in (copy.copy(mechanism), pickle.loads(pickle.dumps(mechanism))):
+        assert str(other.import_report) == str(mechanism.import_report)
+        assert other.import_report.body_of == {"a": "b"}
+
+
+def test_what_is_not_imported_has_an_empty_report():
+    report = vi.mechanisms.free_body().import_report
+    assert not report
+    assert report.read == report.approximated == report.not_understood == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no element found"),
+        ("<r>", "line 1: this is no XML"),
+        ("<r><a></r>", "mismatched tag"),
+        (BOMB, "entities are not read"),
+        (OUTSIDE, "entities are not read"),
+        ("<r>&a;</r>", "undefined entity"),
+        ("<a>" * 100_000, "deep"),
+        (f"<r>{'<a/>' * 300_000}</r>", "more than 300000 elements"),
+        (f"<r>{'x' * 200_000}</r>", "longer than"),
+        (f'<r a="{"x" * 200_000}"/>', "longer than"),
+        ('<?xml version="1.0" encoding="utf-7"?><r/>', "UTF-8"),
+        ('<?xml version="1.0" encoding="nonsense"?><r/>', "UTF-8|encoding"),
+        ("<robt/>", "no mechanism"),
+        (b"\xff\xfe\x00", "no XML"),
+        (b"<r>\xe9</r>", "not well-formed"),
+    ],
+)
+def test_xml_that_is_refused(text, words, tmp_path):
+    path = tmp_path / "m.xml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(vi.FileError, match=words) as caught:
+        vi.load_mechanism(path)
+    assert str(path) in str(caught.value)
+
+
+def test_blanks_between_elements_are_no_text(tmp_path):
+    path = tmp_path / "m.xml"
+    path.write_text("<r>" + "<a>1\n2</a>\n   " * 50_000 + "3 <!-- --> \n <a/> 4</r>")
+    root = read_xml(path)
+    assert root.own_numbers(2) == [3.0, 4.0]
+    assert root.children[0].own_numbers(2) == [1.0, 2.0]
+
+
+def test_xml_that_is_too_large(tmp_path):
+    path = tmp_path / "m.xml"
+    with path.open("wb") as file:
+        file.truncate(2_000_000_000)
+    with pytest.raises(vi.FileError, match="larger than 16 MB"):
+        vi.load_mechanism(path)
+
+
+def test_elements_and_their_numbers(tmp_path):
+    path = tmp_path / "m.xml"
+    path.write_bytes("<r>\n <a x='1 -2e3\n 0.5'/>\n <b>7</b></r>".encode("utf-16"))
+    root = read_xml(path)
+    assert (root.child("a").line, root.child("b").line) == (2, 4)
+    assert root.child("a").numbers("x", 3) == [1.0, -2000.0, 0.5]
+    assert root.child("b").own_number() == 7.0
+    for wrong in ("1 2", "1 2 3 4", "1 2 x", "1 2 nan", "1 2 1e999", "1 2 1_0"):
+        root.child("a").attributes["x"] = wrong
+        with pytest.raises(vi.FileError, match="line 2: 'x' of <a> must be 3 numbers"):
+            root.child("a").numbers("x", 3)

@@ -1,0 +1,119 @@
+"""Mechanisms written as MJCF and as URDF, and read again."""
+
+import numpy as np
+import pytest
+
+import varint as vi
+
+pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
+
+SAME = 1e-12
+NOT_HELD = {
+    "escapement": "force 'bank', a JointStop that is soft, bounces, has one side, or is beside another",
+    "roller_coaster": "joint 'track', a SplineCurve, in the tree",
+}
+
+
+def check_alike(one, other, same):
+    """Bodies and start are the same, and so are accelerations there."""
+    rows = [other.body_index[body.name] for body in one.bodies]
+    for body in one.bodies:
+        read = other.body(body.name)
+        assert read.mass == pytest.approx(body.mass, rel=same)
+        assert read.inertia == pytest.approx(body.inertia, abs=same * np.abs(body.inertia).max())
+        assert read.position == pytest.approx(body.position, abs=same * max(1.0, np.abs(body.position).max()))
+    a, b = one.state(), other.state()
+    sign = np.sign(np.sum(a.quat_wxyz * b.quat_wxyz[rows], axis=1))[:, None]
+    assert sign * b.quat_wxyz[rows] == pytest.approx(a.quat_wxyz, abs=same)
+    for key in ("position", "velocity", "angular_velocity"):
+        size = max(1.0, np.abs(getattr(a, key)).max())
+        assert getattr(b, key)[rows] == pytest.approx(getattr(a, key), abs=10 * same * size), key
+    wanted, found = vi.accelerations(one, a), vi.accelerations(other, b)
+    size = max(1.0, np.abs(wanted.linear).max())
+    assert found.linear[rows] == pytest.approx(wanted.linear, abs=1e-9 * size)
+
+
+@pytest.mark.parametrize("name", vi.mechanisms.NAMES)
+def test_the_catalogue_as_mjcf(name, tmp_path):
+    given, path = getattr(vi.mechanisms, name)(), tmp_path / "m.xml"
+    if name in NOT_HELD:
+        with pytest.raises(vi.FileError, match=NOT_HELD[name]):
+            vi.save_mechanism(given, path)
+        return
+    vi.save_mechanism(given, path)
+    read = vi.load_mechanism(path, strict=True)
+    check_alike(given, read, SAME)
+    assert read.diagnose().mobility == given.diagnose().mobility
+
+
+def test_forces_as_mjcf(tmp_path):
+    """All kinds that it holds, and a joint whose body b is nearer to the ground."""
+    bodies = [vi.Body.box(name, (0.1, 0.2, 0.3), 1.0, position=(x, 0, 0)) for x, name in enumerate("abcd")]
+    joints = [
+        vi.Revolute("one", "world", "a", point=(0, 0.1, 0), axis=(0, 1, 1)),
+        vi.Prismatic("two", "b", "a", axis=(1, 0, 0)),
+        vi.Cylindrical("three", "b", "c", point=(2, 0.3, 0), axis=(1, 1, 0)),
+        vi.Spherical("four", "d", "c", point=(2.5, 0, 0)),
+    ]
+    forces = [
+        vi.TorsionSpring("s", joint="two", stiffness=30.0, rest_angle=0.1, damping=0.2),
+        vi.TorsionSpring("s2", joint="two", stiffness=10.0, rest_angle=0.4),
+        vi.JointDamper("d", joint="three", coordinate=1, damping=0.3),
+        vi.JointFriction("f", joint="one", effort=0.2),
+        vi.JointStop("stop", joint="one", lower=-1.0, upper=2.0),
+        vi.Motor("m", joint="one", effort=0.4),
+        vi.JointServo("servo", joint="three", target=0.2, stiffness=5.0, damping=0.1),
+        vi.Gear("gear", joint_a="one", joint_b="three", coordinate_b=1, radius_a=1.0, radius_b=2.0),
+        vi.Spring("spring", "a", "d", point_a=(0, 1, 0), point_b=(3, 0, 1), stiffness=3.0, damping=0.1),
+        vi.MultiPointCable("cable", ["a", "c", "world"], points=np.eye(3), stiffness=4.0, rest_length=2.0),
+    ]
+    rates = {"one": 0.3, "two": -0.2, "four": (0.1, 0.2, 0.3)}
+    coordinates = {"two": 0.1, "four": (0.3, -0.2, 0.1), "three": (0.2, 0.0)}
+    given = vi.Mechanism(
+        "given", bodies, joints, forces=forces, gravity=(1, 2, 3), start={"coordinates": coordinates, "rates": rates}
+    )
+    vi.save_mechanism(given, tmp_path / "m.xml")
+    read = vi.load_mechanism(tmp_path / "m.xml", strict=True)
+    check_alike(given, read, SAME)
+    assert read.gravity == pytest.approx([1, 2, 3])
+    one, other = (vi.simulate(mechanism, 0.2, 1e-3) for mechanism in (given, read))
+    rows = [read.body_index[body.name] for body in given.bodies]
+    assert other.position[:, rows] == pytest.approx(one.position, abs=1e-9)
+
+
+def test_all_that_mjcf_does_not_hold_is_named(tmp_path):
+    bodies = [vi.Body.box(name, (0.1, 0.2, 0.3), 1.0, position=(x, 0, 0)) for x, name in enumerate("ab")]
+    joints = [
+        vi.Revolute("one", "world", "a", point=(0, 0, 0), axis=(0, 1, 0)),
+        vi.Helical("screw", "a", "b", point=(0, 0, 0), axis=(0, 1, 0), lead=0.1),
+        vi.Rod("rod", "world", "b", point=(0, 0, 1), point_b=(1, 0, 0)),
+    ]
+    given = vi.Mechanism("given", bodies, joints, forces=[vi.BodyDamper("air", "a", linear=1.0)])
+    with pytest.raises(
+        vi.FileError,
+        match="'rod', a Rod, in the tree; joint 'screw', a Helical, in the tree; force 'air', a BodyDamper",
+    ):
+        vi.save_mechanism(given, tmp_path / "m.xml")
+    assert not (tmp_path / "m.xml").exists()
+
+
+@pytest.mark.parametrize("name", vi.mechanisms.NAMES)
+def test_the_catalogue_as_urdf(name, tmp_path):
+    """Trees in one file, all else with a TOML file beside it."""
+    given, path = getattr(vi.mechanisms, name)(), tmp_path / "m.urdf"
+    vi.save_mechanism(given, path)
+    beside = path.with_suffix(".toml")
+    read = vi.load_mechanism(beside if beside.exists() else path, strict=True)
+    check_alike(given, read, SAME)
+    assert beside.exists() == (name not in ("double_pendulum", "n_pendulum"))
+
+
+def test_a_file_beside_a_urdf_is_kept(tmp_path):
+    given, path = vi.mechanisms.four_bar(), tmp_path / "m.urdf"
+    vi.save_mechanism(given, tmp_path / "m.toml")
+    with pytest.raises(vi.FileError, match=r"its loops and forces go to '.*m.toml', where another file is"):
+        vi.save_mechanism(given, path)
+    assert not path.exists()
+    (tmp_path / "m.toml").unlink()
+    vi.save_mechanism(given, path)
+    vi.save_mechanism(given, path)  # its own is replaced

@@ -1,0 +1,310 @@
+"""Mechanisms as MJCF, the format of MuJoCo, through MuJoCo's own compiler: the extra varint[mjcf]."""
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from varint.display import numbers_text
+from varint.io.formats.base import Format, register
+from varint.io.mjcf_forces import Forces
+from varint.io.mjcf_numbers import (
+    EQ_CONNECT,
+    EQ_JOINT,
+    EQ_WELD,
+    JOINT_BALL,
+    JOINT_FREE,
+    JOINT_HINGE,
+    JOINT_SLIDE,
+    OF_BODIES,
+    SHAPES,
+    is_off,
+)
+from varint.io.mjcf_source import Source
+from varint.io.mjcf_writer import save
+from varint.io.robot import NEAR, Acting, Link, Pose, Ratio, Robot, Shape, Tie
+from varint.io.robot_kinds import Composite, Fixed, Free, Prismatic, Revolute, Spherical
+from varint.io.robot_mechanism import mechanism_of
+from varint.io.xml_files import Element, load_xml, reads
+from varint.mechanism import Mechanism
+from varint.model.body import WORLD
+from varint.model.import_report import ImportNotes
+from varint.model.rotation import rotation_matrix
+
+KINDS = {JOINT_FREE: Free, JOINT_BALL: Spherical, JOINT_SLIDE: Prismatic, JOINT_HINGE: Revolute}
+WHATS = {JOINT_FREE: "free", JOINT_BALL: "ball", JOINT_SLIDE: "slide", JOINT_HINGE: "hinge"}
+OWN_LINES = re.compile(r",? *(Element name .*)?,? *line \d+.*$")  # of the text that the compiler gets
+
+
+@reads("mujocoinclude", "part of an MJCF file")
+def refused(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
+    """A file that is no mechanism by itself. Raises FileError."""
+    raise root.error("<mujocoinclude> is a part that other MJCF files include: give one of these")
+
+
+@reads("mujoco", "MJCF")
+def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
+    """The mechanism of a model. What MuJoCo holds softly, equalities and limits, holds exactly."""
+    notes = ImportNotes(path)
+    source = Source(root, path, packages, notes)
+    model = compiled(source)
+    reading = _Reading(model, source, notes)
+    mechanism = mechanism_of(reading.robot(), notes)
+    return Forces(model, source, notes, reading.places, reading.at_rest).added_to(mechanism)
+
+
+def compiled(source: Source) -> Any:
+    """MuJoCo's model. Raises FileError."""
+    try:
+        import mujoco
+    except ImportError:
+        raise source.root.error("MJCF is read by MuJoCo's compiler: pip install 'varint[mjcf]'") from None
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            model = mujoco.MjSpec.from_string(source.text, assets=source.assets).compile()
+    except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as problem:
+        what = OWN_LINES.sub("", " ".join(str(problem).split()))
+        name = next((word for word in what.split("'")[1::2] if word), "")
+        at = next((element for (_, own), element in source.named.items() if own == name), source.root)
+        raise at.error(f"MuJoCo's compiler says: {what}") from None
+    for warning in told:
+        source.notes.approximated(f"MuJoCo's compiler warns: {warning.message}", source.root.line, source.root.path)
+    return model
+
+
+class _Reading:
+    """What is read of the compiled model.
+
+    The reference configuration is the model's, but for joints that an equality holds elsewhere at its zero.
+
+    at_rest : MuJoCo's data there
+    held : numbers of joints that an equality holds where they are
+    places : of each hinge and slide that moves (by number) the joint that it becomes, its coordinate there, and the
+        file's coordinate where that is zero
+    """
+
+    def __init__(self, model: Any, source: Source, notes: ImportNotes) -> None:
+        import mujoco
+
+        self.m, self.source, self.notes = model, source, notes
+        self.places: dict[int, tuple[str, int, float]] = {}
+        self.held: set[int] = set()
+        self.at_rest = mujoco.MjData(model)
+        self.ratios = [] if is_off(model, "EQUALITY") else list(self._ratios())
+        mujoco.mj_kinematics(model, self.at_rest)
+        poses = zip(self.at_rest.xmat, self.at_rest.xpos, strict=True)
+        self.pose = [Pose(R.reshape(3, 3).copy(), p.copy()) for R, p in poses]
+
+    def robot(self) -> Robot:
+        """All of it, in the reference configuration."""
+        m = self.m
+        links, ties = [], []
+        for body in range(1, m.nbody):
+            link = self._link(body)
+            links.append(link)
+            ties.append(self._tie(body, link))
+        if not is_off(m, "EQUALITY"):
+            ties += self._closures()
+        gravity = np.zeros(3) if is_off(m, "GRAVITY") else m.opt.gravity.copy()
+        self._note_world()
+        name = self.source.root.attributes.get("model", "").strip() or "mujoco"
+        return Robot(name, self.source.root, links, ties, self.ratios, gravity)
+
+    def _joints(self, body: int) -> list[int]:
+        """The joints of a body that move."""
+        first = int(self.m.body_jntadr[body])
+        return [joint for joint in range(first, first + int(self.m.body_jntnum[body])) if joint not in self.held]
+
+    def _body(self, body: int) -> str:
+        return WORLD if body == 0 else str(self.m.body(body).name)
+
+    # ------------------------------------------------------------------------------------------------- bodies
+
+    def _link(self, body: int) -> Link:
+        m, name = self.m, self._body(body)
+        at = self.source.at("body", name)
+        R = rotation_matrix(m.body_iquat[body])
+        inertia = (R * m.body_inertia[body]) @ R.T
+        link = Link(name, at, self.pose[body], float(m.body_mass[body]), m.body_ipos[body].copy(), inertia)
+        if link.mass <= 0.0 and link.inertia.any():
+            link.inertia = np.zeros((3, 3))
+        link.shapes = list(self._shapes(body))
+        if m.body_mocapid[body] >= 0:
+            self.notes.approximated(f"mocap body '{name}' stays where it is", at.line, at.path)
+        return link
+
+    def _shapes(self, body: int) -> Iterator[Shape]:
+        m, first = self.m, int(self.m.body_geomadr[body])
+        for geom in range(first, first + int(m.body_geomnum[body])):
+            kind = SHAPES.get(int(m.geom_type[geom]), "")
+            if not kind:
+                continue
+            pose = Pose(rotation_matrix(m.geom_quat[geom]), m.geom_pos[geom].copy())
+            a, b, c = (float(size) for size in m.geom_size[geom])
+            mesh, sizes = "", {"sphere": (a,), "capsule": (a, 2.0 * b), "cylinder": (a, 2.0 * b)}.get(kind, (a, b, c))
+            if kind == "box":
+                sizes = (2.0 * a, 2.0 * b, 2.0 * c)
+            elif kind == "mesh":
+                number = int(m.geom_dataid[geom])
+                own = Pose(rotation_matrix(m.mesh_quat[number]), m.mesh_pos[number].copy())
+                name = str(m.mesh(number).name)
+                pose, sizes = pose @ own.inverse(), tuple(float(scale) for scale in m.mesh_scale[number])
+                mesh = self.source.files.get(name, name)
+            touches = m.geom_contype[geom] or m.geom_conaffinity[geom]
+            yield Shape("collision" if touches else "visual", kind, sizes, mesh, pose)
+
+    # ------------------------------------------------------------------------------------------------- joints
+
+    def _tie(self, body: int, link: Link) -> Tie:
+        """What moves a body against its parent."""
+        m, joints = self.m, self._joints(body)
+        above = self._body(int(m.body_parentid[body]))
+        parts = [self._one(joint, body, above, link) for joint in joints]
+        if not parts:
+            return Tie(f"{link.name} on {above}", "no joint", link.at, above, link.name)
+        tie = parts[0]
+        if len(parts) > 1:
+            if any(part.kind is Free for part in parts):
+                raise tie.at.wrong(f"body '{link.name}' has a free joint beside others")
+            tie = Tie(" + ".join(part.name for part in parts), "", tie.at, above, link.name, Composite, parts=parts)
+        number = 0
+        for joint in joints:
+            if m.jnt_type[joint] in (JOINT_SLIDE, JOINT_HINGE):
+                self.places[joint] = tie.name, number, float(self.at_rest.qpos[m.jnt_qposadr[joint]])
+            number += {JOINT_FREE: 6, JOINT_BALL: 3}.get(int(m.jnt_type[joint]), 1)
+        return tie
+
+    def _one(self, joint: int, body: int, above: str, link: Link) -> Tie:
+        m, rest = self.m, self.at_rest
+        name, kind = str(m.joint(joint).name), int(m.jnt_type[joint])
+        at = self.source.at("joint", name)
+        tie = Tie(name, WHATS[kind], at, above, link.name, KINDS[kind])
+        tie.fields["point"] = self.pose[body].p if kind == JOINT_FREE else rest.xanchor[joint].copy()
+        if kind in (JOINT_SLIDE, JOINT_HINGE):
+            tie.fields["axis"] = rest.xaxis[joint].copy()
+            tie.along = [self._along(joint, name, at)]
+        elif m.jnt_stiffness[joint] and not is_off(m, "SPRING"):
+            stiffness = float(m.jnt_stiffness[joint])
+            tie.along = [Acting(number, stiffness=stiffness) for number in range(6 if kind == JOINT_FREE else 3)]
+        if kind not in (JOINT_SLIDE, JOINT_HINGE) and m.jnt_limited[joint]:
+            self.notes.not_understood(f"limit of {WHATS[kind]} joint '{name}'", at.line, at.path)
+        return tie
+
+    def _along(self, joint: int, name: str, at: Element) -> Acting:
+        """What acts along a hinge or slide."""
+        m = self.m
+        place, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
+        zero = float(self.at_rest.qpos[place])
+        if zero:
+            says = f"joint '{name}': its coordinate is zero where that of the file is {zero:g}"
+            self.notes.approximated(says, at.line, at.path)
+        lower, upper = (float(bound) - zero for bound in m.jnt_range[joint])
+        limited = bool(m.jnt_limited[joint]) and not is_off(m, "LIMIT")
+        if limited and not lower < upper:
+            self.notes.not_understood(f"limits of joint '{name}', which leave no room", at.line, at.path)
+            limited = False
+        return Acting(
+            0,
+            lower if limited else -np.inf,
+            upper if limited else np.inf,
+            damping=0.0 if is_off(m, "DAMPER") else float(m.dof_damping[dof]),
+            friction=0.0 if is_off(m, "FRICTIONLOSS") else float(m.dof_frictionloss[dof]),
+            stiffness=0.0 if is_off(m, "SPRING") else float(m.jnt_stiffness[joint]),
+            rest=float(m.qpos_spring[place]) - zero,
+        )
+
+    # ------------------------------------------------------------------------------------------------ closures
+
+    def _closures(self) -> Iterator[Tie]:
+        """The ties of connect and weld."""
+        m = self.m
+        for number in range(m.neq):
+            kind = int(m.eq_type[number])
+            if kind not in (EQ_CONNECT, EQ_WELD):
+                continue
+            name = str(m.equality(number).name)
+            at = self.source.at("equality", name)
+            if not m.eq_active0[number]:
+                self.notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)
+                continue
+            weld, data = kind == EQ_WELD, m.eq_data[number]
+            of_sites = m.eq_objtype[number] != OF_BODIES
+            objects = int(m.eq_obj1id[number]), int(m.eq_obj2id[number])
+            a, b = objects if not of_sites else (int(self.m.site_bodyid[one]) for one in objects)
+            if of_sites:
+                first, second = (self._site(one) for one in objects)
+            else:  # the point on the second comes first where it is welded, and last where it is connected
+                points = (data[3:6], data[0:3]) if weld else (data[0:3], data[3:6])
+                turn = rotation_matrix(data[6:10]) if weld else np.eye(3)
+                first = self.pose[a] @ Pose(turn, points[0].copy())
+                second = self.pose[b] @ Pose(np.eye(3), points[1].copy())
+            yield self._closure(name, at, weld, (self._body(a), first), (self._body(b), second))
+
+    def _ratios(self) -> Iterator[Ratio]:
+        """The couplings of equalities of joints; moves the reference configuration to where they hold."""
+        m, qpos = self.m, self.at_rest.qpos
+        for number in np.flatnonzero(m.eq_type == EQ_JOINT):
+            name = str(m.equality(number).name)
+            at = self.source.at("equality", name)
+            if not m.eq_active0[number]:
+                self.notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)
+                continue
+            constant, slope, *higher = (float(one) for one in m.eq_data[number, :5])
+            first, second = int(m.eq_obj1id[number]), int(m.eq_obj2id[number])
+            if second < 0:
+                self.held.add(first)
+            elif any(higher):
+                raise at.wrong(
+                    f"equality '{name}' of joints is a polynomial of higher order, polycoef"
+                    f" {numbers_text(m.eq_data[number, :5])}: only the first two numbers may differ from zero"
+                )
+            place = m.jnt_qposadr[first]
+            qpos[place] = m.qpos0[place] + constant
+            if constant:
+                self.notes.read(
+                    f"equality '{name}' holds at {constant:g} of joint '{m.joint(first).name}'", at.line, at.path
+                )
+            if second >= 0 and not slope:
+                self.held.add(first)
+            elif second >= 0:
+                names = [str(m.joint(joint).name) for joint in (first, second)]
+                yield Ratio(name, at, [(names[0], 0, 1.0), (names[1], 0, -slope)])
+            if first in self.held:
+                self.notes.read(f"equality '{name}' holds joint '{m.joint(first).name}': it is fixed", at.line, at.path)
+
+    def _site(self, site: int) -> Pose:
+        m = self.m
+        return self.pose[m.site_bodyid[site]] @ Pose(rotation_matrix(m.site_quat[site]), m.site_pos[site].copy())
+
+    def _closure(self, name: str, at: Element, weld: bool, first: tuple[str, Pose], second: tuple[str, Pose]) -> Tie:
+        """The joint that a connect or weld becomes: names of links, and the frames that are to coincide."""
+        (a, one), (b, other) = first, second
+        if weld and np.abs(one.R - other.R).max() > NEAR:
+            raise at.wrong(f"weld '{name}' holds a turn that '{a}' and '{b}' do not have in the zero pose")
+        if name in self.source.joint_names:
+            name = f"{'weld' if weld else 'connect'} {name}"
+        tie = Tie(name, "weld" if weld else "connect", at, a, b, Fixed if weld else Spherical)
+        tie.fields = {"point": one.p, "point_b": other.p if np.abs(one.p - other.p).max() > 1e-12 else None}
+        self.notes.approximated(f"'{name}', soft in MuJoCo, is a joint, and holds exactly", at.line, at.path)
+        return tie
+
+    # -------------------------------------------------------------------------------------------------- the rest
+
+    def _note_world(self) -> None:
+        """What of the model has no place in a mechanism."""
+        m, root = self.m, self.source.root
+        touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
+        if touching:
+            self.notes.approximated(
+                f"contacts of geoms, of which a file makes none: left out, {touching} geoms", root.line, root.path
+            )
+        for what in ("density", "viscosity"):
+            if getattr(m.opt, what):
+                self.notes.not_understood(f"{what} of <option>, a medium around all", root.line, root.path)
+
+
+register(Format(".mjcf", "robots of MuJoCo", load_xml, save, searches=True))

@@ -1,0 +1,215 @@
+"""What of an MJCF file MuJoCo's compiler is given: includes in their places, names for all, nothing but data of motion.
+
+The compiler opens no file: it gets the text, and the contents of meshes that lie in the folder of the file or in one
+of those that are named.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from varint.io.xml_files import Element, read_xml
+from varint.model.checks import shown
+from varint.model.import_report import ImportNotes
+
+MOST_BYTES = 200_000_000  # of all meshes
+MOST_COPIES = 1000  # that <replicate> makes
+MOST_FILES = 200  # that are included
+OF_PICTURES = ("visual", "statistic", "texture", "material", "skin", "camera", "light", "size", "custom", "hfield")
+LEFT_OUT = {
+    "contact": "of contacts, of which a file makes none",
+    "sensor": "of sensors",
+    "extension": "of plugins, of which none is run",
+    "plugin": "of plugins, of which none is run",
+}
+REFUSED = {
+    "composite": "write out its bodies",
+    "flexcomp": "deformable bodies are not read",
+    "deformable": "deformable bodies are not read",
+    "flex": "deformable bodies are not read",
+    "attach": "write out its bodies, or <include> them",
+    "model": "write out its bodies, or <include> them",
+}
+GROUPS = {"body": "body", "joint": "joint", "freejoint": "joint"}  # in bodies
+SECTIONS = ("equality", "tendon", "actuator")
+OF_LOOKS = {"material"}  # attributes
+NO_NUMBER = re.compile(r"(?<![\w.])[+-]?(nan|inf)(inity)?(?![\w.])", re.IGNORECASE)
+DELAYS = {"delay", "nsample"}
+
+
+class Source:
+    """A file with all that it includes.
+
+    text, assets : for the compiler, contents of meshes by their names there
+    files : the path of each mesh by its name
+    """
+
+    def __init__(self, root: Element, path: Path, packages: Sequence[Path], notes: ImportNotes) -> None:
+        self.root, self.notes = root, notes
+        self.folder = path.resolve().parent
+        self.allowed = [self.folder, *(folder.resolve() for folder in packages)]
+        self.assets: dict[str, bytes] = {}
+        self.files: dict[str, str] = {}
+        self.missing: set[str] = set()
+        self.named: dict[tuple[str, str], Element] = {}  # by group and name
+        self.left_out: dict[str, list[Element]] = {}
+        self.included = 0
+        self.lines: list[str] = []
+        whole = Element(root.tag, root.attributes, root.line, root.path, list(self._flat(root, ())))
+        self.meshes = self._mesh_folders(whole)
+        for element in [child for asset in whole.all("asset") for child in asset.children]:
+            self._mesh(element)
+        self.by_geoms = any(of.attributes.get("inertiafromgeom") == "true" for of in whole.all("compiler"))
+        self._write(whole, None, "", 1)
+        for tag, elements in self.left_out.items():
+            why = f"{LEFT_OUT[tag]}: left out, {len(elements)} in all"
+            notes.approximated(f"<{tag}>, {why}", elements[0].line, elements[0].path)
+        self.text = "\n".join(self.lines)
+
+    def at(self, group: str, name: str) -> Element:
+        """The element of a name; of copies that <replicate> makes the one that it copies."""
+        while name and (group, name) not in self.named:
+            name = name[:-1]
+        return self.named.get((group, name), self.root)
+
+    @property
+    def joint_names(self) -> set[str]:
+        """Names of joints."""
+        return {name for group, name in self.named if group == "joint"}
+
+    # ------------------------------------------------------------------------------------------------ includes
+
+    def _flat(self, element: Element, above: tuple[Path, ...]) -> Iterator[Element]:
+        """Its children, those of included files in place of each <include>."""
+        for child in element.children:
+            if child.tag == "include":
+                path = self._included(child)
+                self.included += 1
+                if path in above or self.included > MOST_FILES:
+                    raise child.error(f"<include> of '{path}', which is open already, or too many of them")
+                self.notes.read(f"'{path.name}' is included", child.line, child.path)
+                yield from self._flat(read_xml(path), (*above, path))
+            else:
+                kept = self._flat(child, above)
+                yield Element(child.tag, dict(child.attributes), child.line, child.path, list(kept))
+
+    def _included(self, element: Element) -> Path:
+        name = element.need("file")
+        found = self._found([element.path.resolve().parent / name, self.folder / name])
+        if found is None:
+            raise element.error(
+                f"<include> of '{name}': there is no such file in the folder of this one or in a folder of packages="
+            )
+        return found
+
+    def _found(self, candidates: list[Path]) -> Path | None:
+        """The first that is a file inside the folders that may be read."""
+        for path in candidates:
+            try:
+                inside = path.resolve()
+                if inside.is_file() and any(inside.is_relative_to(folder) for folder in self.allowed):
+                    return inside
+            except (OSError, ValueError):  # a name too long, a zero byte
+                continue
+        return None
+
+    # ------------------------------------------------------------------------------------------------- meshes
+
+    def _mesh_folders(self, whole: Element) -> list[Path]:
+        """The folders in which files of meshes are looked for."""
+        given = [
+            of.attributes[key]
+            for of in whole.all("compiler")
+            for key in ("meshdir", "assetdir")
+            if key in of.attributes
+        ]
+        return [*(self.folder / name for name in reversed(given)), self.folder]
+
+    def _mesh(self, element: Element) -> None:
+        """Read the file of a <mesh>, which gets a name for the compiler."""
+        file = element.attributes.get("file", "")
+        if element.tag != "mesh" or not file:
+            return
+        name = element.attributes.setdefault("name", Path(file).stem)
+        path = self._found([folder / file for folder in [*self.meshes, element.path.resolve().parent]])
+        if path is None:
+            self.missing.add(name)
+            self.notes.approximated(f"the file of mesh '{name}' is not found: {file}", element.line, element.path)
+            return
+        content = path.read_bytes()
+        if sum(map(len, self.assets.values())) + len(content) > MOST_BYTES:
+            raise element.error(f"meshes of more than {MOST_BYTES // 1_000_000} MB are not read")
+        own = f"mesh{len(self.assets)}{path.suffix.lower()}"
+        self.assets[own], self.files[name] = content, str(path)
+        element.attributes["file"] = own
+
+    # ------------------------------------------------------------------------------------------------- the text
+
+    def _write(self, element: Element, body: Element | None, group: str, copies: int) -> None:
+        """Lines of an element and what is in it; ``body``: that it is in; ``group``: what it is one of, or ""."""
+        tag = element.tag
+        if tag in REFUSED:
+            name = element.attributes.get("name", "")
+            raise element.wrong(f"<{tag}>{f' {name!r}' if name else ''} is not read: {REFUSED[tag]}")
+        if tag in LEFT_OUT:
+            self.left_out.setdefault(tag, []).append(element)
+            return
+        if tag in OF_PICTURES or self._without_mesh(element, body):
+            return
+        if tag == "mesh" and "builtin" in element.attributes:
+            raise element.wrong("<mesh> with builtin= is not read: give the file of a mesh")
+        if tag == "replicate":
+            copies *= max(1, int(element.number("count")))
+            if copies > MOST_COPIES:
+                raise element.error(f"<replicate> makes {copies} copies, more than {MOST_COPIES}")
+        if group:
+            self._name(element, group, body)
+        for key, value in element.attributes.items():
+            if NO_NUMBER.search(value) and key not in ("name", "class"):
+                raise element.error(f"{key!r} of <{tag}> is no finite number: {shown(value)}")
+        for key in DELAYS & element.attributes.keys():
+            self.notes.not_understood(f"{key} of <{tag}>", element.line, element.path)
+        attributes = {key: value for key, value in element.attributes.items() if key not in OF_LOOKS | DELAYS}
+        if tag == "compiler":
+            for key in ("meshdir", "assetdir", "texturedir", "strippath"):
+                attributes.pop(key, None)
+        self.lines.append(f"<{tag}{''.join(f' {key}={quoteattr(value)}' for key, value in attributes.items())}>")
+        if tag == "mujoco":
+            self.lines.append('<compiler><lengthrange mode="none"/></compiler>')
+        inside = element if tag in ("body", "worldbody") else body
+        for child in element.children:
+            of_child = GROUPS.get(child.tag, "") if inside is not None else tag if tag in SECTIONS else ""
+            self._write(child, inside, of_child, copies)
+        self.lines.append(f"</{tag}>")
+
+    def _name(self, element: Element, group: str, body: Element | None) -> None:
+        """Its name, a new one where it has none."""
+        if not element.attributes.get("name", ""):
+            wanted = f"joint of {_name_of(body)}" if group == "joint" and body else element.tag
+            name, number = wanted, 1
+            while (group, name) in self.named:
+                number += 1
+                name = f"{wanted} {number}"
+            element.attributes["name"] = name
+        self.named.setdefault((group, element.attributes["name"]), element)
+
+    def _without_mesh(self, element: Element, body: Element | None) -> bool:
+        """Whether it is a geom that cannot be compiled and has no say; an error where a mass may hang on it."""
+        attributes = element.attributes
+        if element.tag == "mesh":
+            return attributes.get("name", "") in self.missing
+        if element.tag != "geom" or body is None:
+            return False
+        hfield = attributes.get("type") in ("hfield", "sdf") or "hfield" in attributes
+        if not hfield and attributes.get("mesh") not in self.missing:
+            return False
+        what = f"shape '{attributes.get('mesh') or attributes.get('type', 'hfield')}' of '{_name_of(body)}'"
+        if body.tag == "body" and (self.by_geoms or not any(body.all("inertial"))) and not hfield:
+            raise element.wrong(f"{what} gives the body its mass, and its file is not found: give packages=")
+        self.notes.approximated(f"{what} is left out", element.line, element.path)
+        return True
+
+
+def _name_of(body: Element) -> str:
+    return body.attributes.get("name", body.tag)

@@ -1,0 +1,41 @@
+"""Files that other files name: by ``package://``, ``model://``, ``file://``, or a path. Nothing is opened here."""
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+SCHEMES = ("package://", "model://")
+OF_FILE = "file://"
+
+
+def found_file(uri: str, path: Path, packages: Sequence[Path]) -> Path | None:
+    """The file that ``uri`` means in a file at ``path``, or None where there is none, or it is outside its folder.
+
+    ``package://NAME/REST`` and ``model://NAME/REST`` are looked for as NAME/REST in each of the ``packages``, as REST
+    in those of them called NAME, and the same from the folders around ``path``. No other scheme is followed.
+    """
+    scheme = next((scheme for scheme in SCHEMES if uri.startswith(scheme)), "")
+    if scheme:
+        name, _, rest = uri.removeprefix(scheme).partition("/")
+        if not name or not _stays(f"{name}/{rest}"):
+            return None
+        folders = [*packages, *path.resolve().parents]
+        candidates = [folder / name / rest for folder in folders]
+        candidates += [folder / rest for folder in folders if folder.name == name]
+    elif "://" in uri and not uri.startswith(OF_FILE):
+        return None
+    else:
+        candidates = [path.resolve().parent / uri.removeprefix(OF_FILE)]
+    return next((found for found in candidates if _exists(found)), None)
+
+
+def _stays(text: str) -> bool:
+    """Whether a path leads nowhere above where it begins."""
+    parts = PurePosixPath(text).parts
+    return ".." not in parts and not text.startswith("/")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name too long, a zero byte
+        return False

@@ -1,0 +1,115 @@
+"""Mechanisms written as URDF: the tree, and a TOML file beside it with all that URDF does not hold."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from varint.errors import FileError
+from varint.io.mechanism_data import to_data
+from varint.io.robot import Pose
+from varint.io.robot_kinds import Free, Prismatic, Revolute
+from varint.io.spanning import Branch, spanning
+from varint.io.toml_files import SUFFIX
+from varint.io.toml_text import text_of
+from varint.mechanism import Mechanism
+from varint.model.body import WORLD
+from varint.model.joints.base import Joint
+from varint.model.rotation import rotation_matrix
+from varint.model.start import OF_BODIES
+
+TYPES: dict[type[Joint], str] = {Revolute: "continuous", Prismatic: "prismatic"}
+EARTH = (0.0, 0.0, -9.81)  # the gravity of a file that says nothing of it
+MOMENTS = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+
+
+def save(mechanism: Mechanism, path: Path) -> None:
+    """Write the hinges and slides of the tree, and, where there is more, a TOML file of the same name that includes it.
+
+    Raises FileError where a TOML file of that name is there already and is none of this kind.
+    """
+    branches, _ = spanning(mechanism, _rank)
+    data = to_data(mechanism)
+    in_tree = {branch.joint.name for branch in branches if branch.joint is not None}
+    floating = {_floats(mechanism, branch) for branch in branches if branch.joint is None}
+    beside = {
+        "include": path.name,
+        "joints": [one for one in data["joints"] if one["name"] not in in_tree | floating],
+        "forces": data["forces"],
+        "start": data["start"],
+    }
+    if mechanism.start and floating - mechanism.joint_index.keys():  # coordinates of joints do not tell all
+        state = mechanism.state()
+        beside["start"] = {
+            key: {body.name: row.tolist() for body, row in zip(mechanism.bodies, getattr(state, key), strict=True)}
+            for key in OF_BODIES
+        }
+    if tuple(data["gravity"]) != EARTH:
+        beside["gravity"] = data["gravity"]
+    more = len(beside) > 4 or any(beside[key] for key in ("joints", "forces", "start"))
+    other = path.with_suffix(SUFFIX)
+    if more and other.exists() and f"include = {json.dumps(path.name)}" not in other.read_text("utf-8", "replace"):
+        raise FileError(f"cannot write '{path}': its loops and forces go to '{other}', where another file is")
+    path.write_text("\n".join(_lines(mechanism, branches)) + "\n", encoding="utf-8")
+    if more:
+        text = text_of(beside, {"joints": "closures", "forces": "forces"})
+        other.write_text(text, encoding="utf-8")
+
+
+def _rank(joint: Joint) -> float:
+    """Hinges and slides that are closed in the reference configuration may come into the tree."""
+    held = type(joint) in TYPES and joint.point is not None and joint.point_b is not None
+    return 0.0 if held and np.array_equal(joint.point, joint.point_b) else float("inf")  # type: ignore[arg-type]
+
+
+def _floats(mechanism: Mechanism, branch: Branch) -> str:
+    """The name of the joint that says that a body floats: one that is there, or a new one."""
+    names = (
+        joint.name
+        for joint in mechanism.joints
+        if isinstance(joint, Free) and (joint.body_a, joint.body_b) == (WORLD, branch.body)
+    )
+    return next(names, f"{branch.body} floats")
+
+
+def _lines(mechanism: Mechanism, branches: list[Branch]) -> Iterator[str]:
+    frames = {WORLD: Pose(np.eye(3), np.zeros(3))}
+    yield f"<robot name={quoteattr(mechanism.name)}>"
+    yield '  <link name="world"/>'
+    for branch in branches:
+        body, joint = mechanism.body(branch.body), branch.joint
+        point = body.position if joint is None else mechanism.anchors(joint)[0]
+        frame = frames[body.name] = Pose(rotation_matrix(body.quat_wxyz), point)
+        inertia = " ".join(f'{key}="{_text([body.inertia[place]])}"' for key, place in MOMENTS.items())
+        yield f"  <link name={quoteattr(body.name)}>"
+        yield "    <inertial>"
+        yield f'      <origin xyz="{_text(frame.R.T @ (body.position - point))}"/>'
+        yield f'      <mass value="{_text([body.mass])}"/>'
+        yield f"      <inertia {inertia}/>"
+        yield "    </inertial>"
+        yield "  </link>"
+        place = frames[branch.above].inverse() @ frame
+        name = joint.name if joint is not None else _floats(mechanism, branch)
+        yield f'  <joint name={quoteattr(name)} type="{TYPES[type(joint)] if joint is not None else "floating"}">'
+        yield f"    <parent link={quoteattr(branch.above)}/>"
+        yield f"    <child link={quoteattr(branch.body)}/>"
+        yield f'    <origin xyz="{_text(place.p)}" rpy="{_text(_rpy(place.R))}"/>'
+        if joint is not None:
+            axis = (-1.0 if branch.reversed else 1.0) * frame.R.T @ joint.axis  # type: ignore[attr-defined]
+            yield f'    <axis xyz="{_text(axis)}"/>'
+        yield "  </joint>"
+    yield "</robot>"
+
+
+def _rpy(R: np.ndarray) -> np.ndarray:
+    """Turns about the fixed axes x, y, z; each is read off what the others leave, which no pose makes inexact."""
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    c, s = np.cos(yaw), np.sin(yaw)
+    left = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ R
+    return np.array([np.arctan2(-left[1, 2], left[1, 1]), np.arctan2(-left[2, 0], left[0, 0]), yaw])
+
+
+def _text(values: object) -> str:
+    return " ".join(repr(float(value)) for value in np.ravel(values))  # type: ignore[call-overload]

@@ -1,0 +1,135 @@
+"""Fewer coordinates in place of those of several joints, kept by a coupling for each one that follows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from scipy.linalg import qr
+
+from varint._numba import compiled_law
+from varint.errors import MechanismError
+from varint.model.checks import array_of, check_name, function_of, sequence_of, shown, whole_number
+from varint.model.forces.base import register
+from varint.model.forces.coupled import Coupled
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+INDEPENDENT = 1e-10  # of the largest pivot, the least of columns of a matrix that are independent
+ROUND_OFF = 1e-14  # of the largest factor of a coupling, below which a factor is none
+DIFFERENCE = 1e-5  # of a coordinate, relative to one or more
+TOLERANCE = 1e-5  # of a derivative, relative
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class CoordinateMap(Coupled):
+    """Keeps coordinates of joints to a map of fewer, hyper-reduced ones, linear or by functions (DIFF section 2.6).
+
+    ``coordinates``: two or more (n) of (joint, coordinate), m or rad; they count their turns. One of the two:
+
+    ``matrix`` (n, k), k < n: what each changes by with each of k hyper-reduced coordinates, which have no place of
+    their own. The k rows that are most independent lead, and the others follow them.
+    ``functions`` (n - 1) of the first coordinate, which leads: each other one is f(first), and f returns (value, slope,
+    curvature), which are compared with differences where a run starts. They are compiled by numba, and go into no file.
+
+    `Mechanism.state` gives states on the map; what another one misses at the start of a run it goes on to miss. The
+    effort is along each coordinate that follows, N or N m; ``traj.force`` is the sum of these. Gradients of runs know
+    no functions.
+    """
+
+    coordinates: Sequence[tuple[str, int]] = field(kw_only=True)
+    matrix: Annotated[np.ndarray, (None, None)] | None = field(default=None, kw_only=True)
+    functions: Sequence[Callable] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = sequence_of(self.coordinates, f"coordinates of {self.label}", "(joint, coordinate)")
+        self._set("coordinates", tuple(self._place(place) for place in given))
+        if (self.matrix is None) == (self.functions is None):
+            raise MechanismError(f"{self.label} needs matrix= or functions=, one of the two")
+        if self.matrix is None:
+            self._check_functions()
+        else:
+            self._check_matrix()
+
+    def _place(self, place: object) -> tuple[str, int]:
+        what, form = f"a coordinate of {self.label}", "(joint, coordinate)"
+        parts = sequence_of(place, what, form)
+        if len(parts) != 2:
+            raise MechanismError(f"coordinates of {self.label} must be {form}, got {shown(place)}")
+        return check_name(parts[0], f"the joint of {what}"), whole_number(parts[1], f"the number of {what}")
+
+    def _check_matrix(self) -> None:
+        count = len(self.coordinates)
+        self._set("matrix", array_of(self.matrix, (count, None), f"matrix of {self.label}"))  # type: ignore[arg-type]
+        assert self.matrix is not None
+        if not 0 < self.matrix.shape[1] < count:
+            raise MechanismError(
+                f"matrix of {self.label} must have fewer columns than the {count} coordinates, and one or more,"
+                f" got {self.matrix.shape[1]}"
+            )
+        pivots = np.abs(np.diag(_factors(self.matrix)[1]))
+        if pivots[-1] <= INDEPENDENT * pivots[0]:
+            raise MechanismError(f"columns of the matrix of {self.label} must be independent: leave one out")
+
+    def _check_functions(self) -> None:
+        self._set("functions", sequence_of(self.functions, f"functions of {self.label}", "functions"))
+        assert self.functions is not None
+        if len(self.functions) != max(1, len(self.coordinates) - 1):
+            raise MechanismError(
+                f"{self.label} needs a function for each coordinate after the first, which leads:"
+                f" {len(self.coordinates)} coordinates, {len(self.functions)} functions"
+            )
+        for number, function in enumerate(self.functions):
+            what = f"function {number} of {self.label}"
+            function_of(function, what)
+            try:
+                compiled_law(function, 1)
+            except TypeError as problem:
+                raise MechanismError(f"{what} must compile to (value, slope, curvature): {problem}") from problem
+
+    def sums(self, structure: "Structure") -> list:
+        if self.functions is None:
+            assert self.matrix is not None
+            return self._linear(self.matrix)
+        first, *others = self.coordinates
+        pairs = zip(others, self.functions, strict=True)
+        return [[(*place, 1.0, None), (*first, -1.0, None, function)] for place, function in pairs]
+
+    def _linear(self, matrix: np.ndarray) -> list:
+        _, R, order = _factors(matrix)
+        k = matrix.shape[1]
+        followed = np.linalg.solve(R[:, :k], R[:, k:])  # (k, n - k) of the leading ones, by each that follows
+        sums = []
+        for row, factors in zip(order[k:], followed.T, strict=True):
+            kept = np.abs(factors) > ROUND_OFF * max(1.0, np.abs(factors).max())
+            leading = [
+                (*self.coordinates[lead], -float(factor), None)
+                for lead, factor in zip(order[:k][kept], factors[kept], strict=True)
+            ]
+            sums.append([(*self.coordinates[row], 1.0, None), *leading])
+        return sums
+
+    def check_functions(self, coordinate: Callable[[str, int], float]) -> None:
+        """Unless they are finite at and around the first coordinate, their slopes and curvatures those of values."""
+        value = coordinate(*self.coordinates[0])
+        for number, function in enumerate(self.functions or ()):
+            what, found = f"function {number} of {self.label}", compiled_law(function, 1)
+            h = DIFFERENCE * max(1.0, abs(value))
+            try:
+                below, here, above = (np.array(found(x), dtype=float) for x in (value - h, value, value + h))
+            except Exception as problem:  # whatever the user's function raises
+                raise MechanismError(f"{what} raised {problem!r} at {value:g}, where the run starts") from problem
+            if not np.isfinite([below, here, above]).all():
+                raise MechanismError(f"{what} must be finite, got {here.tolist()} at {value:g}, where the run starts")
+            slopes = (above - below)[:2] / (2 * h)
+            for name, told, is_ in zip(("slope", "curvature"), here[1:], slopes, strict=True):
+                if abs(told - is_) > TOLERANCE * max(1.0, np.abs(here).max(), abs(is_)):
+                    raise MechanismError(f"the {name} of {what} is {told:g} at {value:g}, its values rise by {is_:g}")
+
+
+def _factors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q (k, k), R (k, n) and the order of the rows of the matrix, those that lead first."""
+    return qr(matrix.T, pivoting=True, check_finite=False)

@@ -1,0 +1,142 @@
+"""What became of a file that a mechanism was imported from: read, approximated, not understood."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from varint.display import Shown, count_text
+from varint.errors import FileError
+from varint.model.arrays import Quaternion, Vector
+from varint.model.checks import Frozen
+
+Kind = TypeVar("Kind")
+TOLD = 5  # of the entries that an error lists
+
+
+class Imported(NamedTuple):
+    """One thing of an imported file: ``what`` it is and became, in which ``file`` and ``line``, 0 where unknown."""
+
+    what: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"'{self.file}'{f', line {self.line}' if self.line else ''}: {self.what}"
+
+
+@dataclass(frozen=True, eq=False)
+class ImportedShape(Frozen):
+    """A shape that a file gives for pictures or contacts of a ``body``; no motion depends on it.
+
+    role : "visual" or "collision"
+    kind : "box", "cylinder", "sphere", "capsule", "ellipsoid", "plane" or "mesh"
+    sizes : of a box its edges, of a cylinder and a capsule radius and length, along its z, of a sphere its radius, of
+        an ellipsoid its semi-axes, m; of a mesh the factors (3,) of its coordinates
+    mesh : the file of a mesh, or what the imported file calls it, where no such file was found; else ""
+    position, quat_wxyz : from the centre of mass, m, in body axes; of what is on the world from its origin
+    """
+
+    body: str
+    role: str
+    kind: str
+    sizes: tuple[float, ...] = ()
+    mesh: str = ""
+    position: Vector = field(default_factory=lambda: np.zeros(3))
+    quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+
+
+@dataclass(frozen=True, eq=False)
+class ImportReport(Shown):
+    """What became of the parts of an imported file; empty where a mechanism was not imported. ``str()`` lists it.
+
+    read, approximated, not_understood : tuple of Imported
+        Each with ``what``, ``file`` and ``line``. What was read is in the mechanism as the file says it; what was
+        approximated is there in another way, or is left out, as told; what was not understood was passed over.
+    shapes : tuple of ImportedShape
+        Visual and collision shapes, as data for pictures.
+    body_of : mapping
+        Name of each link of the file to the body that it is part of, or "world".
+    """
+
+    read: tuple[Imported, ...] = ()
+    approximated: tuple[Imported, ...] = ()
+    not_understood: tuple[Imported, ...] = ()
+    shapes: tuple[ImportedShape, ...] = ()
+    body_of: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __bool__(self) -> bool:
+        return bool(self.read or self.approximated or self.not_understood)
+
+    def __reduce__(self) -> tuple:
+        return type(self), (*self.entries().values(), self.shapes, dict(self.body_of))
+
+    def __str__(self) -> str:
+        kinds = self.entries().items()
+        return "\n".join(f"{kind.replace('_', ' ')}: {entry}" for kind, listed in kinds for entry in listed)
+
+    def entries(self) -> dict[str, tuple[Imported, ...]]:
+        """The three lists by their names."""
+        return {
+            "read": self.read,
+            "approximated": self.approximated,
+            "not_understood": self.not_understood,
+        }
+
+    def check(self) -> None:
+        """Raise FileError where something was not understood."""
+        if self.not_understood:
+            told = [str(entry) for entry in self.not_understood[:TOLD]]
+            more = len(self.not_understood) - len(told)
+            raise FileError("; ".join(told) + (f"; and {more} more" if more else ""))
+
+    def _facts(self) -> Iterable[str]:
+        for kind, listed in self.entries().items():
+            yield f"{len(listed)} {kind.replace('_', ' ')}"
+        yield count_text(len(self.shapes), "shape")
+
+
+class ImportNotes:
+    """What a reader of a format writes down as it reads; `attached` makes the report of it.
+
+    Each of ``read``, ``approximated`` and ``not_understood`` takes what there is to say, the line, 0 where it is not
+    known, and the file, where that is not the one that is read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lists: dict[str, list[Imported]] = {"read": [], "approximated": [], "not_understood": []}
+        self.shapes: list[ImportedShape] = []
+        self.body_of: dict[str, str] = {}
+
+    def read(self, what: str, line: int = 0, path: Path | None = None) -> None:
+        """What is in the mechanism as the file says it."""
+        self._add("read", what, line, path)
+
+    def approximated(self, what: str, line: int = 0, path: Path | None = None) -> None:
+        """What is there in another way, or left out on purpose."""
+        self._add("approximated", what, line, path)
+
+    def not_understood(self, what: str, line: int = 0, path: Path | None = None) -> None:
+        """What was passed over."""
+        self._add("not_understood", what, line, path)
+
+    def take(self, report: ImportReport) -> None:
+        """What the report of another file says."""
+        for kind, listed in report.entries().items():
+            self.lists[kind].extend(listed)
+        self.shapes.extend(report.shapes)
+        self.body_of |= report.body_of
+
+    def attached(self, mechanism: Kind) -> Kind:
+        """The mechanism, with all this as its ``import_report``."""
+        lists = {kind: tuple(listed) for kind, listed in self.lists.items()}
+        report = ImportReport(**lists, shapes=tuple(self.shapes), body_of=MappingProxyType(self.body_of))
+        vars(mechanism)["import_report"] = report
+        return mechanism
+
+    def _add(self, kind: str, what: str, line: int, path: Path | None) -> None:
+        self.lists[kind].append(Imported(what, str(path or self.path), line))
