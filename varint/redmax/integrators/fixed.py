@@ -97,7 +97,7 @@ class Fixed(Integrator):
     def _after(self, least: float) -> tuple[np.ndarray, np.ndarray]:
         """q (nq,) and rates after the step, in charts that are regular by ``least``."""
         present = self._split()
-        changed = self.equations.change_charts(*present[:2], least)
+        changed = self.equations.change_charts(present[0], present[1], least)
         q, v, _, integral, _ = (part.copy() for part in present)
         if changed:
             self.forget()
