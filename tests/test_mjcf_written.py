@@ -97,6 +97,15 @@ def test_all_that_mjcf_does_not_hold_is_named(tmp_path):
     assert not (tmp_path / "m.xml").exists()
 
 
+def test_coordinates_by_functions_are_refused_in_mjcf(tmp_path):
+    bodies = [vi.Body.box(name, (0.1, 0.2, 0.3), 1.0, position=(x, 0, 0)) for x, name in enumerate("ab")]
+    joints = [vi.Revolute(f"to {name}", "world", name, point=(0, 0, 0), axis=(0, 1, 0)) for name in "ab"]
+    bend = vi.CoordinateMap("bend", coordinates=[("to a", 0), ("to b", 0)], functions=[lambda q: (q * q, 2 * q, 2.0)])
+    given = vi.Mechanism("given", bodies, joints, forces=[bend])
+    with pytest.raises(vi.FileError, match="force 'bend', a CoordinateMap of functions"):
+        vi.save_mechanism(given, tmp_path / "m.xml")
+
+
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_the_catalogue_as_urdf(name, tmp_path):
     """Trees in one file, all else with a TOML file beside it."""

@@ -126,9 +126,11 @@ class Efforts:
         coordinates: Mapping[str, np.ndarray] = {}
         if self.mechanism.start:
             coordinates = self.mechanism.coordinates(self.mechanism.state())
+        if force.bent(self.mechanism):
+            return " of functions"
         for number, terms in enumerate(force.terms_of(self.mechanism)):
-            parts = [self._part(joint, coordinate) for joint, coordinate, _ in terms]
-            held = sum(np.ravel(coordinates.get(joint, np.zeros(9)))[k] * factor for joint, k, factor in terms)
+            parts = [self._part(joint, coordinate) for joint, coordinate, *_ in terms]
+            held = sum(np.ravel(coordinates.get(joint, np.zeros(9)))[k] * factor for joint, k, factor, _ in terms)
             if None in parts or abs(held) > OPEN:
                 return " of what is no hinge or slide, or of a sum that is not zero at the start"
             names = [quoteattr(part.name) for part in parts if part is not None]
