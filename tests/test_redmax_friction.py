@@ -296,6 +296,62 @@ def test_contact_points_transmit_what_the_joint_forbids(kind):
 
 
 @pytest.mark.parametrize(
+    ("around", "angle", "share"),
+    [
+        (4, 0.0, 1.0),  # a face of a square hole bears all
+        (4, np.pi / 4, np.sqrt(2.0)),  # two faces
+        (3, 0.0, 4.0 / 3.0),
+        (3, np.pi / 6, 2.0 / np.sqrt(3.0)),
+        (999, 0.7, PIN),
+    ],
+)
+def test_contact_points_around_a_pin(around, angle, share):
+    """Least pressures on normals at the angles 2 pi k / n: (2 / n) sum |cos(2 pi k / n - angle)| times the load."""
+    joint = vi.Revolute("joint", "body", "world", point=(0, 0, 0), axis=(0, 1, 0))  # the world carries the points
+    pull = -GRAVITY * joint.frame @ (np.cos(angle), np.sin(angle), 0.0)
+    check_slowing(one_body(joint, gravity=pull, around=around), share)
+
+
+def check_slowing(mechanism, share):
+    run = euler(mechanism, 0.05, 0.01, state=mechanism.state(rates={"joint": 5.0}))
+    slope = share * 0.3 * 0.05 * 2.0 * GRAVITY / mechanism.bodies[0].inertia[1, 1]
+    assert run.rates["joint"] == pytest.approx(5.0 - slope * run.t, abs=1e-5)
+
+
+V_SHAPED = np.array([(1.0, 0.0, 1.0), (-1.0, 0.0, 1.0)]) / np.sqrt(2.0)
+
+
+def v_block(across=(0.0, 1.0, 0.0), apart=0.4):
+    """Two prisms that a pin of radius 0.05 lies on, and a point that bears along it."""
+    ends = apart * np.array([(0, -0.5, 0), (0, 0.5, 0)])
+    points = [end + 0.05 * normal for end in ends for normal in V_SHAPED] + [(0.05, 0, 0)]
+    return {"points": points, "normals": [*V_SHAPED, *V_SHAPED, across]}
+
+
+def test_contact_points_of_ones_own():
+    """On a V at 45 degrees each side bears 1 / sqrt(2) of the load."""
+    joint = vi.Revolute("joint", "body", "world", point=(0, 0, 0), axis=(0, 1, 0))
+    check_slowing(one_body(joint, **v_block()), np.sqrt(2.0))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (v_block(across=(1.0, 1.0, 0.0)) | {"points": np.ones((5, 3))}, "revolute joint 'joint' moves along normal"),
+        (v_block(apart=0.0), "its contact points do not bear all that revolute joint 'joint' transmits"),
+        ({"points": np.ones((1, 3))}, "needs points and normals, or none of the two"),
+        (v_block() | {"normals": np.zeros((5, 3))}, "normal 0 of jointcoulombfriction 'friction' must not be zero"),
+        (v_block() | {"normals": np.eye(3)}, r"normals of .* must be .*got shape \(3, 3\)"),
+        ({"around": 2}, "around of jointcoulombfriction 'friction' must be a whole number from 3"),
+    ],
+)
+def test_bad_contact_points(given, message):
+    joint = vi.Revolute("joint", "body", "world", point=(0, 0, 0), axis=(0, 1, 0))
+    with pytest.raises(vi.MechanismError, match=message):
+        one_body(joint, **given)
+
+
+@pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"coefficient": -0.1}, "coefficient of jointcoulombfriction 'friction' must be zero or positive"),
@@ -326,7 +382,9 @@ def test_refused_elsewhere():
 
 
 def test_in_a_file(tmp_path):
-    mechanism = one_body(revolute(), length=0.3)
+    mechanism = one_body(revolute(), length=0.3, **v_block())
     vi.save_mechanism(mechanism, tmp_path / "m.json")
     again = vi.load_mechanism(tmp_path / "m.json").forces[0]
+    assert (again.points == mechanism.forces[0].points).all()
+    assert (again.normals == mechanism.forces[0].normals).all()
     assert (again.joint, again.coefficient, again.radius, again.length) == ("joint", 0.3, 0.05, 0.3)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from varint.errors import MechanismError
+from varint.model.arrays import Points
+from varint.model.checks import array_of, freeze, unit_axis, whole_number
 from varint.model.forces.base import Element, Force, SolvedElsewhere, register
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Slide, Turn
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 
 AROUND = 15  # contact points of a ring; odd, so that none faces another
+MANY = 1000  # contact points of a ring, at most
+STILL = 1e-9  # of the size of a joint, the rate along a normal that counts as none
 
 
 class Surface(NamedTuple):
@@ -37,15 +41,21 @@ class JointCoulombFriction(Force):
     The surfaces, carried by body b: of a revolute or cylindrical joint a pin of ``radius`` and ``length`` (m) that
     bears at its two ends, with collars of the same radius where it cannot slide; of a prismatic joint a square bar,
     ``radius`` half its width, that bears at the corners of its two ends; of a spherical joint a ball of ``radius``.
-    ``length``: by default two radii. Pressures are the least that transmit what the joint transmits, on both sides:
-    those of a worn-in bearing, 4 / pi times the load across a pin. For `varint.redmax.simulate` with
-    integrator="euler" only.
+    ``length``: by default two radii. ``around``: contact points of each ring around a pin; 4 as the reference of DIFF
+    has, 3 or a large odd number for a pin that is round. Or surfaces of one's own: ``points`` (P, 3) m, and ``normals``
+    (P, 3) out of body b there, both in the world, reference configuration; the joint must not move along a normal, and
+    all together must bear whatever it transmits. Pressures are the least that transmit what the joint transmits, on
+    both sides: those of a worn-in bearing, 4 / pi times the load across a pin. For `varint.redmax.simulate` with
+    integrator="euler" only (DIFF section 2.11).
     """
 
     joint: str = field(kw_only=True)
     coefficient: float = field(kw_only=True)
     radius: float = field(kw_only=True)
     length: float | None = field(default=None, kw_only=True)
+    around: int = field(default=AROUND, kw_only=True)
+    points: Points | None = field(default=None, kw_only=True)
+    normals: Points | None = field(default=None, kw_only=True)
 
     reduced_only: ClassVar[bool] = True
 
@@ -55,6 +65,17 @@ class JointCoulombFriction(Force):
         if self.length is None:
             self._set("length", 2.0 * self.radius)
         self._check(length="positive")
+        self._set("around", whole_number(self.around, f"around of {self.label}", 3, most=MANY))
+        if (self.points is None) != (self.normals is None):
+            raise MechanismError(f"{self.label} needs points and normals, or none of the two")
+        if self.points is not None:
+            points = array_of(self.points, (None, 3), f"points of {self.label}")
+            normals = array_of(self.normals, points.shape, f"normals of {self.label}")
+            if not len(points):
+                raise MechanismError(f"points of {self.label} must be at least one")
+            self._set("points", points)
+            units = [unit_axis(normal, f"normal {k} of {self.label}") for k, normal in enumerate(normals)]
+            self._set("normals", freeze(np.array(units)))
 
     def elements(self, structure: "Structure") -> list[Element]:
         joint = self._joint(structure, self.joint)
@@ -66,21 +87,42 @@ class JointCoulombFriction(Force):
         kinds = {type(motion) for motion in joint.allowed}
         axes = {motion.axis for motion in joint.allowed if isinstance(motion, Turn | Slide)}
         if kinds == {Ball}:
-            points, normals = _ball(self.radius)
-            return Surface(points, normals, np.eye(6)[:, :3])
-        if len(axes) != 1 or not kinds <= {Turn, Slide}:
+            free = np.eye(6)[:, :3]
+        elif len(axes) == 1 and kinds <= {Turn, Slide}:
+            axis = axes.pop()
+            free = np.eye(6)[:, [axis] * (Turn in kinds) + [3 + axis] * (Slide in kinds)]
+        else:
             raise MechanismError(
                 f"{self.label}: friction is known of revolute, prismatic, cylindrical and spherical joints, not of"
                 f" {joint.label}"
             )
         assert self.length is not None  # since it was made
-        axis = axes.pop()
-        free = np.eye(6)[:, [axis] * (Turn in kinds) + [3 + axis] * (Slide in kinds)]
-        if kinds == {Slide}:
+        if self.points is not None:
+            points, normals = self._own(joint, free)
+        elif kinds == {Ball}:
+            points, normals = _ball(self.radius)
+        elif kinds == {Slide}:
             points, normals = _bar(axis, self.radius, self.length)
         else:
-            points, normals = _pin(axis, self.radius, self.length, collars=kinds == {Turn})
+            points, normals = _pin(axis, self.radius, self.length, self.around, collars=kinds == {Turn})
         return Surface(points, normals, free)
+
+    def _own(self, joint: Joint, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The points and normals of the user, in axes of frame b of the ``joint``."""
+        points, normals = (self.points - joint.point_b) @ joint.frame, self.normals @ joint.frame
+        wrenches = np.hstack([np.cross(points, normals), normals])
+        sizes = self.radius + np.linalg.norm(points, axis=1)
+        moving = np.abs(wrenches @ free).max(axis=1) > STILL * (1.0 + sizes)
+        if moving.any():
+            first = np.flatnonzero(moving)[0]
+            raise MechanismError(f"{self.label}: {joint.label} moves along normal {first}, which must be across it")
+        wrenches[:, :3] /= sizes.max()
+        if np.linalg.matrix_rank(wrenches, STILL) < 6 - joint.dof:
+            raise MechanismError(
+                f"{self.label}: its contact points do not bear all that {joint.label} transmits: add points, farther"
+                " apart or with other normals"
+            )
+        return points, normals
 
 
 def _ends(around: np.ndarray, axis: int, length: float) -> np.ndarray:
@@ -89,14 +131,14 @@ def _ends(around: np.ndarray, axis: int, length: float) -> np.ndarray:
     return np.concatenate([around + along, around - along])
 
 
-def _pin(axis: int, radius: float, length: float, collars: bool) -> tuple[np.ndarray, np.ndarray]:
-    angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
+def _pin(axis: int, radius: float, length: float, around: int, collars: bool) -> tuple[np.ndarray, np.ndarray]:
+    angles = 2.0 * np.pi * np.arange(around) / around
     first, second = np.eye(3)[(axis + 1) % 3], np.eye(3)[(axis + 2) % 3]
     normals = np.outer(np.cos(angles), first) + np.outer(np.sin(angles), second)
     points, normals = _ends(radius * normals, axis, length), np.tile(normals, (2, 1))
     if not collars:
         return points, normals
-    return np.tile(points, (2, 1)), np.concatenate([normals, np.tile(np.eye(3)[axis], (2 * AROUND, 1))])
+    return np.tile(points, (2, 1)), np.concatenate([normals, np.tile(np.eye(3)[axis], (2 * around, 1))])
 
 
 def _bar(axis: int, radius: float, length: float) -> tuple[np.ndarray, np.ndarray]:
