@@ -81,9 +81,25 @@ def parts_of(number):
     "name", [pytest.param(name, marks=[pytest.mark.long] * (name in LONGER)) for name in vi.mechanisms.NAMES]
 )
 def test_the_catalogue(rng, name):
-    """Of the first and last body and joint, and the first force; what cannot change alone says so."""
+    check_ends(rng, getattr(vi.mechanisms, name)(), vi.mechanisms.module(name).EXPECTED["dt"])
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("name", vi.mechanisms.SCENES)
+def test_the_scenes(rng, name):
+    """Those of which a gradient knows all; the others are refused by the name of what it does not know."""
     mechanism = getattr(vi.mechanisms, name)()
-    dt = vi.mechanisms.module(name).EXPECTED["dt"]
+    try:
+        vi.gradient(mechanism, lambda s: 0.0, 1e-3, 1e-3, with_respect_to=["gravity"])
+    except vi.ArgumentError as problem:
+        assert any(f"'{force.name}'" in str(problem) for force in mechanism.forces), problem
+    else:
+        check_ends(rng, mechanism, 1e-3)
+
+
+def check_ends(rng, mechanism, dt):
+    """Of the first and last body and joint, and the first force; what cannot change alone says so."""
     ends = [mechanism.bodies[0], mechanism.bodies[-1], mechanism.joints[0], mechanism.joints[-1]]
     found = {f"{item.name}.{key}" for item in (*ends, *mechanism.forces[:1]) for key in numbers_in(item)}
     numbers = [number_of(mechanism, name) for name in sorted(found) if not name.endswith((".inertia", ".axis"))]

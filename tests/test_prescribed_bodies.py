@@ -9,7 +9,7 @@ from redmax_matrices import acceleration_by_matrices
 from scipy.integrate import solve_ivp
 
 import varint as vi
-from varint.courses import Span, courses_of_bodies
+from varint.courses import Span, courses_by_rows
 from varint.loads import starts_of_motions
 from varint.model.rotation import quat_from_vector, quat_product, rotation_matrix
 from varint.redmax.equations import Equations
@@ -200,7 +200,7 @@ def test_orders_in_steps_of_one_size(scene, integrator):
 def equations_of(mechanism, state=None):
     """The equations, with q and rates at the start."""
     state = state or mechanism.state()
-    moved = courses_of_bodies(mechanism, Span(100, 0.01, 1.0), starts_of_motions(mechanism, state))
+    moved = courses_by_rows(mechanism, Span(100, 0.01, 1.0), starts_of_motions(mechanism, state))
     equations = Equations(mechanism, baumgarte=1.0, moved=moved)
     return equations, *start_of(equations, state, {})
 

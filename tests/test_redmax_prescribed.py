@@ -225,3 +225,85 @@ def test_accelerations_are_those_of_the_motion(seed):
     assert run.acceleration[1:-1] == pytest.approx(difference, abs=1e-4 * size)
     spin = (run.angular_velocity[2:] - run.angular_velocity[:-2]) / (2 * dt)
     assert run.angular_acceleration[1:-1] == pytest.approx(spin, abs=1e-4 * np.abs(spin).max())
+
+
+# ---------------------------------------------------------------------------------------- one of several coordinates
+
+
+def swung(t):
+    return 0.4 * np.sin(3.0 * t)
+
+
+KINDS = {
+    "Spherical": (vi.Spherical, {}, 1, None),
+    "Spherical in angles": (vi.Spherical, {}, 0, "xyz"),
+    "Cylindrical": (vi.Cylindrical, {"axis": (0, 1, 0.2)}, 1, None),
+    "Universal": (vi.Universal, {"axis": (1, 0, 0), "axis_b": (0, 1, 0)}, 1, None),
+    "Free": (vi.Free, {}, 4, None),
+}
+
+
+def one_of_several(name, **motion):
+    """Two bars, the first on a joint of which one coordinate is prescribed."""
+    kind, given, coordinate, angles = KINDS[name]
+    bodies = [
+        vi.Body.box("a", (0.1, 0.2, 0.6), 1.5, position=(0.1, 0, -0.3)),
+        vi.Body.box("b", (0.1, 0.1, 0.5), 1.0, position=(0.3, 0.1, -0.8)),
+    ]
+    joints = [
+        kind("joint", "world", "a", point=(0, 0, 0), **given),
+        vi.Revolute("knee", "a", "b", point=(0.2, 0.05, -0.6), axis=(0, 1, 0)),
+    ]
+    motion = motion or {"position": swung}
+    drive = vi.PrescribedMotion("drive", joint="joint", coordinate=coordinate, angles=angles, **motion)
+    return vi.Mechanism("two bars", bodies, joints, forces=[drive])
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_one_coordinate_of_several(name):
+    """Against the maximal form: orders two and four of positions, the same effort."""
+    mechanism, T = one_of_several(name), 0.2
+    exact = vi.redmax.simulate(mechanism, T, rtol=1e-11)
+    measured = exact.coordinates["joint"]
+    if KINDS[name][3] is None:
+        assert measured[:, KINDS[name][2]] == pytest.approx(swung(exact.t), abs=1e-9)
+    assert exact.drift.max() < 1e-9
+    for order, counts in ((2, (80, 160)), (4, (20, 40))):
+        errors = []
+        for n in counts:
+            run = vi.simulate(mechanism, T, T / n, order=order)
+            errors.append(np.abs(run.position[-1] - exact.position[-1]).max())
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+        assert run.force["drive"][-1] == pytest.approx(exact.force["drive"][-1], rel=1e-3)
+
+
+@pytest.mark.parametrize("integrator", ORDERS)
+def test_one_coordinate_of_several_in_steps_of_one_size(integrator):
+    mechanism, T = one_of_several("Spherical"), 0.2
+    exact, errors = vi.redmax.simulate(mechanism, T, rtol=1e-11), []
+    for n in (40, 80):
+        run = vi.redmax.simulate(mechanism, T, dt=T / n, integrator=integrator)
+        errors.append([np.abs(getattr(run, what)[-1] - getattr(exact, what)[-1]).max() for what in ("q", "qdot")])
+    assert np.log2(np.divide(*errors)) == pytest.approx(np.full(2, ORDERS[integrator]), abs=0.25)
+
+
+def test_one_coordinate_of_several_beyond_one_turn():
+    """At a constant rate from where the start has it; the work of the drive balances the energy."""
+    mechanism = one_of_several("Cylindrical", rate=9.0)
+    drive = vi.PrescribedMotion("turn", joint="joint", coordinate=0, rate=9.0)
+    mechanism = vi.Mechanism("m", mechanism.bodies, mechanism.joints, forces=[drive])
+    state = mechanism.state(coordinates={"joint": (0.3, 0.1)})
+    run = vi.redmax.simulate(mechanism, 1.0, dt=0.002, rtol=1e-9, state=state)
+    assert run.coordinates["joint"][:, 0] == pytest.approx(0.3 + 9.0 * run.t, abs=1e-7)
+    assert np.abs(run.energy_balance).max() < 1e-3 * run.kinetic.max()
+
+
+def test_where_one_coordinate_of_several_is_not_known():
+    mechanism = one_of_several("Spherical")
+    with pytest.raises(vi.ArgumentError, match="these equations know prescribed joints with one coordinate, spherical"):
+        vi.redmax.EquationsOfMotion(mechanism)
+    with pytest.raises(vi.ArgumentError, match="gradients in reduced coordinates know prescribed joints with one"):
+        vi.redmax.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=["a.mass"])
+    state = mechanism.state(coordinates={"joint": (0.0, 0.3, 0.0)})
+    with pytest.raises(vi.StateError, match=r"starts .* from where the state has coordinate 1 of joint 'joint'"):
+        vi.redmax.simulate(mechanism, 0.1, state=state)

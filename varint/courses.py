@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from math import inf
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -268,12 +269,24 @@ def moved_coordinates(forces: Iterable[Force]) -> list[tuple[int, Driven]]:
     return [(k, force) for k, force in enumerate(forces) if isinstance(force, Driven)]
 
 
-def courses_of_bodies(structure: Structure, span: Span, starts: Mapping[str, np.ndarray]) -> dict[str, Course]:
-    """Name of each force that moves a body or point to its course; ``starts``: of `varint.loads.starts_of_motions`."""
+def moved_by_rows(structure: Structure) -> list[tuple[int, Moved | Driven]]:
+    """The forces that prescribe motions of bodies, points, or single coordinates of joints that have several.
+
+    Reduced coordinates follow them by rows, not by columns of q; with their numbers.
+    """
+    driven = moved_coordinates(structure.forces)
+    single = [(k, force) for k, force in driven if structure.joint(force.joint).dof > 1]
+    return sorted([*moved_forces(structure.forces), *single], key=lambda found: found[0])
+
+
+def courses_by_rows(structure: Structure, span: Span, starts: Mapping[str, Any]) -> dict[str, Course]:
+    """Name of each of `moved_by_rows` to its course; ``starts``: of `varint.loads.starts_of_motions`."""
     none = np.zeros(3)
     return {
         force.name: course_of_body(force, structure, span, starts.get(force.name, none))
-        for _, force in moved_forces(structure.forces)
+        if isinstance(force, Moved)
+        else course_of_coordinate(force, span, starts.get(force.name, 0.0))
+        for _, force in moved_by_rows(structure)
     }
 
 
@@ -286,8 +299,14 @@ def refuse_moved(forces: Iterable[Force], what: str) -> None:
         )
 
 
-def starts_elsewhere(force: Moved, gap: float) -> str:
+def starts_elsewhere(force: Moved | Driven, gap: float) -> str:
     """What is said where a run does not start on the motion; ``gap``: m, or sizes of a part."""
+    if isinstance(force, Driven):
+        return (
+            f"{force.label} starts {gap:.3g} m, or rad, from where the state has coordinate {force.coordinate} of joint"
+            f" '{force.joint}': give a state there, by mechanism.state(coordinates={{'{force.joint}': ...}}), or begin"
+            " the motion at the state"
+        )
     return (
         f"{force.label} starts {gap:.3g} m, or rad, from where the state has body '{force.body}': give a state there,"
         f" by mechanism.state(position={{'{force.body}': ...}}) or coordinates of joints, or begin the motion at the"
@@ -295,19 +314,23 @@ def starts_elsewhere(force: Moved, gap: float) -> str:
     )
 
 
-def cannot_start(force: Moved, speed: float) -> str:
+def cannot_start(force: Moved | Driven, speed: float) -> str:
     """What is said where a motion has a velocity that the body cannot have; ``speed``: m/s, by how much."""
     return (
-        f"{force.label} asks body '{force.body}' for a velocity that the joints, or other prescribed motions, do not"
+        f"{force.label} asks {_moving(force)} for a velocity that the joints, or other prescribed motions, do not"
         f" allow, by {speed:.3g} m/s: prescribe a motion that they can follow"
     )
 
 
-def cannot_follow(force: Moved, gap: float) -> str:
+def _moving(force: Moved | Driven) -> str:
+    return f"joint '{force.joint}'" if isinstance(force, Driven) else f"body '{force.body}'"
+
+
+def cannot_follow(force: Moved | Driven, gap: float) -> str:
     """What is said where a body stays behind the motion; ``gap``: m, or sizes of a part."""
     return (
-        f"{force.label} asks for a motion that the joints, or other prescribed motions, do not allow: body"
-        f" '{force.body}' is {gap:.3g} m, or rad, away from it"
+        f"{force.label} asks for a motion that the joints, or other prescribed motions, do not allow:"
+        f" {_moving(force)} is {gap:.3g} m, or rad, away from it"
     )
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.courses import refuse_moved
 from varint.errors import ArgumentError
 from varint.gradients.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
@@ -26,6 +25,7 @@ from varint.model.forces.coupled import refuse_functions
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.contacts import is_contact
+from varint.redmax.couplings import refuse_rows
 from varint.redmax.equations import LARGEST_RATE
 from varint.redmax.integrators import INTEGRATORS
 from varint.redmax.integrators.explicit import Explicit
@@ -132,7 +132,7 @@ def gradient(
 
 def _check(mechanism: Mechanism) -> None:
     """Raise ArgumentError for what has no derivative."""
-    refuse_moved(mechanism.forces, "gradients")
+    refuse_rows(mechanism, "gradients in reduced coordinates")
     refuse_functions(mechanism, "gradients")
     for force in mechanism.forces:
         if is_contact(mechanism, force):

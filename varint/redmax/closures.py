@@ -81,6 +81,8 @@ class Closures:
         """Targets, their rates and the rates of these are those of time ``t``, s, from now on."""
         if self.courses and t != self.time:
             found = np.concatenate([course(t) for course in self.courses], axis=1)
+            if np.isnan(self.time):  # angles count their turns from here
+                self.ws.efforts.value_near[self.moved_rows] = found[0]
             self.targets[:, self.moved] = self.scale[self.moved] * found
             self.time = t
 

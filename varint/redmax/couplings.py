@@ -5,11 +5,12 @@ from collections.abc import Callable
 import numpy as np
 
 from varint._numba import compiled_law
-from varint.courses import Course, Span, course_of_coordinate, moved_coordinates
+from varint.courses import Course, Span, course_of_coordinate, moved_by_rows, moved_coordinates, refuse_moved
 from varint.errors import ArgumentError
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled
+from varint.model.forces.driven import Driven
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.tree import Tree
 
@@ -85,17 +86,20 @@ def _column(mechanism: Mechanism, tree: Tree, force: Force, name: str, coordinat
 
 
 def prescribed_motions(mechanism: Mechanism, span: Span) -> dict[str, Course]:
-    """Joint name to the course (3, 1) of its coordinate, of the forces that prescribe a joint's motion.
+    """Joint name to the course (3, 1) of its only coordinate, of the forces that prescribe a joint's motion.
 
     One at a constant rate is a `Steady`.
     """
-    motions = {}
-    for _, force in moved_coordinates(mechanism.forces):
+    driven = (force for _, force in moved_coordinates(mechanism.forces))
+    return {force.joint: course_of_coordinate(force, span) for force in driven if mechanism.joint(force.joint).dof == 1}
+
+
+def refuse_rows(mechanism: Mechanism, what: str) -> None:
+    """Raise ArgumentError where a motion is prescribed that ``what``, in reduced coordinates, do not know."""
+    refuse_moved(mechanism.forces, what)
+    for _, force in moved_by_rows(mechanism):
+        assert isinstance(force, Driven)
         joint = mechanism.joint(force.joint)
-        if joint.dof != 1:
-            raise ArgumentError(
-                f"{force.label}: reduced coordinates prescribe joints with one coordinate, {joint.label} has"
-                f" {joint.dof}"
-            )
-        motions[force.joint] = course_of_coordinate(force, span)
-    return motions
+        raise ArgumentError(
+            f"{force.label}: {what} know prescribed joints with one coordinate, {joint.label} has {joint.dof}"
+        )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.quantities import kinetic_energy, potential_energy
-from varint.courses import Span, refuse_moved
+from varint.courses import Span
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError, AssemblyError
 from varint.kernels.configuration import follow_measured
@@ -19,7 +19,7 @@ from varint.model.checks import array_of, call, finite, freeze, not_negative, of
 from varint.model.state import State
 from varint.redmax.constraints import NotFinite
 from varint.redmax.contacts import is_contact
-from varint.redmax.couplings import prescribed_motions
+from varint.redmax.couplings import prescribed_motions, refuse_rows
 from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.inputs import Inputs
 from varint.redmax.start import start_of
@@ -67,7 +67,7 @@ class EquationsOfMotion(Shown):
         baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
         bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
         check_no_history(mechanism, mechanism.compiled)
-        refuse_moved(mechanism.forces, "these equations")
+        refuse_rows(mechanism, "these equations")
         for force in mechanism.forces:
             if is_contact(mechanism, force):
                 raise ArgumentError(f"{force.label} is hard, which the equations do not hold: give it a stiffness")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.courses import Course, Span, courses_of_bodies, moved_forces
+from varint.courses import Course, Span, courses_by_rows, moved_by_rows
 from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, StateError
 from varint.loads import starts_of_motions
@@ -175,13 +175,13 @@ def simulate(
 
 
 def _moved(mechanism: Mechanism, state: State | ReducedState | None, span: Span) -> dict[str, Course]:
-    """The courses of bodies and points whose motion forces prescribe, by the names of these."""
-    if not moved_forces(mechanism.forces):
+    """The courses of motions that are followed by rows, by the names of the forces that prescribe them."""
+    if not moved_by_rows(mechanism):
         return {}
     state = mechanism.state() if state is None else state
     of_type(state, (State, ReducedState), "state", StateError)
     at = maximal_state(mechanism, state) if isinstance(state, ReducedState) else state
-    return courses_of_bodies(mechanism, span, starts_of_motions(mechanism, at))
+    return courses_by_rows(mechanism, span, starts_of_motions(mechanism, at))
 
 
 def _checked_task(end: float, dt: float | None, rtol: float, atol: float | None) -> Task:

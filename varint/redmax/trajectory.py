@@ -12,9 +12,9 @@ from varint.analysis.prescribed import efforts_by_name, rates_of_motions
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.since import turns_before
 from varint.analysis.trajectory import Trajectory
-from varint.courses import moved_coordinates, moved_forces
+from varint.courses import moved_by_rows, moved_coordinates
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
-from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.driven import Driven
 from varint.model.forces.hard_contact import HardContact
 from varint.model.joints.base import Joint
 from varint.model.motion import motion_subspace
@@ -146,7 +146,7 @@ class ReducedTrajectory(Trajectory):
             rates = self.qdot[:, self.columns[name]]
             mean = effort[1:] if impulsive else 0.5 * (effort[1:] + effort[:-1])
             work += np.sum(mean * 0.5 * (rates[1:] + rates[:-1]), axis=1) * np.diff(self.t)
-        for k, force in moved_forces(self.mechanism.forces):
+        for k, force in moved_by_rows(self.mechanism):
             if force.name not in self._moved:
                 power = self._powers[:, k]
                 work += 0.5 * (power[1:] + power[:-1]) * np.diff(self.t)
@@ -173,7 +173,8 @@ class ReducedTrajectory(Trajectory):
     def _dynamics(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Drives, joint friction and contacts are loads by what they exert; other constraints are solved for."""
         forces, of_element = self.mechanism.forces, self.mechanism.compiled.force
-        held = [k for k, force in enumerate(forces) if force.constraint and not isinstance(force, AlongCoordinate)]
+        by_rows = {k for k, _ in moved_by_rows(self.mechanism)}
+        held = [k for k, f in enumerate(forces) if k in by_rows or (f.constraint and not isinstance(f, Driven))]
         mechanism = replace(self.mechanism, forces=[forces[k] for k in held])
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load + self._exerted
@@ -182,7 +183,8 @@ class ReducedTrajectory(Trajectory):
         efforts = np.zeros((len(self.t), len(of_element)))
         efforts[:, np.isin(of_element, held)] = found
         for k, force in moved_coordinates(forces):
-            efforts[:, of_element == k] = self.driving[force.joint]
+            if k not in by_rows:
+                efforts[:, of_element == k] = self.driving[force.joint]
         return acceleration, reaction, efforts
 
     @property

@@ -68,7 +68,7 @@ class JointCoulombFriction(Force):
         self._set("around", whole_number(self.around, f"around of {self.label}", 3, most=MANY))
         if (self.points is None) != (self.normals is None):
             raise MechanismError(f"{self.label} needs points and normals, or none of the two")
-        if self.points is not None:
+        if self.points is not None and self.normals is not None:
             points = array_of(self.points, (None, 3), f"points of {self.label}")
             normals = array_of(self.normals, points.shape, f"normals of {self.label}")
             if not len(points):
@@ -97,8 +97,8 @@ class JointCoulombFriction(Force):
                 f" {joint.label}"
             )
         assert self.length is not None  # since it was made
-        if self.points is not None:
-            points, normals = self._own(joint, free)
+        if self.points is not None and self.normals is not None:
+            points, normals = self._own(joint, free, self.points, self.normals)
         elif kinds == {Ball}:
             points, normals = _ball(self.radius)
         elif kinds == {Slide}:
@@ -107,9 +107,10 @@ class JointCoulombFriction(Force):
             points, normals = _pin(axis, self.radius, self.length, self.around, collars=kinds == {Turn})
         return Surface(points, normals, free)
 
-    def _own(self, joint: Joint, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The points and normals of the user, in axes of frame b of the ``joint``."""
-        points, normals = (self.points - joint.point_b) @ joint.frame, self.normals @ joint.frame
+    def _own(self, joint: Joint, free: np.ndarray, points: np.ndarray, normals: np.ndarray) -> tuple:
+        """``points`` and ``normals`` (P, 3), world, in axes of frame b of the ``joint``, from its anchor."""
+        assert joint.point_b is not None  # since it was made
+        points, normals = (points - joint.point_b) @ joint.frame, normals @ joint.frame
         wrenches = np.hstack([np.cross(points, normals), normals])
         sizes = self.radius + np.linalg.norm(points, axis=1)
         moving = np.abs(wrenches @ free).max(axis=1) > STILL * (1.0 + sizes)
