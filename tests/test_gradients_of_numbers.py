@@ -93,7 +93,8 @@ def test_the_scenes(rng, name):
     try:
         vi.gradient(mechanism, lambda s: 0.0, 1e-3, 1e-3, with_respect_to=["gravity"])
     except vi.ArgumentError as problem:
-        assert any(f"'{force.name}'" in str(problem) for force in mechanism.forces), problem
+        if not any(f"'{force.name}'" in str(problem) for force in mechanism.forces):
+            raise
     else:
         check_ends(rng, mechanism, 1e-3)
 

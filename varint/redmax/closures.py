@@ -67,7 +67,8 @@ class Closures:
             product=joints.product[nb:],
         )  # fmt: skip
         self.plan = replace(plan, joints=cut_joints)
-        self.products = [int(n) for n in joints.product[nb:] if n >= 0]
+        measured = [*joints.product[nb:], *plan.measures.product[self.moved_rows]]
+        self.products = sorted({int(n) for n in measured if n >= 0})  # those to follow
         self.scale = plan.rows.scale[self.rows]
         self.side = plan.measures.body[self.rows]
         self.jacobian = np.zeros((len(self), 2, 6))
