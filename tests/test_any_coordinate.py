@@ -85,6 +85,31 @@ def test_hard_stops_and_prescribed_motions_along_every_coordinate(kind):
         assert run.position[-1] == pytest.approx(reduced.position[-1], abs=1e-4)
 
 
+@pytest.mark.parametrize("first", ["Spherical", "Prismatic"])
+def test_efforts_along_a_rotation_vector_among_other_motions(first):
+    """Of a composite: springs along all four coordinates, orders of the maximal form against the reduced one."""
+    parts = [{"type": "Spherical"}, {"type": "Prismatic", "axis": (1, 0.2, 0)}][:: 1 if first == "Spherical" else -1]
+    joint = vi.Composite("joint", "world", "a", point=(0, 0, 0), parts=parts)
+    bodies = [
+        vi.Body.box("a", (0.1, 0.2, 0.6), 1.5, position=(0.1, 0, -0.3)),
+        vi.Body.box("b", (0.1, 0.1, 0.5), 1.0, position=(0.3, 0.1, -0.8)),
+    ]
+    knee = vi.Revolute("knee", "a", "b", point=(0.2, 0.05, -0.6), axis=(0, 1, 0))
+    springs = [
+        vi.TorsionSpring(f"spring {k}", joint="joint", coordinate=k, stiffness=10.0 + k, damping=0.1, rest_angle=0.1)
+        for k in range(4)
+    ]
+    mechanism = vi.Mechanism("two bars", bodies, [joint, knee], forces=springs)
+    state, T = mechanism.state(rates={"joint": (1.0, 0.5, -0.7, 0.3), "knee": 1.0}), 0.3
+    exact = vi.redmax.simulate(mechanism, T, dt=T, rtol=1e-11, state=state)
+    for order, counts in ((2, (60, 120)), (4, (30, 60))):
+        runs = [vi.simulate(mechanism, T, T / n, order=order, state=state) for n in counts]
+        errors = [np.abs(run.position[-1] - exact.position[-1]).max() for run in runs]
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
+    for spring in springs:
+        assert runs[-1].force[spring.name][-1] == pytest.approx(exact.force[spring.name][-1], abs=1e-6)
+
+
 def test_a_rod_refuses_by_name():
     with pytest.raises(vi.MechanismError, match=r"'motor': coordinate 0 of rod joint 'joint' is .*massless"):
         on_a_joint("Rod", [vi.Motor("motor", joint="joint", effort=1.0)])

@@ -18,7 +18,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.display import count_text, names_text, shortened
 from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
-from varint.model.checks import of_type, sequence_of, suggestion
+from varint.model.checks import of_type, sequence_of, shown, suggestion
 from varint.viz.drawing import (
     EDGE,
     OVER,
@@ -139,7 +139,7 @@ def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str]
         if not owners:
             near = suggestion(name, [n for names in known.values() for n in names]) if isinstance(name, str) else ""
             among = " or ".join(known) or "nothing that is drawn, which is of the whole mechanism"
-            raise ArgumentError(f"of: {name!r} is no name of {among}{near}")
+            raise ArgumentError(f"of: {shown(name)} is no name of {among}{near}")
         for kind in owners:
             found.setdefault(kind, []).append(name)
     return found

@@ -17,7 +17,7 @@ from varint.model.body import WORLD
 from varint.model.checks import Frozen, check_name, check_plain_fields, finite, not_negative, positive, shown
 from varint.model.forces.law import Law
 from varint.model.forces.measured import coordinate_measure, is_free_rotation
-from varint.model.joints.base import Joint, ProductJoint
+from varint.model.joints.base import Joint
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -227,12 +227,8 @@ class Force(Frozen):
             )
         measure = coordinate_measure(joint, coordinate, *structure.anchors(joint), angles)
         if measure is None:
-            raise MechanismError(f"{self.label}: coordinate {coordinate} of {joint.label} is {_without_effort(joint)}")
+            raise MechanismError(
+                f"{self.label}: coordinate {coordinate} of {joint.label} is an angle of what is massless, along which"
+                " no effort acts: put a body there, on joints of its own"
+            )
         return measure
-
-
-def _without_effort(joint: Joint) -> str:
-    """Why a coordinate of ``joint`` takes no effort, and what to do."""
-    if isinstance(joint, ProductJoint):
-        return "part of a rotation vector after other motions: put a small body there and a spherical joint"
-    return "an angle of what is massless, along which no effort acts: put a body there, on joints of its own"

@@ -17,14 +17,16 @@ def coordinate_measure(
 ) -> Measure | None:
     """The measure of a joint's coordinate; None for those of a rotation vector after turns, and for turns before one.
 
-    ``angles``: the Euler angles that stand for a rotation vector.
+    In a product of exponentials all have one. ``angles``: the Euler angles that stand for a rotation vector.
     """
     motion, k = _motion_of(joint, number)
     ends, axes = (joint.body_a, joint.body_b), joint.frame.T
     before = joint.shown[: joint.shown.index(motion)]
     turns = [m for m in joint.shown if isinstance(m, Turn)]
     if isinstance(motion, Ball):
-        if turns or isinstance(joint, ProductJoint):
+        if isinstance(joint, ProductJoint):
+            return JointAngle(*ends, joint.name, number)
+        if turns:
             return None
         return RotationComponent(*ends, axes[k]) if angles is None else _euler_angle(joint, angles, k)
     if isinstance(joint, ProductJoint) and not isinstance(motion, Turn):
