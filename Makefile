@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
-.PHONY: demo test test-slow test-long fuzz lint format bench docs clean
+.PHONY: demo test test-slow test-long test-oldest fuzz lint format bench docs site wheels clean
 
 demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -19,6 +19,9 @@ test-slow: $(READY)  ## the others, some twenty minutes
 
 test-long: $(READY)  ## before a release: more kills, more cases, longer runs
 	$(BIN)/python -m pytest -q -m long $(WORKERS)
+
+test-oldest:  ## some tests with the oldest versions of everything that are allowed
+	$(PYTHON) packaging/oldest.py
 
 fuzz: $(READY)  ## wrong files and wrong calls by the ten thousand, below half an hour
 	$(BIN)/python tests/fuzz/run.py all
@@ -35,11 +38,18 @@ format: $(READY)
 bench: $(READY)  ## every target of speed and memory, as a table
 	cd benchmarks && ../$(BIN)/python run.py
 
-docs: $(READY)  ## what is generated: reference, schema of mechanism files, catalogue, benchmark problems; some minutes
+docs: $(READY)  ## what is generated: reference, schema of mechanism files, gallery, catalogue, benchmark problems; some minutes
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/gallery.py
 	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py && ../$(BIN)/python redmax_scenes.py
+
+site: $(READY)  ## the pages as a site: build/site/index.html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site
+
+wheels: $(READY)  ## wheels with compiled functions for each Python that is found, and the source, in dist/
+	$(BIN)/python packaging/build_wheels.py
 
 $(READY): pyproject.toml
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
@@ -47,4 +57,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) demo build .pytest_cache .ruff_cache .mypy_cache *.egg-info
+	rm -rf $(VENV) demo build dist .pytest_cache .ruff_cache .mypy_cache *.egg-info

@@ -339,10 +339,13 @@ def draw(found, path):
     for column, (n, points) in enumerate(found.items()):
         for row, name in enumerate(("energy", "place")):
             axis = axes[row, column]
-            for method in dict.fromkeys(point.method for point in points):
+            methods = dict.fromkeys(point.method for point in points)
+            for method, mark in zip(methods, ("o-", "s--", "^-.", "v:", "D-", "P--", "X-.", "*:"), strict=False):
                 own = [point for point in points if point.method == method and getattr(point, name) > 1e-14]
                 style = {"color": "black", "linewidth": 2} if method == "RK4" else {"linewidth": 1}
-                axis.loglog([getattr(p, name) for p in own], [p.wall for p in own], ".-", label=method, **style)
+                axis.loglog(
+                    [getattr(p, name) for p in own], [p.wall for p in own], mark, markersize=4, label=method, **style
+                )
             axis.set_xlabel(
                 "energy error, of m g L n" if name == "energy" else f"place error to {BEFORE_CHAOS:g} s, of n L"
             )
@@ -350,7 +353,7 @@ def draw(found, path):
             axis.grid(alpha=0.3)
         axes[0, column].set_ylabel("time for 10 s (s)")
         axes[1, column].set_ylabel("time for 10 s (s)")
-    axes[0, 0].legend(fontsize=7)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     figure.savefig(path, dpi=80)
 
 

@@ -12,6 +12,7 @@ from varint.io.mechanism_data import SCHEMA
 from varint.model.forces import FORCES, Force
 from varint.model.joints import REGISTRY, Joint
 from varint.model.joints.composite import OWN, Composite
+from varint.model.solid import SIZES, Solid
 from varint.model.start import OF_BODIES as OF_BODIES_AT_START
 from varint.model.start import OF_JOINTS
 
@@ -24,6 +25,7 @@ SCALARS: dict[Any, dict] = {
     vi.Body: {"$ref": "#/$defs/body"},
     Joint: {"$ref": "#/$defs/joint"},
     Force: {"$ref": "#/$defs/force"},
+    Solid: {"$ref": "#/$defs/solid"},
     Mapping: {"$ref": "#/$defs/start"},
 }
 NUMBER = SCALARS[float]
@@ -48,6 +50,7 @@ def schema() -> dict:
             "joint": _one_of("joint", joints),
             "part": _one_of("part", parts),
             "force": _one_of("force", forces),
+            "solid": _solid(),
             "start": start,
             **{f"joint-{name}": entry for name, entry in joints.items()},
             **{f"part-{name}": entry for name, entry in parts.items()},
@@ -103,6 +106,12 @@ def _body() -> dict:
         "required": ["name"],
         "oneOf": ways,
     }
+
+
+def _solid() -> dict:
+    """A solid for pictures."""
+    found = of_fields({field.name: field for field in dataclasses.fields(Solid)})
+    return found | {"properties": {**found["properties"], "kind": {"enum": list(SIZES)}}}
 
 
 def _shape(shape: str) -> dict:

@@ -1,28 +1,30 @@
-"""Makes the pictures of pictures.md, analysis.md and gallery.md: ``make docs``.
+"""Makes the pictures of the pages in PAGES and of gallery.md: ``make docs``.
 
-The examples in the first two pages write them; those of the gallery are drawn by the scripts in examples/ it links to.
+The examples in the pages write them; those of the gallery are drawn by the scripts in examples/ it links to.
 """
 
 import contextlib
 import re
 import runpy
+import shutil
 import tempfile
 from pathlib import Path
 
 from PIL import Image
 
-PAGES = [Path(__file__).with_name(name) for name in ("pictures.md", "analysis.md")]
+PAGES = [Path(__file__).with_name(name) for name in ("index.md", "quickstart.md", "pictures.md", "analysis.md")]
 GALLERY = Path(__file__).with_name("gallery.md")
 IMAGES = Path(__file__).with_name("images")
-COLOURS = 96  # of a picture, so that it is small
+COLOURS = 200  # of a picture, so that it is small
 
 
 def write(folder: Path) -> None:
     """Run all examples in ``folder``."""
     with contextlib.chdir(folder):
         for page in PAGES:
+            names = {}
             for example in re.findall(r"```python\n(.*?)```", page.read_text(), re.S):
-                exec(example, {})
+                exec(example, names)
 
 
 def write_gallery(folder: Path) -> None:
@@ -42,5 +44,8 @@ if __name__ == "__main__":
         write(Path(folder))
         write_gallery(Path(folder))
         for name in shown([*PAGES, GALLERY]):
+            if name.endswith(".gif"):
+                shutil.copy(Path(folder, name), IMAGES)
+                continue
             with Image.open(Path(folder, name)) as picture:
                 picture.convert("RGB").quantize(COLOURS).save(IMAGES / name, optimize=True)

@@ -7,6 +7,7 @@ from varint.analysis.derived import QUANTITIES
 from varint.integrators.schemes import SCHEMES
 from varint.io.formats import FORMATS
 from varint.redmax.integrators import INTEGRATORS
+from varint.viz.panels import ONLY_DRAWN, owned
 
 PAGES = [Path(__file__).with_name(name) for name in ("runs.md", "pictures.md")]
 
@@ -39,6 +40,10 @@ def tables() -> dict[str, str]:
                 (f'`"{name}"`', each.of, _first_line(QUANTITIES[name].evaluate) if not each.of else each.what)
                 for name, each in GROUPS.items()
             ],
+        ),
+        "drawn": _table(
+            ("name", "of all", "what it is"),
+            [(f'`"{name}"`', owned(name), what) for name, what in ONLY_DRAWN.items()],
         ),
     }
 

@@ -84,10 +84,10 @@ def main(picture=None):
     if picture:
         figure = Figure(figsize=(6, 3), layout="constrained")
         axes = figure.subplots(subplot_kw={"xlabel": "arm from upright (rad)", "ylabel": "torque to hold it (N m)"})
-        for name, trajectory in turned.items():
-            axes.plot(POSES[0] + trajectory.t, trajectory.force["hold"], label=name)
+        for (name, trajectory), style in zip(turned.items(), ("k-", "C1--"), strict=True):
+            axes.plot(POSES[0] + trajectory.t, trajectory.force["hold"], style, label=name)
         axes.legend()
-        figure.savefig(picture)
+        figure.savefig(picture, dpi=130)
 
 
 if __name__ == "__main__":

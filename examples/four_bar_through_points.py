@@ -93,8 +93,8 @@ def main(picture=None):
     if picture:
         trajectory = vi.simulate(mechanism, 2 * INTERVAL, DT)
         figure = trajectory.plot("mechanism", times=INTERVAL * np.arange(3), trace="pen")
-        figure.axes[0].plot(*POINTS.T, "o", color="black")
-        figure.savefig(picture, dpi=80)
+        figure.axes[0].plot(*POINTS.T, "o", color="black", zorder=99)
+        figure.savefig(picture, dpi=180)
 
 
 if __name__ == "__main__":

@@ -92,13 +92,13 @@ def main(picture=None):
         print(f"{name:12}{true:9.4f}{fitted:9.4f}{error:16.4f}")
     if picture:
         figure = Figure(figsize=(6, 3.2), layout="constrained")
-        axes = figure.subplots(subplot_kw={"xlabel": "t (s)", "ylabel": "from hanging (rad)"})
-        for link, colour in enumerate(("C0", "C1")):
+        axes = figure.subplots(subplot_kw={"xlabel": "time (s)", "ylabel": "from hanging (rad)"})
+        for link, colour in enumerate(("black", "C1")):
             axes.plot(times, measured[:, link], ".", color=colour, label=f"link {link + 1}, measured")
             axes.plot(times, track(GUESSED)[1][:, link], ":", color=colour, label="first guess")
             axes.plot(times, track(numbers)[1][:, link], color=colour, label="fitted")
         axes.legend(ncols=2, fontsize="small")
-        figure.savefig(picture)
+        figure.savefig(picture, dpi=130)
 
 
 if __name__ == "__main__":

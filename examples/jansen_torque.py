@@ -89,10 +89,10 @@ def main(picture=None):
     if picture:
         figure = Figure(figsize=(6, 3), layout="constrained")
         axes = figure.subplots(subplot_kw={"xlabel": "turn of the crank (rad)", "ylabel": "driving torque (N m)"})
-        for name, turn in turns.items():
-            axes.plot(RATE * turn.t, turn.force["drive"], label=name)
+        for (name, turn), style in zip(turns.items(), ("k-", "C1--"), strict=True):
+            axes.plot(RATE * turn.t, turn.force["drive"], style, label=name)
         axes.legend()
-        figure.savefig(picture)
+        figure.savefig(picture, dpi=130)
 
 
 if __name__ == "__main__":

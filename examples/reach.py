@@ -79,9 +79,9 @@ def main(picture=None):
     if picture:
         end = "lower", (2 * LENGTH, 0, 0)
         figure = trajectory.plot("mechanism", times=[0, 0.2, 0.4, DURATION], trace=end)
-        figure.axes[0].plot(*GOAL[[0, 2]], "x", color="black", markersize=12)
+        figure.axes[0].plot(*GOAL[[0, 2]], "x", color="black", markersize=12, zorder=99)
         figure.axes[0].set(xlabel="x (cm)", ylabel="z (cm)")
-        figure.savefig(picture, dpi=80)
+        figure.savefig(picture, dpi=180)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def main(picture=None):
     )
     if picture:
         figure = trajectory.plot("mechanism", times=np.linspace(0, DURATION, 9), trace=("pole", (0, 0, -1)))
-        figure.savefig(picture, dpi=80)
+        figure.savefig(picture, dpi=180)
 
 
 if __name__ == "__main__":

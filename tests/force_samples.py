@@ -158,7 +158,9 @@ def samples(rng):
             ),
         ],
         "SphereContact": [
-            vi.SphereContact("f", "b0", "b2", radius_a=9.0, radius_b=11.0, stiffness=2.0, damping=0.3),
+            vi.SphereContact(
+                "f", "b0", "b2", radius_a=9.0, radius_b=11.0, stiffness=2.0, damping=0.3, friction=0.2, smoothing=1.0
+            ),
             vi.SphereContact(
                 "g",
                 "b1",
@@ -170,6 +172,8 @@ def samples(rng):
                 stiffness=0.1,
                 damping=0.01,
                 exponent=1.4,
+                friction=0.2,
+                creep=0.1,
             ),
         ],
         "UserContact": [

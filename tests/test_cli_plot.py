@@ -1,5 +1,6 @@
 """``varint plot``: what it draws, in which formats, and what it says to mistakes."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,12 @@ def run_file(tmp_path, monkeypatch):
 def drawn(monkeypatch):
     """What is asked of the plots while the command runs."""
     asked = []
-    import varint.viz.panels as panels
+    import varint.viz.plots as plots
 
     def plot(trajectory, what, path, **options):
         asked.append((what, path.name, options))
 
-    monkeypatch.setattr(panels, "plot", plot)
+    monkeypatch.setattr(plots, "plot", plot)
     return asked
 
 
@@ -112,7 +113,10 @@ def test_pictures_are_kept_unless_forced(capsys):
         (["--times", "0.1", "-o", "t.gif"], ("--times is of poses in still pictures",)),
         (["--times", "0.1"], ("times has no effect here: it belongs to 'mechanism'",)),
         (["path", "--times", "0.1"], ("times has no effect here",)),
-        (["--trace", "coupler", "-o", "t.pdf"], ("trace has no effect here: it belongs to 'mechanism' and 'path'",)),
+        (
+            ["--trace", "coupler", "-o", "t.pdf"],
+            ("trace has no effect here: it belongs to 'mechanism', 'snapshot', 'coupler', 'path'",),
+        ),
         (["energy", "--plane", "xz"], ("plane has no effect here",)),
         (["path", "--plane", "xw"], ("--plane must be one of xy, xz,", "'xw'")),
         (["mechanism", "--times", "0.1;0.2"], ("--times takes numbers, s, as in 0,0.1,0.2, got '0.1;0.2'",)),
@@ -127,6 +131,7 @@ def test_pictures_are_kept_unless_forced(capsys):
 )
 def test_mistakes(argv, words, capsys, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     assert main(["plot", "run.h5", *argv]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert all(word in line for word in words), line

@@ -1,8 +1,10 @@
 """What is seen at a prompt and in a notebook: a few lines, small tables, whatever the size of the mechanism."""
 
+import base64
 import copy
 import dataclasses
 import importlib.metadata
+import io
 import pickle
 import re
 import tomllib
@@ -12,6 +14,7 @@ from pathlib import Path
 import force_samples
 import numpy as np
 import pytest
+from PIL import Image
 from random_mechanisms import random_joint
 
 import varint as vi
@@ -255,7 +258,7 @@ def test_a_run_by_a_method_of_the_users_is_no_part():
 
 def test_the_package_lists_what_is_public():
     listed = dir(vi)
-    assert set(listed) == {*vi.__all__, "bridges", "redmax", "__version__"}
+    assert set(listed) == {*vi.__all__, "bridges", "plot", "redmax", "__version__"}
     assert not {"REGISTRY", "LAWS", "FORCES"} & set(listed)
     assert {"compare", "redmax", "__version__", "Mechanism"} <= set(listed)
     assert all(hasattr(vi, name) for name in listed)
@@ -314,15 +317,19 @@ def test_what_a_reaction_and_a_path_say():
 class Tables(HTMLParser):
     """Counts rows, and finds tags that are open, unknown or coloured."""
 
-    VOID = ("br",)
+    PICTURE = {"alt", "width", "src"}
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.open, self.rows, self.cells, self.texts, self.styles = [], 0, 0, [], []
+        self.open, self.rows, self.cells, self.texts, self.styles, self.pictures = [], 0, 0, [], [], []
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag, attributes):
+        if tag == "img":
+            assert {name for name, _ in attributes} == self.PICTURE
+            self.pictures.append(dict(attributes)["src"])
+            return
         assert tag in ("table", "caption", "tr", "td", "th")
         self.open.append(tag)
         self.rows += tag == "tr"
@@ -344,10 +351,22 @@ def test_tables_are_small_whole_and_without_colours(held, what):
     text = held[what]._repr_html_()
     found = Tables(text)
     assert not found.open
-    assert len(text) < 20_000
+    assert len(text) - sum(map(len, found.pictures)) < 20_000
     assert 1 < found.rows <= 48  # heads among them
     assert not re.search(r"colou?r|background|<script|class=", text)
     assert set(found.styles) <= {"text-align:left", "text-align:right"}
+
+
+def test_mechanisms_and_runs_have_a_small_picture_and_large_ones_none(held):
+    for what in ("loop mechanism", "loop run", "reduced run"):
+        (source,) = Tables(held[what]._repr_html_()).pictures
+        assert len(source) < 20_000
+        with Image.open(io.BytesIO(base64.b64decode(source.removeprefix("data:image/png;base64,")))) as picture:
+            assert picture.format == "PNG"
+            assert 200 < picture.width <= 480
+            assert len(picture.getcolors()) > 4
+    for what in ("large mechanism", "large run", "loop state", "diagnosis"):
+        assert not Tables(held[what]._repr_html_()).pictures
 
 
 def test_names_are_escaped(held):

@@ -13,7 +13,7 @@ from varint.comparison.differences import common_nodes, differences
 from varint.io import run_reader
 from varint.io.run_writer import RunWriter
 from varint.redmax.integrators import INTEGRATORS
-from varint.viz.plots import running_mean
+from varint.viz.curves import running_mean
 
 DT, STEPS = 0.01, 20
 SIMULATE = {"maximal": lambda *given, **options: vi.simulate(*given, **options)} | {

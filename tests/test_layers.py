@@ -27,9 +27,11 @@ LAYERS = [
     {"simulation"},
     {"step_choice", "gradients", "linear"},
     {"viz", "bridges"},
+    {"plot"},
     {"comparison"},
     {"ensembles"},
     {"studies"},
+    {"warming"},
     {"cli"},
     {"__main__"},
 ]
@@ -51,6 +53,8 @@ ONLY = {("kernels", "model"): {"varint.model.forces.LAWS"}, ("topology", "errors
 UPWARD = {
     "analysis/trajectory.py": {"varint.io.tables", "varint.io.save_run", "varint.viz"},
     "analysis/diagnostics.py": {"varint.io.tables"},
+    "analysis/trajectory_display.py": {"varint.viz"},
+    "analysis/viewed.py": {"varint.viz"},
     "mechanism.py": {"varint.viz"},
     "redmax/__init__.py": {"varint.gradients.reduced"},
     "simulation.py": {"varint.step_choice"},
@@ -132,4 +136,4 @@ def test_every_package_is_shipped():
 
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     found = {".".join(path.parent.relative_to(ROOT).parts) for path in PACKAGE.rglob("__init__.py")}
-    assert found | {"varint.mechanisms"} == set(listed)
+    assert found | {"varint.examples", "varint.mechanisms"} == set(listed)

@@ -194,7 +194,7 @@ def same_body(one, other):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_each_shape_is_that_of_the_constructor_and_is_saved_as_mass_and_inertia(tmp_path, shape):
+def test_each_shape_is_that_of_the_constructor_and_is_saved_as_mass_inertia_and_solids(tmp_path, shape):
     value, sizes = SAMPLES[shape]
     beside = {"mass": 2.5, "position": [0.1, 0.2, 0.3], "quat_wxyz": TURNED}
     beside = {name: given for name, given in beside.items() if name in SHAPES[shape]}
@@ -204,8 +204,13 @@ def test_each_shape_is_that_of_the_constructor_and_is_saved_as_mass_and_inertia(
     mechanism = vi.load_mechanism(tmp_path / "m.json")
     vi.save_mechanism(mechanism, tmp_path / "again.json")
     (entry,) = json.loads((tmp_path / "again.json").read_text())["bodies"]
-    assert set(entry) == {"name", "mass", "inertia", "position", "quat_wxyz"}
-    assert same_body(vi.load_mechanism(tmp_path / "again.json").bodies[0], made)
+    assert set(entry) == {"name", "mass", "inertia", "position", "quat_wxyz", "solids"}
+    again = vi.load_mechanism(tmp_path / "again.json").bodies[0]
+    assert same_body(again, made)
+    for solid, own in zip(again.solids, made.solids, strict=True):
+        assert solid.kind == own.kind
+        names = ("sizes", "position", "quat_wxyz", "vertices", "triangles")
+        assert all(getattr(solid, name).tobytes() == getattr(own, name).tobytes() for name in names)
 
 
 def test_every_constructor_of_a_body_is_a_shape():

@@ -10,6 +10,7 @@ from PIL import Image
 
 import varint as vi
 from varint.viz.animation import FPS, frame_times, movie_writer
+from varint.viz.view import choose_view
 
 
 @pytest.fixture(scope="module")
@@ -67,25 +68,63 @@ def test_speed_and_frames(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_mp4_by_ffmpeg(run, tmp_path, monkeypatch):
+def test_mp4_by_the_ffmpeg_of_the_machine(run, tmp_path, monkeypatch):
     path = tmp_path / "p.mp4"
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(vi.ArgumentError, match=r"p\.mp4' needs the program ffmpeg, .*install it, or write a \.gif"):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(
+        vi.ArgumentError, match=r"p\.mp4' needs the package imageio-ffmpeg: pip install 'varint\[film\]'"
+    ):
         run.animate(path)
     assert not path.exists()
     fake_ffmpeg(tmp_path)
     run[:21].animate(path, plane="isometric")
     size, rest = divmod(path.stat().st_size, 6)  # frames from 0 to 0.2 s
     assert rest == 0
-    assert size % (4 * 640) == 0  # red, green, blue, opacity
+    assert size % (4 * 660) == 0  # red, green, blue, opacity
     fake_ffmpeg(tmp_path, code=3)
     with pytest.raises(vi.FileError, match="ffmpeg ended with code 3"):
         run[:2].animate(path)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".mp4", ".webm"])
+def test_films_by_imageio_ffmpeg(suffix, run, tmp_path):
+    """Frames and size are those of the film; it moves, and the pixels are those of the picture."""
+    ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    path = tmp_path / f"p{suffix}"
+    movie = run[:41].animate(path, fps=20, speed=0.5, width=321, trace="rocker pin")
+    assert (movie.frames, movie.fps) == (17, 20)
+    assert ffmpeg.count_frames_and_secs(str(path)) == (17, pytest.approx(17 / 20, abs=0.06))
+    frames = ffmpeg.read_frames(str(path))
+    facts = next(frames)
+    assert facts["size"][0] == 320
+    assert facts["size"][1] % 2 == 0
+    assert facts["fps"] == 20
+    pictures = [np.frombuffer(frame, np.uint8).reshape(*facts["size"][::-1], 3).astype(int) for frame in frames]
+    assert len(pictures) == 17
+    assert np.abs(pictures[-1] - pictures[0]).max() > 100
+    assert np.median(pictures[0]) > 240  # white, but for the mechanism
+    assert f"video/{suffix[1:]}" in movie._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("camera", "axes"),
+    [
+        ((0.0, 0.0), ((1, 0, 0), (0, 0, 1), (0, -1, 0))),
+        ((90.0, 0.0), ((0, 1, 0), (0, 0, 1), (1, 0, 0))),
+        ((0.0, 90.0), ((1, 0, 0), (0, 1, 0), (0, 0, 1))),
+    ],
+)
+def test_a_camera_turns_to_the_right_and_rises(camera, axes):
+    view = choose_view(vi.mechanisms.four_bar(), None, camera)
+    assert np.array([view.right, view.up, view.towards]) == pytest.approx(np.array(axes))
+
+
+@pytest.mark.slow
 def test_notebooks_play_what_was_written(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     movie = run[:21].animate("p.gif", trace="rocker pin")
     assert movie.path == Path("p.gif")
     assert repr(movie) == "Movie: 'p.gif', 6 frames, 0.24 s"
@@ -108,7 +147,11 @@ def test_notebooks_play_what_was_written(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"path": "p.png"}, vi.ArgumentError, ("p.png", ".gif or .mp4")),
+        ({"path": "p.png"}, vi.ArgumentError, ("p.png", ".gif or .mp4 or .webm")),
+        ({"width": 20}, vi.ArgumentError, ("width must be", "100")),
+        ({"width": 9000}, vi.ArgumentError, ("width must be", "4096")),
+        ({"camera": (1.0, 2.0, 3.0)}, vi.ArgumentError, ("camera must be", "(2,)")),
+        ({"camera": (30, 20), "plane": "xz"}, vi.ArgumentError, ("plane and camera both", "give one of them")),
         ({"path": "none/p.gif"}, vi.FileError, ("no folder 'none'",)),
         ({"fps": 0}, vi.ArgumentError, ("fps must be positive",)),
         ({"fps": 60}, vi.ArgumentError, ("fps must be at most 50",)),

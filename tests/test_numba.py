@@ -29,10 +29,10 @@ from varint._numba import (
     indirect,
     njit,
 )
-from varint._numba.cache import COMPILED_FOLDERS, PACKAGE
 from varint._numba.compiler import PartFlags, PartLibrary
 from varint._numba.jit import config
 from varint._numba.record import _descriptor, record_type
+from varint._numba.sources import COMPILED_FOLDERS, PACKAGE
 from varint.kernels.workspace import workspace
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="about compiled functions")

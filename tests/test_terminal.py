@@ -19,6 +19,7 @@ from command_line import (
 from rich.console import Console
 
 import varint as vi
+from varint.cli import COMMANDS
 from varint.cli.facts import Column, Fact, Facts, Listing, Report
 from varint.cli.tables import show_rows
 
@@ -98,7 +99,9 @@ def test_names_and_words_stay_whole_in_narrow_terminals(width):
     assert "2.5 kg" in out
 
 
-@pytest.mark.parametrize("argv", [["info"], ["info", "stewart_platform"], ["info", "governor"], RUN, COMPARE])
+@pytest.mark.parametrize(
+    "argv", [["info"], ["info", "stewart_platform"], ["info", "governor"], RUN, COMPARE, ["doctor"], ["examples"]]
+)
 def test_every_report_fits_in_forty_columns(argv):
     report = report_of(argv)
     out = shown(report, 40)
@@ -129,6 +132,69 @@ def test_names_that_the_terminal_cannot_write_are_written_as_numbers():
     done = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(r"Br\xfcdigam's")
+
+
+PLAIN = [
+    ["info"],
+    ["info", "four_bar"],
+    [*RUN, "-o", "r.h5"],
+    ["info", "r.h5"],
+    ["plot", "r.h5", "energy", "-o", "p.png"],
+    COMPARE,
+    ["analyse", "energy-trend", "r.h5"],
+    ["ensemble", "double_pendulum", "--vary", "angle=0.1:0.2:2", "--duration", "0.1"],
+    ["convert", "four_bar", "f.json"],
+    ["doctor"],
+    ["examples"],
+    ["examples", "--copy", "here"],
+    ["--version"],
+    ["--help"],
+    *([command, "--help"] for command in COMMANDS),
+    ["info", "four_bra"],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "variables", [{"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0"}]
+)
+def test_every_command_at_a_plain_and_narrow_terminal(variables, capfd):
+    """40 columns, no colours, ASCII alone: nothing longer, no sequences of control, no traceback."""
+    pty = pytest.importorskip("pty")
+    import fcntl
+    import struct
+    import termios
+
+    vi.simulate(vi.mechanisms.four_bar(), 0.2, 0.01, output="r.h5")
+    left = ("COLUMNS", "LINES", "LANG", "NO_COLOR", "FORCE_COLOR")
+    environment = {key: value for key, value in os.environ.items() if key not in left}
+    environment |= variables | {"PYTHONIOENCODING": "ascii"}
+    for argv in PLAIN:
+        Path("r.h5").unlink(missing_ok=True) if argv[0] == "run" and "--help" not in argv else None
+        Path("r.png").unlink(missing_ok=True)
+        ours, its = pty.openpty()
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+        command = [sys.executable, "-m", "varint", *argv]
+        process = subprocess.Popen(command, stdin=its, stdout=its, stderr=subprocess.PIPE, env=environment)
+        os.close(its)
+        parts = []
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+            if not part:
+                break
+            parts.append(part)
+        errors = process.communicate()[1]
+        os.close(ours)
+        out = b"".join(parts).decode("ascii")  # raises where there is anything else
+        assert process.returncode == (2 if argv[-1] == "four_bra" else 0), (argv, errors)
+        errors = errors.decode("ascii")
+        assert "Traceback" not in errors
+        assert "\x1b" not in out + errors, argv
+        too_long = [line for line in out.splitlines() if len(line) > 40 and " " in line.strip()]
+        assert not too_long or argv == ["--version"], (argv, too_long)
 
 
 @pytest.mark.slow

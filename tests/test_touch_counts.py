@@ -51,6 +51,7 @@ DESCRIBES = {
     "varint/io/robot_kinds.py": "names what robots in URDF, SDF and MJCF are described with",
     "varint/model/deformable.py": "returns bodies, joints and springs to add to a mechanism",
     "varint/redmax/tree.py": "gives a group that floats its Free joint",
+    "varint/warming.py": "runs mechanisms of every kind, as a user does, so that all is compiled",
 }
 FAST_PATHS = {
     "point": {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/newton.py"},
@@ -62,7 +63,11 @@ SOLVED_ELSEWHERE = {
     "HardContact": {"varint/redmax/ground.py", "varint/redmax/trajectory.py"},
     "JointCoulombFriction": {"varint/redmax/friction.py"},
 }
-OTHER_MEANING = {".json": {"varint/comparison/files.py"}}  # the table of a comparison, which holds no mechanism
+OTHER_MEANING = {  # the table of a comparison, which holds no mechanism; files of examples that say what they are
+    ".json": {"varint/comparison/files.py"},
+    ".py": {"varint/cli/examples.py"},
+    ".toml": {"varint/cli/examples.py"},
+}
 USERS = ("varint/model/joints/", "varint/model/forces/")  # files that describe with measures and laws
 ABOUT_QUANTITIES = ("varint/comparison/",)  # pages about chosen quantities
 

@@ -1,145 +1,136 @@
-"""varint: variational integration of articulated rigid-body mechanisms in maximal coordinates."""
+"""varint: variational integration of articulated rigid-body mechanisms in maximal coordinates.
+
+What is public is imported when it is asked for: ``import varint`` alone takes a fraction of a second.
+"""
 
 import importlib
-import importlib.metadata
-import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import varint.mechanisms as mechanisms
-from varint.analysis.dynamics import accelerations, energy
-from varint.analysis.trajectory import Trajectory
-from varint.errors import (
-    ArgumentError,
-    AssemblyError,
-    ConvergenceError,
-    EnsembleError,
-    FailedMembersWarning,
-    FileError,
-    MechanismError,
-    StateError,
-    UnresolvedError,
-    UnresolvedWarning,
-    VarintError,
-)
-from varint.io.mechanism_file import load_mechanism, save_mechanism
-from varint.kinematics.sweep import Sweep
-from varint.mechanism import Mechanism
-from varint.model.body import Body
-from varint.model.deformable import deformable_spring
-from varint.model.forces import *  # noqa: F403  and every force
-from varint.model.forces import __all__ as _forces
-from varint.model.forces.commanded import extrapolated
-from varint.model.import_report import ImportReport
-from varint.model.joints import *  # noqa: F403  every joint in the registry, see there
-from varint.model.joints import __all__ as _joints
-from varint.model.state import State
-from varint.simulation import load, simulate
-from varint.step_choice import StepChoice, choose_step
 
-__all__ = [
-    "ArgumentError",
-    "AssemblyError",
-    "Body",
-    "ConvergenceError",
-    "EnsembleError",
-    "FailedMembersWarning",
-    "FileError",
-    "Gradient",  # noqa: F405
-    "ImportReport",
-    "Linearizer",  # noqa: F405
-    "Mechanism",
-    "MechanismError",
-    "State",
-    "StateError",
-    "StateGradient",  # noqa: F405
-    "StepChoice",
-    "Sweep",
-    "Trajectory",
-    "UnresolvedError",
-    "UnresolvedWarning",
-    "VarintError",
-    "accelerations",
-    "choose_step",
-    "compare",  # noqa: F405  see __getattr__
-    "compare_catalogue",  # noqa: F405  see __getattr__
-    "crossings",  # noqa: F405
-    "deformable_spring",
-    "energy",
-    "ensemble",  # noqa: F405
-    "equilibrium",  # noqa: F405
-    "gradient",  # noqa: F405
-    "energy_trend",  # noqa: F405
-    "extrapolated",
-    "inverse_dynamics",  # noqa: F405
-    "linearize",  # noqa: F405
-    "load",
-    "load_ensemble",  # noqa: F405
-    "load_mechanism",
-    "lqr",  # noqa: F405
-    "lyapunov_exponent",  # noqa: F405
-    "lyapunov_spectrum",  # noqa: F405
-    "mechanisms",
-    "modes",  # noqa: F405
-    "random_draws",  # noqa: F405
-    "order_study",  # noqa: F405
-    "periodic_orbit",  # noqa: F405
-    "phase_portrait",  # noqa: F405
-    "poincare_section",  # noqa: F405
-    "power_spectrum",  # noqa: F405
-    "save_mechanism",
-    "simulate",
-    "time_reversal",  # noqa: F405
-    *(name for name in (*_forces, *_joints) if not name.isupper()),  # the registries are not for users
-]
+if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
+    from varint.analysis.dynamics import accelerations, energy
+    from varint.analysis.trajectory import Trajectory
+    from varint.errors import (
+        ArgumentError,
+        AssemblyError,
+        ConvergenceError,
+        EnsembleError,
+        FailedMembersWarning,
+        FileError,
+        MechanismError,
+        StateError,
+        UnresolvedError,
+        UnresolvedWarning,
+        VarintError,
+    )
+    from varint.io.mechanism_file import load_mechanism, save_mechanism
+    from varint.kinematics.sweep import Sweep
+    from varint.mechanism import Mechanism
+    from varint.model.body import Body
+    from varint.model.deformable import deformable_spring
+    from varint.model.forces.commanded import extrapolated
+    from varint.model.import_report import ImportReport
+    from varint.model.state import State
+    from varint.simulation import load, simulate
+    from varint.step_choice import StepChoice, choose_step
 
-LINEAR = (  # imported when asked for
-    "Linearizer",
-    "equilibrium",
-    "inverse_dynamics",
-    "linearize",
-    "lqr",
-    "modes",
-    "periodic_orbit",
-)
-PACKAGES = ("bridges", "redmax")  # imported when asked for
-STUDIES = {  # function to its module: imported when asked for
-    "crossings": "crossings",
-    "energy_trend": "trend",
-    "lyapunov_exponent": "lyapunov",
-    "lyapunov_spectrum": "lyapunov_spectrum",
-    "order_study": "order",
-    "phase_portrait": "phase",
-    "poincare_section": "poincare",
-    "power_spectrum": "spectrum",
-    "time_reversal": "reversal",
+PACKAGES = ("bridges", "plot", "redmax")
+PLACES = {  # name to its module, but for forces and joints
+    "ArgumentError": "errors",
+    "AssemblyError": "errors",
+    "ConvergenceError": "errors",
+    "EnsembleError": "errors",
+    "FailedMembersWarning": "errors",
+    "FileError": "errors",
+    "MechanismError": "errors",
+    "StateError": "errors",
+    "UnresolvedError": "errors",
+    "UnresolvedWarning": "errors",
+    "VarintError": "errors",
+    "Body": "model.body",
+    "Gradient": "gradients",
+    "ImportReport": "model.import_report",
+    "Linearizer": "linear",
+    "Mechanism": "mechanism",
+    "State": "model.state",
+    "StateGradient": "gradients",
+    "StepChoice": "step_choice",
+    "Sweep": "kinematics.sweep",
+    "Trajectory": "analysis.trajectory",
+    "accelerations": "analysis.dynamics",
+    "choose_step": "step_choice",
+    "compare": "comparison",
+    "compare_catalogue": "comparison",
+    "crossings": "studies.crossings",
+    "deformable_spring": "model.deformable",
+    "energy": "analysis.dynamics",
+    "energy_trend": "studies.trend",
+    "ensemble": "ensembles",
+    "equilibrium": "linear",
+    "extrapolated": "model.forces.commanded",
+    "gradient": "gradients",
+    "inverse_dynamics": "linear",
+    "linearize": "linear",
+    "load": "simulation",
+    "load_ensemble": "ensembles",
+    "load_mechanism": "io.mechanism_file",
+    "lqr": "linear",
+    "lyapunov_exponent": "studies.lyapunov",
+    "lyapunov_spectrum": "studies.lyapunov_spectrum",
+    "modes": "linear",
+    "order_study": "studies.order",
+    "periodic_orbit": "linear",
+    "phase_portrait": "studies.phase",
+    "poincare_section": "studies.poincare",
+    "power_spectrum": "studies.spectrum",
+    "random_draws": "ensembles",
+    "save_mechanism": "io.mechanism_file",
+    "simulate": "simulation",
+    "time_reversal": "studies.reversal",
 }
+REGISTRIES = ("model.joints", "model.forces")  # every joint and every force, see there
+
+importlib.import_module("varint.model.checks")  # which the catalogue uses
 
 
 def __getattr__(name: str) -> Any:
-    if name in PACKAGES:
-        return importlib.import_module(f"varint.{name}")
-    if name in ("compare", "compare_catalogue"):
-        return getattr(importlib.import_module("varint.comparison"), name)
-    if name in ("Gradient", "StateGradient", "gradient"):
-        return getattr(importlib.import_module("varint.gradients"), name)
-    if name in LINEAR:
-        return getattr(importlib.import_module("varint.linear"), name)
-    if name in ("ensemble", "load_ensemble", "random_draws"):
-        return getattr(importlib.import_module("varint.ensembles"), name)
-    if name in STUDIES:
-        return getattr(importlib.import_module(f"varint.studies.{STUDIES[name]}"), name)
     if name == "__version__":
         return _version()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "__all__":
+        return [
+            "mechanisms",
+            *PLACES,
+            *(each for each in _registered() if not each.isupper()),
+        ]  # registries are not for users
+    if name in PACKAGES:
+        return importlib.import_module(f"varint.{name}")
+    if name in PLACES:
+        found = getattr(importlib.import_module(f"varint.{PLACES[name]}"), name)
+    elif not name.startswith("_") and name in (registered := _registered()):
+        found = registered[name]
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def _registered() -> dict[str, Any]:
+    """Joints and forces by name, and their registries."""
+    modules = [importlib.import_module(f"varint.{place}") for place in REGISTRIES]
+    return {name: getattr(module, name) for module in modules for name in module.__all__}
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__", *PACKAGES])
+    return sorted([*__getattr__("__all__"), "__version__", *PACKAGES])
 
 
 def _version() -> str:
     """Of the checkout that this is, whatever is installed beside it, or of the installed package."""
+    import importlib.metadata
+    import tomllib
+
     project = Path(__file__).parents[1] / "pyproject.toml"
     found = tomllib.loads(project.read_text()).get("project", {}) if project.is_file() else {}
     return found["version"] if found.get("name") == __name__ else importlib.metadata.version(__name__)

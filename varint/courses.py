@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+import scipy  # whose parts are imported where they are used
 
 from varint.errors import ArgumentError, AssemblyError, StateError
 from varint.mechanism import Mechanism
@@ -110,13 +110,13 @@ class Differentiated:
         return self._pieces[start, size]
 
 
-def motion_through(positions: np.ndarray, dt: float) -> CubicSpline:
+def motion_through(positions: np.ndarray, dt: float) -> "scipy.interpolate.CubicSpline":
     """The motion that goes through ``positions`` (T, ...), m or rad, at the nodes t = 0, dt, ...: a cubic spline.
 
     It is the one of both formulations: the maximal one has its values and rates at the nodes and the cubics between
     them, which are the spline's own.
     """
-    return CubicSpline(dt * np.arange(len(positions)), positions)
+    return scipy.interpolate.CubicSpline(dt * np.arange(len(positions)), positions)
 
 
 class Steady:

@@ -173,6 +173,8 @@ class Mechanism(Structure):
         return diagnose(self, self.compiled, self.state() if state is None else state)
 
     def _repr_html_(self) -> str:
+        from varint.viz.thumbnail import thumbnail
+
         bodies = [(body.name, f"{body.mass:.6g}", numbers_text(body.position)) for body in self.bodies]
         joints = [
             (j.name, type(j).__name__, j.body_a, j.body_b, ", ".join(j.own_facts()), j.dof, _units_text(j))
@@ -184,7 +186,9 @@ class Mechanism(Structure):
             (("force", "type", "acts on and parameters"), forces),
             (("start", "of", "value", "unit"), list(self._start_rows())),
         )
-        parts = [html_table(("body", ">mass (kg)", ">position (m)"), bodies, repr(self))]
+        reference = (np.array([getattr(body, name) for body in self.bodies]) for name in ("position", "quat_wxyz"))
+        parts = [thumbnail(self, *reference)]
+        parts += [html_table(("body", ">mass (kg)", ">position (m)"), bodies, repr(self))]
         return "".join([*parts, *(html_table(columns, rows) for columns, rows in tables if rows)])
 
     def _start_rows(self) -> Iterator[tuple[str, str, str, str]]:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
@@ -21,7 +22,7 @@ from varint.errors import ArgumentError, ConvergenceError, FileError, VarintErro
 from varint.io.lock import locked
 from varint.io.place import check_name, check_place
 from varint.io.room import Wanted, check_disk, check_memory, tell_size
-from varint.io.run_file import fingerprint
+from varint.io.run_file import UNFINISHED, fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import Content, RunWriter
 from varint.mechanism import Mechanism
@@ -37,7 +38,7 @@ from varint.model.checks import (
     whole_number,
 )
 from varint.model.state import State
-from varint.record import Counts, Record, joined
+from varint.record import Counts, HeldNodes, Record, joined
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 MOST_STEPS = 2**53  # of a run
@@ -46,6 +47,7 @@ DONE = "the run reached its end"
 TO_GO_ON = ", resume=True to go on with it"
 ROUND_OFF = 1e-12  # of a time
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
+FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)
 
 
 class Block(NamedTuple):
@@ -214,6 +216,7 @@ def carry_out(run: Run, job: Job) -> Record:
     """
     with interruptible() as pause:
         first = run.start()
+        _tell(run, job, first)
         return _in_memory(run, job, first, pause) if job.output is None else _to_file(run, job, first, pause)
 
 
@@ -363,6 +366,7 @@ def _march(
             run.failure = Failure(beyond.message, beyond.time)
         spent += block.seconds
         keep(block, spent)
+        _tell(run, job, block)
         if job.progress:
             call(job.progress, "progress, a function that is called as progress(done, total)", run.done, run.total)
         pause()
@@ -372,7 +376,25 @@ def _march(
     tail = run.tail()
     if len(tail.nodes["t"]):
         keep(tail, spent)
+        _tell(run, job, tail)
     return spent
+
+
+@contextmanager
+def followed(by: Callable[[Record], object]) -> Iterator[None]:
+    """Within it ``by`` gets the nodes of each block of a run as they come, in an unfinished `Record` of these alone."""
+    token = FOLLOWER.set(by)
+    try:
+        yield
+    finally:
+        FOLLOWER.reset(token)
+
+
+def _tell(run: Run, job: Job, block: Block) -> None:
+    follower = FOLLOWER.get()
+    if follower is not None and len(block.nodes["t"]):
+        nodes = HeldNodes(block.nodes)
+        follower(Record(job.mechanism, job.settings, run.layout, nodes, job.load, run.counts, UNFINISHED, "", 0.0))
 
 
 @contextmanager

@@ -235,14 +235,18 @@ def load(path: str | Path) -> Trajectory:
     """
     if Path(path_of(path)).suffix in FORMATS:
         raise FileError(f"'{path}' is a file of a mechanism: varint.load_mechanism reads it")
-    record = read(path)
+    try:
+        return trajectory_of(read(path))
+    except ValueError as problem:
+        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+
+
+def trajectory_of(record: Record) -> Trajectory:
+    """What a record says: a `ReducedTrajectory` where the run was reduced. Raises ValueError where it is none."""
     if record.settings["formulation"] == REDUCED:
         from varint.redmax.record import trajectory  # slow to import, so only when needed
 
-        try:
-            return trajectory(record)
-        except ValueError as problem:
-            raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+        return trajectory(record)
     return _trajectory(record)
 
 

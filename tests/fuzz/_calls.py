@@ -125,7 +125,8 @@ def _body_calls() -> dict[str, Call]:
     found = {
         f"Body.{name}": Call(getattr(vi.Body, name), _rights(name="b", **rest), then) for name, rest in shapes.items()
     }
-    return found | {"Body": Call(vi.Body, _rights(name="b", mass=1.0, inertia=np.eye(3), **pose), then)}
+    solids = {"solids": lambda: [{"kind": "sphere", "sizes": [1.0], "position": (0.0, 0.0, 0.5)}]}
+    return found | {"Body": Call(vi.Body, _rights(name="b", mass=1.0, inertia=np.eye(3), **pose, **solids), then)}
 
 
 def _mechanism_calls() -> dict[str, Call]:
@@ -425,7 +426,9 @@ def _file_calls() -> dict[str, Call]:
     figure = {"trajectory": a_run(), "path": "run.png", "order": 2, "method": "order 2"}
     curves = {"path": None, "of": lambda: ["cart"], "trace": "cart", "plane": "xz"}
     poses = {"path": "run.svg", "times": (0.0, 0.005), "trace": ("pole", (0.0, 0.0, 0.0)), "plane": "isometric"}
-    moving = {"path": "run.gif", "fps": 25.0, "speed": 1.0, "trace": None, "plane": None}
+    moving = {"path": "run.gif", "fps": 25.0, "speed": 1.0, "trace": None, "plane": None, "camera": None, "width": 320}
+    seen_from = moving | {"camera": (30.0, 20.0)}
+    shown = {"path": "run.html", "frames": 10, "trace": "cart", "plane": "xz"}
 
     def named(what):
         return a_run().plot(what)
@@ -436,7 +439,17 @@ def _file_calls() -> dict[str, Call]:
     def posed(**given):
         return a_run().plot("mechanism", **given)
 
+    def on_axes(name, **given):
+        return lambda **chosen: getattr(vi.plot, name)(**(given | chosen))
+
+    panel = {"trajectory": a_run(), "ax": None}
+    of_curves = panel | {"of": lambda: ["track"], "unit": "m"}
+    of_poses = panel | {"times": 0.005, "trace": ("pole", (0.0, 0.0, 0.0)), "plane": "xz"}
     return {
+        "plot of curves": Call(on_axes("coordinates"), _rights(**of_curves)),
+        "plot of phases": Call(on_axes("phase"), _rights(**of_curves)),
+        "plot of poses": Call(on_axes("coupler"), _rights(**of_poses)),
+        "plot of all": Call(on_axes("energy_error"), _rights(**panel)),
         "save_mechanism": Call(vi.save_mechanism, _rights(mechanism=a_mechanism(), path="m.json")),
         "load_mechanism": Call(loaded, _rights(path="m.json", strict=True, packages=(".",))),
         "load": Call(run_loaded, _rights(path="r.h5")),
@@ -444,6 +457,9 @@ def _file_calls() -> dict[str, Call]:
         "Trajectory.plot of curves": Call(drawn, _rights(**curves)),
         "Trajectory.plot of poses": Call(posed, _rights(**poses)),
         "Trajectory.animate": Call(a_run().animate, _rights(**moving)),
+        "Trajectory.animate from a camera": Call(a_run().animate, _rights(**seen_from)),
+        "Trajectory.view": Call(a_run().view, _rights(**shown), repr),
+        "Page.save": Call(a_run().view().save, _rights(path="page.html")),
         "plot_run": Call(plot_run, _rights(**figure)),
         "Comparison.save": Call(_comparison().save, _rights(path="comparison.json")),
         "Comparison.plot": Call(_comparison().plot, _rights(path=None)),

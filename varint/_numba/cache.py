@@ -4,7 +4,8 @@ Each is one file. Its name says all that the code depends on: the function, the 
 its arguments, the processor; the folder's name is a hash of every file with compiled code, since a function may
 call others from other files. A file begins with a checksum of the rest. It is written beside and renamed: two
 processes that compile the same leave one whole file. Whoever can write such a file decides what runs, so the folder
-must be the user's alone; ``NUMBA_CACHE_DIR`` names one that is not checked.
+must be the user's alone; ``NUMBA_CACHE_DIR`` names one that is not checked. A wheel can bring such files along
+(`shipped`), which are used where the folder has none.
 """
 
 import contextlib
@@ -14,12 +15,12 @@ import hashlib
 import inspect
 import os
 import pickle
-import platform
 import re
 import stat
 import sys
 import tempfile
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,23 +29,19 @@ import numba
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from varint._numba import shipped
+from varint._numba.sources import SOURCE_HASH, digest_of
+
 config: Any = numba.config
 
-PACKAGE = Path(__file__).parents[1]
-COMPILED_FOLDERS = ("_numba", "algebra", "kernels", "measures", "model/forces", "products", "redmax/kernels")
 CHECKSUM = hashlib.sha256().digest_size  # bytes
+ORIGINS: Counter[str] = Counter()  # of the forms of functions in this process: "kept", "shipped", "compiled"
 
 
-def _source_hash() -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
-    for folder in COMPILED_FOLDERS:
-        for path in sorted((PACKAGE / folder).rglob("*.py")):
-            digest.update(path.relative_to(PACKAGE).as_posix().encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+class Wanted:
+    """What is looked for before a function is compiled; ``shipped``: whether what a wheel brings along will do."""
 
-
-SOURCE_HASH = _source_hash()
+    shipped = True
 
 
 @functools.cache
@@ -118,7 +115,7 @@ class FunctionCache:
     def __init__(self, function) -> None:
         self.function, self.source = function, b""
         with contextlib.suppress(OSError):  # what was typed in has no file that tells whether it has changed
-            self.source = hashlib.sha256(Path(inspect.getfile(function)).read_bytes()).digest()
+            self.source = digest_of(Path(inspect.getfile(function)))
         self.enabled = bool(self.source)
 
     @property
@@ -140,12 +137,33 @@ class FunctionCache:
     def disable(self) -> None:
         self.enabled = False
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a file of this function, for any types of arguments."""
+        brought = shipped.find().folder if Wanted.shipped else None
+        folders = [folder for folder in (cache_folder(), brought) if folder is not None]
+        return self.enabled and any(any(folder.glob(f"{self.prefix}-*.nbc")) for folder in folders)
+
     def load_overload(self, signature, target_context) -> Any:
         """The compiled form for these types of arguments; None where it is not kept, or its file is damaged."""
         target_context.refresh()
-        if not self.keeps:
+        if not self.enabled:
             return None
-        path = self._path(signature, target_context.codegen())
+        codegen = target_context.codegen()
+        own = cache_folder()
+        found = self._read(own / self._name(signature, _target(codegen)), target_context) if own else None
+        if found is not None or not Wanted.shipped:
+            ORIGINS["kept"] += found is not None
+            return found
+        folder, why_not = shipped.find()
+        if folder is not None:
+            found = self._read(folder / self._name(signature, shipped.CPU_CLASS), target_context)
+            ORIGINS["shipped"] += found is not None
+        elif why_not:
+            tell(f"the compiled functions that came with varint cannot be used: {why_not}")
+        return found
+
+    def _read(self, path, target_context) -> Any:
         try:
             content = path.read_bytes()
         except FileNotFoundError:
@@ -164,10 +182,13 @@ class FunctionCache:
 
     def save_overload(self, signature, compiled) -> None:
         """Keep a compiled form; says so on stderr where that fails."""
+        ORIGINS["compiled"] += 1
         if not self.keeps or compiled.library.has_dynamic_globals:
             return
-        path = self._path(signature, compiled.library.codegen)
-        data = dumps(compiled._reduce())
+        folder = cache_folder()
+        assert folder is not None  # see `keeps`
+        path = folder / self._name(signature, _target(compiled.library.codegen))
+        data = dumps(compiled._replace(type_annotation="")._reduce())  # which would hold the source, with its path
         try:
             _write(path, hashlib.sha256(data).digest() + data)
         except OSError as problem:
@@ -176,15 +197,18 @@ class FunctionCache:
                 " they are compiled again in each process"
             )
 
-    def _path(self, signature, codegen) -> Path:
+    def _name(self, signature, target) -> str:
         code, cells = self.function.__code__, self.function.__closure__
         enclosed = dumps([cell.cell_contents for cell in cells]) if cells else b""
-        digest = hashlib.sha256(repr((signature, codegen.magic_tuple(), code.co_firstlineno)).encode())
+        digest = hashlib.sha256(repr((signature, target, code.co_firstlineno)).encode())
         for part in (self.source, code.co_code, enclosed):
             digest.update(hashlib.sha256(part).digest())
-        folder = cache_folder()
-        assert folder is not None  # see `keeps`
-        return folder / f"{self.prefix}-{digest.hexdigest()[:32]}.nbc"
+        return f"{self.prefix}-{digest.hexdigest()[:32]}.nbc"
+
+
+def _target(codegen) -> Any:
+    """The processor that ``codegen`` makes code for, as files of functions are named by it."""
+    return shipped.CPU_CLASS if shipped.is_of_class(codegen) else codegen.magic_tuple()
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -9,6 +9,7 @@ library, and that one is optimised and kept in the cache folder.
 import gc
 import sys
 from collections import defaultdict
+from functools import cached_property
 from typing import Any, ClassVar
 
 from numba.core import types
@@ -109,7 +110,7 @@ class PartDispatcher(CPUDispatcher):
     """The compiled forms of a function that other compiled functions call."""
 
     def __init__(self, py_func, locals=None, targetoptions=None):
-        super().__init__(py_func, locals, targetoptions, pipeline_class=PartCompiler)
+        super().__init__(py_func, locals or {}, targetoptions, pipeline_class=PartCompiler)
 
     def get_call_template(self, args, kws):
         # one form for all constants: the optimiser finds them without types of their own
@@ -126,8 +127,9 @@ class PartDispatcher(CPUDispatcher):
 class EntryCompiler(_FunctionCompiler):
     """Makes the part of a function and all that it calls into one library, with a wrapper for Python."""
 
-    entry: "Entry"
-    part: PartDispatcher
+    def __init__(self, entry: "Entry", usual: _FunctionCompiler) -> None:
+        self.__dict__.update(vars(usual))  # without another look at the function's arguments, for some 300 functions
+        self.entry, self.pipeline_class = entry, PartCompiler
 
     def _compile_core(self, args, return_type):
         self._announce()
@@ -152,8 +154,8 @@ class EntryCompiler(_FunctionCompiler):
         tell(f"compiling {entry.what}, about {sum(other.seconds for other in together)} s, {often} ...")
 
     def _entry(self, args):
-        self.part.compile(tuple(args))
-        found = self.part.overloads[tuple(args)]
+        self.entry.part.compile(tuple(args))
+        found = self.entry.part.overloads[tuple(args)]
         context = found.target_context
         library = EntryLibrary(context.codegen(), found.fndesc.qualname)
         library.enable_object_caching()
@@ -175,20 +177,21 @@ class Entry(CPUDispatcher):
     _cache: Any
 
     def __init__(self, py_func, locals=None, targetoptions=None, seconds=0, what=""):
-        super().__init__(py_func, locals, targetoptions)
+        super().__init__(py_func, locals or {}, targetoptions)
         self.seconds, self.what = seconds, what or f"{py_func.__module__}.{py_func.__name__}"
         if seconds:
             SUBJECTS[self.what].append(self)
-        self.part = PartDispatcher(py_func, locals, targetoptions)
-        self._compiler = EntryCompiler(py_func, self.targetdescr, targetoptions, locals, PartCompiler)
-        self._compiler.entry, self._compiler.part = self, self.part
+        self._compiler = EntryCompiler(self, self._compiler)
+
+    @cached_property
+    def part(self) -> PartDispatcher:
+        """What other compiled functions call; made where something is compiled."""
+        return PartDispatcher(self.py_func, self.locals, self.targetoptions)
 
     @property
     def is_ready(self) -> bool:
-        """Whether it is compiled in memory or in the cache folder."""
-        folder = cache_folder()
-        kept = folder is not None and any(folder.glob(f"{self._cache.prefix}-*.nbc"))
-        return bool(self.signatures) or kept
+        """Whether it is compiled in memory, in the cache folder or in the package."""
+        return bool(self.signatures) or getattr(self._cache, "is_kept", False)
 
     @property
     def _numba_type_(self):

@@ -67,6 +67,14 @@ def rotate_back(R, a):
 
 
 @njit
+def square_to(n):
+    """Two unit vectors at right angles to a unit vector and to each other."""
+    a = cross(n, (1.0, 0.0, 0.0) if abs(n[0]) < 0.6 else (0.0, 1.0, 0.0))
+    a = scale(1.0 / math.sqrt(dot(a, a)), a)
+    return a, cross(n, a)
+
+
+@njit
 def write(out, a, b):
     """Write two vectors into an array (6,)."""
     out[0], out[1], out[2], out[3], out[4], out[5] = a[0], a[1], a[2], b[0], b[1], b[2]

@@ -44,6 +44,8 @@ class Quantity(Shown):
         Gives what is drawn, (T,), where it is not the quantity itself.
     logarithmic : bool
         Whether the curve has a logarithmic axis; else it has a mean as well.
+    within : str
+        Name of a panel that it shares with others.
     diagnostic : bool
         Whether it is one of the `Diagnostics` of a run.
     """
@@ -56,6 +58,7 @@ class Quantity(Shown):
     label: str = ""
     curve: Evaluate | None = None
     logarithmic: bool = False
+    within: str = ""
     diagnostic: bool = True
 
     def drawn(self, trajectory: "Trajectory") -> np.ndarray:
@@ -180,13 +183,13 @@ def energies(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray]:
 # ---------------------------------------------------------------------------------------- the quantities
 
 
-@quantity("J")
+@quantity("J", within="energy")
 def kinetic(trajectory: "Trajectory") -> np.ndarray:
     """(T,) kinetic energy, J."""
     return quantities.kinetic_energy(trajectory.mechanism, trajectory.velocity, trajectory.angular_velocity)
 
 
-@quantity("J")
+@quantity("J", within="energy")
 def potential(trajectory: "Trajectory") -> np.ndarray:
     """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
     of_forces = quantities.row_sums(trajectory.forces_along.potential)
@@ -199,6 +202,7 @@ def potential(trajectory: "Trajectory") -> np.ndarray:
     rows=_energy_rows(ENERGY_CHANGE, _energy_change),
     label=ENERGY_CHANGE,
     curve=_energy_change,
+    within="energy",
 )
 def energy(trajectory: "Trajectory") -> np.ndarray:
     """(T,) kinetic + potential energy, J."""
@@ -221,13 +225,23 @@ def energy_balance(trajectory: "Trajectory") -> np.ndarray:
     return trajectory.energy - first.energy + quantities.row_sums(dissipated) - trajectory.work_from_outside
 
 
-@quantity("N s", shown=conserves_momentum, rows=_momentum_rows("linear", "N s", lambda run: run.linear_momentum))
+@quantity(
+    "N s",
+    shown=conserves_momentum,
+    rows=_momentum_rows("linear", "N s", lambda run: run.linear_momentum),
+    within="momentum",
+)
 def linear_momentum(trajectory: "Trajectory") -> np.ndarray:
     """(T, 3) N s, world."""
     return quantities.linear_momentum(trajectory.mechanism, trajectory.velocity)
 
 
-@quantity("N m s", shown=conserves_momentum, rows=_momentum_rows("angular", "N m s", lambda run: run.angular_momentum))
+@quantity(
+    "N m s",
+    shown=conserves_momentum,
+    rows=_momentum_rows("angular", "N m s", lambda run: run.angular_momentum),
+    within="momentum",
+)
 def angular_momentum(trajectory: "Trajectory") -> np.ndarray:
     """(T, 3) about the world's origin, N m s, world."""
     arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)

@@ -22,6 +22,7 @@ from varint.analysis.prescribed import efforts_by_name, powers_of_motions, rates
 from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.analysis.since import Since, followed, summed_work, turns_before
+from varint.analysis.viewed import Viewed
 from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from varint.viz.animation import Movie
-
 Value = TypeVar("Value")
 
 
@@ -51,7 +50,7 @@ def _of_record(name: str) -> Any:
     return property(operator.attrgetter(f"record.{name}"), doc="See the class.")
 
 
-class Trajectory:
+class Trajectory(Viewed):
     """Poses and velocities at T recorded nodes, and what follows from them.
 
     ``len(trajectory)`` is T, ``trajectory[i]`` the `State` at node i, ``trajectory[a:b:c]`` the trajectory of these
@@ -304,8 +303,8 @@ class Trajectory:
         trace: object = None,
         plane: str | None = None,
     ) -> Figure:
-        """A picture of ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md, one panel
-        a quantity and unit, and "path" and "mechanism". Without arguments energy and drift.
+        """A picture of ``what``: "energy", "reactions", "mechanism", "coupler", ..., all in docs/pictures.md, one panel
+        a quantity and unit; else of energy and drift. `varint.plot` draws the same panels on axes of yours.
 
         Returns a matplotlib Figure. It is written where ``path`` is given, by its suffix: .png, .pdf or .svg.
 
@@ -314,35 +313,17 @@ class Trajectory:
         of : names of bodies, joints and forces, optional
             What curves are drawn of; else the first eight of a panel.
         times : times, s, optional
-            Of the poses of "mechanism", the last one darkest; else six over the run.
+            Of the poses of "mechanism"; else six over the run. Of that of "coupler" and "snapshot"; else the end.
         trace : name of a body or joint, or (body, point), or a list of these, optional
-            Points whose ways "path" and "mechanism" show; ``point`` (3,), m, world, reference configuration.
+            Points whose ways all but curves show; ``point`` (3,), m, world, reference configuration.
         plane : {"xy", "xz", "yz", "yx", "zx", "zy", "isometric"}, optional
-            What "path" and "mechanism" look at; else the plane in which the joints move.
+            What these are seen in; else the plane in which the joints move.
 
         Raises ArgumentError for what there is none of, with the nearest; FileError.
         """
-        from varint.viz.panels import plot
+        from varint.viz.plots import plot
 
         return plot(self, what, path, of=of, times=times, trace=trace, plane=plane)
-
-    def animate(
-        self,
-        path: str | Path,
-        *,
-        fps: float = 25.0,
-        speed: float = 1.0,
-        trace: object = None,
-        plane: str | None = None,
-    ) -> Movie:
-        """Write a moving picture of the mechanism, .gif, or .mp4 by the program ffmpeg; a notebook plays the result.
-
-        ``fps``: frames a second, up to 50, of poses between the nodes as of `at`; ``speed``: of the picture over that
-        of the run; ``trace``, ``plane``: as of `plot`. Raises ArgumentError, also for more than 3000 frames; FileError.
-        """
-        from varint.viz.animation import animate
-
-        return animate(self, path, fps=fps, speed=speed, trace=trace, plane=plane)
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:

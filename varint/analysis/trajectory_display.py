@@ -30,7 +30,9 @@ def is_part(trajectory: "Trajectory") -> bool:
 
 
 def in_html(trajectory: "Trajectory") -> str:
-    """Its table in a notebook."""
+    """Its table in a notebook, and where it ends."""
+    from varint.viz.thumbnail import thumbnail
+
     mechanism, settings = trajectory.mechanism, trajectory.settings
     tolerances = [f"{name} {settings[name]:g}" for name in ("tol", "rtol", "atol") if settings.get(name)]
     rows = [
@@ -47,7 +49,8 @@ def in_html(trajectory: "Trajectory") -> str:
         ("evaluations", getattr(trajectory, "evaluations", 0)),
         ("stepping took", f"{trajectory.wall_time:.3g} s"),
     ]
-    return html_table(("", ""), [row for row in rows if row[1]], text(trajectory))
+    picture = thumbnail(mechanism, trajectory.position[-1], trajectory.quat_wxyz[-1])
+    return html_table(("", ""), [row for row in rows if row[1]], text(trajectory)) + picture
 
 
 def _recorded(trajectory: "Trajectory") -> str:

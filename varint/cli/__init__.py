@@ -5,20 +5,36 @@ A subcommand returns a `Report`. Here it is shown, or written as JSON, and error
 
 import argparse
 import contextlib
+import importlib
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from varint.cli import analyse, compare, convert, ensemble, info, plot, run
 from varint.cli.common import stdout_console
 from varint.cli.facts import Report, json_line
-from varint.cli.parser import Parser, UsageError, parse
+from varint.cli.parser import Parser, UsageError, first_word, parse
 from varint.errors import ConvergenceError, EnsembleError, FileError, VarintError
 from varint.model.checks import OF_USERS
 
 DONE, FAILED, NOT_CONVERGED, INTERRUPTED = 0, 2, 3, 130
+COMMANDS = (  # each a module
+    "run",
+    "info",
+    "plot",
+    "view",
+    "film",
+    "compare",
+    "ensemble",
+    "analyse",
+    "convert",
+    "examples",
+    "compile",
+    "doctor",
+    "completion",
+)
+PRINTING = ("info", "doctor", "completion")  # all that they do is to print
 OPTIONS = {"resume=True": "--resume", "overwrite=True": "--force"}  # what messages say in Python, and here
 
 
@@ -39,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: list[str]) -> int:
-    parser, commands = _parser()
+    parser, commands = _parser(argv)
     try:
         args = parse(parser, commands, argv)
     except UsageError as wrong:
@@ -120,26 +136,29 @@ def _let_go(stream: TextIO) -> None:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def _parser() -> tuple[Parser, dict[str, Parser]]:
+def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
+    """The parser, and those of the subcommands: of the one that ``argv`` names, or of all."""
     parser = Parser(prog="varint", description="Simulate mechanisms of rigid bodies and joints.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     parser.add_argument("--traceback", action="store_true", help="show where in the code an error was raised")
     parser.set_defaults(quiet=False)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for command in (run, info, plot, compare, ensemble, analyse, convert):
-        command.add_parser(commands)
+    named = first_word(argv)
+    wanted = [named] if named in COMMANDS else [] if "--version" in argv else COMMANDS  # others may take long to import
+    for command in wanted:
+        importlib.import_module(f"varint.cli.{command}").add_parser(commands)
     for name, own in commands.choices.items():
         # no default, which would undo what stands before the command
         own.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help="the same")
         own.add_argument("--json", action="store_true", help="print one JSON object, and nothing else on stdout")
-        if name != "info":
+        if name not in PRINTING:
             own.add_argument("--quiet", action="store_true", help="print nothing but errors, and what --json asks for")
     return parser, commands.choices
 
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from varint import __version__
+        from varint.cli.doctor import version
 
-        _write(f"varint {__version__}", sys.stdout)
+        _write(version(), sys.stdout)
         parser.exit()

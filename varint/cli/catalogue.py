@@ -1,7 +1,9 @@
 """What the docstrings of the catalogue say of its mechanisms and their parameters."""
 
+import ast
 import inspect
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from varint import mechanisms
@@ -32,6 +34,12 @@ class Entry(NamedTuple):
     text: str
     zero: str
     parameters: list[Parameter]
+
+
+def first_line(name: str) -> str:
+    """What the mechanism ``name`` is; its file is read, not imported."""
+    text = (Path(mechanisms.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
+    return _plain(ast.get_docstring(ast.parse(text))).partition("\n")[0]
 
 
 def entry(name: str) -> Entry:

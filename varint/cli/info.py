@@ -1,13 +1,17 @@
 """``varint info``: the catalogue, a mechanism, or a recorded run."""
 
 from argparse import Namespace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from varint import mechanisms
 from varint.cli.common import RUN_FILES, Commands, add_mechanism
 from varint.cli.facts import LISTED, Column, Data, Fact, Facts, Listing, Part, Report
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from varint.mechanism import Mechanism
     from varint.model.state import State
 
@@ -42,21 +46,28 @@ def execute(args: Namespace) -> Report:
         what = f"'{args.mechanism}' is a run" if of_run else "none is named"
         raise ArgumentError(f"parameters are for mechanisms of the catalogue, {what}: leave out -p")
     if args.mechanism is None:
-        return _catalogue()
+        return Report([Catalogue()])
     if of_run:
         return _run(args.mechanism)
     return _mechanism(find_mechanism(args.mechanism, args.param), args.mechanism)
 
 
-def _catalogue() -> Report:
-    from varint import mechanisms
-    from varint.cli.catalogue import entry
+@dataclass(frozen=True)
+class Catalogue:
+    """All mechanisms: in the object with their parameters, which takes their import; in the table with a line."""
 
-    entries = [entry(name) for name in (*mechanisms.NAMES, *mechanisms.SCENES)]
-    columns = (Column("name", "name"), Column("what", "what it is"))
-    shown = Listing("mechanisms", columns, [(each.name, each.what) for each in entries])
-    whole = [each._asdict() | {"parameters": [one._asdict() for one in each.parameters]} for each in entries]
-    return Report([shown, Data({"mechanisms": whole})])
+    def data(self) -> dict[str, Any]:
+        from varint.cli.catalogue import entry
+
+        entries = [entry(name) for name in (*mechanisms.NAMES, *mechanisms.SCENES)]
+        whole = [each._asdict() | {"parameters": [one._asdict() for one in each.parameters]} for each in entries]
+        return {"mechanisms": whole}
+
+    def show(self, console: "Console") -> None:
+        from varint.cli.catalogue import first_line
+
+        rows = [(name, first_line(name)) for name in (*mechanisms.NAMES, *mechanisms.SCENES)]
+        Listing("mechanisms", (Column("name", "name"), Column("what", "what it is")), rows).show(console)
 
 
 def _run(path: str) -> Report:

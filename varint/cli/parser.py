@@ -25,9 +25,14 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(self.format_usage(), message)
 
 
+def first_word(argv: Sequence[str]) -> str | None:
+    """That is no option: the name of a command."""
+    return next((word for word in argv if not word.startswith("-")), None)
+
+
 def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> argparse.Namespace:
     """The arguments ``argv`` of one of the ``commands``. Raises UsageError."""
-    first = next((word for word in argv if not word.startswith("-")), None)
+    first = first_word(argv)
     if first is not None and first not in commands:
         parser.error(f"no command '{first}'{suggestion(first, commands)}: there are {', '.join(commands)}")
     args, unknown = parser.parse_known_args(argv)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands, numbers
+from varint.cli.shown import points_of
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -17,7 +18,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("run", metavar="RUN.h5", type=Path)
     parser.add_argument(
         "what", nargs="*", metavar="WHAT",
-        help="coordinates, rates, reactions, force, power, energy, path, mechanism ...; default: energy and drift",
+        help="energy, momentum, drift, coordinates, reactions, force, power, phase, coupler, snapshot, mechanism, path"
+        " ...; default: energy_error and drift",
     )  # fmt: skip
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path,
@@ -28,11 +30,15 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument(
         "--trace", action="append", metavar="POINT",
-        help="point whose way mechanism and path show: name of a body or joint, or BODY:x,y,z in the reference"
+        help="point whose way mechanism, coupler and path show: name of a body or joint, or BODY:x,y,z in the reference"
         " configuration, m; as often as needed",
     )  # fmt: skip
-    parser.add_argument("--times", metavar="T1,T2,...", help="of the poses of mechanism, s; default: six over the run")
-    parser.add_argument("--plane", metavar="PLANE", help="of mechanism and path: xy, xz, yz, yx, zx, zy or isometric")
+    parser.add_argument(
+        "--times", metavar="T1,T2,...", help="of the poses, s; default: of mechanism six over the run, else its end"
+    )
+    parser.add_argument(
+        "--plane", metavar="PLANE", help="of what is drawn of the mechanism: xy, xz, yz, yx, zx, zy or isometric"
+    )
     parser.add_argument("--speed", type=float, metavar="X", help="of a moving picture over that of the run, default 1")
     parser.add_argument("--fps", type=float, metavar="N", help="frames a second of a moving picture, default 25")
     parser.add_argument("--force", action="store_true", help="replace the picture if it exists")
@@ -47,8 +53,8 @@ def execute(args: Namespace) -> "Report":
     from varint.errors import FileError
     from varint.viz.animation import MOVING, animate, movie_writer
     from varint.viz.figure import SUFFIXES
-    from varint.viz.panels import check_drawn, plot
-    from varint.viz.plots import plot_run
+    from varint.viz.panels import check_drawn
+    from varint.viz.plots import plot, plot_run
 
     check_drawn(args.what)
     picture = check_picture(args.output or args.run.with_suffix(".png"), args.run, (*SUFFIXES, *MOVING))
@@ -88,18 +94,10 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
         choice(args.plane, PLANES, "--plane", ArgumentError)
     given = {
         "times": None if args.times is None else numbers(args.times, "--times takes numbers, s, as in 0,0.1,0.2"),
-        "trace": None if args.trace is None else list(map(_point, args.trace)),
+        "trace": points_of(args.trace),
         "plane": args.plane,
     }
     if not moving:
         check_used(args.what, **given)
     given |= {"speed": args.speed, "fps": args.fps}
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _point(text: str) -> "str | tuple[str, list[float]]":
-    """A name, or a body and a point of it; raises ArgumentError."""
-    name, _, point = text.rpartition(":")
-    if not name or "," not in point:
-        return text
-    return name, numbers(point, "a point of --trace is written BODY:x,y,z, in m")

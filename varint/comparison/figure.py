@@ -1,8 +1,8 @@
-"""The figure of a comparison, drawn without a display: over time above, over step and wall time below."""
+"""The figure of a comparison, drawn without a display: over time, then over step and wall time."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,16 +12,17 @@ from matplotlib.lines import Line2D
 
 from varint.comparison.result import Comparison
 from varint.comparison.series import Series
+from varint.viz.curves import BINS, envelope, plain_axes, printed, typical
 from varint.viz.figure import Picture
-from varint.viz.plots import BINS, FLOOR, envelope
-from varint.viz.style import FAINT, INK
+from varint.viz.style import COLOURS, FAINT, INK, LINES, SMALL, TINY, TITLE
 
-COLOURS = ("#1f5f99", "#c4571b", "#3c8a5a", "#8a4fa0", "#a88a1d", "#4aa3b5", "#b03a5b", "#6b6b6b")
 STYLES = {"position": "-", "orientation": "--", "velocity": "-.", "angular_velocity": ":"}
 UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
 PALEST = 0.65  # part of white in the colour of the coarsest run
+FLOOR = 1e-18  # m; a logarithmic axis has no zero
 MOVED = 1e-9  # m; where no body moves as far, orientations are drawn in place of positions
-LINE = 0.055  # of the height of a panel
+LINE = 0.1  # of the height of a panel
+SIZE, FOOT = (6.6, 8.4), 130  # in, letters
 REFERENCE: dict[str, Any] = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (1, 1))}
 
 
@@ -32,15 +33,15 @@ def draw(comparison: Comparison, facts: dict[str, str]) -> Figure:
     kind, unit = ("position", "m") if way > MOVED else ("orientation", "rad")
     colours = {each: COLOURS[k % len(COLOURS)] for k, each in enumerate(series)}
 
-    figure = Picture(figsize=(11.0, 7.2), layout="constrained")
-    above, (step, cost, key) = figure.subplots(2, 3)
+    figure = Picture(figsize=SIZE, layout="constrained")
+    *above, step, cost, key = figure.subplots(3, 2).flat
     _over_time(above, comparison, kind, unit, colours)
     by_step = [each for each in series if each.parameter == "dt"]
     for each in by_step:
         for name, style in STYLES.items() if len(by_step) == 1 else [(kind, "-")]:
             _points(step, each.values, each, name, colours[each], style)
     for each in series:
-        _points(cost, each.wall_time, each, kind, colours[each])
+        _points(cost, each.wall_time, each, kind, colours[each], _style(comparison, each))
     error = f"Largest error of {kind} ({unit})"
     step.set(xlabel="Step (s)", ylabel="Largest error" if len(by_step) == 1 else error, xscale="log", yscale="log")
     step.xaxis.minorticks_off()
@@ -53,15 +54,13 @@ def draw(comparison: Comparison, facts: dict[str, str]) -> Figure:
     floor = max(getattr(comparison.reference_error, kind), FLOOR)
     cost.axhline(floor, **REFERENCE)
     for axes, letter in zip((*above, step, cost), "abcde", strict=True):
-        axes.grid(color="#e4e4e4", linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(labelsize=8)
-        axes.set_title(letter, loc="left", fontsize=11, fontweight="bold", color=INK)
+        plain_axes(axes)
+        printed(axes)
+        axes.set_title(letter, loc="left", fontsize=TITLE, fontweight="bold", color=INK)
     _key(key, comparison, kind, colours)
-    figure.suptitle(comparison.mechanism.name, fontsize=13, fontweight="bold", color=INK).set_parse_math(False)
-    text = "\n".join(textwrap.fill(f"{name}: {what}", 200) for name, what in facts.items())
-    figure.supxlabel(text, fontsize=7.5, color=FAINT, x=0.01, ha="left").set_parse_math(False)
+    figure.suptitle(comparison.mechanism.name, fontsize=TITLE, fontweight="bold", color=INK).set_parse_math(False)
+    text = "\n".join(textwrap.fill(f"{name}: {what}", FOOT) for name, what in facts.items())
+    figure.supxlabel(text, fontsize=TINY, color=FAINT, x=0.01, ha="left").set_parse_math(False)
     return figure
 
 
@@ -76,9 +75,10 @@ def _over_time(
             look = {"color": _paled(colour, k, len(series.values)), "linewidth": 1.1, "linestyle": style}
             _curve(difference, comparison.t, getattr(series.difference, kind)[k], look)
             _curve(energy, comparison.t, np.maximum.accumulate(np.abs(series.energy[k])), look)
-            _curve(drift, comparison.t, series.drift[k], look)
+            times, _, largest = typical(comparison.t, series.drift[k])
+            _curve(drift, times, largest, look)
     _curve(difference, comparison.t, getattr(comparison.reference_difference, kind), REFERENCE)
-    labels = f"Difference of {kind} ({unit})", "Energy error, largest so far (J)", "Joint drift (m)"
+    labels = f"Difference of {kind} ({unit})", "Energy error, largest so far (J)", "Joint drift, largest (m)"
     for axes, label in zip(panels, labels, strict=True):
         axes.set(xlabel="Time (s)", ylabel=label, yscale="log", xlim=(0.0, comparison.t[-1]))
 
@@ -88,8 +88,8 @@ def _drawn_over_time(comparison: Comparison) -> list[Series]:
     return [series for series in shown if series]
 
 
-def _style(comparison: Comparison, series: Series) -> Literal["-", "--"]:
-    return "--" if series is comparison.unstabilised else "-"
+def _style(comparison: Comparison, series: Series) -> Any:
+    return LINES[comparison.series.index(series) % len(LINES)]
 
 
 def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: Mapping[str, Any]) -> None:
@@ -99,7 +99,7 @@ def _curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: Mapping[str, Any
     axes.plot(t, np.where(values > FLOOR, values, np.nan), **look)
 
 
-def _points(axes: Axes, x: np.ndarray, series: Series, name: str, colour: str, style: str = "-") -> None:
+def _points(axes: Axes, x: np.ndarray, series: Series, name: str, colour: str, style: Any = "-") -> None:
     """Largest errors over ``x`` (K,); hollow where they are not fitted."""
     error, fitted = getattr(series.error, name), getattr(series.fitted, name)
     look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4.5}
@@ -118,7 +118,7 @@ def _labels(axes: Axes, series: Series) -> None:
             height = max(np.log(error), height + LINE * (top - bottom))
             text = f"{name.replace('_', ' ')} ({UNITS[name]}){_order(series, name)}"
             place: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
-            axes.annotate(text, (series.values[0], np.exp(height)), (7, 0), fontsize=7.5, **place)
+            axes.annotate(text, (series.values[0], np.exp(height)), (7, 0), fontsize=SMALL, **place)
 
 
 def _order(series: Series, name: str) -> str:
@@ -145,6 +145,6 @@ def _key(axes: Axes, comparison: Comparison, kind: str, colours: Mapping[Series,
     if not all(getattr(each.fitted, kind).all() for each in comparison.series):
         lines.append(Line2D([], [], color=FAINT, linestyle="", marker="o", mfc="white", label="not fitted"))
     axes.legend(
-        handles=lines, loc="upper left", frameon=False, fontsize=8.5, title="a to c: pale to dark, coarse to fine",
-        title_fontsize=8.5, alignment="left", labelspacing=0.8,
+        handles=lines, loc="upper left", frameon=False, fontsize=SMALL, title="a to c: pale to dark, coarse to fine",
+        title_fontsize=SMALL, alignment="left", labelspacing=0.8,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
+import scipy  # whose parts are imported where they are used
 
 from varint.compile.joints import JointFrame
 from varint.compile.roles import Roles
@@ -116,7 +116,7 @@ def loaded(structure: Structure, roles: Roles, slot: np.ndarray) -> np.ndarray:
     for own in roles.sums[: len(roles.sums) - len(roles.constraints)]:
         found[slot[[end for m in own for end in roles.ends[m]]]] = True
     for _, element in roles.loads:
-        found[slot[structure.body_index[element.body]]] = True
+        found[slot[[structure.body_index[body] for body in element.bodies]]] = True
     return found[:-1]
 
 
@@ -169,51 +169,58 @@ def limit_arrays(roles: Roles, places: Sequence[int]) -> dict:
 
 
 def load_arrays(structure: Structure, roles: Roles, places: Sequence[int], slot: np.ndarray) -> dict:
-    """Loads on single bodies."""
+    """Loads on single bodies; friction between two is one on each."""
     number = {id(element): f for f, (_, element) in enumerate(roles.laws)}
     columns: dict[str, list] = {name: [] for name in LOAD_SHAPES}
-    for e, element in roles.loads:
-        body = structure.body(element.body)
-        B = rotation_matrix(body.quat_wxyz)
-        axes = B.T if element.kind == "follower" else np.eye(3)
-        point = body.position if element.point is None else element.point
+    for (e, element), own in zip(roles.loads, roles.load_rows, strict=True):
         f = -1 if element.pressed_by is None else number[id(element.pressed_by)]
-        given = {
-            "kind": LOAD_NAMES.index(element.kind),
-            "body": slot[structure.body_index[element.body]],
-            "element": e,
-            "force": axes @ element.force,
-            "torque": axes @ element.torque,
-            "point": B.T @ (point - body.position),
-            "normal": element.normal,
-            "linear": element.linear,
-            "angular": element.angular,
-            "power": element.power,
-            "friction": element.friction,
-            "smoothing": element.smoothing,
-            "creep": element.creep,
-            "radius": element.radius,
-            "pressing": f,
-            "pressed": -1 if f < 0 else places[roles.sums[roles.law_sum[f]][0]],
-        }
-        for name, value in given.items():
-            columns[name].append(value)
+        count, ends = len(columns["kind"]), [(element.body, element.point, element.radius)]
+        if element.other is not None:
+            ends.append((element.other, element.other_point, element.other_radius))
+        for name, place, radius in ends:
+            body = structure.body(name)
+            B = rotation_matrix(body.quat_wxyz)
+            axes = B.T if element.kind == "follower" else np.eye(3)
+            point = body.position if place is None else place
+            given = {
+                "kind": LOAD_NAMES.index(element.kind),
+                "body": slot[structure.body_index[name]],
+                "element": e,
+                "force": axes @ element.force,
+                "torque": axes @ element.torque,
+                "point": B.T @ (point - body.position),
+                "linear": element.linear,
+                "angular": element.angular,
+                "power": element.power,
+                "friction": element.friction,
+                "smoothing": element.smoothing,
+                "creep": element.creep,
+                "radius": 0.0 if own else radius,
+                "share": radius / (element.radius + element.other_radius) if own else 0.0,
+                "pressing": f,
+                "pressed": -1 if f < 0 else places[roles.sums[roles.law_sum[f]][0]],
+                "other": 2 * count + 1 - len(columns["kind"]) if own else -1,
+                "row": [places[m] for m in own] or [-1, -1],
+            }
+            for key, value in given.items():
+                columns[key].append(value)
+    count = len(columns["kind"])
     return {
-        name: np.reshape(columns[name], (len(roles.loads), *shape)).astype(dtype)
-        for name, (shape, dtype) in LOAD_SHAPES.items()
+        name: np.reshape(columns[name], (count, *shape)).astype(dtype) for name, (shape, dtype) in LOAD_SHAPES.items()
     }
 
 
 LOAD_SHAPES: dict = {
-    **dict.fromkeys(("kind", "body", "element", "power", "pressing", "pressed"), ((), np.int64)),
-    **dict.fromkeys(("force", "torque", "point", "normal"), ((3,), float)),
-    **dict.fromkeys(("linear", "angular", "friction", "smoothing", "creep", "radius"), ((), float)),
+    **dict.fromkeys(("kind", "body", "element", "power", "pressing", "pressed", "other"), ((), np.int64)),
+    **dict.fromkeys(("force", "torque", "point"), ((3,), float)),
+    **dict.fromkeys(("linear", "angular", "friction", "smoothing", "creep", "radius", "share"), ((), float)),
+    "row": ((2,), np.int64),
 }
 
 
 def _pieces(values: np.ndarray, efforts: np.ndarray) -> np.ndarray:
     """Pieces of a tabulated law: monotone cubics between the points, straight on at both ends."""
-    spline = PchipInterpolator(values, efforts)
+    spline = scipy.interpolate.PchipInterpolator(values, efforts)
     potential = -spline.antiderivative()(values)
     ends = [(values[k], efforts[k], spline.derivative()(values[k]), 0.0, 0.0, potential[k]) for k in (0, -1)]
     inner = np.column_stack([values[:-1], spline.c[::-1].T, potential[:-1]])

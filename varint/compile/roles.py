@@ -13,6 +13,8 @@ from varint.model.body import WORLD
 from varint.model.forces.base import BodyLoad, Constraint, Effort
 from varint.model.structure import Structure
 
+FRICTION_ROWS = 2  # of two bodies that slide on each other: along the surface
+
 
 @dataclass(frozen=True, eq=False)
 class Roles:
@@ -32,6 +34,8 @@ class Roles:
         Sum of each law.
     ends : list of (int, int)
         Numbers of the two bodies of each measure, in the order of the description; -1 for the world.
+    load_rows : list of list of int
+        Measures in no sum that stand for the rows of each load: those of friction between two bodies.
     with_row : list of int
         Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of limits.
     following : set of int
@@ -45,6 +49,7 @@ class Roles:
     law_sum: list[int]
     constraints: list[tuple[int, Constraint]]
     loads: list[tuple[int, BodyLoad]]
+    load_rows: list[list[int]]
     ends: list[tuple[int, int]]
     with_row: list[int]
     following: set[int]
@@ -65,6 +70,12 @@ def find_roles(structure: Structure) -> Roles:
         own = group[0][1].measures
         sums.append(list(range(len(measures), len(measures) + len(own))))
         measures.extend(own)
+    loads = [(e, element) for e, element in numbered if isinstance(element, BodyLoad)]
+    load_rows: list[list[int]] = []
+    for _, element in loads:
+        pressing = [] if element.other is None or element.pressed_by is None else element.pressed_by.measures
+        load_rows.append([len(measures) + k for k in range(FRICTION_ROWS * len(pressing))])
+        measures.extend(FRICTION_ROWS * [*pressing])
     number = {**structure.body_index, WORLD: -1}
     ends = [(number[measure.body_a], number[measure.body_b]) for measure in measures]
     needed = {m for own in sums if len(own) > 1 for m in own}
@@ -79,7 +90,8 @@ def find_roles(structure: Structure) -> Roles:
         laws=[item for group in groups.values() for item in group],
         law_sum=[s for s, group in enumerate(groups.values()) for _ in group],
         constraints=constraints,
-        loads=[(e, element) for e, element in numbered if isinstance(element, BodyLoad)],
+        loads=loads,
+        load_rows=load_rows,
         ends=ends,
         with_row=[m for m, pair in enumerate(ends) if -1 not in pair or m in needed],
         following={m for own in sums for m in own[1:]},

@@ -48,6 +48,8 @@ class StateGradient(NamedTuple):
 class Gradient(Shown):
     """The value of an objective, and its derivatives by name: ``g["coupler.mass"]``.
 
+    Attributes
+    ----------
     value : float, or (m,) where the objective gives m numbers
     by : dict of name to float, array, or `StateGradient` for "start"; with a first axis of m for m numbers
     states : list of State

@@ -35,6 +35,24 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a process writes the run file at ``path``; False where that cannot be told."""
+    try:
+        handle = os.open(path.with_name(path.name + SUFFIX), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
 def _acquired(beside: Path, path: Path) -> int:
     while True:
         try:

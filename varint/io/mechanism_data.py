@@ -16,7 +16,10 @@ from varint.model.forces import FORCES
 from varint.model.forces.base import Force
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
+from varint.model.solid import Solid
 
+SOLIDS = "solids"  # of a body
+AS_IT_IS = {"position": [0.0, 0.0, 0.0], "quat_wxyz": [1.0, 0.0, 0.0, 0.0]}  # defaults of a solid
 SCHEMA = "$schema"  # for editors, of no meaning here
 KINDS: dict[str, tuple[str, Mapping[str, Any] | None]] = {
     "bodies": ("body", None),
@@ -25,12 +28,15 @@ KINDS: dict[str, tuple[str, Mapping[str, Any] | None]] = {
 }
 
 
-def to_data(mechanism: Mechanism) -> dict:
-    """The mechanism as JSON-ready data; `from_data` gives it back to the same bits."""
+def to_data(mechanism: Mechanism, solids: bool = True) -> dict:
+    """The mechanism as JSON-ready data; `from_data` gives it back to the same bits.
+
+    ``solids``: whether with those of the bodies, on which no motion depends.
+    """
     return {
         "name": mechanism.name,
         "gravity": mechanism.gravity.tolist(),
-        "bodies": [_fields(body) for body in mechanism.bodies],
+        "bodies": [_body(body, solids) for body in mechanism.bodies],
         "joints": [{"type": type(joint).__name__} | _fields(joint) for joint in mechanism.joints],
         "forces": [{"type": type(force).__name__} | _fields(force) for force in mechanism.forces],
         "start": {
@@ -104,7 +110,15 @@ def _element(entry: object, which: str, place: str) -> Body | Joint | Force:
     return made(kind, {key: value for key, value in entry.items() if key != "type"}, label)
 
 
-def _fields(item: Body | Joint | Force) -> dict:
+def _body(body: Body, solids: bool) -> dict:
+    """Fields of a body, and those of its solids that are not at their defaults."""
+    found = _fields(body)
+    of_solids = [_fields(solid) for solid in found.pop(SOLIDS)]
+    listed = [{name: v for name, v in fields.items() if v and v != AS_IT_IS.get(name)} for fields in of_solids]
+    return found | ({SOLIDS: listed} if listed and solids else {})
+
+
+def _fields(item: Body | Joint | Force | Solid) -> dict:
     """The values of the fields; not those that are infinite, which no file can hold: they are defaults."""
     values = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
     for name, value in values.items():

@@ -50,7 +50,7 @@ class Source:
         self.folder = path.resolve().parent
         self.allowed = [self.folder, *(folder.resolve() for folder in packages)]
         self.assets: dict[str, bytes] = {}
-        self.files: dict[str, str] = {}
+        self.files: dict[str, Path] = {}
         self.missing: set[str] = set()
         self.named: dict[tuple[str, str], Element] = {}  # by group and name
         self.left_out: dict[str, list[Element]] = {}
@@ -141,7 +141,7 @@ class Source:
         if sum(map(len, self.assets.values())) + len(content) > MOST_BYTES:
             raise element.error(f"meshes of more than {MOST_BYTES // 1_000_000} MB are not read")
         own = f"mesh{len(self.assets)}{path.suffix.lower()}"
-        self.assets[own], self.files[name] = content, str(path)
+        self.assets[own], self.files[name] = content, path
         element.attributes["file"] = own
 
     # ------------------------------------------------------------------------------------------------- the text

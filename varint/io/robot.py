@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -51,12 +52,12 @@ def turned_by(axis: np.ndarray, angle: float) -> Pose:
 
 
 class Shape(NamedTuple):
-    """See `ImportedShape`; ``pose`` in the link."""
+    """See `ImportedShape`; ``mesh`` is a path where the file was found, ``pose`` in the link."""
 
     role: str
     kind: str
     sizes: tuple[float, ...]
-    mesh: str
+    mesh: Path | str
     pose: Pose
 
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from varint.display import names_text
@@ -155,6 +154,8 @@ def _against_gravity(robot: Robot, parts: Mapping[str, Part], notes: ImportNotes
 
 def _in_loops(ends: Mapping[str, tuple[str, str]]) -> set[str]:
     """Of the ties with these ends those in a loop."""
+    import networkx as nx  # slow to import
+
     graph = nx.Graph(pair for pair in ends.values() if pair[0] != pair[1])
     bridges = {frozenset(pair) for pair in nx.bridges(graph)}
     counts = Counter(frozenset(pair) for pair in ends.values())

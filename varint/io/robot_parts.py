@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -185,5 +186,7 @@ def shapes_of(part: Part, body: Body | None) -> list[ImportedShape]:
                 axes = part.links[0].pose.R
                 R, p = axes.T @ R, axes.T @ (p - body.position)
             name = body.name if body is not None else WORLD
-            found.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, shape.mesh, p, quat_from_matrix(R)))
+            mesh = shape.mesh
+            place = p, quat_from_matrix(R), isinstance(mesh, Path)
+            found.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(mesh), *place))
     return found

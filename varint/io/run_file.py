@@ -100,9 +100,12 @@ def block_checksum(rows: np.ndarray) -> int:
 
 
 def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarray]) -> str:
-    """Same run, same fingerprint. The duration may grow when a run goes on, so it does not count."""
+    """Same run, same fingerprint.
+
+    The duration may grow when a run goes on, and no motion depends on the solids of bodies: neither counts.
+    """
     kept = {key: value for key, value in settings.items() if key not in MAY_GROW}
-    digest = hashlib.sha256(json.dumps([to_data(mechanism), kept]).encode())
+    digest = hashlib.sha256(json.dumps([to_data(mechanism, solids=False), kept]).encode())
     for array in inputs:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

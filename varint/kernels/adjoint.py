@@ -17,6 +17,7 @@ from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import curvature_factor
 from varint.kernels.ldu import solve_newton
 from varint.kernels.limits import limit_gap, set_closed
+from varint.kernels.loads import body_of
 from varint.kernels.measures import add_by_numbers, rate_of
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import has_efforts
@@ -291,8 +292,11 @@ def _efforts_back(plan, ws, tangent, half_step, side, law_state, out):
         i = plan.loads.body[n]
         _pull(out[i], work.tangent[i], half_step, side, work.column)
         for k in range(6):
-            add_scaled6(tangent.middle[i], work.column[k], work.wrench_by_pose[n, k])
-            add_scaled6(tangent.velocity[i], work.column[k], work.wrench_by_velocity[n, k])
+            for s in range(2):
+                b = body_of(plan, n, s)
+                if b < out.shape[0]:
+                    add_scaled6(tangent.middle[b], work.column[k], work.wrench_by_pose[n, s, k])
+                    add_scaled6(tangent.velocity[b], work.column[k], work.wrench_by_velocity[n, s, k])
         _lean_back(vector(work.wrench[n, 3:]), out[i], half_step, side, tangent.lean[i])
 
 

@@ -11,7 +11,7 @@ from varint.algebra.vectors import add, continued, cross, dot, scale, sub, vecto
 from varint.kernels.by_products import keep_products
 from varint.kernels.dense import dot6
 from varint.kernels.laws import TAKES_INPUT, law_effort
-from varint.kernels.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, wrench_of
+from varint.kernels.loads import FOLLOWER, PUSH, SLIDING, evaluate_loads, pressed_side, wrench_of
 from varint.kernels.measures import add_by_numbers, measure_at
 from varint.kernels.newton import has_efforts
 from varint.kernels.operator import first_row, pair_of
@@ -118,8 +118,6 @@ def _add_efforts(plan, ws, work, k, h, body, by):
     efforts, laws, loads, half_step = ws.efforts, plan.laws, plan.loads, 0.5 * h
     for i in range(body.shape[0]):
         _push_gradient(plan, ws, work, i, half_step, body[i], by.push[k, i])
-    for f in range(laws.kind.size):
-        work.pressing[f] = 0.0
     for n in range(loads.kind.size):
         i, kind = loads.body[n], loads.kind[n]
         for a in range(3):
@@ -127,10 +125,11 @@ def _add_efforts(plan, ws, work, k, h, body, by):
                 by.rotation[k, n, a, b] = efforts.rotation[i, a, b]
         gradient = by.push[k, i]
         by.h[k] += dot6(gradient, efforts.wrench[n]) / h
-        wrench_of(plan, n, efforts.rotation[i], ws.velocity[i], 1.0, efforts.column)
         if kind == SLIDING:
-            work.pressing[loads.pressing[n]] += dot6(gradient, efforts.column)
+            for a in range(3):
+                by.normal[k, n, a] = efforts.gradient[loads.pressed[n], pressed_side(plan, n), a]
         elif kind == PUSH or kind == FOLLOWER:
+            wrench_of(plan, efforts, n, efforts.rotation, ws.velocity, 1.0, efforts.column)
             by.input[k, loads.element[n]] += dot6(gradient, efforts.column)
     for s in range(laws.sum_law.size - 1):
         along, first, last = 0.0, laws.sum_first[s], laws.sum_first[s + 1]
@@ -146,11 +145,9 @@ def _add_efforts(plan, ws, work, k, h, body, by):
             if a >= 0:
                 dual = by.state[k, a]
                 flow = 0.5 * efforts.flow[a]  # by the size of the step: the state in its middle, and at its end
-                by.h[k] += flow * (
-                    (along + work.pressing[f]) * efforts.by_state[a, 0] + dual * (1.0 + efforts.by_state[a, 1])
-                )
+                by.h[k] += flow * (along * efforts.by_state[a, 0] + dual * (1.0 + efforts.by_state[a, 1]))
             if TAKES_INPUT[laws.kind[f]]:
-                by.input[k, laws.element[f]] += _by_input(plan, ws, f, s, half_step, along + work.pressing[f], dual)
+                by.input[k, laws.element[f]] += _by_input(plan, ws, f, s, half_step, along, dual)
 
 
 @njit
@@ -200,6 +197,7 @@ def acting(plan, ws, tape, stages, by, total):
         for a in range(work.state.size):
             work.state[a] = tape.state[k, a]
         for s in range(laws.sum_law.size - 1):
+            work.value[laws.sum_first[s]] = by.value[k, s]  # where it presses a load on, the distance
             for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
                 effort = law_effort(plan, work, f, by.value[k, s], by.rate[k, s], 0.5 * tape.h[k])[0]
                 work.effort[laws.element[f]] = effort
@@ -208,6 +206,8 @@ def acting(plan, ws, tape, stages, by, total):
                     total += by.state[k, laws.state[f]] * tape.h[k] * work.flow[laws.state[f]]
         for n in range(loads.kind.size):
             for a in range(3):
+                if loads.kind[n] == SLIDING:
+                    work.gradient[loads.pressed[n], pressed_side(plan, n), a] = by.normal[k, n, a]
                 for b in range(3):
                     work.rotation[loads.body[n], a, b] = by.rotation[k, n, a, b]
         evaluate_loads(plan, ws, work.rotation, tape.velocity[k])

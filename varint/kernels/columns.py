@@ -350,7 +350,7 @@ def apply_wide(plan, ws, work, step, count, body, row, out_body, out_row):
             apply_sum(plan, ws, s, 0.5 * h, d, out)
         for n in range(plan.loads.kind.size):
             i = plan.loads.body[n]
-            add_load_change(plan, ws.efforts, n, d[i], 0.5 * h, out[i])
+            add_load_change(plan, ws.efforts, n, d, 0.5 * h, out[i])
         add_column(out, c, out_body)
 
 

@@ -23,6 +23,8 @@ Such a row is one of the tree joint between the two bodies, or one of a closure 
 is the world there is no row, and upper lower^T is added to D. D takes as well the exact derivative of the loads, and
 the change of an effort's direction with each body by itself. Its change with the other body has no place in the graph
 of the LDU, and neither has that of the rate with the gradient: both are left to the exact operator (operator.py).
+
+Friction between two balls has two rows more: its changes along two directions at right angles to the normal.
 """
 
 import math
@@ -30,10 +32,10 @@ import math
 from varint._numba import indirect, njit
 from varint.algebra.quaternion import multiply
 from varint.algebra.sums import two_sum
-from varint.algebra.vectors import add, cross, dot, scale, sub, vector
+from varint.algebra.vectors import add, cross, dot, scale, square_to, sub, vector
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.laws import evaluate_laws, law_work
-from varint.kernels.loads import differentiate_loads, evaluate_loads, load_power
+from varint.kernels.loads import body_of, contact_torque, differentiate_loads, evaluate_loads, load_power
 from varint.kernels.measures import weighted_curvature
 from varint.kernels.plan import Plan, Workspace
 
@@ -131,9 +133,19 @@ def push_change(gradient, change, T, tangent_change, factor, out):
 
 @njit
 def load_change(plan, work, n, motion, velocity, out):
-    """Write the change (6,) of the wrench of load n to ``out``: by a motion and a velocity change (6,) of its body."""
+    """Write the change (6,) of the wrench of load n to ``out``: by motions and changes of velocities (nb, 6)."""
+    out[:] = 0.0
+    for s in range(2):
+        i = body_of(plan, n, s)
+        if i < plan.bodies.mass.size:
+            _add_change(work, n, s, motion[i], velocity[i], out)
+
+
+@njit
+def _add_change(work, n, s, motion, velocity, out):
+    """Add the change of the wrench of load n by a motion and a change of the velocity (6,) of its body or the other."""
     for k in range(6):
-        out[k] = dot6(work.wrench_by_pose[n, k], motion) + dot6(work.wrench_by_velocity[n, k], velocity)
+        out[k] += dot6(work.wrench_by_pose[n, s, k], motion) + dot6(work.wrench_by_velocity[n, s, k], velocity)
 
 
 @indirect(seconds=2, what="forces")
@@ -162,7 +174,7 @@ def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float)
             if plan.measures.stiffening[m]:
                 _add_curvature(plan, ws, m, curvature_factor(plan, work, s, m), half_step)
     differentiate_loads(plan, ws, work.position, work.rotation, ws.velocity)
-    _add_loads(plan, ws, half_step)
+    _add_loads(plan, ws, upper, lower, half_step)
 
 
 @njit
@@ -203,29 +215,67 @@ def _add_curvature(plan, ws, m, effort, half_step):
 
 
 @njit
-def _add_loads(plan, ws, half_step):
-    """The change of the loads by the unknowns of their bodies."""
+def _add_loads(plan, ws, upper, lower, half_step):
+    """The change of the loads by the unknowns of their bodies; that of friction between two as rows, as far as it is
+    a change of the force along the surface."""
     work = ws.efforts
-    column, unit = work.column, work.unit
+    column, unit, change = work.column, work.unit, work.change[0]
     for n in range(plan.loads.kind.size):
-        i = plan.loads.body[n]
+        i, rows = plan.loads.body[n], plan.loads.row[n, 0] >= 0
+        T = work.tangent[i]
         for k in range(6):
             unit[:] = 0.0
             unit[k] = 1.0
             column[:] = 0.0
-            add_load_change(plan, work, n, unit, half_step, column)
+            change[:] = 0.0
+            _by_unknowns(plan, work, n, 0, unit, half_step, change)
+            if rows:
+                _write_friction_rows(plan, ws, n, k, upper, lower, half_step)
+            push_change(work.wrench[n], change, T, unknown_to_tangent(unit, T, half_step), -half_step, column)
             for a in range(6):
                 ws.ldu.D[i, a, k] += column[a]
 
 
 @njit
-def add_load_change(plan, work, n, d, half_step, out):
-    """Add to ``out`` (6,) the change of the residual by load n along a change d (6,) of its body's unknowns."""
-    T = work.tangent[plan.loads.body[n]]
+def _write_friction_rows(plan, ws, n, k, upper, lower, half_step):
+    """Entry k of the body of load n in the rows of friction, see `_write_rows`; taken off ``ws.efforts.change[0]``."""
+    work, loads, i = ws.efforts, plan.loads, plan.loads.body[n]
+    change, T = work.change[0], vector(work.tangent[i])
+    directions = square_to(vector(work.gradient[loads.pressed[n], 0]))
+    for a in range(2):
+        r, along = loads.row[n, a], directions[a]
+        side = 0 if plan.measures.body[r, 0] == i else 1
+        sign = 1.0 if side == 0 else -1.0
+        growth = dot(along, vector(change))
+        torque = contact_torque(plan, work, n, work.rotation[i], along)
+        tilt = add(torque, cross(T, torque))
+        ws.jacobian[upper, r, side, k] = sign * (along[k] if k < 3 else tilt[k - 3])
+        ws.jacobian[lower, r, side, k] = -half_step * sign * growth
+        for b in range(3):
+            change[b] -= growth * along[b]
+            change[3 + b] -= growth * torque[b]
+
+
+@njit
+def _by_unknowns(plan, work, n, s, d, half_step, out):
+    """Add the change of the wrench of load n along a change d (6,) of the unknowns of its body, or of the other."""
+    T = work.tangent[body_of(plan, n, s)]
     unknown_to_motion(d, T, half_step, work.motion[0])
     unknown_to_velocity(d, T, work.motion[1])
-    load_change(plan, work, n, work.motion[0], work.motion[1], work.change[0])
-    push_change(work.wrench[n], work.change[0], T, unknown_to_tangent(d, T, half_step), -half_step, out)
+    _add_change(work, n, s, work.motion[0], work.motion[1], out)
+
+
+@njit
+def add_load_change(plan, work, n, d, half_step, out):
+    """Add to ``out`` (6,) the change of the residual of its body by load n along changes d (nb, 6) of the unknowns."""
+    i, change = plan.loads.body[n], work.change[0]
+    change[:] = 0.0
+    for s in range(2):
+        b = body_of(plan, n, s)
+        if b < plan.bodies.mass.size:
+            _by_unknowns(plan, work, n, s, d[b], half_step, change)
+    T = work.tangent[i]
+    push_change(work.wrench[n], change, T, unknown_to_tangent(d[i], T, half_step), -half_step, out)
 
 
 @njit

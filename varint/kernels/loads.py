@@ -5,9 +5,13 @@ A wrench is a force, N, world, and a torque, N m, body axes, on the body with po
     push         input times a force and a torque fixed in the world, at a point p of the body
     follower     the same fixed in the body
     resistance   -c |v|^(n - 1) v, or -c |w|^(n - 1) w; n = 1 or 2
-    sliding      of the surface of a ball about a point p, or of p, on a plane with normal n: -F s / |s|, s the velocity
-                 of what touches along the plane; F = mu N tanh(|s| / v0) or min(mu N, c |s|), N the effort of the
-                 law that presses it on
+    sliding      of the surface of a ball about a point p, or of p, on what presses it: -F s / |s|, s the velocity of
+                 what touches along the surface; F = mu N tanh(|s| / v0) or min(mu N, c |s|), N the effort of the law
+                 that presses, along the normal n
+
+What touches is at R p - a n from the centre of mass; a is the radius of the ball on a plane. Of two balls each has
+such a load, and s is their relative velocity at one point, which divides the distance of their centres as the radii
+do: a = r / (r + r') times that distance. So the two forces are opposite and have no torque together.
 """
 
 import math
@@ -22,13 +26,49 @@ PUSH, FOLLOWER, RESISTANCE, SLIDING = range(4)
 
 
 @njit
-def _sliding_velocity(plan, n, R, v):
-    """Velocity along the plane of what touches it, world, and its size."""
-    normal, turn = vector(plan.loads.normal[n]), vector(v[3:])
+def body_of(plan, n, s):
+    """Slot of the body of load n (s = 0), or of the other that its wrench depends on (1); nb for none."""
+    if s == 0:
+        return plan.loads.body[n]
+    other = plan.loads.other[n]
+    return plan.loads.body[other] if other >= 0 else plan.bodies.mass.size
+
+
+@njit
+def pressed_side(plan, n):
+    """The side of the body of a sliding load in the measure along which it is pressed."""
+    return 0 if plan.measures.body[plan.loads.pressed[n], 0] == plan.loads.body[n] else 1
+
+
+@njit
+def _normal(plan, work, n):
+    """The unit vector along which a sliding load is pressed."""
+    return vector(work.gradient[plan.loads.pressed[n], pressed_side(plan, n)])
+
+
+@njit
+def _arm(plan, work, n):
+    """How far what touches is from the point of a sliding load, against the normal, m."""
+    return plan.loads.radius[n] + plan.loads.share[n] * work.value[plan.loads.pressed[n]]
+
+
+@njit
+def _surface_velocity(plan, work, n, R, v, normal):
+    """Velocity of what touches, world."""
+    turn = vector(v[3:])
     s = add(vector(v), rotate(R, cross(turn, vector(plan.loads.point[n]))))
-    s = sub(s, scale(plan.loads.radius[n], cross(rotate(R, turn), normal)))
-    s = sub(s, scale(dot(normal, s), normal))
-    return s, math.sqrt(dot(s, s))
+    return sub(s, scale(_arm(plan, work, n), cross(rotate(R, turn), normal)))
+
+
+@njit
+def _relative_velocity(plan, work, n, rotation, velocity):
+    """Velocity of what touches over that of what it touches, world."""
+    i, other, normal = plan.loads.body[n], plan.loads.other[n], _normal(plan, work, n)
+    s = _surface_velocity(plan, work, n, rotation[i], velocity[i], normal)
+    if other >= 0:
+        j = plan.loads.body[other]
+        s = sub(s, _surface_velocity(plan, work, other, rotation[j], velocity[j], _normal(plan, work, other)))
+    return s
 
 
 @njit
@@ -47,10 +87,10 @@ def _friction(plan, n, pressure, speed):
 
 
 @njit
-def _torque(plan, n, R, force):
-    """Torque, body axes, of a ``force``, world, on what touches the plane."""
+def contact_torque(plan, work, n, R, force):
+    """Torque, body axes, of a ``force``, world, on what touches."""
     lever = cross(vector(plan.loads.point[n]), rotate_back(R, force))
-    return sub(lever, scale(plan.loads.radius[n], rotate_back(R, cross(vector(plan.loads.normal[n]), force))))
+    return sub(lever, scale(_arm(plan, work, n), rotate_back(R, cross(_normal(plan, work, n), force))))
 
 
 @njit
@@ -60,12 +100,13 @@ def _pressure(plan, work, n):
 
 
 @njit
-def wrench_of(plan, n, R, v, given, out):
-    """Write the wrench of load n to ``out`` (6,), of a body with ``R`` (3, 3) and velocity ``v`` (6,).
+def wrench_of(plan, work, n, rotation, velocity, given, out):
+    """Write the wrench of load n to ``out`` (6,), of bodies with ``rotation`` (nb, 3, 3) and ``velocity`` (nb, 6).
 
     ``given``: its input, or the normal force of a sliding load, N. Returns the effort along it.
     """
     loads, kind = plan.loads, plan.loads.kind[n]
+    R, v = rotation[loads.body[n]], velocity[loads.body[n]]
     force, torque, point = vector(loads.force[n]), vector(loads.torque[n]), vector(loads.point[n])
     if kind == PUSH:
         turned = add(rotate_back(R, torque), cross(point, rotate_back(R, force)))
@@ -80,10 +121,11 @@ def wrench_of(plan, n, R, v, given, out):
         write(out, scale(-along, line), scale(-about, turn))
         return -along * math.sqrt(dot(line, line)) - about * math.sqrt(dot(turn, turn))
     else:
-        s, speed = _sliding_velocity(plan, n, R, v)
-        force, ratio, _, _ = _friction(plan, n, given, speed)
+        s, normal = _relative_velocity(plan, work, n, rotation, velocity), _normal(plan, work, n)
+        s = sub(s, scale(dot(normal, s), normal))
+        force, ratio, _, _ = _friction(plan, n, given, math.sqrt(dot(s, s)))
         pull, given = scale(-ratio, s), -force
-        write(out, pull, _torque(plan, n, R, pull))
+        write(out, pull, contact_torque(plan, work, n, R, pull))
     return given
 
 
@@ -95,25 +137,25 @@ def evaluate_loads(plan, ws, rotation, velocity):
     """
     work, loads = ws.efforts, plan.loads
     for n in range(loads.kind.size):
-        i, e = loads.body[n], loads.element[n]
+        e = loads.element[n]
         given = _pressure(plan, work, n) if loads.kind[n] == SLIDING else work.input[e]
-        work.effort[e] = wrench_of(plan, n, rotation[i], velocity[i], given, work.wrench[n])
+        work.effort[e] = wrench_of(plan, work, n, rotation, velocity, given, work.wrench[n])
 
 
 @njit(seconds=1, what="implicit steps in reduced coordinates")
 def differentiate_loads(plan, ws, position, rotation, velocity):
-    """Derivatives ``ws.efforts.wrench_by_pose`` and ``wrench_by_velocity`` (n, 6, 6), after `evaluate_loads`."""
+    """Derivatives ``ws.efforts.wrench_by_pose`` and ``wrench_by_velocity`` (n, 2, 6, 6), after `evaluate_loads`."""
     work, loads = ws.efforts, plan.loads
     for n in range(loads.kind.size):
         i, kind, given = loads.body[n], loads.kind[n], work.input[loads.element[n]]
-        by_pose, by_velocity = work.wrench_by_pose[n], work.wrench_by_velocity[n]
+        by_pose, by_velocity = work.wrench_by_pose[n, 0], work.wrench_by_velocity[n, 0]
         by_pose[:] = 0.0
         by_velocity[:] = 0.0
         if kind == RESISTANCE:
             _resistance(loads.linear[n], loads.power[n], vector(velocity[i]), 0, by_velocity)
             _resistance(loads.angular[n], loads.power[n], vector(velocity[i, 3:]), 3, by_velocity)
         elif kind == SLIDING:
-            _sliding(plan, ws, n, position, rotation, velocity, by_pose, by_velocity)
+            _sliding(plan, ws, n, position, rotation, velocity)
         else:
             R, point = rotation[i], vector(loads.point[n])
             force, torque = scale(given, vector(loads.force[n])), scale(given, vector(loads.torque[n]))
@@ -145,47 +187,94 @@ def _resistance(c, power, v, first, by_velocity):
 
 
 @njit
-def _sliding(plan, ws, n, position, rotation, velocity, by_pose, by_velocity):
-    """Of a sliding load: by the velocity of its point, and by the normal force."""
-    work, loads = ws.efforts, plan.loads
-    i, normal, point = loads.body[n], vector(loads.normal[n]), vector(loads.point[n])
-    R, v = rotation[i], velocity[i]
-    s, speed = _sliding_velocity(plan, n, R, v)
-    radius = loads.radius[n]
+def _sliding(plan, ws, n, position, rotation, velocity):
+    """Of a sliding load: by the velocity of what touches, and by the normal force."""
+    work, m = ws.efforts, plan.loads.pressed[n]
+    side, normal = pressed_side(plan, n), _normal(plan, work, n)
+    u = _relative_velocity(plan, work, n, rotation, velocity)
+    s = sub(u, scale(dot(normal, u), normal))
+    speed = math.sqrt(dot(s, s))
     _, ratio, slope, by_pressure = _friction(plan, n, _pressure(plan, work, n), speed)
     along = scale(1.0 / speed if speed > 0.0 else 0.0, s)
-    f, m = loads.pressing[n], loads.pressed[n]
-    side = 0 if plan.measures.body[m, 0] == i else 1
-    gradient, motion, change = work.gradient[m, side], work.motion, work.change
-    motion[:] = 0.0
-    for k in range(6):
-        motion[side, k] = v[k]
-    weighted_curvature(plan, ws, m, position, rotation, motion, change)
+    work.motion[:] = 0.0
+    for q in range(2):
+        b = body_of(plan, n, q)
+        if b < plan.bodies.mass.size:
+            for k in range(6):
+                work.motion[side if q == 0 else 1 - side, k] = velocity[b, k]
+    weighted_curvature(plan, ws, m, position, rotation, work.motion, work.change)
+    turning, growing = ZERO, ZERO  # the sum of angular velocities, each times its arm, and that by the distance
+    for q in range(2 if plan.loads.other[n] >= 0 else 0):
+        e = n if q == 0 else plan.loads.other[n]
+        b = plan.loads.body[e]
+        spin = rotate(rotation[b], vector(velocity[b, 3:]))
+        turning = add(turning, scale(_arm(plan, work, e), spin))
+        growing = add(growing, scale(plan.loads.share[e], spin))
+    found = u, s, along, (ratio, slope, by_pressure), (turning, growing)
+    _by_motion(plan, work, n, 0, rotation, velocity, found)
+    if plan.loads.other[n] >= 0:
+        _by_motion(plan, work, n, 1, rotation, velocity, found)
+
+
+@njit
+def _by_motion(plan, work, n, q, rotation, velocity, found):
+    """Derivatives of a sliding load by pose and velocity of its body (q = 0) or of the other (1); see `_sliding`."""
+    u, s, along, (ratio, slope, by_pressure), spins = found
+    e, f, sign = n if q == 0 else plan.loads.other[n], plan.loads.pressing[n], 1.0 if q == 0 else -1.0
+    R, own = rotation[plan.loads.body[e]], rotation[plan.loads.body[n]]
+    spin, point, arm = vector(velocity[plan.loads.body[e], 3:]), vector(plan.loads.point[e]), _arm(plan, work, e)
+    normal, towards, side = _normal(plan, work, n), _normal(plan, work, e), pressed_side(plan, e)
+    gradient, force = work.gradient[plan.loads.pressed[n], side], scale(-ratio, s)
     # the rate is v . g: by the pose v . dg = (K v - g_theta x w) . d, see measures/base.py
-    lever = cross(vector(gradient[3:]), vector(v[3:]))
-    spin = cross(vector(v[3:]), point)
+    lever, carried = cross(vector(gradient[3:]), spin), cross(spin, point)
     for k in range(6):
         axis = (1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0)
-        moved, shifted = axis, ZERO
+        centre, moved, shifted = axis, axis, ZERO
         if k >= 3:
-            moved = sub(rotate(R, cross(axis, point)), scale(radius, cross(rotate(R, axis), normal)))
-            turned_spin = rotate(R, cross(axis, vector(v[3:])))
-            shifted = sub(rotate(R, cross(axis, spin)), scale(radius, cross(turned_spin, normal)))
-        turned = change[side, k] - (lever[k - 3] if k >= 3 else 0.0)
+            centre = rotate(R, cross(axis, point))
+            moved = sub(centre, scale(arm, cross(rotate(R, axis), towards)))
+            turned_spin = rotate(R, cross(axis, spin))
+            shifted = sub(rotate(R, cross(axis, carried)), scale(arm, cross(turned_spin, towards)))
+        turned = work.change[side, k] - (lever[k - 3] if k >= 3 else 0.0)
         normal_by_pose = work.law_by_value[f] * gradient[k] + work.law_by_rate[f] * turned
         normal_by_velocity = work.law_by_rate[f] * gradient[k]
+        dn, tilt = _tilt(plan, work, n, scale(sign, centre), gradient[k], (u, spins))
         pull = scale(-by_pressure, along)
-        for by, ds, dn in ((by_velocity, moved, normal_by_velocity), (by_pose, shifted, normal_by_pose)):
-            ds = sub(ds, scale(dot(normal, ds), normal))
+        for by, ds, bent, dp in (
+            (work.wrench_by_velocity[n, q], moved, ZERO, normal_by_velocity),
+            (work.wrench_by_pose[n, q], shifted, tilt, normal_by_pose),
+        ):
+            ds = add(scale(sign, sub(ds, scale(dot(normal, ds), normal))), bent)
             df = add(scale(-ratio, ds), scale((ratio - slope) * dot(along, ds), along))
-            df = add(df, scale(dn, pull))
-            _write_column(by, k, df, _torque(plan, n, R, df))
-        if k >= 3:  # the force and the normal turn against the axes of the body
-            force = scale(-ratio, s)
-            torque = cross(point, cross(rotate_back(R, force), axis))
-            torque = sub(torque, scale(radius, cross(rotate_back(R, cross(normal, force)), axis)))
-            for a in range(3):
-                by_pose[3 + a, k] += torque[a]
+            df = add(df, scale(dp, pull))
+            _write_column(by, k, df, contact_torque(plan, work, n, own, df))
+        lean = add(
+            scale(plan.loads.share[n] * gradient[k], cross(normal, force)),
+            scale(_arm(plan, work, n), cross(dn, force)),
+        )
+        torque = scale(-1.0, rotate_back(own, lean))
+        if q == 0 and k >= 3:  # the force and the normal turn against the axes of the body
+            back = cross(vector(plan.loads.point[n]), cross(rotate_back(R, force), axis))
+            back = sub(back, scale(arm, cross(rotate_back(R, cross(normal, force)), axis)))
+            torque = add(torque, back)
+        for a in range(3):
+            work.wrench_by_pose[n, q, 3 + a, k] += torque[a]
+
+
+@njit
+def _tilt(plan, work, n, shift, longer, found):
+    """Changes of the normal of a sliding load and, with it and the arms, of the sliding velocity.
+
+    By a ``shift`` of its centre over that of the other, which makes their distance so much ``longer``; none on a plane.
+    """
+    if plan.loads.other[n] < 0:
+        return ZERO, ZERO
+    normal, distance = _normal(plan, work, n), work.value[plan.loads.pressed[n]]
+    u, (turning, growing) = found
+    dn = scale(1.0 / distance if distance > 0.0 else 0.0, sub(shift, scale(dot(normal, shift), normal)))
+    du = scale(-1.0, add(scale(longer, cross(growing, normal)), cross(turning, dn)))
+    along = sub(du, scale(dot(normal, du) + dot(dn, u), normal))
+    return dn, sub(along, scale(dot(normal, u), dn))
 
 
 @njit

@@ -33,7 +33,9 @@ def sum_efforts(plan, work, velocity, load, power):
         for f in range(laws.sum_law[s], laws.sum_law[s + 1]):
             power[laws.element[f]] = work.effort[laws.element[f]] * work.sum_rate[s]
     for n in range(plan.loads.kind.size):
-        power[plan.loads.element[n]] = dot6(work.wrench[n], velocity[plan.loads.body[n]])
+        power[plan.loads.element[n]] = 0.0
+    for n in range(plan.loads.kind.size):  # friction between two bodies is a load on each
+        power[plan.loads.element[n]] += dot6(work.wrench[n], velocity[plan.loads.body[n]])
 
 
 @indirect(seconds=2, what="forces in reduced coordinates")

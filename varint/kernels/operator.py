@@ -19,7 +19,7 @@ and the transpose follows term by term, K^T z = K z - (0, g_theta x z_theta) for
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import add, cross, dot, scale, sub, vector
+from varint.algebra.vectors import ZERO, add, cross, dot, scale, sub, vector
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import (
     curvature_factor,
@@ -28,7 +28,7 @@ from varint.kernels.efforts import (
     unknown_to_tangent,
     unknown_to_velocity,
 )
-from varint.kernels.loads import differentiate_loads
+from varint.kernels.loads import body_of, differentiate_loads
 from varint.kernels.measures import weighted_curvature
 from varint.kernels.momentum import momentum_derivative
 
@@ -77,8 +77,10 @@ def apply_transposed(plan, ws, step, body, row, out_body, out_row):
     for s in range(plan.laws.sum_law.size - 1):
         _apply_sum_transposed(plan, ws, s, 0.5 * h, body, out_body)
     for n in range(plan.loads.kind.size):
-        i = plan.loads.body[n]
-        _apply_load_transposed(plan, ws.efforts, n, 0.5 * h, body[i], out_body[i])
+        for s in range(2):
+            b = body_of(plan, n, s)
+            if b < plan.bodies.mass.size:
+                _apply_load_transposed(plan, ws.efforts, n, s, 0.5 * h, body[plan.loads.body[n]], out_body[b])
 
 
 @njit
@@ -217,17 +219,17 @@ def to_unknown(by_motion, by_velocity, rate, by_tangent, T, half_step, factor, o
 
 
 @njit
-def _apply_load_transposed(plan, work, n, half_step, body, out):
-    """The transpose of `efforts.add_load_change`, ``body`` and ``out`` (6,)."""
-    T = work.tangent[plan.loads.body[n]]
+def _apply_load_transposed(plan, work, n, s, half_step, body, out):
+    """What the unknowns ``out`` (6,) of the body of load n (s = 0), or of the other, have of the transpose of
+    `efforts.add_load_change`; ``body`` (6,)."""
     turn = vector(body[3:])
-    back = sub(turn, cross(vector(T), turn))
+    back = sub(turn, cross(vector(work.tangent[plan.loads.body[n]]), turn))
     by_motion, by_velocity = work.motion[0], work.motion[1]
     by_motion[:] = 0.0
     by_velocity[:] = 0.0
     for k in range(6):
         share = body[k] if k < 3 else back[k - 3]
-        add_scaled6(by_motion, share, work.wrench_by_pose[n, k])
-        add_scaled6(by_velocity, share, work.wrench_by_velocity[n, k])
-    turned = cross(vector(work.wrench[n, 3:]), turn)
-    to_unknown(by_motion, by_velocity, 1.0, turned, T, half_step, -half_step, out)
+        add_scaled6(by_motion, share, work.wrench_by_pose[n, s, k])
+        add_scaled6(by_velocity, share, work.wrench_by_velocity[n, s, k])
+    turned = cross(vector(work.wrench[n, 3:]), turn) if s == 0 else ZERO
+    to_unknown(by_motion, by_velocity, 1.0, turned, work.tangent[body_of(plan, n, s)], half_step, -half_step, out)

@@ -139,16 +139,18 @@ class Loads(Record):
     force: Float2  # (n, 3) direction of a push, axes of the world, or of the body for a follower
     torque: Float2  # (n, 3) likewise
     point: Float2  # (n, 3) where it acts, body axes, m
-    normal: Float2  # (n, 3) of the plane that it slides on, world
     linear: Float1  # (n,) coefficient of a resistance, N s/m or N s^2/m^2
     angular: Float1  # (n,) N m s/rad or N m s^2/rad^2
     power: Int1  # (n,) of the speed
     friction: Float1  # (n,) coefficient
     smoothing: Float1  # (n,) m/s
     creep: Float1  # (n,) N s/m, of friction that grows with the speed up to its bound; 0 for one by `smoothing`
-    radius: Float1  # (n,) of a ball about the point, m
+    radius: Float1  # (n,) of a ball about the point on a plane, m
+    share: Float1  # (n,) of a ball on another: of the distance of their centres, its part up to where they touch
     pressing: Int1  # (n,) the law of the normal force, -1 for none
     pressed: Int1  # (n,) its measure, -1 for none
+    other: Int1  # (n,) the opposite load on the other of two balls, -1 for none
+    row: Int2  # (n, 2) rows that it has with that one in Newton's matrix, -1 for none
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +215,8 @@ class EffortWork(Record, writable=True):
     law_by_value: Float1  # (nf,)
     law_by_rate: Float1  # (nf,)
     wrench: Float2  # (n, 6) of loads, N, world, and N m, body axes
-    wrench_by_pose: Float3  # (n, 6, 6) by the motion of the body: m, world, and rad, body axes
-    wrench_by_velocity: Float3  # (n, 6, 6) by its velocity: m/s, world, and rad/s, body axes
+    wrench_by_pose: Float4  # (n, 2, 6, 6) by motions of the body and of the other: m, world, and rad, body axes
+    wrench_by_velocity: Float4  # (n, 2, 6, 6) by their velocities: m/s, world, and rad/s, body axes
     position: Float2  # (nb + 1, 3) in the middle of the step
     rotation: Float3  # (nb + 1, 3, 3) in the middle of the step
     tangent: Float2  # (nb + 1, 4) T of efforts.py, and the cosine of half the step's rotation
@@ -377,7 +379,6 @@ class Tangent(Record, writable=True):
     velocity: Float2  # (nb, 6) change of the velocity over the step
     lean: Float2  # (nb, 3) change of T, see efforts.py
     momentum: Float2  # (nb, 6) gradient by the momenta at the end of a step
-    pressing: Float1  # (nf,) gradient by the efforts of laws that press a load on
     state: Float1  # (states of laws,) gradient by those at the start of a step
     body: Float3  # (4, nb, 6)
     row: Float2  # (4, nr)
@@ -434,6 +435,7 @@ class ByNumbers(Record, writable=True):
     effort: Float2  # (N, ns)
     state: Float2  # (N, states of laws) at the end
     rotation: Float4  # (N, n, 3, 3) of the bodies of loads, in the middle
+    normal: Float3  # (N, n, 3) along which sliding loads are pressed, in the middle
     push: Float3  # (N, nb, 6) by a force and torque on each body, in the middle
     products: ByProducts
 

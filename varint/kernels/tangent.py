@@ -123,7 +123,7 @@ def add_effort_changes(plan, ws, tangent, half_step, side, states, out):
                     )
     for n in range(plan.loads.kind.size):
         i = plan.loads.body[n]
-        load_change(plan, work, n, middle[i], tangent.velocity[i], work.column)
+        load_change(plan, work, n, middle, tangent.velocity, work.column)
         push_half(work.column, vector(work.wrench[n, 3:]), work.tangent[i], tangent.lean[i], half_step, side, out[i])
 
 

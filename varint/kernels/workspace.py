@@ -125,7 +125,7 @@ def _effort_work(plan, functions):
         "input": ne, "effort": ne, "work": ne, "state": states, "flow": states, "value": measures,
         "value_near": measures, "gradient": (measures, 2, 6), "sum_value": ns, "sum_rate": ns, "sum_effort": ns,
         "sum_by_value": ns, "sum_by_rate": ns, "law_by_value": nf, "law_by_rate": nf, "wrench": (loads, 6),
-        "wrench_by_pose": (loads, 6, 6), "wrench_by_velocity": (loads, 6, 6), "position": (nb + 1, 3),
+        "wrench_by_pose": (loads, 2, 6, 6), "wrench_by_velocity": (loads, 2, 6, 6), "position": (nb + 1, 3),
         "tangent": (nb + 1, 4), "motion": (2, 6), "change": (2, 6), "slope": (2, 6), "column": 6, "unit": 6,
         "curved": (measures, 2, 6), "by_state": (states, 4), "target": nr, "target_rate": nr, "target_rate_next": nr,
         "rest_gap": limits,
@@ -203,7 +203,6 @@ def tangent_work(plan: Plan) -> Tangent:
         *np.zeros((4, nb, 6)),
         lean=np.zeros((nb, 3)),
         momentum=np.zeros((nb, 6)),
-        pressing=np.zeros(plan.laws.kind.size),
         state=np.zeros(states_of(plan)),
         body=np.zeros((4, nb, 6)),
         row=np.zeros((4, nr)),
@@ -230,7 +229,8 @@ def by_numbers(plan: Plan, stages: int, nodes: int = 0) -> ByNumbers:
     shapes = {
         "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm, "limit": limits, "restitution": limits,
         "h": stages, "load": (stages, 2, nb, 6), "input": (stages, elements), "target": (stages, rows),
-        "rotation": (stages, loads, 3, 3), "push": (stages, nb, 6), "state": (stages, states_of(plan)),
+        "rotation": (stages, loads, 3, 3), "normal": (stages, loads, 3), "push": (stages, nb, 6),
+        "state": (stages, states_of(plan)),
     }  # fmt: skip
     shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
     products = _by_products(plan.products.start.size * (2 * stages + nodes))

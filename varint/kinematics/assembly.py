@@ -5,7 +5,6 @@ Everything that is not asked for moves as little as the kinetic metric allows (c
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -297,6 +296,8 @@ def _conflict(
 
 def _loop_through(structure: Structure, open_joints: Sequence[int], held: Sequence[int]) -> list[int]:
     """The shortest loop of open joints through the first of them, else of any joints; held bodies count as world."""
+    import networkx as nx  # slow to import
+
     fixed = {WORLD, *(structure.bodies[i].name for i in held)}
 
     def end(body: str) -> str:

@@ -200,6 +200,7 @@ def joint_coordinates(structure: Structure, joint: Joint, position: np.ndarray, 
     turn by no more than pi. At the first node both are the shortest.
     """
     frames = JointFrames(structure, joint)
+    position, quat_wxyz = _of_its_bodies(frames, position, quat_wxyz)
     q = [frames.measure(*with_world(position[part], quat_wxyz[part])) for part in _parts(len(position))]
     found = continued_coordinates(joint, np.concatenate(q))
     return found[:, 0] if joint.dof == 1 else found
@@ -221,6 +222,8 @@ def joint_rates(
     frames, rates = JointFrames(structure, joint), np.zeros((len(q), joint.dof))
     if not joint.dof:
         return rates
+    motion = position, quat_wxyz, velocity, angular_velocity
+    position, quat_wxyz, velocity, angular_velocity = _of_its_bodies(frames, *motion)
     for part in _parts(len(q)):
         x, R = with_world(position[part], quat_wxyz[part])
         speeds = velocity[part], angular_velocity[part]
@@ -228,6 +231,13 @@ def joint_rates(
         S = motion_subspace(joint, q[part].reshape(-1, joint.dof))
         rates[part] = turned(np.linalg.pinv(S), frames.relative_twist(x, R, v, w))
     return rates[:, 0] if joint.dof == 1 else rates
+
+
+def _of_its_bodies(frames: JointFrames, *arrays: np.ndarray) -> list[np.ndarray]:
+    """Of arrays (T, nb, ...) what belongs to the bodies of a joint, which ``frames`` then know by their new numbers."""
+    own = [body for body in (frames.a, frames.b) if body >= 0]
+    frames.a, frames.b = (own.index(body) if body >= 0 else body for body in (frames.a, frames.b))
+    return [np.asarray(array)[:, own] for array in arrays]
 
 
 def _parts(count: int) -> Iterator[slice]:

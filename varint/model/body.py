@@ -23,6 +23,7 @@ from varint.model.checks import (
     unit_quaternion,
 )
 from varint.model.rotation import rotation_matrix
+from varint.model.solid import Solid, checked_solids
 
 WORLD = "world"
 ORIGIN, UNTURNED = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
@@ -45,6 +46,9 @@ class Body(Frozen):
         Centre of mass in the world, reference configuration, m.
     quat_wxyz : array_like (4,)
         Body to world, unit quaternion, scalar first.
+    solids : sequence of Solid
+        What pictures show of it; no motion depends on them. The constructors below fill them in. A mapping of the
+        fields of a `Solid` will do.
 
     Raises
     ------
@@ -57,6 +61,7 @@ class Body(Frozen):
     inertia: Matrix = field(kw_only=True)
     position: Vector = field(default_factory=lambda: np.zeros(3), kw_only=True)
     quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]), kw_only=True)
+    solids: Sequence[Solid] = field(default=(), kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         check_name(self.name, "a body")
@@ -70,6 +75,7 @@ class Body(Frozen):
         set_("position", array_of(self.position, (3,), f"position of {what}"))
         bounded(self.position, f"position of {what}")
         set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
+        set_("solids", checked_solids(self.solids, f"solids of {what}"))
 
     @property
     def label(self) -> str:
@@ -203,7 +209,10 @@ class Body(Frozen):
         mass = _mass(mass, density, moments.volume, what)
         bounded(origin, f"position of {what}")
         centre = origin + rotation_matrix(quat) @ moments.centre
-        return cls(name, mass=mass, inertia=mass * moments.inertia, position=centre, quat_wxyz=quat)
+        corners = np.asarray(vertices, dtype=float) - moments.centre
+        solid = Solid("mesh", vertices=corners, triangles=np.asarray(triangles))
+        inertia = mass * moments.inertia
+        return cls(name, mass=mass, inertia=inertia, position=centre, quat_wxyz=quat, solids=[solid])
 
     @classmethod
     def composite(cls, name: str, parts: "Sequence[Body | tuple[float, ArrayLike]]") -> "Body":
@@ -237,7 +246,13 @@ class Body(Frozen):
             raise MechanismError(f"body '{name}' has no parts")
         mass, centre, inertia = shapes.combine(np.array(masses), np.array(centres), np.array(inertias))
         R = rotation_matrix(quat)
-        return cls(name, mass=mass, inertia=R.T @ inertia @ R, position=centre, quat_wxyz=quat)
+        solids = [
+            solid.seen_from(part.position, part.quat_wxyz, centre, quat)
+            for part in parts
+            if isinstance(part, Body)
+            for solid in part.solids
+        ]
+        return cls(name, mass=mass, inertia=R.T @ inertia @ R, position=centre, quat_wxyz=quat, solids=solids)
 
     @classmethod
     def _uniform(
@@ -252,7 +267,9 @@ class Body(Frozen):
         what = f"body '{check_name(name, 'a body')}'"
         moments, (position, quat) = shape(**sizes, what=what), pose
         mass = _mass(*amount, moments.volume, what)
-        return cls(name, mass=mass, inertia=mass * moments.inertia, position=position, quat_wxyz=quat)  # type: ignore[arg-type]
+        solid = Solid(shape.__name__, np.hstack([np.ravel(size) for size in sizes.values()]))
+        inertia = mass * moments.inertia
+        return cls(name, mass=mass, inertia=inertia, position=position, quat_wxyz=quat, solids=[solid])  # type: ignore[arg-type]
 
 
 def _mass(mass: float | None, density: float | None, volume: float, what: str) -> float:

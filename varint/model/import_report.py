@@ -38,6 +38,7 @@ class ImportedShape(Frozen):
         an ellipsoid its semi-axes, m; of a mesh the factors (3,) of its coordinates
     mesh : the file of a mesh, or what the imported file calls it, where no such file was found; else ""
     position, quat_wxyz : from the centre of mass, m, in body axes; of what is on the world from its origin
+    found : of a mesh, whether its file was found in a folder where it may be
     """
 
     body: str
@@ -47,6 +48,7 @@ class ImportedShape(Frozen):
     mesh: str = ""
     position: Vector = field(default_factory=lambda: np.zeros(3))
     quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+    found: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -196,9 +196,11 @@ class JointFrictions:
             row = np.einsum("mik,mikq->q", parts, jacobian[bodies])
             np.add.at(change, bodies, parts[..., None] * (by_value * (row @ after) + by_rate * (row @ gained)))
         if plan.loads.kind.size:
-            motion = J @ gained
-            for i, by_velocity in zip(plan.loads.body, work.wrench_by_velocity, strict=True):
-                change[i] += h * (by_velocity @ motion.reshape(e.nb, 6, -1)[i])
+            motion = (J @ gained).reshape(e.nb, 6, -1)
+            for i, other, by_velocity in zip(plan.loads.body, plan.loads.other, work.wrench_by_velocity, strict=True):
+                change[i] += h * (by_velocity[0] @ motion[i])
+                if other >= 0:
+                    change[i] += h * (by_velocity[1] @ motion[plan.loads.body[other]])
         return change
 
     def _closure_loads(self, multiplier: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -63,8 +63,10 @@ def reduced_damping_and_stiffness(equations: Equations) -> tuple[np.ndarray, np.
     if plan.loads.kind.size:
         equations.differentiate_loads()
         J = equations.jacobian().reshape(equations.nb, 6, nq)
-        for i, by_velocity in zip(plan.loads.body, work.wrench_by_velocity, strict=True):
-            D += J[i].T @ by_velocity @ J[i]
+        for i, other, by_velocity in zip(plan.loads.body, plan.loads.other, work.wrench_by_velocity, strict=True):
+            D += J[i].T @ by_velocity[0] @ J[i]
+            if other >= 0:
+                D += J[i].T @ by_velocity[1] @ J[plan.loads.body[other]]
     turning = _turning_lengths(equations)
     return D, K + 0.5 * (turning + turning.T)
 

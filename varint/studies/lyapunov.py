@@ -79,15 +79,15 @@ class LyapunovExponent(Study):
         yield f"{len(self.rates)} intervals of {self.spacing:g} s"
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.viz.plots import over_time, time_unit
-        from varint.viz.style import COLOURS, INK, MEAN
+        from varint.viz.curves import legend, over_time, time_unit
+        from varint.viz.style import COLOURS, INK, MEAN, PALE
 
         unit, symbol = time_unit(self.t)
         axes.axhline(0.0, color=INK, linewidth=0.6)
-        axes.axhspan(*self.interval, color=COLOURS[0], alpha=0.2, linewidth=0.0, label="95 %")
-        axes.plot(self.t / unit, self.convergence, color=MEAN, linewidth=1.2, label="mean up to then")
+        band = axes.axhspan(*self.interval, color=COLOURS[0], alpha=PALE, linewidth=0.0)
+        (curve,) = axes.plot(self.t / unit, self.convergence, color=MEAN, linewidth=1.2)
         axes.set_ylabel("Lyapunov exponent (1/s)")
-        axes.legend(frameon=False, fontsize=9)
+        legend(axes, [curve, band], ["mean up to then", "95 %"])
         over_time(axes, self.t, unit, symbol)
 
 

@@ -74,13 +74,13 @@ class LyapunovSpectrum(Study):
         return f"{self.mechanism}: exponents from {self.exponents[0]:.3g} to {self.exponents[-1]:.3g} 1/s"
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.viz.plots import over_time, time_unit
-        from varint.viz.style import COLOURS, INK
+        from varint.viz.curves import over_time, time_unit
+        from varint.viz.style import INK, line
 
         unit, symbol = time_unit(self.t)
         axes.axhline(0.0, color=INK, linewidth=0.6)
         for k, curve in enumerate(self.convergence.T):
-            axes.plot(self.t / unit, curve, color=COLOURS[k % len(COLOURS)], linewidth=1.2)
+            axes.plot(self.t / unit, curve, linewidth=1.2, **line(k))
         axes.set_ylabel("Lyapunov exponents, means up to then (1/s)")
         over_time(axes, self.t, unit, symbol)
 

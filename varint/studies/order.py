@@ -69,17 +69,22 @@ class OrderStudy(Study):
         return np.concatenate([[np.nan], _slopes(series.values, error)])
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.viz.style import COLOURS, FAINT
+        from varint.viz.curves import legend
+        from varint.viz.style import FAINT, line
 
+        drawn, labels = [], []
         for number, series in enumerate(self.series):
-            colour, error, used = COLOURS[number % len(COLOURS)], series.error.position, series.fitted.position
+            look, error, used = line(number), series.error.position, series.fitted.position
             order = series.order.position
-            label = series.name if np.isnan(order) else f"{series.name}: {order:.2f}"
-            axes.loglog(series.values, error, "o-", color=colour, linewidth=1.0, markersize=4.5, label=label)
-            axes.plot(series.values[~used], error[~used], "o", color=colour, markersize=4.5, markerfacecolor="white")
-        axes.axhline(self.floor.position, color=FAINT, linewidth=1.0, linestyle=":", label="error of the reference")
-        axes.set(xlabel="Step (s)", ylabel="Largest error of position (m)")
-        axes.legend(frameon=False, fontsize=9, title="fitted order; hollow: not fitted", title_fontsize=9)
+            labels.append(series.name if np.isnan(order) else f"{series.name}: {order:.2f} fitted")
+            drawn += axes.loglog(series.values, error, marker="o", linewidth=1.0, markersize=4, **look)
+            look |= {"linestyle": "", "markerfacecolor": "white"}
+            axes.plot(series.values[~used], error[~used], marker="o", markersize=4, **look)
+        drawn.append(axes.axhline(self.floor.position, color=FAINT, linewidth=0.7))
+        axes.set(xlabel="Step (s); hollow: not fitted", ylabel="Largest error of position (m)")
+        axes.minorticks_off()
+        axes.set_xticks(self.series[0].values, [f"{step:.4g}" for step in self.series[0].values])
+        legend(axes, drawn, [*labels, "error of the reference"])
 
 
 def order_study(

@@ -55,26 +55,20 @@ class PhasePortrait(Study):
             yield f"{what}{values.min():.4g} to {values.max():.4g} {unit}".rstrip()
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.viz.style import COLOURS
+        from varint.viz.panels import label_phase, phase
 
         far = np.abs(np.diff(self.coordinate)) > np.pi
         jumps = np.flatnonzero(far & self.wrapped) + 1
-        broken = (np.insert(each, jumps, np.nan) for each in (self.coordinate, self.rate))
-        axes.plot(*broken, color=COLOURS[0], linewidth=0.8)
-        axes.plot(self.coordinate[0], self.rate[0], "o", color=COLOURS[1], markersize=4)
-        self._label(axes)
+        coordinate, rate = (np.insert(each, jumps, np.nan) for each in (self.coordinate, self.rate))
+        phase(axes, coordinate, rate)
+        label_phase(axes, self.name, f"{self.name} rate", self.unit)
 
     def _draw_points(self, axes: "Axes") -> None:
+        from varint.viz.panels import label_phase
         from varint.viz.style import COLOURS
 
-        axes.plot(self.coordinate, self.rate, ".", color=COLOURS[0], markersize=3)
-        self._label(axes)
-
-    def _label(self, axes: "Axes") -> None:
-        unit = f" ({self.unit})" if self.unit else ""
-        for label, text in ((axes.set_xlabel, f"{self.name}{unit}"), (axes.set_ylabel, f"{self.name} rate")):
-            label(text).set_parse_math(False)
-        axes.set_ylabel(f"{axes.get_ylabel()} ({self.unit or 1}/s)")
+        axes.plot(self.coordinate, self.rate, ".", color=COLOURS[0], markersize=2)
+        label_phase(axes, self.name, f"{self.name} rate", self.unit)
 
 
 def phase_portrait(trajectory: Trajectory, joint: str | tuple[str, int], wrapped: bool | None = False) -> PhasePortrait:

@@ -65,17 +65,16 @@ class TimeReversal(Study):
             yield f"{kind.replace('_', ' ')} off by {off:.2g} of {way:.3g} {unit}"
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.viz.plots import over_time, time_unit
-        from varint.viz.style import COLOURS
+        from varint.viz.curves import legend, over_time, time_unit
+        from varint.viz.style import line
 
         unit, symbol = time_unit(self.t)
-        for kind, symbols, colour in zip(UNITS._fields, UNITS, COLOURS, strict=False):
+        drawn = []
+        for k, kind in enumerate(UNITS._fields):
             values = np.maximum(getattr(self.difference, kind), LEAST_DRAWN)
-            axes.semilogy(
-                self.t / unit, values, color=colour, linewidth=1.0, label=f"{kind.replace('_', ' ')} ({symbols})"
-            )
+            drawn += axes.semilogy(self.t / unit, values, linewidth=1.0, **line(k))
         axes.set_ylabel("Forward and back apart")
-        axes.legend(frameon=False, fontsize=9)
+        legend(axes, drawn, [f"{kind.replace('_', ' ')} ({unit})" for kind, unit in UNITS._asdict().items()])
         over_time(axes, self.t, unit, symbol)
 
 

@@ -101,13 +101,13 @@ class PowerSpectrum(Study):
             yield "resampled"
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.viz.panels import legend
-        from varint.viz.style import COLOURS
+        from varint.viz.curves import legend
+        from varint.viz.style import line
 
         handles = []
-        for power, colour in zip(self.power.T[:MOST_DRAWN], COLOURS, strict=False):
+        for k, power in enumerate(self.power.T[:MOST_DRAWN]):
             seen = np.where(power > 0, power, np.nan)
-            handles += axes.plot(self.frequency[1:], seen[1:], color=colour, linewidth=0.9)
+            handles += axes.plot(self.frequency[1:], seen[1:], linewidth=0.9, **line(k))
         unit = self.units[0] if len(set(self.units)) == 1 else "unit"
         axes.set(xlabel="Frequency (Hz)", ylabel=f"Power ({unit or 1}²/Hz)", yscale="log")
         legend(axes, handles, self.columns)

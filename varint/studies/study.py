@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SIZE = (7.0, 4.4)  # in
+HEIGHT = 2.8  # in
 
 
 class Study(Shown):
@@ -27,16 +27,17 @@ class Study(Shown):
 
         Raises ArgumentError for another suffix, FileError if it cannot be written.
         """
+        from varint.viz.curves import plain_axes, printed
         from varint.viz.figure import SUFFIXES, Picture, check_suffix, plain, write
-        from varint.viz.plots import plain_axes
-        from varint.viz.style import INK
+        from varint.viz.style import INK, TITLE, WIDTH
 
         file = None if path is None else check_suffix(path, SUFFIXES)
-        figure = Picture(figsize=SIZE, layout="constrained")
+        figure = Picture(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = figure.subplots()
         self._draw(axes)
         plain_axes(axes)
-        plain(figure.suptitle(self._title, fontsize=12, fontweight="bold", color=INK))
+        printed(axes)
+        plain(figure.suptitle(self._title, fontsize=TITLE, fontweight="bold", color=INK))
         if file is not None:
             write(figure, file)
         return figure

@@ -81,17 +81,16 @@ class Trend(Study):
         yield f"{len(self.t)} batches of {self.nodes} nodes"
 
     def _draw(self, axes: "Axes") -> None:
-        from varint.viz.plots import over_time, time_unit
-        from varint.viz.style import COLOURS, MEAN
+        from varint.viz.curves import label_values, legend, over_time, time_unit
+        from varint.viz.style import COLOURS, DASHED, MEAN
 
         unit, symbol = time_unit(self.t)
         line = self.slope * (self.t - self.t.mean())
         away = self.mean - self.level
-        axes.plot(self.t / unit, away, ".-", color=COLOURS[0], linewidth=0.7, markersize=4, label="batch means")
-        axes.plot(self.t / unit, line, color=MEAN, linewidth=1.4, label="line")
-        axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-        axes.set_ylabel(f"{self.quantity.capitalize()} - its mean ({self.unit})")
-        axes.legend(frameon=False, fontsize=9)
+        drawn = axes.plot(self.t / unit, away, ".-", color=COLOURS[0], linewidth=0.7, markersize=4)
+        drawn += axes.plot(self.t / unit, line, color=MEAN, linewidth=1.4, linestyle=DASHED)
+        label_values(axes, f"{self.quantity.capitalize()} - its mean", self.unit, np.abs(away).max())
+        legend(axes, drawn, ["batch means", "line"])
         over_time(axes, self.t, unit, symbol)
 
 

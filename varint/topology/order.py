@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import networkx as nx
-
 from varint.display import Shown
 
 Pair = tuple[int, int]
@@ -83,6 +81,8 @@ def find_topology(
     kept : set of int
         Joints that are cut only where every tree leaves one of them out.
     """
+    import networkx as nx  # slow to import
+
     worth = [count + KEPT * (j in kept) for j, count in enumerate(rows)]
     graph = nx.MultiGraph()
     graph.add_nodes_from(range(-1, body_count))
@@ -136,6 +136,8 @@ def _components(
     ``follows``: joints that belong with the one before; ``bases``: of floating groups, that springs couple by way of
     the world.
     """
+    import networkx as nx  # slow to import
+
     # joints as nodes of their own: two joints between the same bodies make a loop too
     graph = nx.Graph()
     chain: dict = {}
@@ -232,6 +234,8 @@ def _find_nodes(
     follows: Collection[int],
 ) -> list[tuple[int, list[int]]]:
     """Nodes of a cluster: one for each cut joint, or chain of them."""
+    import networkx as nx  # slow to import
+
     place = {body: number for number, body in enumerate(bodies)}
     place[-1] = -1
     groups: dict = {}

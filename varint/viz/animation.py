@@ -1,5 +1,6 @@
-"""A run as a moving picture, GIF or MP4."""
+"""A run as a moving picture: GIF, MP4, WebM."""
 
+import shutil
 from base64 import b64encode
 from collections.abc import Iterable
 from itertools import cycle
@@ -8,21 +9,23 @@ from subprocess import CalledProcessError
 
 import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
+from numpy.typing import ArrayLike
 
 from varint.analysis.trajectory import Trajectory
 from varint.display import Shown, count_text
 from varint.errors import ArgumentError, FileError
 from varint.kinematics.frames import with_world
-from varint.model.checks import of_type, positive
+from varint.model.checks import of_type, positive, whole_number
 from varint.viz.drawing import figure_size, find_traced, make_painter
 from varint.viz.figure import Picture, check_suffix, plain
 from varint.viz.scene import placed
 from varint.viz.style import FAINT, TRACES
 from varint.viz.view import choose_view
 
-GIF, MP4 = ".gif", ".mp4"
-MOVING = (GIF, MP4)
-DPI = 100
+GIF, MP4, WEBM = ".gif", ".mp4", ".webm"
+MOVING = (GIF, MP4, WEBM)
+WIDTH = 640  # px
+NARROWEST, WIDEST = 100, 4096  # px
 FPS = 25.0
 FASTEST = 50.0  # frames a second
 LONGEST = 3000  # frames
@@ -31,7 +34,13 @@ HUNDREDTHS = 100.0  # of a second, in which a GIF counts
 TAGS = {
     GIF: '<img src="data:image/gif;base64,{}">',
     MP4: '<video controls loop src="data:video/mp4;base64,{}"></video>',
+    WEBM: '<video controls loop src="data:video/webm;base64,{}"></video>',
 }
+CODECS = {  # of ffmpeg, with what it is told; every player knows the colours of yuv420p
+    MP4: ("libx264", ["-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart"]),
+    WEBM: ("libvpx-vp9", ["-pix_fmt", "yuv420p", "-crf", "30", "-b:v", "0"]),
+}
+TO_INSTALL = "needs the package imageio-ffmpeg: pip install 'varint[film]', or the program ffmpeg; or write a .gif"
 
 
 class Movie(Shown):
@@ -60,24 +69,24 @@ def animate(
     speed: float = 1.0,
     trace: object = None,
     plane: str | None = None,
+    camera: ArrayLike | None = None,
+    width: int = WIDTH,
 ) -> Movie:
     """See `Trajectory.animate`."""
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
-    file = check_suffix(path, MOVING)
-    fps, speed = positive(fps, "fps", ArgumentError), positive(speed, "speed", ArgumentError)
-    if fps > FASTEST:
-        raise ArgumentError(f"fps must be at most {FASTEST:g} frames a second, got {fps:g}")
-    writer = movie_writer(file, fps)
+    file, writer = check_film(path, fps, speed, width)
     times = frame_times(trajectory.t, writer.fps, speed)
     traced = find_traced(trajectory.mechanism, trace)
-    view = choose_view(trajectory.mechanism, plane)
+    view = choose_view(trajectory.mechanism, plane, camera)
     between = np.interp(np.arange(0, len(times) - 1 + 1e-9, 1 / SMOOTH), np.arange(len(times)), times)
     at = trajectory.at(between) if len(trajectory) > 1 else trajectory
     x, R = with_world(at.position, at.quat_wxyz)
     ways = [placed(x, R, each.body, each.point) for each in traced]
     x, R = x[::SMOOTH], R[::SMOOTH]
     painter = make_painter(trajectory.mechanism, x, R, view, traced, ways)
-    figure = Picture(figsize=figure_size(painter), layout="constrained")
+    (across, height), wide = figure_size(painter), width - width % 2  # codecs want even numbers of pixels
+    dpi = wide / across
+    figure = Picture(figsize=(across, 2 * round(0.5 * height * dpi) / dpi), layout="constrained")
     axes = figure.add_subplot()
     painter.attach(axes)
     painter.still(x, R)
@@ -86,7 +95,7 @@ def animate(
     figure.set_layout_engine("none")  # else the axes would move with the text
     digits = max(0, int(np.ceil(-np.log10(speed / writer.fps))))
     try:
-        with writer.saving(figure, str(file), DPI):
+        with writer.saving(figure, str(file), dpi):
             for k in range(len(times)):
                 moving = painter.pose(x[k], R[k])
                 for way, colour in zip(ways, cycle(TRACES), strict=False):
@@ -103,13 +112,43 @@ def animate(
     return Movie(file, len(times), writer.fps)
 
 
+def check_film(path: str | Path, fps: float, speed: float, width: int) -> tuple[Path, AbstractMovieWriter]:
+    """The file and who writes it; raises ArgumentError, FileError."""
+    file = check_suffix(path, MOVING)
+    fps = positive(fps, "fps", ArgumentError)
+    positive(speed, "speed", ArgumentError)
+    if fps > FASTEST:
+        raise ArgumentError(f"fps must be at most {FASTEST:g} frames a second, got {fps:g}")
+    whole_number(width, "width", NARROWEST, ArgumentError, WIDEST)
+    return file, movie_writer(file, fps)
+
+
 def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
     """For the suffix of the file; of a GIF a frame lasts whole hundredths of a second. Raises ArgumentError."""
-    if file.suffix.lower() == GIF:
+    suffix = file.suffix.lower()
+    if suffix == GIF:
         return PillowWriter(fps=HUNDREDTHS / round(HUNDREDTHS / fps))  # type: ignore[arg-type]  # need not be whole
-    if not FFMpegWriter.isAvailable():
-        raise ArgumentError(f"'{file}' needs the program ffmpeg, which is not found: install it, or write a {GIF}")
-    return FFMpegWriter(fps=fps)  # type: ignore[arg-type]
+    program = _ffmpeg()
+    if program is None:
+        raise ArgumentError(f"'{file}' {TO_INSTALL}")
+    codec, told = CODECS[suffix]
+
+    class Writer(FFMpegWriter):
+        @classmethod
+        def bin_path(cls) -> str:
+            return str(program)
+
+    return Writer(fps=fps, codec=codec, extra_args=told)  # type: ignore[arg-type]
+
+
+def _ffmpeg() -> str | None:
+    """The program: that of imageio-ffmpeg, or of this machine; None where there is none."""
+    try:
+        import imageio_ffmpeg
+
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        return shutil.which("ffmpeg")
 
 
 def frame_times(t: np.ndarray, fps: float, speed: float) -> np.ndarray:

@@ -15,16 +15,18 @@ from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, in_a_shape, known_name, of_type, shown
 from varint.model.state import State
+from varint.model.structure import Structure
 from varint.viz.figure import SUFFIXES, Picture, check_suffix, write
 from varint.viz.paint import Painter
 from varint.viz.scene import in_body, make_scene, placed
+from varint.viz.style import WIDTH
 from varint.viz.view import View, choose_view
 
 POSES = 6
 PALEST = 0.75  # part of white in the first pose
 OVER = 10.0  # between the levels of two poses
-WIDTH, LOWEST, HIGHEST = 6.4, 2.4, 7.0  # in
-EDGE = 0.9  # in, around the axes
+LOWEST, HIGHEST = 1.8, 5.2  # in, height
+EDGE = 0.6  # in, around the axes
 NODES = 4000  # of a way that is drawn
 
 
@@ -59,7 +61,7 @@ def plot_mechanism(
 
 
 def make_painter(
-    mechanism: Mechanism,
+    structure: Structure,
     x: np.ndarray,
     R: np.ndarray,
     view: View,
@@ -67,7 +69,7 @@ def make_painter(
     ways: Iterable[np.ndarray] = (),
 ) -> Painter:
     """For poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and ``ways`` (n, 3) of points."""
-    return Painter(make_scene(mechanism, view, [(each.body, each.point) for each in traced]), x, R, ways)
+    return Painter(make_scene(structure, view, [(each.body, each.point) for each in traced]), x, R, ways)
 
 
 def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> None:

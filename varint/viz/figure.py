@@ -4,12 +4,14 @@ import io
 from pathlib import Path
 from typing import Any
 
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import can_be_written, path_of
 from varint.viz.style import DPI
 
+FONTS: Any = {"pdf.fonttype": 42}  # whole fonts, which journals ask for
 SUFFIXES = (".png", ".pdf", ".svg")
 
 
@@ -34,7 +36,8 @@ def check_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
 def write(figure: Figure, path: Path) -> None:
     """Write the figure in the format of the suffix; raises FileError."""
     try:
-        figure.savefig(path, dpi=DPI, format=path.suffix.lower().lstrip("."))
+        with rc_context(FONTS):
+            figure.savefig(path, dpi=DPI, format=path.suffix.lower().lstrip("."))
     except OSError as problem:
         raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
 

@@ -10,10 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Polygon
+from matplotlib.patheffects import withStroke
 from scipy.spatial import ConvexHull
 
+from varint.viz.figure import plain
 from varint.viz.scene import Guide, Mark, Outline, Scene, Strand, placed
-from varint.viz.style import COLOURS, FAINT, INK
+from varint.viz.style import COLOURS, FAINT, INK, SMALL
 
 SYMBOL = 0.013  # radius of a joint, of the size of the picture
 OF_LINK = 0.13  # at most, of the length of a typical link
@@ -28,7 +30,7 @@ ARM = 0.14  # of the size of the picture: an axis of the world in the corner
 NARROWEST = 0.3  # of the longer side of the picture
 TEETH = 7  # of a spring
 FLAT = 1e-9  # m^2 of the square of a symbol: corners in one line
-LINE = 0.9  # points
+LINE = 0.7  # points
 
 TRACK_Z, BLOCK_Z, LINK_Z, GROUND_Z, STRAND_Z, MARK_Z, CENTRE_Z, TRACE_Z = 0.1, 0.5, 2.0, 2.98, 3.0, 4.0, 5.0, 6.0
 
@@ -162,13 +164,22 @@ class Painter:
         found += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
         return found
 
-    def trace(self, points: np.ndarray, colour: str, level: float = 0.0) -> Artist:
+    def trace(self, points: np.ndarray, colour: str, level: float = 0.0, style: Any = "-") -> Artist:
         """The way (T, 3), m, world, of a point."""
-        return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3)
+        return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3, style)
 
     def dot(self, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """A dot at a point (3,), m, world."""
         return self._patch(0.5 * self.size * CIRCLE + self.scene.view.project(point), colour, None, level + TRACE_Z)
+
+    def name(self, text: str, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
+        """A name beside a point (3,), m, world."""
+        right, up = self.scene.view.project(point)
+        found = self.axes.annotate(
+            text, (right, up), (4, 4), textcoords="offset points", fontsize=SMALL, color=colour,
+            zorder=level + TRACE_Z + 0.1, path_effects=[withStroke(linewidth=2.0, foreground="white")],
+        )  # fmt: skip
+        return plain(found)
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""
@@ -246,8 +257,9 @@ class Painter:
         look = {"edgecolor": edge, "linewidth": LINE} if edge is not None else {"linewidth": 0.0}
         return self.axes.add_patch(Polygon(points, facecolor=face, joinstyle="round", zorder=z, **look))
 
-    def _lines(self, lines: list[np.ndarray], z: float, colour: Any, width: float = LINE) -> Artist:
-        look: dict[str, Any] = {"colors": [colour], "linewidths": width, "zorder": z, "capstyle": "round"}
+    def _lines(self, lines: list[np.ndarray], z: float, colour: Any, width: float = LINE, style: Any = "-") -> Artist:
+        look: dict[str, Any] = {"colors": [colour], "linewidths": width, "zorder": z, "linestyles": [style]}
+        look["capstyle"] = "round" if style == "-" else "butt"
         return self.axes.add_collection(LineCollection(lines, joinstyle="round", **look), autolim=False)
 
 

@@ -1,57 +1,77 @@
-"""Panels of what is asked for: curves over time, ways of points, the mechanism."""
+"""Panels of what is asked for: curves over time, coordinates and their rates, ways of points, the mechanism."""
 
-import textwrap
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from varint.analysis.columns import GROUPS, Column, columns, listed_name
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.diagnostics import finest
 from varint.analysis.trajectory import Trajectory
-from varint.display import count_text, names_text, shortened
+from varint.display import count_text, names_text
 from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
-from varint.model.checks import of_type, sequence_of, shown, suggestion
-from varint.viz.drawing import (
-    EDGE,
-    OVER,
-    WIDTH,
-    Traced,
-    checked_times,
-    draw_poses,
-    figure_size,
-    find_traced,
-    make_painter,
-    ways,
+from varint.mechanism import Mechanism
+from varint.model.body import WORLD
+from varint.model.checks import choice, sequence_of, shown, suggestion
+from varint.viz.curves import (
+    beyond,
+    curve,
+    duration,
+    is_dense,
+    is_fast,
+    label_values,
+    labelled,
+    legend,
+    over_time,
+    plain_axes,
+    sizes,
+    time_unit,
+    window,
+    with_mean,
+    wrapped,
 )
-from varint.viz.figure import SUFFIXES, Picture, check_suffix, plain, write
+from varint.viz.drawing import OVER, Traced, checked_times, draw_poses, figure_size, find_traced, make_painter, ways
+from varint.viz.figure import plain
 from varint.viz.paint import Painter
-from varint.viz.plots import FLOOR, curve, over_time, overview, plain_axes, time_unit, wrapped
 from varint.viz.scene import Scene, placed
-from varint.viz.style import COLOURS, FAINT, INK, TRACES
+from varint.viz.style import COLOURS, TRACES, line
 from varint.viz.view import choose_view
 
 MOST = 8  # curves of a panel
 VANISHING = 1e-9  # of the largest of a panel: zero but for round-off
-LONGEST = 40  # characters of a label
-PANEL, ABOVE, BESIDE = 2.3, 0.5, 1.6  # in: height of a panel, the title, the labels
-PATH, MECHANISM = "path", "mechanism"
-DRAWN = (*GROUPS, PATH, MECHANISM)
-TAKEN = {"times": (MECHANISM,), "trace": (MECHANISM, PATH), "plane": (MECHANISM, PATH)}  # options, and by what
+PANEL = 1.5  # in, height
+ROUND_OFF = float(np.finfo(float).eps)
+
+ERROR, PHASE, PATH, MECHANISM, SNAPSHOT, COUPLER = "energy_error", "phase", "path", "mechanism", "snapshot", "coupler"
+WITHIN: dict[str, list[str]] = {}  # quantities by the panel that they share
+for _quantity in QUANTITIES.values():
+    if _quantity.within:
+        WITHIN.setdefault(_quantity.within, []).append(_quantity.name)
+ONLY_DRAWN = {  # besides what is tabulated
+    ERROR: "energy beyond the work done since the start, and its mean",
+    **{name: " and ".join(own).replace("_", " ") for name, own in WITHIN.items() if name not in GROUPS},
+    PHASE: "coordinates of joints against their rates",
+    PATH: "ways of points, at first of centres of mass",
+    MECHANISM: "poses of the mechanism over the run, the last one darkest",
+    SNAPSHOT: "one pose of the mechanism",
+    COUPLER: "ways of points with the mechanism drawn once, at first of bodies that no joint ties to the world",
+}
+DRAWN = (*GROUPS, *ONLY_DRAWN)
+POSED = (MECHANISM, SNAPSHOT, COUPLER)
+IN_METRES = (*POSED, PATH)
+TAKEN = {"times": POSED, "trace": IN_METRES, "plane": IN_METRES}  # options, and by what
 
 
 class Curves(NamedTuple):
     """A panel over time: columns of the same unit, of one quantity or of several of the whole mechanism.
 
     ``t``: (T,) s. ``beyond``: those that are too many to be drawn; ``zero``: how many of the quantity are not drawn as
-    they are zero.
+    they are zero. ``floor``: round-off, on a logarithmic axis; ``mean``: whether a running mean is drawn.
     """
 
     what: tuple[str, ...]
@@ -60,17 +80,81 @@ class Curves(NamedTuple):
     columns: list[Column]
     beyond: list[Column]
     zero: int
-
-    @property
-    def logarithmic(self) -> bool:
-        """Whether its axis is."""
-        return any(name in QUANTITIES and QUANTITIES[name].logarithmic for name in self.what)
+    floor: float | None = None
+    mean: bool = False
 
     def joins(self, other: "Curves") -> bool:
         """Whether ``other`` can be drawn in the same panel: both are of the whole mechanism, on the same axis."""
-        whole = not any(GROUPS[name].of for name in (*self.what, *other.what))
+        whole = not any(name not in QUANTITIES for name in (*self.what, *other.what))
         same = self.unit == other.unit and len(self.t) == len(other.t)
-        return whole and same and self.logarithmic == other.logarithmic
+        return whole and same and self.floor == other.floor
+
+    @property
+    def span(self) -> float:
+        """Between smallest and largest value."""
+        return float(max(each.values.max() for each in self.columns) - min(each.values.min() for each in self.columns))
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether curves are bands that can be seen."""
+        return is_dense(self.t) and any(is_fast(self.t, each.values, self.span) for each in self.columns)
+
+    @property
+    def title(self) -> str:
+        """What is on the axis of values."""
+        if self.mean:
+            return self.columns[0].name.capitalize()
+        return (words(self.what) if self.floor is None else QUANTITIES[self.what[0]].label).capitalize()
+
+    @property
+    def names(self) -> list[str]:
+        """In the legend, where it names columns."""
+        if self.mean or self.floor is not None or not (owned(self.what[0]) or len(self.columns) > 1):
+            return []
+        return [column.name for column in self.columns]
+
+    @property
+    def size(self) -> tuple[float, int]:
+        """Height, in, and how many names are above it."""
+        return PANEL, 3 if self.mean or self.floor is not None else len(self.names) + bool(self.beyond)
+
+    def draw(self, axes: Axes, alone: bool = False) -> None:
+        """Draw it; ``alone``: where no text below the figure says what is left out."""
+        (unit, _), entries = time_unit(self.t), []
+        t = self.t / unit
+        if self.mean:
+            entries = with_mean(axes, self.t, self.columns[0].values, unit)
+        elif self.floor is not None:
+            entries = [entry for column in self.columns for entry in sizes(axes, t, column.values, self.floor)]
+        else:
+            found = [curve(axes, t, column.values, line(k), self.span) for k, column in enumerate(self.columns)]
+            entries = list(zip(found, self.names, strict=False))
+        if self.floor is None:
+            label_values(axes, self.title, self.unit, max(np.abs(column.values).max() for column in self.columns))
+        else:
+            axes.set_ylabel(wrapped(labelled(self.title, self.unit)))
+        over_time(axes, self.t, *time_unit(self.t))
+        _finish(axes, entries, self.beyond if alone else [])
+
+
+class Portrait(NamedTuple):
+    """A panel of coordinates and their rates, of one unit; ``beyond``: coordinates that are too many to be drawn."""
+
+    unit: str
+    pairs: list[tuple[Column, Column]]
+    beyond: list[Column]
+
+    @property
+    def size(self) -> tuple[float, int]:
+        """Height, in, and how many names are above it."""
+        return 1.9 * PANEL, len(self.pairs) + bool(self.beyond)
+
+    def draw(self, axes: Axes, alone: bool = False) -> None:
+        """Draw it; ``alone``: where no text below the figure says what is left out."""
+        entries = [(phase(axes, a.values, b.values, k), a.name) for k, (a, b) in enumerate(self.pairs)]
+        one, other = self.pairs[0] if len(self.pairs) == 1 else (None, None)
+        label_phase(axes, one.name if one else "Coordinate", other.name if other else "Rate", self.unit)
+        _finish(axes, entries if len(self.pairs) > 1 else [], self.beyond if alone else [])
 
 
 class Drawing(NamedTuple):
@@ -81,37 +165,41 @@ class Drawing(NamedTuple):
     ways: list[np.ndarray]
     poses: tuple[np.ndarray, np.ndarray] | None
 
+    @property
+    def size(self) -> tuple[float, int]:
+        """Height, in, and how many names are above it."""
+        return figure_size(self.painter)[1], len(self.traced)
+
+    def draw(self, axes: Axes, alone: bool = False) -> None:
+        """Draw it; ``alone``: where no text below the figure says what is left out."""
+        if self.poses is not None:
+            draw_poses(axes, self.painter, *self.poses)
+        else:
+            self.painter.attach(axes)
+        palette = TRACES if self.poses is not None else COLOURS
+        above = 0.0 if self.poses is None else OVER * len(self.poses[0])
+        handles = []
+        for k, (way, each) in enumerate(zip(self.ways, self.traced, strict=True)):
+            colour, style = palette[k % len(palette)], line(k)["linestyle"]
+            handles.append(self.painter.trace(way, colour, above, style))
+            end = way[0] if self.poses is None else placed(self.poses[0][-1], self.poses[1][-1], each.body, each.point)
+            self.painter.dot(end, colour, above)
+            if len(self.ways) > 1:
+                self.painter.name(each.name, end, colour, above)
+        if handles:
+            legend(axes, handles, [each.name for each in self.traced])
+
+
+Panel = Curves | Portrait | Drawing
+
 
 class Given(NamedTuple):
     """What chooses among the things to draw, as given to `Trajectory.plot`."""
 
     of: dict[str, list[str]]  # names by "bodies", "joints", "forces"
-    times: np.ndarray
+    times: ArrayLike | None
     traced: list[Traced]
     plane: str | None
-
-
-def plot(
-    trajectory: Trajectory,
-    what: Sequence[str],
-    path: str | Path | None = None,
-    *,
-    of: str | Iterable[str] | None = None,
-    times: ArrayLike | None = None,
-    trace: object = None,
-    plane: str | None = None,
-) -> Figure:
-    """See `Trajectory.plot`."""
-    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
-    file = None if path is None else check_suffix(path, SUFFIXES)
-    check_drawn(what)
-    check_used(what, times=times, trace=trace, plane=plane)
-    traced, chosen_times = find_traced(trajectory.mechanism, trace), checked_times(trajectory, times)
-    given = Given(_chosen(trajectory, what, of), chosen_times, traced, plane)
-    figure = _figure(trajectory, _joined([p for name in dict.fromkeys(what) for p in _panels(trajectory, name, given)]))
-    if file is not None:
-        write(figure, file)
-    return figure
 
 
 def check_drawn(what: Iterable[object]) -> None:
@@ -124,14 +212,95 @@ def check_used(what: Iterable[str], **options: object) -> None:
     """Raises ArgumentError for ``options`` of `plot` that nothing among ``what`` takes."""
     for name, value in options.items():
         if value is not None and not set(TAKEN[name]).intersection(what):
-            raise ArgumentError(f"{name} has no effect here: it belongs to {' and '.join(map(repr, TAKEN[name]))}")
+            raise ArgumentError(f"{name} has no effect here: it belongs to {names_text(TAKEN[name])}")
+
+
+def owned(what: str) -> str:
+    """Of what there are curves: "bodies", "joints", "forces", or nothing."""
+    return {PATH: "bodies", PHASE: "joints"}.get(what) or (GROUPS[what].of if what in GROUPS else "")
+
+
+def words(what: Sequence[str]) -> str:
+    """What a panel shows."""
+    shared = {QUANTITIES[name].within if name in QUANTITIES else "" for name in what}
+    if len(what) > 1 and len(shared) == 1 and "" not in shared:
+        return shared.pop()
+    return ", ".join(
+        GROUPS[name].title if name in GROUPS and GROUPS[name].title else name.replace("_", " ") for name in what
+    )
+
+
+def find_panels(
+    trajectory: Trajectory, what: Sequence[str], of: str | Iterable[str] | None, times: ArrayLike | None, trace: object,
+    plane: str | None,
+) -> list[Panel]:  # fmt: skip
+    """The panels of ``what``, as given to `Trajectory.plot`; raises ArgumentError."""
+    check_drawn(what)
+    check_used(what, times=times, trace=trace, plane=plane)
+    traced = find_traced(trajectory.mechanism, trace)
+    given = Given(_chosen(trajectory, what, of), times, traced, plane)
+    if times is not None:
+        checked_times(trajectory, times)
+    return _joined([panel for name in dict.fromkeys(what) for panel in _panels(trajectory, name, given)])
+
+
+def of_unit(panels: Sequence[Panel], unit: str) -> list[Panel]:
+    """Those in ``unit``; raises ArgumentError where there are none."""
+    known = [panel.unit for panel in panels if not isinstance(panel, Drawing)]
+    choice(unit, known, "unit", ArgumentError)
+    return [panel for panel in panels if not isinstance(panel, Drawing) and panel.unit == unit]
+
+
+def notes(panels: Sequence[Panel]) -> list[str]:
+    """What is not drawn, and why."""
+    curves = [panel for panel in panels if isinstance(panel, Curves)]
+    bands = [panel for panel in curves if panel.floor is None and not panel.mean and panel.has_bands]
+    zero = [f"{count_text(panel.zero, 'curve')} of {words(panel.what)}" for panel in curves if panel.zero]
+    told = (
+        [f"bands: smallest to largest; lines: mean, over {duration(window(bands[0].t))} where swings are fast"]
+        if bands
+        else []
+    )
+    told += [f"not drawn as they are zero: {', '.join(zero)}"] * bool(zero)
+    left_out = [
+        (panel.title if isinstance(panel, Curves) else PHASE.capitalize(), panel.unit, panel.beyond)
+        for panel in panels
+        if not isinstance(panel, Drawing) and panel.beyond
+    ]
+    return told + [
+        f"{labelled(title, unit)}, left out beyond {MOST}, choose by of: {names_text(each.name for each in several)}"
+        for title, unit, several in left_out
+    ]
+
+
+def phase(axes: Axes, coordinate: np.ndarray, rate: np.ndarray, number: int = 0) -> Artist:
+    """A coordinate (T,) against its rate, broken where NaN, with a dot at the start."""
+    (found,) = axes.plot(coordinate, rate, linewidth=0.8, **line(number))
+    axes.plot(coordinate[0], rate[0], "o", color=line(number)["color"], markersize=5, markeredgecolor="white")
+    return found
+
+
+def label_phase(axes: Axes, name: str, rate: str, unit: str) -> None:
+    """The axes of a phase portrait."""
+    plain(axes.xaxis.label).set_text(labelled(name, unit))
+    plain(axes.yaxis.label).set_text(labelled(rate, f"{unit or 1}/s"))
+
+
+# ---------------------------------------------------------------------------------------- what is in them
+
+
+def _finish(axes: Axes, entries: Sequence[tuple[Artist, str]], left_out: Sequence[Column]) -> None:
+    plain_axes(axes)
+    entries = [*entries, *([beyond(len(left_out))] if left_out else [])]
+    if entries:
+        legend(axes, *zip(*entries, strict=True))
 
 
 def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str] | None) -> dict[str, list[str]]:
     """The names ``of`` by what they belong to; raises ArgumentError for those of nothing that is drawn."""
     if of is None:
         return {}
-    kinds = {"bodies" if name == PATH else GROUPS[name].of for name in what if name != MECHANISM}
+    kinds = {owned(name) for name in what}
     known = {kind: [item.name for item in getattr(trajectory.mechanism, kind)] for kind in sorted(kinds - {""})}
     found: dict[str, list[str]] = {}
     for name in [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError):
@@ -145,45 +314,90 @@ def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str]
     return found
 
 
-# ---------------------------------------------------------------------------------------- what is in them
-
-
-def _panels(trajectory: Trajectory, what: str, given: Given) -> list[Curves | Drawing]:
-    if what == MECHANISM:
-        return [_mechanism(trajectory, given)]
+def _panels(trajectory: Trajectory, what: str, given: Given) -> Sequence[Panel]:
+    if what in WITHIN:
+        return [panel for name in WITHIN[what] for panel in _curves(trajectory, name, given)]
+    if what == ERROR:
+        return [_error(trajectory)]
+    if what == PHASE:
+        return _portraits(trajectory, given)
     if what == PATH:
         return [_path(trajectory, given)]
+    return [_poses(trajectory, what, given)] if what in POSED else _curves(trajectory, what, given)
+
+
+def _curves(trajectory: Trajectory, what: str, given: Given) -> list[Curves]:
     source = finest(trajectory, what)
     found = columns(source, what, given.of.get(GROUPS[what].of))
     if not found:
         raise ArgumentError(f"'{trajectory.mechanism.name}' has no {GROUPS[what].of}: there is no {what!r} to draw")
+    logarithmic = what in QUANTITIES and QUANTITIES[what].logarithmic
+    floor = ROUND_OFF * trajectory.mechanism.compiled.length if logarithmic else None
     least = VANISHING * max(np.abs(column.values).max() for column in found)
     kept = [column for column in found if len(found) <= MOST or np.abs(column.values).max() >= least]
     by_unit = {column.unit: [each for each in kept if each.unit == column.unit] for column in kept}
-    first, *others = (Curves((what,), source.t, unit, own[:MOST], own[MOST:], 0) for unit, own in by_unit.items())
+    first, *others = (
+        Curves((what,), source.t, unit, own[:MOST], own[MOST:], 0, floor) for unit, own in by_unit.items()
+    )
     return [first._replace(zero=len(found) - len(kept)), *others]
 
 
-def _joined(panels: Iterable[Curves | Drawing]) -> list[Curves | Drawing]:
+def _error(trajectory: Trajectory) -> Curves:
+    quantity = next(q for q in QUANTITIES.values() if q.label and not q.logarithmic and q.shown(trajectory))
+    source = finest(trajectory, quantity.name)
+    column = Column(quantity.label, quantity.unit, quantity.drawn(source))
+    return Curves((ERROR,), source.t, quantity.unit, [column], [], 0, mean=True)
+
+
+def _portraits(trajectory: Trajectory, given: Given) -> list[Portrait]:
+    of = given.of.get("joints")
+    pairs = list(zip(*(columns(trajectory, what, of) for what in ("coordinates", "rates")), strict=True))
+    if not pairs:
+        raise ArgumentError(f"no joint of '{trajectory.mechanism.name}' has a coordinate: there is no 'phase' to draw")
+    units = dict.fromkeys(coordinate.unit for coordinate, _ in pairs)
+    own = {unit: [pair for pair in pairs if pair[0].unit == unit] for unit in units}
+    return [Portrait(unit, of[:MOST], [each for each, _ in of[MOST:]]) for unit, of in own.items()]
+
+
+def _joined(panels: Iterable[Panel]) -> list[Panel]:
     """The panels, neighbours in one where they can be."""
-    found: list[Curves | Drawing] = []
+    found: list[Panel] = []
     for panel in panels:
         last = found[-1] if found else None
         if isinstance(panel, Curves) and isinstance(last, Curves) and last.joins(panel):
-            found[-1] = Curves((*last.what, *panel.what), last.t, last.unit, [*last.columns, *panel.columns], [], 0)
+            several = list({column.name: column for column in (*last.columns, *panel.columns)}.values())
+            what = tuple(dict.fromkeys((*last.what, *panel.what)))
+            found[-1] = last._replace(what=what, columns=several)
         else:
             found.append(panel)
     return found
 
 
-def _mechanism(trajectory: Trajectory, given: Given) -> Drawing:
-    """Poses at times of the run, on the view that all of them share."""
-    mechanism, times = trajectory.mechanism, given.times
+def _poses(trajectory: Trajectory, what: str, given: Given) -> Drawing:
+    """Poses at times of the run, on the view that all of them share; one pose but for `MECHANISM`."""
+    mechanism = trajectory.mechanism
+    times = checked_times(trajectory, given.times)
+    if what != MECHANISM:
+        if given.times is not None and len(times) > 1:
+            raise ArgumentError(f"{what!r} is at one time, got {len(times)}: {MECHANISM!r} draws several poses")
+        times = times[-1:]
     at = trajectory.at(times) if len(trajectory) > 1 else trajectory
     x, R = with_world(at.position, at.quat_wxyz)
-    lines = ways(trajectory, given.traced)
+    traced = given.traced or (find_traced(mechanism, _couplers(mechanism)) if what == COUPLER else [])
+    lines = ways(trajectory, traced)
     view = choose_view(mechanism, given.plane)
-    return Drawing(make_painter(mechanism, x, R, view, given.traced, lines), given.traced, lines, (x, R))
+    return Drawing(make_painter(mechanism, x, R, view, traced, lines), traced, lines, (x, R))
+
+
+def _couplers(mechanism: Mechanism) -> list[str]:
+    """Bodies that no joint ties to the world, or where there are none, all; up to `MOST`."""
+    tied = {
+        body
+        for joint in mechanism.joints
+        if WORLD in (joint.body_a, joint.body_b)
+        for body in (joint.body_a, joint.body_b)
+    }
+    return ([name for name in mechanism.body_index if name not in tied] or list(mechanism.body_index))[:MOST]
 
 
 def _path(trajectory: Trajectory, given: Given) -> Drawing:
@@ -194,96 +408,3 @@ def _path(trajectory: Trajectory, given: Given) -> Drawing:
     scene = Scene(mechanism, choose_view(mechanism, given.plane), [], [], [], [], [])
     x, R = with_world(trajectory.position[:1], trajectory.quat_wxyz[:1])
     return Drawing(Painter(scene, x, R, lines), traced, lines, None)
-
-
-# ---------------------------------------------------------------------------------------- the figure
-
-
-def _figure(trajectory: Trajectory, panels: Sequence[Curves | Drawing]) -> Figure:
-    if not panels:
-        return overview(trajectory)
-    heights = [PANEL if isinstance(panel, Curves) else figure_size(panel.painter)[1] for panel in panels]
-    timed = [k for k, panel in enumerate(panels) if isinstance(panel, Curves)]
-    title = ABOVE if timed else 0.0
-    layout: Literal["constrained", "compressed"] = "constrained" if timed else "compressed"
-    figure = Picture(figsize=(WIDTH + BESIDE, title + EDGE * bool(timed) + sum(heights)), layout=layout)
-    all_axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
-    unit, symbol = time_unit(trajectory.t)
-    for axes, panel in zip(all_axes, panels, strict=True):
-        if isinstance(panel, Curves):
-            _draw_curves(axes, panel, panel.t / unit)
-        else:
-            _draw_metres(axes, panel)
-    for k in timed:
-        axes = all_axes[k]
-        axes.sharex(all_axes[timed[0]])
-        axes.tick_params(labelbottom=k == timed[-1])
-    if timed:
-        over_time(all_axes[timed[-1]], trajectory.t, unit, symbol)
-        plain(figure.suptitle(trajectory.mechanism.name, fontsize=13, fontweight="bold", color=INK))
-        figure.align_ylabels([all_axes[k] for k in timed])
-    if notes := _notes([panel for panel in panels if isinstance(panel, Curves)]):
-        text = "\n".join(textwrap.fill(note, 110) for note in notes)
-        plain(figure.supxlabel(text, fontsize=7.5, color=FAINT, x=0.01, ha="left"))
-    return figure
-
-
-def _notes(panels: Sequence[Curves]) -> list[str]:
-    """What is not drawn, and why."""
-    zero = [f"{count_text(panel.zero, 'curve')} of {_words(panel.what)}" for panel in panels if panel.zero]
-    return [f"not drawn as they are zero: {', '.join(zero)}"] * bool(zero) + [
-        f"{_title(panel)}, left out beyond {MOST}, choose by of: {names_text(column.name for column in panel.beyond)}"
-        for panel in panels
-        if panel.beyond
-    ]
-
-
-def _draw_curves(axes: Axes, panel: Curves, t: np.ndarray) -> None:
-    handles = []
-    for column, colour in zip(panel.columns, COLOURS, strict=False):
-        values = np.maximum(column.values, FLOOR) if panel.logarithmic else column.values
-        handles.append(curve(axes, t, values, colour, "", 1.2))
-    if panel.logarithmic:
-        axes.set_yscale("log")
-    else:
-        axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, 4), useMathText=True)
-    axes.set_ylabel(wrapped(_title(panel)))
-    plain_axes(axes)
-    if GROUPS[panel.what[0]].of or len(handles) > 1:
-        legend(axes, handles, [column.name for column in panel.columns])
-
-
-def _draw_metres(axes: Axes, panel: Drawing) -> None:
-    if panel.poses is not None:
-        draw_poses(axes, panel.painter, *panel.poses)
-    else:
-        panel.painter.attach(axes)
-    palette = TRACES if panel.poses is not None else COLOURS
-    colours = [palette[k % len(palette)] for k in range(len(panel.ways))]
-    above = 0.0 if panel.poses is None else OVER * len(panel.poses[0])
-    handles = [panel.painter.trace(way, c, above) for way, c in zip(panel.ways, colours, strict=True)]
-    for way, each, colour in zip(panel.ways, panel.traced, colours, strict=True):
-        point = way[0] if panel.poses is None else placed(panel.poses[0][-1], panel.poses[1][-1], each.body, each.point)
-        panel.painter.dot(point, colour, above)
-    if handles:
-        legend(axes, handles, [each.name for each in panel.traced])
-
-
-def legend(axes: Axes, handles: Sequence[Artist], names: Iterable[str]) -> None:
-    """Names beside the axes, whatever signs are in them."""
-    places = [str(k) for k in range(len(handles))]
-    found = axes.legend(
-        handles, places, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8.5, borderaxespad=0.0,
-        handlelength=1.4,
-    )  # fmt: skip
-    for text, name in zip(found.get_texts(), names, strict=True):
-        plain(text).set_text(shortened(name, LONGEST))
-
-
-def _words(what: Iterable[str]) -> str:
-    return ", ".join(GROUPS[name].title or name.replace("_", " ") for name in what)
-
-
-def _title(panel: Curves) -> str:
-    words = _words(panel.what).capitalize()
-    return f"{words} ({panel.unit})" if panel.unit else words

@@ -1,32 +1,79 @@
-"""Pictures of a run, drawn without a display."""
+"""Figures of a run, drawn without a display, and panels on the axes of others."""
 
 import textwrap
-from itertools import cycle
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
-from varint.analysis.derived import QUANTITIES, Quantity
-from varint.analysis.diagnostics import finest
+from varint.analysis.derived import QUANTITIES
 from varint.analysis.trajectory import Trajectory
 from varint.analysis.trajectory_display import method as method_of
+from varint.display import count_text
 from varint.errors import ArgumentError, FileError
-from varint.model.checks import check_name, of_type, path_of, whole_number
-from varint.viz.figure import Picture, plain
-from varint.viz.style import DPI, FAINT, INK, MEAN
+from varint.model.checks import check_name, of_type, path_of, sequence_of, whole_number
+from varint.viz.curves import printed
+from varint.viz.figure import SUFFIXES, Picture, check_suffix, plain, write
+from varint.viz.panels import ERROR, Curves, Drawing, Panel, find_panels, notes, of_unit
+from varint.viz.style import DPI, FAINT, INK, TINY, TITLE, WIDTH
 
 MOST_ORDER = 100  # that a title names
-LABEL = 24  # characters in a line of an axis label
-BINS = 1200  # envelopes across the picture, about one a pixel
-LONGEST_MEAN = 600.0  # s
-FLOOR = 1e-18  # m; a logarithmic axis has no zero
-UNITS = ((3 * 3600.0, 3600.0, "h"), (600.0, 60.0, "min"), (0.0, 1.0, "s"))  # above this many s: s a unit, unit
+ABOVE, BELOW, GAP, ROW = 0.3, 0.45, 0.12, 0.15  # in: the title, the axis of the time, between panels, a row of names
+FOOT = 84  # letters in a line of it
+OVERVIEW = (ERROR, *(quantity.name for quantity in QUANTITIES.values() if quantity.label and quantity.logarithmic))
 
-PANELS = ("#7fa8d1", "#5d9c8a")  # colours, in turn
+
+def plot(
+    trajectory: Trajectory,
+    what: Sequence[str],
+    path: str | Path | None = None,
+    *,
+    of: str | Iterable[str] | None = None,
+    times: ArrayLike | None = None,
+    trace: object = None,
+    plane: str | None = None,
+) -> Figure:
+    """See `Trajectory.plot`."""
+    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    file = None if path is None else check_suffix(path, SUFFIXES)
+    panels = find_panels(trajectory, what, of, times, trace, plane)
+    figure = _figure(trajectory, panels) if panels else overview(trajectory)
+    if file is not None:
+        write(figure, file)
+    return figure
+
+
+def draw(
+    trajectory: Trajectory,
+    name: str,
+    ax: Axes | Sequence[Axes] | None = None,
+    *,
+    of: str | Iterable[str] | None = None,
+    unit: str | None = None,
+    times: ArrayLike | None = None,
+    trace: object = None,
+    plane: str | None = None,
+) -> Any:
+    """What is called ``name``, on ``ax`` or in a figure of its own; see `varint.plot`.
+
+    Returns the axes, an array of them where there are several panels. Raises ArgumentError, also where there are not
+    as many axes as panels.
+    """
+    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    panels = find_panels(trajectory, [name], of, times, trace, plane)
+    if unit is not None:
+        panels = of_unit(panels, unit)
+    if ax is None:
+        axes = _figure(trajectory, panels).axes
+    else:
+        axes = _given(ax, name, panels)
+        for each, panel in zip(axes, panels, strict=True):
+            panel.draw(each, alone=True)
+    return axes[0] if len(panels) == 1 else np.array(axes)
 
 
 def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = None, method: str | None = None) -> None:
@@ -66,111 +113,62 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
 def overview(trajectory: Trajectory, method: str | None = None) -> Figure:
     """Energy and drift over time; ``method``: by what the run was made, for the title, in place of its settings."""
     method = method_of(trajectory.settings) if method is None else method
-    t = trajectory.t
-    unit, symbol = time_unit(t)
-    drawn = [quantity for quantity in QUANTITIES.values() if quantity.label and quantity.shown(trajectory)]
-    figure = Picture(figsize=(8.0, 0.4 + 2.5 * len(drawn)), layout="constrained")
-    panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, quantity, colour in zip(panels, drawn, cycle(PANELS), strict=False):
-        _panel(axes, quantity, trajectory, unit, colour)
-        axes.set_ylabel(wrapped(f"{quantity.label.capitalize()} ({quantity.unit})"))
-        plain_axes(axes)
-    over_time(panels[-1], t, unit, symbol)
-    figure.align_ylabels()
-    _title(panels[0], trajectory, method)
+    return _figure(
+        trajectory, find_panels(trajectory, OVERVIEW, None, None, None, None), [_settings(trajectory, method)]
+    )
+
+
+def _given(ax: Axes | Sequence[Axes], name: str, panels: Sequence[Panel]) -> list[Axes]:
+    """The axes for the panels; raises ArgumentError where they are no axes, or not as many."""
+    several = list(ax.flat) if isinstance(ax, np.ndarray) else [ax] if isinstance(ax, Axes) else ax
+    axes = list(sequence_of(several, "ax", "axes of matplotlib", ArgumentError))
+    for each in axes:
+        of_type(each, Axes, "ax", ArgumentError)
+    if len(axes) != len(panels):
+        units = ", ".join(repr(panel.unit) for panel in panels if not isinstance(panel, Drawing))
+        raise ArgumentError(
+            f"{name!r} has {count_text(len(panels), 'panel')}{f', in {units}' if units else ''}, and ax has"
+            f" {len(axes)} axes: give as many{', or choose by unit=' if len(panels) > 1 else ''}"
+        )
+    return axes
+
+
+def _figure(trajectory: Trajectory, panels: Sequence[Panel], told: Sequence[str] = ()) -> Figure:
+    timed = [k for k, panel in enumerate(panels) if isinstance(panel, Curves)]
+    titled = any(not isinstance(panel, Drawing) for panel in panels)
+    heights = [panel.size[0] for panel in panels]
+    rows = [-(-panel.size[1] // 2) for panel in panels]
+    foot = [textwrap.fill(note, FOOT) for note in (*told, *notes(panels))]
+    height = sum(heights) + ROW * (sum(rows) + sum(note.count("\n") + 1 for note in foot))
+    height += GAP * len(panels) + ABOVE * titled + BELOW * titled
+    layout: Literal["constrained", "compressed"] = "constrained" if titled else "compressed"
+    figure = Picture(figsize=(WIDTH, height), layout=layout)
+    all_axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, panel in zip(all_axes, panels, strict=True):
+        panel.draw(axes)
+        printed(axes)
+    for k in timed:
+        all_axes[k].sharex(all_axes[timed[0]])
+        all_axes[k].tick_params(labelbottom=k == timed[-1])
+        if k != timed[-1]:
+            all_axes[k].set_xlabel("")
+    if titled:
+        title = figure.suptitle(trajectory.mechanism.name, fontsize=TITLE, fontweight="bold", color=INK)
+        plain(title)
+        figure.align_ylabels(all_axes)
+    if foot:
+        plain(figure.supxlabel("\n".join(foot), fontsize=TINY, color=FAINT, x=0.01, ha="left"))
     return figure
 
 
-def time_unit(t: np.ndarray) -> tuple[float, str]:
-    """Seconds a unit of the time axis, and its symbol."""
-    span = t[-1] - t[0]
-    return next((unit, symbol) for longest, unit, symbol in UNITS if span > longest or not longest)
-
-
-def over_time(axes: Axes, t: np.ndarray, unit: float, symbol: str) -> None:
-    """The axis of the time below a panel."""
-    axes.set_xlabel(f"Time ({symbol})")
-    if t[-1] > t[0]:
-        axes.set_xlim(t[0] / unit, t[-1] / unit)
-
-
-def plain_axes(axes: Axes) -> None:
-    """The look of a panel."""
-    axes.grid(color="#e4e4e4", linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=9)
-
-
-def wrapped(label: str) -> str:
-    """The label of an axis in lines that fit beside a panel."""
-    return "\n".join(textwrap.fill(line, LABEL) for line in label.replace(": ", ":\n").split("\n"))
-
-
-def _panel(axes: Axes, quantity: Quantity, trajectory: Trajectory, unit: float, colour: str) -> None:
-    """One quantity over time; on a linear axis with its mean."""
-    found = finest(trajectory, quantity.name)
-    t, values = found.t, quantity.drawn(found)
-    if quantity.logarithmic:
-        curve(axes, t / unit, np.maximum(values, FLOOR), colour, quantity.label)
-        axes.set_yscale("log")
-        return
-    axes.axhline(0.0, color=INK, linewidth=0.6)
-    curve(axes, t / unit, values, colour, quantity.label)
-    window = min(LONGEST_MEAN, (t[-1] - t[0]) / 10)
-    if len(t) > 20:
-        times, mean = running_mean(t, values, window)
-        axes.plot(times / unit, mean, color=MEAN, linewidth=1.4, label=f"mean over {_duration(window)}")
-    axes.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
-    axes.margins(y=0.15)
-    axes.legend(loc="upper right", bbox_to_anchor=(1.0, 1.14), ncols=2, frameon=False, fontsize=9, borderaxespad=0.0)
-
-
-def running_mean(t: np.ndarray, values: np.ndarray, window: float) -> tuple[np.ndarray, np.ndarray]:
-    """Centred means of ``values`` (T,) over ``window`` seconds, where a whole one fits, and their times."""
-    spacing = (t[-1] - t[0]) / max(1, len(t) - 1)
-    width = min(len(t), max(1, round(window / spacing))) if spacing else 1
-    share = np.gradient(t) if len(t) > 1 else np.ones(1)  # s, of each node
-    sums, spans = (np.concatenate([[0.0], np.cumsum(each)]) for each in (share * values, share))
-    first = np.unique(np.linspace(0, len(t) - width, BINS).astype(int))
-    last = first + width
-    return 0.5 * (t[first] + t[last - 1]), (sums[last] - sums[first]) / (spans[last] - spans[first])
-
-
-def envelope(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times and smallest and largest of ``values`` (T,) in up to `BINS` bins; neighbours share a node."""
-    edges = np.unique(np.linspace(0, len(t) - 1, BINS + 1).astype(int))
-    lowest = np.minimum(np.minimum.reduceat(values, edges[:-1]), values[edges[1:]])
-    highest = np.maximum(np.maximum.reduceat(values, edges[:-1]), values[edges[1:]])
-    return 0.5 * (t[edges[:-1]] + t[edges[1:]]), lowest, highest
-
-
-def curve(axes: Axes, t: np.ndarray, values: np.ndarray, colour: str, label: str, width: float = 0.9) -> Artist:
-    """The curve itself, or where its nodes are closer than pixels, the band that it fills."""
-    if len(t) <= 4 * BINS:
-        marker = "o" if len(t) == 1 else None
-        return axes.plot(t, values, color=colour, linewidth=width, marker=marker, label=label)[0]
-    return axes.fill_between(*envelope(t, values), color=colour, linewidth=0.5, label=label)
-
-
-def _title(axes: Axes, trajectory: Trajectory, method: str | None) -> None:
+def _settings(trajectory: Trajectory, method: str | None) -> str:
+    """How the run was made."""
     steps = trajectory.steps
-    words = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]
+    found = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]
     if method is not None:
-        words.append(method)
+        found.append(method)
     if trajectory.newton_iterations:
-        words.append(f"{trajectory.newton_iterations / max(1, steps):.2f} Newton iterations a step")
+        found.append(f"{trajectory.newton_iterations / max(1, steps):.2f} Newton iterations a step")
     if not trajectory.success:
-        words.append("unfinished" if trajectory.status < 0 else "stopped: a step could not be solved")
-    plain(axes.set_title(trajectory.mechanism.name, fontsize=13, fontweight="bold", color=INK, pad=46))
-    place: dict[str, Any] = {
-        "xy": (0.5, 1.0),
-        "xycoords": "axes fraction",
-        "xytext": (0, 30),
-        "textcoords": "offset points",
-    }
-    axes.annotate(", ".join(words), **place, ha="center", fontsize=10, color=FAINT)
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:.3g} s"
+        found.append("unfinished" if trajectory.status < 0 else "stopped: a step could not be solved")
+    return ", ".join(found)

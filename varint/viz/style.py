@@ -1,6 +1,26 @@
-"""Colours that all pictures share."""
+"""Colours, lines and sizes that all pictures share.
 
-COLOURS = ("#3f74a8", "#c8752c", "#4a8f5b", "#8a5a9c", "#a8892a", "#3a97a6", "#b5485d", "#7a7a7a")  # of bodies, curves
-MEAN, INK, FAINT = "#b5391e", "#222222", "#6b6b6b"
-DPI = 150
-TRACES = (MEAN, INK, *COLOURS[:-1])  # of ways over a mechanism
+The colours are those of Okabe and Ito, which colour-blind readers tell apart; each has a line of its own, so that
+curves are told apart in grey as well.
+"""
+
+from typing import Any
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7a7a7a", "#222222")  # of bodies, curves
+LINES: tuple[Any, ...] = (
+    "-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (9, 2)), (0, (3, 1, 1, 1, 1, 1)),
+    (0, (1.2, 2.8)), (0, (8, 1.5, 3, 1.5)),
+)  # fmt: skip
+MEAN, INK, FAINT = "#a83200", "#222222", "#5f5f5f"
+PALE = 0.28  # opacity of a band
+WIDTH = 4.4  # in, of a picture: in a column of 85 mm its texts are still 6 points high
+TEXT, SMALL, TINY, TITLE = 9.0, 8.0, 7.0, 10.5  # points
+DPI = 200
+TRACES = (MEAN, INK, *COLOURS[:3])  # of ways over a mechanism
+
+DASHED = LINES[1]
+
+
+def line(number: int) -> dict[str, Any]:
+    """Colour and line of a curve by its number in a panel."""
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": LINES[number % len(LINES)]}

@@ -4,9 +4,10 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
-from varint.model.checks import choice
+from varint.model.checks import array_of, choice
 from varint.model.joints.base import Joint
 from varint.model.motion import Motion, Slide, Turn
 from varint.model.structure import Structure
@@ -40,15 +41,19 @@ class View(NamedTuple):
         return _label(self.right), _label(self.up)
 
 
-def choose_view(structure: Structure, plane: str | None) -> View:
+def choose_view(structure: Structure, plane: str | None, camera: ArrayLike | None = None) -> View:
     """The view for one of `PLANES`; where it is None the plane in which all joints move, else isometric.
 
-    Raises ArgumentError for another ``plane``.
+    ``camera``, in its place: azimuth and elevation in degrees, see `Trajectory.animate`. Raises ArgumentError.
     """
+    if camera is not None:
+        if plane is not None:
+            raise ArgumentError("plane and camera both say from where the mechanism is seen: give one of them")
+        return _from_angles(up_of(structure), *np.radians(array_of(camera, (2,), "camera", ArgumentError)))
     if plane is None:
         return _found(structure)
     if choice(plane, PLANES, "plane", ArgumentError) == ISOMETRIC:
-        return _isometric(_up(structure))
+        return _isometric(up_of(structure))
     right, up = (np.eye(3)[AXES.index(letter)] for letter in plane)
     return View(right, up, True)
 
@@ -59,14 +64,14 @@ def _found(structure: Structure) -> View:
     for joint in structure.joints:
         for motion in joint.shown if joint.forbidden else ():
             if not isinstance(motion, Turn | Slide):
-                return _isometric(_up(structure))
+                return _isometric(up_of(structure))
             (turning if isinstance(motion, Turn) else sliding).append(_axis(joint, motion))
-    normal = turning[0] if turning else _across(sliding, _up(structure))
+    normal = turning[0] if turning else _across(sliding, up_of(structure))
     flat = all(np.linalg.norm(np.cross(normal, axis)) < PARALLEL for axis in turning)
     flat &= all(abs(normal @ axis) < PARALLEL for axis in sliding)
     if normal @ normal < 0.5 or not flat:
-        return _isometric(_up(structure))
-    for up in (_up(structure), *np.eye(3)[::-1]):
+        return _isometric(up_of(structure))
+    for up in (up_of(structure), *np.eye(3)[::-1]):
         across = up - (up @ normal) * normal
         if np.linalg.norm(across) > 0.1:
             break
@@ -90,18 +95,32 @@ def _across(sliding: list[np.ndarray], up: np.ndarray) -> np.ndarray:
     return np.zeros(3)
 
 
-def _up(structure: Structure) -> np.ndarray:
+def up_of(structure: Structure) -> np.ndarray:
     """(3,) against gravity; z where there is none."""
     size = np.linalg.norm(structure.gravity)
     return -structure.gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
 
 
-def _isometric(up: np.ndarray) -> View:
-    """All three axes of the world equally short, as far as ``up`` is one of them."""
+def _level(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two axes square to ``up``, right-handed before it: x and y where that is z."""
     first = np.eye(3)[(int(np.argmax(np.abs(up))) + 1) % 3]
     first = first - (first @ up) * up
     first /= np.linalg.norm(first)
-    second = np.cross(up, first)
+    return first, np.cross(up, first)
+
+
+def _from_angles(up: np.ndarray, azimuth: float, elevation: float) -> View:
+    """From the front, turned to the right about ``up``, and raised; rad."""
+    first, second = _level(up)
+    right = np.cos(azimuth) * first + np.sin(azimuth) * second
+    level = np.cross(right, up)
+    towards = np.cos(elevation) * level + np.sin(elevation) * up
+    return View(right, np.cross(towards, right), False)
+
+
+def _isometric(up: np.ndarray) -> View:
+    """All three axes of the world equally short, as far as ``up`` is one of them."""
+    first, second = _level(up)
     towards = (first - second + up) / np.sqrt(3.0)
     right = np.cross(up, towards)
     right /= np.linalg.norm(right)

@@ -145,7 +145,8 @@ class _Reading:
                 continue
             pose = Pose(rotation_matrix(m.geom_quat[geom]), m.geom_pos[geom].copy())
             a, b, c = (float(size) for size in m.geom_size[geom])
-            mesh, sizes = "", {"sphere": (a,), "capsule": (a, 2.0 * b), "cylinder": (a, 2.0 * b)}.get(kind, (a, b, c))
+            mesh: Path | str = ""
+            sizes = {"sphere": (a,), "capsule": (a, 2.0 * b), "cylinder": (a, 2.0 * b)}.get(kind, (a, b, c))
             if kind == "box":
                 sizes = (2.0 * a, 2.0 * b, 2.0 * c)
             elif kind == "mesh":

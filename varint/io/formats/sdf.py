@@ -190,7 +190,7 @@ class _Reading:
                     )
                 scale = of.one("scale")
                 sizes = tuple(scale.own_numbers(3)) if scale is not None else (1.0, 1.0, 1.0)
-                found.append(Shape(role, "mesh", sizes, str(path or uri), pose))
+                found.append(Shape(role, "mesh", sizes, path or uri, pose))
             elif of.tag in SHAPES:
                 sizes = tuple(
                     value

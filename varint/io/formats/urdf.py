@@ -394,7 +394,7 @@ class _Reading:
             found = found_file(uri, self.notes.path, self.packages)
             if found is None:
                 self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of.line)
-            return [Shape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), str(found or uri), pose)]
+            return [Shape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), found or uri, pose)]
         if of.tag not in SIZES:
             self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of.line)
             return []

@@ -93,7 +93,7 @@ class BodyLoad(Element):
     """A force and a torque on ``body`` that follow from its own motion (kernels/loads.py).
 
     kind : {"push", "follower", "resistance", "sliding"}
-    force, torque, point, normal : (3,) world, reference configuration
+    force, torque, point : (3,) world, reference configuration
     linear, angular : float
         Coefficients of a resistance.
     power : int
@@ -103,9 +103,12 @@ class BodyLoad(Element):
     creep : float
         Of sliding, N s/m: in place of ``smoothing``, friction in proportion to the speed up to its bound; 0 for none.
     radius : float
-        Of sliding: of the ball about ``point`` that touches the plane, m.
+        Of sliding: of the ball about ``point`` that touches, m.
     pressed_by : Effort, optional
         Of sliding: the element of the normal force, listed before it.
+    other, other_point, other_radius
+        Of sliding: the body, point and radius of a ball that it slides on, in place of a plane of the world; it gets
+        the opposite force.
     """
 
     kind: str
@@ -113,7 +116,6 @@ class BodyLoad(Element):
     force: np.ndarray = field(default_factory=lambda: np.zeros(3))
     torque: np.ndarray = field(default_factory=lambda: np.zeros(3))
     point: np.ndarray | None = None
-    normal: np.ndarray = field(default_factory=lambda: np.zeros(3))
     linear: float = 0.0
     angular: float = 0.0
     power: int = 1
@@ -122,10 +124,13 @@ class BodyLoad(Element):
     creep: float = 0.0
     radius: float = 0.0
     pressed_by: Effort | None = None
+    other: str | None = None
+    other_point: np.ndarray | None = None
+    other_radius: float = 0.0
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        return (self.body,)
+        return (self.body,) if self.other is None else (self.body, self.other)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Contact by penalty: with planes of the world, and of balls with each other."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -69,16 +69,41 @@ class Pressure(Force):
 
 
 @dataclass(frozen=True, eq=False)
-class OnPlane(Force):
-    """Points of a body, or balls of ``radius`` (m) about them, that a plane of the world holds up.
+class Rubbing(Force):
+    """``friction`` is Coulomb's coefficient mu: the sliding velocity v of what touches is resisted by
+    mu N tanh(|v| / ``smoothing``), ``smoothing`` in m/s, or, where ``creep`` is given, N s/m, by min(mu N, ``creep``
+    |v|). ``traj.force`` is the sum of the normal forces and of the friction, which counts as negative.
+    """
+
+    friction: float = field(default=0.0, kw_only=True)
+    smoothing: float = field(default=1e-3, kw_only=True)
+    creep: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check(friction="zero", smoothing="positive")
+        if self.creep is not None:
+            self._check(creep="positive")
+
+    def _rubbed(self, pressure: Effort, body: str, point: np.ndarray, radius: float, **other: Any) -> list[Element]:
+        """The ``pressure`` and its friction on a ball about a point of ``body``; ``other``: see `BodyLoad`."""
+        if not self.friction:
+            return [pressure]
+        sliding = BodyLoad(
+            "sliding", body, point=point, radius=radius, friction=self.friction, smoothing=self.smoothing,
+            creep=self.creep or 0.0, pressed_by=pressure, **other,
+        )  # fmt: skip
+        return [pressure, sliding]
+
+
+@dataclass(frozen=True, eq=False)
+class OnPlane(Rubbing):
+    __doc__ = f"""Points of a body, or balls of ``radius`` (m) about them, that a plane of the world holds up.
 
     ``point`` (3,) or ``points`` (P, 3) of the body, its centre of mass where neither is given, and ``ground`` (3,) of
     the plane, m, world, reference; ``normal`` (3,) points out of it. So a sphere is its centre and its radius, a
-    capsule the centres of its two ends and its radius, a box its eight corners. ``friction`` is Coulomb's coefficient
-    mu: the sliding velocity v of what touches is resisted by mu N tanh(|v| / ``smoothing``), ``smoothing`` in m/s, or,
-    where ``creep`` is given, N s/m, by min(mu N, ``creep`` |v|). ``traj.force`` is the sum of the normal forces and of
-    the friction, which counts as negative.
-    """
+    capsule the centres of its two ends and its radius, a box its eight corners.
+    {Rubbing.__doc__}"""
 
     body: str
     point: Vector | None = field(default=None, kw_only=True)
@@ -86,9 +111,6 @@ class OnPlane(Force):
     radius: float = field(default=0.0, kw_only=True)
     ground: Vector = field(default_factory=lambda: np.zeros(3), kw_only=True)
     normal: Vector = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]), kw_only=True)
-    friction: float = field(default=0.0, kw_only=True)
-    smoothing: float = field(default=1e-3, kw_only=True)
-    creep: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,24 +124,14 @@ class OnPlane(Force):
                 raise MechanismError(f"{self.label} has a point and points: give one of the two")
         self._set("ground", array_of(self.ground, (3,), f"ground of {self.label}"))
         self._set("normal", unit_axis(self.normal, f"normal of {self.label}"))
-        self._check(radius="zero", friction="zero", smoothing="positive")
-        if self.creep is not None:
-            self._check(creep="positive")
+        self._check(radius="zero")
 
     def elements(self, structure: "Structure") -> list[Element]:
         body = self._moving(structure, self.body)
         found: list[Element] = []
         for point in self._points_of(structure):
-            pressure = self._pressure(
-                Displacement(WORLD, body, self.normal, point, self.ground + self.radius * self.normal)
-            )
-            found.append(pressure)
-            if self.friction:
-                sliding = BodyLoad(
-                    "sliding", body, normal=self.normal, point=point, friction=self.friction,
-                    smoothing=self.smoothing, creep=self.creep or 0.0, radius=self.radius, pressed_by=pressure,
-                )  # fmt: skip
-                found.append(sliding)
+            height = Displacement(WORLD, body, self.normal, point, self.ground + self.radius * self.normal)
+            found += self._rubbed(self._pressure(height), body, point, self.radius)
         return found
 
     def _points_of(self, structure: "Structure") -> np.ndarray:
@@ -162,11 +174,12 @@ class UserContact(UserLaw, OnPlane):
 
 @register
 @dataclass(frozen=True, eq=False)
-class SphereContact(Pressure, AlongMeasure):
-    __doc__ = f"""Balls of two bodies that push each other apart, without friction.
+class SphereContact(Pressure, Rubbing, AlongMeasure):
+    __doc__ = f"""Balls of two bodies that push each other apart.
 
     ``radius_a`` and ``radius_b``, m; ``center_a`` and ``center_b`` (3,), m, world, reference: the centres of mass where
-    not given. ``traj.force`` is the normal force, N. Centres must never meet.
+    not given. Centres must never meet. Friction acts where the distance of the centres is divided as the radii do.
+    {Rubbing.__doc__}
     {Pressure.__doc__}"""
 
     body_a: str
@@ -186,7 +199,9 @@ class SphereContact(Pressure, AlongMeasure):
         self._check(radius_a="positive", radius_b="positive")
 
     def elements(self, structure: "Structure") -> list[Element]:
-        return [self._pressed(self._measure(structure), self.radius_a + self.radius_b)]
+        distance, radii = self._measure(structure), self.radius_a + self.radius_b
+        other = {"other": distance.body_b, "other_point": distance.point_b, "other_radius": self.radius_b}
+        return self._rubbed(self._pressed(distance, radii), distance.body_a, distance.point_a, self.radius_a, **other)
 
     def _measure(self, structure: "Structure") -> Length:
         a, b = (self._moving(structure, name) for name in (self.body_a, self.body_b))

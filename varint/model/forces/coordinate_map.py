@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from scipy.linalg import qr
+import scipy  # whose parts are imported where they are used
 
 from varint._numba import compiled_law
 from varint.errors import MechanismError
@@ -132,4 +132,4 @@ class CoordinateMap(Coupled):
 
 def _factors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Q (k, k), R (k, n) and the order of the rows of the matrix, those that lead first."""
-    return qr(matrix.T, pivoting=True, check_finite=False)
+    return scipy.linalg.qr(matrix.T, pivoting=True, check_finite=False)

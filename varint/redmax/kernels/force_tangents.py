@@ -76,7 +76,7 @@ def change_loads(plan, ws, node, position, rotation, bodies, pose, wrench):
     for n in range(plan.loads.kind.size):
         b = plan.loads.body[n]
         i, R = node[b], rotation[b]
-        load_change(plan, work, n, motion[b], faster[b], change[0])
+        load_change(plan, work, n, motion, faster, change[0])
         turned = cross(vector(pose[i]), rotate(R, vector(work.wrench[n, 3:])))
         torque = add(turned, rotate(R, vector(change[0, 3:])))
         for k in range(3):

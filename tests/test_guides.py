@@ -1,0 +1,72 @@
+"""The first pages of the site run from top to bottom, as a newcomer would run them."""
+
+import re
+import shlex
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import varint as vi
+from varint.cli import main
+
+DOCS = Path(__file__).parent.parent / "docs"
+BLOCK = re.compile(r"```(python|sh)\n(.*?)```", re.S)
+
+
+def run_page(name, folder, monkeypatch):
+    """Python blocks in one namespace and lines of the command `varint`, in ``folder``; returns names and seconds."""
+    monkeypatch.chdir(folder)
+    names, begin = {}, time.perf_counter()
+    for language, text in BLOCK.findall((DOCS / f"{name}.md").read_text()):
+        if language == "python":
+            exec(text, names)
+        else:
+            for line in text.splitlines():
+                if line.startswith("varint "):
+                    assert main(shlex.split(line.split("#")[0])[1:]) == 0, line
+    return names, time.perf_counter() - begin
+
+
+@pytest.mark.slow
+def test_quick_start_leads_to_a_film(monkeypatch, tmp_path, capsys):
+    """In much less than ten minutes, also where all is compiled first."""
+    names, seconds = run_page("quickstart", tmp_path, monkeypatch)
+    assert "1 degree of freedom" in capsys.readouterr().out
+    with capsys.disabled():
+        print(f"\nthe quick start took {seconds:.1f} s")
+    assert seconds < 300
+    made = {path.name for path in tmp_path.iterdir()}
+    assert {"four_bar.png", "poses.png", "four_bar.gif", "run.h5", "run.csv", "again.h5", "reactions.pdf"} <= made
+    with Image.open(tmp_path / "four_bar.gif") as film:
+        assert film.n_frames == pytest.approx(20, abs=2)
+    run = names["run"]
+    assert run.rates["crank pivot"] == pytest.approx(names["np"].full(len(run), 6.283185), abs=1e-6)
+    assert vi.load("again.h5").energy == pytest.approx(run.energy, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_first_page_draws_its_moving_picture(monkeypatch, tmp_path):
+    names, _ = run_page("index", tmp_path, monkeypatch)
+    assert names["run"].success
+    assert (tmp_path / "klann_walk.gif").stat().st_size < 1_000_000
+    assert (DOCS / "images" / "klann_walk.gif").stat().st_size < 1_000_000
+
+
+@pytest.mark.slow
+def test_concepts_hold(monkeypatch, tmp_path):
+    names, _ = run_page("concepts", tmp_path, monkeypatch)
+    assert (names["found"].mobility, names["found"].redundancy) == (1, 3)
+    errors = [abs(run.energy_balance).max() for run in (names["run"], names["half"])]
+    assert errors[0] / errors[1] == pytest.approx(4, abs=0.3)
+    assert errors[0] / names["run"].kinetic.max() == pytest.approx(0.005, abs=0.001)
+
+
+@pytest.mark.slow
+def test_recipes_work(monkeypatch, tmp_path):
+    names, _ = run_page("howto", tmp_path, monkeypatch)
+    assert names["best"].x == pytest.approx([0.7], abs=1e-6)
+    assert names["sweep"].lockup == pytest.approx(names["np"].arccos(-0.354167) - names["np"].pi / 3, abs=1e-4)
+    assert len(names["result"].table["pin force"]) == 6
+    assert {"film.gif", "long.h5", "curves.pdf", "run.csv"} <= {path.name for path in tmp_path.iterdir()}

@@ -1,0 +1,101 @@
+"""What is shown in motion: a recorded run, or a mechanism that is simulated first."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from varint.cli.common import RUN_FILES, add_mechanism, numbers
+from varint.cli.stepping import DT, DURATION, add_stepping
+
+if TYPE_CHECKING:
+    from varint.analysis.trajectory import Trajectory
+    from varint.errors import ConvergenceError
+
+OF_SIMULATIONS = (
+    *("duration", "dt", "energy_error", "order", "scheme", "integrator", "rtol", "tol"),
+    *("adaptive", "substep", "every", "param"),
+)
+
+
+def add_shown(parser: ArgumentParser) -> None:
+    """Arguments for `shown_run`, and the options of how a run is looked at."""
+    add_mechanism(parser, "recorded run, .h5; or name in the catalogue, or file of a mechanism, which is simulated")
+    add_stepping(parser)
+    parser.add_argument(
+        "--trace", action="append", metavar="POINT",
+        help="point whose way is drawn: name of a body or joint, or BODY:x,y,z in the reference configuration, m; as"
+        " often as needed",
+    )  # fmt: skip
+    parser.add_argument("--plane", metavar="PLANE", help="that is looked at: xy, xz, yz, yx, zx, zy or isometric")
+
+
+def is_run(args: Namespace) -> bool:
+    """Whether a recorded run is named. Raises ArgumentError for options of a simulation beside one."""
+    from varint.errors import ArgumentError
+
+    if Path(args.mechanism).suffix.lower() not in RUN_FILES:
+        return False
+    for name in OF_SIMULATIONS:
+        if getattr(args, name):
+            option = "-p" if name == "param" else f"--{name.replace('_', '-')}"
+            raise ArgumentError(f"'{args.mechanism}' is recorded already: leave out {option}, or name a mechanism")
+    return True
+
+
+def fill_stepping(args: Namespace) -> None:
+    """The defaults of a simulation. Raises ArgumentError for options that would have no effect."""
+    from varint.cli.stepping import check_method
+
+    args.duration = DURATION if args.duration is None else args.duration
+    args.dt = DT if args.dt is None else args.dt
+    args.every = 1 if args.every is None else args.every
+    check_method(args)
+
+
+def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":
+    """The run that was recorded, or is simulated now, and what stopped it early."""
+    from varint import ConvergenceError, load
+    from varint.cli.common import find_mechanism
+    from varint.cli.stepping import show_progress, simulated
+
+    if is_run(args):
+        return load(args.mechanism), None
+    fill_stepping(args)
+    mechanism = find_mechanism(args.mechanism, args.param)
+    try:
+        with show_progress(args.duration, args.quiet) as progress:
+            return simulated(args, mechanism, progress, {}), None
+    except ConvergenceError as problem:
+        return problem.trajectory, problem
+
+
+def check_looks(args: Namespace) -> dict[str, Any]:
+    """``trace`` and ``plane`` as `Trajectory.view` and `Trajectory.animate` take them. Raises ArgumentError."""
+    from varint.errors import ArgumentError
+    from varint.model.checks import choice
+    from varint.viz.view import PLANES
+
+    if args.plane is not None:
+        choice(args.plane, PLANES, "--plane", ArgumentError)
+    return {"trace": points_of(args.trace), "plane": args.plane}
+
+
+def points_of(texts: Sequence[str] | None) -> "list[str | tuple[str, list[float]]] | None":
+    """Names, or a body and a point of it, of each ``--trace``; raises ArgumentError."""
+    return None if texts is None else [_point(text) for text in texts]
+
+
+def _point(text: str) -> "str | tuple[str, list[float]]":
+    name, _, point = text.rpartition(":")
+    if not name or "," not in point:
+        return text
+    return name, numbers(point, "a point of --trace is written BODY:x,y,z, in m")
+
+
+def check_kept(path: Path, what: str, force: bool) -> None:
+    """Raises FileError where the file exists and is not to be replaced."""
+    from varint.errors import FileError
+
+    if path.exists() and not force:
+        raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another")

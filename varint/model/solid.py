@@ -1,0 +1,85 @@
+"""Solids that pictures show of a body."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.model.arrays import Points, Quaternion, Values, Vector
+from varint.model.bounds import bounded
+from varint.model.checks import Frozen, array_of, choice, made, sequence_of, shown, unit_quaternion
+from varint.model.rotation import quat_from_matrix, rotation_matrix
+
+SIZES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "ellipsoid": 3, "mesh": 0}  # kind to how many
+MOST_VERTICES = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Solid(Frozen):
+    """A solid on a body, for pictures.
+
+    kind : "box", "cylinder", "capsule", "sphere", "ellipsoid" or "mesh"
+    sizes : m; of a box its three edges, of a cylinder and a capsule radius and length, along its z, of a sphere its
+        radius, of an ellipsoid its three semi-axes
+    position, quat_wxyz : from the centre of mass of the body, m, in its axes
+    vertices, triangles : (n, 3), m, and (k, 3) vertex numbers, of a mesh
+
+    Raises MechanismError.
+    """
+
+    kind: str
+    sizes: Values = field(default_factory=lambda: np.zeros(0))
+    position: Vector = field(default_factory=lambda: np.zeros(3))
+    quat_wxyz: Quaternion = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+    vertices: Points = field(default_factory=lambda: np.zeros((0, 3)))
+    triangles: Points = field(default_factory=lambda: np.zeros((0, 3)))
+
+    @property
+    def label(self) -> str:
+        """As messages name it."""
+        return f"a solid ({self.kind})"
+
+    def __post_init__(self) -> None:
+        set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
+        what = f"a {choice(self.kind, SIZES, 'kind of a solid')}"
+        set_("sizes", array_of(self.sizes, (SIZES[self.kind],), f"sizes of {what}"))
+        if (self.sizes <= 0).any():
+            raise MechanismError(f"sizes of {what} must be positive, got {self.sizes.tolist()}")
+        set_("position", array_of(self.position, (3,), f"position of {what}"))
+        set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
+        corners = (None, 3) if self.kind == "mesh" else (0, 3)
+        for name in ("vertices", "triangles"):
+            value = np.zeros((0, 3)) if np.size(getattr(self, name)) == 0 else getattr(self, name)
+            set_(name, array_of(value, corners, f"{name} of {what}"))
+        for values in (self.sizes, self.position, self.vertices):
+            bounded(values, f"sizes and position of {what}")
+        if len(self.vertices) > MOST_VERTICES:
+            raise MechanismError(f"a mesh for pictures has at most {MOST_VERTICES} vertices, got {len(self.vertices)}")
+        named = self.triangles
+        if ((named != np.floor(named)) | (named < 0) | (named >= max(1, len(self.vertices)))).any():
+            raise MechanismError(f"triangles of {what} must name vertices 0 to {len(self.vertices) - 1}")
+
+    def seen_from(self, position: np.ndarray, quat: np.ndarray, centre: np.ndarray, axes: np.ndarray) -> "Solid":
+        """This solid of a body at ``position``, ``quat``, as one of a body at ``centre`` with ``axes``, quaternions."""
+        of, to = rotation_matrix(quat), rotation_matrix(axes)
+        place = to.T @ (position + of @ self.position - centre)
+        turn = quat_from_matrix(to.T @ of @ rotation_matrix(self.quat_wxyz))
+        return Solid(self.kind, self.sizes, place, turn, self.vertices, self.triangles)
+
+
+def checked_solids(solids: object, what: str) -> tuple[Solid, ...]:
+    """Solids, or mappings of their fields. Raises MechanismError."""
+    found = []
+    for number, solid in enumerate(sequence_of(solids, what, "solids")):
+        if isinstance(solid, Mapping):
+            try:
+                solid = made(Solid, solid, f"solid {number}")
+            except MechanismError as problem:
+                raise MechanismError(f"{what}: {problem}") from None
+        if not isinstance(solid, Solid):
+            raise MechanismError(
+                f"{what}: number {number} must be a Solid or a mapping of its fields, got {shown(solid)}"
+            )
+        found.append(solid)
+    return tuple(found)

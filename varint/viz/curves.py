@@ -1,0 +1,252 @@
+"""Curves over time: as they are, or where nodes are closer than pixels as bands with their mean."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import Formatter, NullLocator
+
+from varint.display import shortened
+from varint.viz.figure import plain
+from varint.viz.style import COLOURS, DASHED, FAINT, INK, MEAN, PALE, SMALL, TEXT, line
+
+LABEL = 20  # characters in a line of an axis label
+BINS = 600  # columns of a picture, about one a pixel
+DENSE = 2  # nodes a column, above which a band is drawn
+THICK, SEEN = (
+    0.1,
+    0.02,
+)  # mean height of a band, of its values and of those of the panel: above, it is too fast to be followed
+FEW = 150  # columns of what has no course, but only a size
+LONGEST_MEAN = 600.0  # s
+UNITS = ((3 * 3600.0, 3600.0, "h"), (600.0, 60.0, "min"), (0.0, 1.0, "s"))  # above this many s: s a unit, unit
+LONGEST = 40  # characters of a name in a legend
+WIDER = 1.1  # an axes, when the figure is laid out
+LETTER, KEY = 0.52, 3.4  # width of a letter and of a key with its gaps, of the height of the text
+PLAIN = (-2, 4)  # powers of ten that an axis writes out
+MOST_DIGITS = 12
+NO_BREAK = "\N{NO-BREAK SPACE}"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+# ---------------------------------------------------------------------------------------- values
+
+
+def bins(count: int, most: int = BINS) -> np.ndarray:
+    """First nodes of up to ``most`` columns of ``count`` nodes, and the last node."""
+    return np.unique(np.linspace(0, count - 1, most + 1).astype(int))
+
+
+def envelope(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times and smallest and largest of ``values`` (T,) in up to `BINS` columns; neighbours share a node."""
+    edges = bins(len(t))
+    lowest = np.minimum(np.minimum.reduceat(values, edges[:-1]), values[edges[1:]])
+    highest = np.maximum(np.maximum.reduceat(values, edges[:-1]), values[edges[1:]])
+    return 0.5 * (t[edges[:-1]] + t[edges[1:]]), lowest, highest
+
+
+def means(values: np.ndarray) -> np.ndarray:
+    """The mean of ``values`` (T,) in each of the columns of `envelope`, each node in one of them."""
+    edges = bins(len(values))
+    edges[-1] += 1
+    return np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+
+
+def is_dense(t: np.ndarray) -> bool:
+    """Whether nodes at ``t`` (T,) are closer than pixels."""
+    return len(t) > DENSE * BINS
+
+
+def is_fast(t: np.ndarray, values: np.ndarray, span: float) -> bool:
+    """Whether ``values`` (T,) swing too fast to be followed in columns, drawn among values that reach over ``span``."""
+    _, lowest, highest = envelope(t, values)
+    return bool((highest - lowest).mean() > max(THICK * np.ptp(values), SEEN * span))
+
+
+def window(t: np.ndarray) -> float:
+    """s, over which means of a long run are taken."""
+    return float(min(LONGEST_MEAN, (t[-1] - t[0]) / 10))
+
+
+def duration(seconds: float) -> str:
+    """In the unit that it is said in."""
+    return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:.3g} s"
+
+
+def typical(t: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times, medians and largest of ``values`` (T,) in up to `FEW` columns, each node in one of them."""
+    parts = np.array_split(np.arange(len(t)), min(FEW, len(t)))
+    medians, largest = np.array([(np.median(values[part]), values[part].max()) for part in parts]).T
+    return np.array([0.5 * (t[part[0]] + t[part[-1]]) for part in parts]), medians, largest
+
+
+def running_mean(t: np.ndarray, values: np.ndarray, window: float) -> tuple[np.ndarray, np.ndarray]:
+    """Centred means of ``values`` (T,) over ``window`` seconds, where a whole one fits, and their times."""
+    spacing = (t[-1] - t[0]) / max(1, len(t) - 1)
+    width = min(len(t), max(1, round(window / spacing))) if spacing else 1
+    share = np.gradient(t) if len(t) > 1 else np.ones(1)  # s, of each node
+    sums, spans = (np.concatenate([[0.0], np.cumsum(each)]) for each in (share * values, share))
+    first = np.unique(np.linspace(0, len(t) - width, BINS).astype(int))
+    last = first + width
+    return 0.5 * (t[first] + t[last - 1]), (sums[last] - sums[first]) / (spans[last] - spans[first])
+
+
+# ---------------------------------------------------------------------------------------- what is drawn
+
+
+def curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: dict[str, Any], span: float = 0.0) -> Line2D:
+    """The curve itself, or where its nodes are closer than pixels, the band that they fill and its mean.
+
+    The mean is that of a column, which follows the curve, or of a `window` where the curve is too fast to be followed.
+    ``span``: between smallest and largest of all that is drawn on the axes.
+    """
+    if is_dense(t):
+        times, lowest, highest = envelope(t, values)
+        _band(axes, times, lowest, highest, look["color"])
+        t, values = running_mean(t, values, window(t)) if is_fast(t, values, span) else (times, means(values))
+    marker = "o" if len(t) == 1 else None
+    return axes.plot(t, values, linewidth=1.2, marker=marker, **look)[0]
+
+
+def with_mean(axes: Axes, t: np.ndarray, values: np.ndarray, unit: float) -> list[tuple[Artist, str]]:
+    """Values about zero and their running mean, over the time in units of ``unit`` s; artists and their names."""
+    axes.axhline(0.0, color=INK, linewidth=0.6)
+    if is_dense(t):
+        found: list[tuple[Artist, str]] = [
+            (_band(axes, *envelope(t / unit, values), COLOURS[0]), "smallest to largest")
+        ]
+    else:
+        found = [(curve(axes, t / unit, values, line(0)), "at the nodes")]
+    if len(t) > 20:
+        times, mean = running_mean(t, values, window(t))
+        style = "-" if is_dense(t) else DASHED
+        (drawn,) = axes.plot(times / unit, mean, color=MEAN, linewidth=1.5, linestyle=style)
+        found.append((drawn, f"mean over {duration(window(t))}"))
+    axes.margins(y=0.12)
+    return found if len(found) > 1 else []
+
+
+def sizes(axes: Axes, t: np.ndarray, values: np.ndarray, floor: float) -> list[tuple[Artist, str]]:
+    """Values that are zero but for errors, on a logarithmic axis that ends at ``floor``, that of round-off."""
+    axes.set_yscale("log")
+    shown = np.maximum(values, floor)
+    if len(t) > DENSE * FEW:
+        times, medians, largest = typical(t, shown)
+        axes.fill_between(times, medians, largest, color=COLOURS[0], alpha=PALE, linewidth=0.0)
+        found: list[tuple[Artist, str]] = [
+            (axes.plot(times, each, linewidth=1.2, **line(k))[0], name)
+            for k, (each, name) in enumerate([(largest, "largest"), (medians, "median")])
+        ]
+    else:
+        found = [(curve(axes, t, shown, line(0)), "at the nodes")]
+    found.append((axes.axhline(floor, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2))), "round-off"))
+    axes.set_ylim(floor / 3, max(30 * floor, 3 * shown.max()))
+    axes.yaxis.set_minor_locator(NullLocator())
+    return found
+
+
+def _band(axes: Axes, t: np.ndarray, lowest: np.ndarray, highest: np.ndarray, colour: str) -> PolyCollection:
+    return axes.fill_between(t, lowest, highest, color=colour, alpha=PALE, linewidth=0.0)
+
+
+# ---------------------------------------------------------------------------------------- axes
+
+
+class Scaled(Formatter):
+    """Numbers of an axis over ``power`` of ten, with the digits that tell them apart."""
+
+    def __init__(self, power: int) -> None:
+        self.power = power
+
+    def format_ticks(self, values: Iterable[float]) -> list[str]:
+        """Their texts, all with the same digits."""
+        places = np.asarray(list(values), dtype=float) / 10.0**self.power
+        step, digits = np.diff(places).min(initial=np.inf), 0
+        while digits < MOST_DIGITS and np.abs(places - np.round(places, digits)).max(initial=0.0) > 1e-3 * step:
+            digits += 1
+        return [f"{place + 0.0:.{digits}f}".replace("-", "\N{MINUS SIGN}") for place in np.round(places, digits)]
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x / 10.0**self.power:.{MOST_DIGITS}g}"
+
+
+def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
+    """The axis of values in ``unit``, up to ``largest``: what they are, with a power of ten where they are tiny."""
+    exponent = int(np.floor(np.log10(largest))) if largest > 0 else 0
+    power = 0 if PLAIN[0] <= exponent < PLAIN[1] else 3 * (exponent // 3)
+    axes.yaxis.set_major_formatter(Scaled(power))
+    words = words.replace(" - ", " \N{MINUS SIGN} ")
+    axes.set_ylabel(
+        wrapped(labelled(words, f"10{str(power).translate(SUPERSCRIPTS)} {unit}".strip() if power else unit))
+    )
+
+
+def labelled(words: str, unit: str) -> str:
+    """What an axis shows, with the unit in brackets."""
+    return f"{words} ({unit.replace('^2', '²').replace('^3', '³').replace(' ', NO_BREAK)})" if unit else words
+
+
+def time_unit(t: np.ndarray) -> tuple[float, str]:
+    """Seconds a unit of the time axis, and its symbol."""
+    span = t[-1] - t[0]
+    return next((unit, symbol) for longest, unit, symbol in UNITS if span > longest or not longest)
+
+
+def over_time(axes: Axes, t: np.ndarray, unit: float, symbol: str) -> None:
+    """The axis of the time below a panel."""
+    axes.set_xlabel(f"Time ({symbol})")
+    if t[-1] > t[0]:
+        axes.set_xlim(t[0] / unit, t[-1] / unit)
+
+
+def plain_axes(axes: Axes) -> None:
+    """The look of a panel."""
+    axes.grid(color="#e4e4e4", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def printed(axes: Axes) -> None:
+    """Texts of an axes in a picture of our own, as high as they have to be to be read in a column."""
+    axes.tick_params(labelsize=SMALL)
+    axes.xaxis.label.set_fontsize(TEXT)
+    axes.yaxis.label.set_fontsize(TEXT)
+
+
+def wrapped(label: str) -> str:
+    """The label of an axis in lines that fit beside a panel."""
+    return "\n".join(textwrap.fill(each, LABEL) for each in label.replace(": ", ":\n").split("\n"))
+
+
+def legend_rows(axes: Axes, names: Sequence[str]) -> int:
+    """Rows of the names above an axes."""
+    return -(-len(names) // _legend_columns(axes, names)) if names else 0
+
+
+def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
+    """Names above the axes, whatever signs are in them."""
+    texts = [shortened(name, LONGEST) for name in names]
+    found = axes.legend(
+        list(handles), [str(k) for k in range(len(texts))], loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False,
+        fontsize=SMALL, borderaxespad=0.0, borderpad=0.2, handlelength=2.4, columnspacing=1.2, labelspacing=0.3,
+        handletextpad=0.6, ncols=_legend_columns(axes, texts),
+    )  # fmt: skip
+    for text, name in zip(found.get_texts(), texts, strict=True):
+        plain(text).set_text(name)
+
+
+def beyond(count: int) -> tuple[Artist, str]:
+    """The entry of a legend for curves that are not drawn."""
+    return Patch(visible=False), f"and {count} more, see of="
+
+
+def _legend_columns(axes: Axes, names: Sequence[str]) -> int:
+    width = 72.0 * axes.get_window_extent().width * WIDER / (axes.figure.dpi * SMALL)
+    longest = max(min(len(name), LONGEST) for name in names)
+    return int(np.clip(width / (KEY + LETTER * longest), 1, min(4, len(names))))

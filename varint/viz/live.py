@@ -1,0 +1,176 @@
+"""The page of a run that is still computed: a server on this machine alone that hands out frames as they come."""
+
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Protocol
+
+from varint.analysis.trajectory import Trajectory
+from varint.errors import VarintError
+from varint.io.lock import is_locked
+from varint.record import Record, joined
+from varint.running import followed
+from varint.simulation import load, trajectory_of
+from varint.viz.page import page_data, page_text, stride
+from varint.viz.web_frames import frames_data
+
+HOST = "127.0.0.1"
+BATCH = 250  # frames in an answer
+FIRST = 20  # frames in the first one
+PATIENCE = 0.1  # s between two looks for the first node
+
+
+class Source(Protocol):
+    """Where the frames come from."""
+
+    def latest(self) -> tuple[Trajectory, bool]:
+        """The run so far, and whether no more nodes will come."""
+
+
+class OfFile:
+    """A run in a file, which another process may be writing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._last: tuple[Trajectory, bool] | None = None
+
+    def latest(self) -> tuple[Trajectory, bool]:
+        """See `Source`; raises FileError."""
+        if self._last is None or not self._last[1]:
+            ended = not is_locked(self.path)  # before it is read: what is written meanwhile is read next
+            trajectory = load(self.path)
+            self._last = trajectory, ended or trajectory.status >= 0
+        return self._last
+
+
+class Growing:
+    """A run that is computed by a thread of this process.
+
+    failure : what ended it, or None
+    """
+
+    def __init__(self, simulate: Callable[[Callable[[float, float], None]], Trajectory]) -> None:
+        """``simulate``: makes the run, with a function for its ``progress``."""
+        self.failure: BaseException | None = None
+        self._simulate = simulate
+        self._records: list[Record] = []
+        self._whole: Trajectory | None = None
+        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def begin(self) -> None:
+        """Start, and wait for the first node. Raises what the run raises before it steps."""
+        self._thread.start()
+        while not self._records and self._thread.is_alive():
+            self._thread.join(PATIENCE)
+        self._thread.join(PATIENCE)  # what does not fit into memory is refused behind the first node
+        if self.failure is not None and self._whole is None:
+            raise self.failure
+
+    def stop(self) -> None:
+        """End the run at its next block."""
+        self._stop.set()
+        self._thread.join()
+
+    def latest(self) -> tuple[Trajectory, bool]:
+        """See `Source`."""
+        ended = not self._thread.is_alive()
+        if ended and self._whole is not None:
+            return self._whole, True
+        with self._lock:
+            if len(self._records) > 1:
+                nodes = joined([{name: record.nodes[name] for name in record.nodes} for record in self._records])
+                self._records = [self._records[-1].part(nodes)]
+            return trajectory_of(self._records[0]), ended
+
+    def _run(self) -> None:
+        try:
+            with followed(self._take):
+                self._whole = self._simulate(self._go_on)
+        except BaseException as problem:  # for whoever asked for the run
+            self.failure = problem
+            self._whole = getattr(problem, "trajectory", None)
+
+    def _take(self, record: Record) -> None:
+        with self._lock:
+            self._records.append(record)
+
+    def _go_on(self, done: float, total: float) -> None:
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+
+
+class Live:
+    """The page of a run, and its frames."""
+
+    def __init__(self, source: Source, frames: int, trace: object = None, plane: str | None = None) -> None:
+        """``frames``: about so many, taken evenly from the nodes of the whole run. Raises ArgumentError."""
+        self.source, self._lock = source, threading.Lock()
+        start, _ = source.latest()
+        settings = start.settings
+        self.duration = float(settings["duration"])
+        alike = settings["dt"] and settings.get("turn") is None and not settings.get("output_times")
+        self.every = stride(settings["steps"] // settings["every"] + 1, frames) if alike else 1
+        data = page_data(start.mechanism, start, trace, plane)
+        if self.every > 1:
+            data["notes"] += [f"each {self.every}th recorded node"]
+        self.page = page_text(data | {"live": True, "duration": self.duration})
+
+    def frames(self, first: int) -> dict[str, Any]:
+        """Frames from number ``first`` on, as of `frames_data`.
+
+        ``more``: whether others are there already, ``done``: whether none will come after these, ``share`` of the
+        duration that is computed, ``message``: how it ended.
+        """
+        with self._lock:
+            trajectory, ended = self.source.latest()
+            shown = range(first * self.every, len(trajectory), self.every)
+            taken = shown[: BATCH if first else FIRST]
+            more = len(shown) > len(taken)
+            told = "" if trajectory.success else trajectory.message
+            found: dict[str, Any] = {"count": 0, "more": more, "done": ended and not more, "message": told}
+            found["share"] = float(trajectory.t[-1]) / self.duration
+            if taken:
+                found |= frames_data(trajectory[taken.start : taken[-1] + 1 : self.every])
+            return found
+
+
+def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
+    """A server of the page, at a free port where none is given; `serve_forever` of it answers."""
+
+    class Handler(BaseHTTPRequestHandler):
+        """Answers for the page and its frames, and for nothing else."""
+
+        def do_GET(self) -> None:
+            at = self.server.server_port  # type: ignore[attr-defined]  # of an HTTPServer
+            own = (f"{HOST}:{at}", f"localhost:{at}")
+            path, _, first = self.path.partition("?from=")
+            if self.headers.get("Host") not in own:  # a page from elsewhere, under a name that leads here
+                self.send_error(403)
+            elif self.path == "/":
+                self._send(live.page.encode(), "text/html; charset=utf-8")
+            elif path == "/frames" and first.isascii() and first.isdigit() and len(first) < 12:
+                try:
+                    answer = live.frames(int(first))
+                except VarintError as problem:
+                    answer = {"count": 0, "more": False, "done": True, "share": 1.0, "message": str(problem)}
+                self._send(json.dumps(answer, allow_nan=False).encode(), "application/json")
+            else:
+                self.send_error(404)
+
+        def _send(self, body: bytes, kind: str) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Cache-Control", "no-store")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer((HOST, port), Handler)
+    server.daemon_threads = True
+    return server

@@ -1,0 +1,96 @@
+"""The motion of a run as data for the page in the browser: frames, curves and arrows, encoded."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from varint.analysis.columns import GROUPS, Column, columns
+from varint.analysis.trajectory import Trajectory
+from varint.model.rotation import rotation_matrix, turned
+from varint.record import ChosenNodes
+from varint.viz.web_scene import encoded
+
+ENERGIES = ("kinetic", "potential", "energy")
+CURVES = (*ENERGIES, "coordinates", "force", "rates")
+MOST_CURVES = 200
+MOST_RATES = 30  # joints: of larger mechanisms rates are left out
+UNIT = 32767  # of a component of a quaternion or an arrow
+LEVELS = 65535  # of a curve
+
+
+class Arrows(NamedTuple):
+    """Vectors (T, n, 3) in the world at the bodies or joints of those ``numbers`` (n,)."""
+
+    what: str
+    unit: str
+    numbers: np.ndarray
+    vectors: np.ndarray
+
+
+def curve_names(trajectory: Trajectory) -> list[dict[str, str]]:
+    """Name, unit and group of each curve, in the order of those of the frames."""
+    first = type(trajectory)(trajectory.record.part(ChosenNodes(trajectory.nodes, slice(0, 1))))
+    return [{"name": c.name, "unit": c.unit, "group": group} for group, c in _curves(first)]
+
+
+def _curves(trajectory: Trajectory) -> list[tuple[str, Column]]:
+    found: list[tuple[str, Column]] = []
+    groups = CURVES if len(trajectory.mechanism.joints) <= MOST_RATES else CURVES[:-1]
+    for group in groups:
+        kind = GROUPS[group].of
+        named = GROUPS[group].names(trajectory)[: MOST_CURVES - len(found)] if kind else None
+        label = "energy" if group in ENERGIES else group
+        found += [(label, column) for column in columns(trajectory, group, named)]
+    return found[:MOST_CURVES]
+
+
+def frames_data(trajectory: Trajectory) -> dict[str, Any]:
+    """All nodes of a trajectory, JSON-ready.
+
+    Times are doubles, positions floats, components of quaternions whole numbers over 32767. A curve lies between its
+    ``low`` and ``high`` in 65535 steps, vectors are whole numbers over 32767 times their ``scale``. All are
+    little-endian bytes in base64, frame by frame.
+    """
+    curves = np.array([column.values for _, column in _curves(trajectory)])
+    low, high = curves.min(axis=1, initial=np.inf), curves.max(axis=1, initial=-np.inf)
+    low, high = (np.nan_to_num(ends, posinf=0.0, neginf=0.0) for ends in (low, high))
+    width = np.where(high > low, high - low, 1.0)
+    levels = np.round(np.nan_to_num((curves.T - low) / width) * LEVELS)
+    return {
+        "count": len(trajectory),
+        "t": encoded(trajectory.t, "<f8"),
+        "position": encoded(trajectory.position, "<f4"),
+        "quat": encoded(np.round(trajectory.quat_wxyz * UNIT), "<i2"),
+        "curves": {"low": low.tolist(), "high": high.tolist(), "levels": encoded(levels, "<u2")},
+        "arrows": [_arrows_data(arrows) for arrows in _arrows(trajectory)],
+    }
+
+
+def _arrows_data(arrows: Arrows) -> dict[str, Any]:
+    scale = float(np.abs(arrows.vectors).max(initial=0.0)) or 1.0
+    return {
+        "what": arrows.what,
+        "unit": arrows.unit,
+        "numbers": arrows.numbers.tolist(),
+        "scale": scale,
+        "vectors": encoded(np.round(arrows.vectors / scale * UNIT), "<i2"),
+    }
+
+
+def _arrows(trajectory: Trajectory) -> Iterable[Arrows]:
+    """Of springs, motors and loads together on each body; of each joint on its body b. Without those that are zero."""
+    load = trajectory.load + trajectory.forces_along.load
+    axes = rotation_matrix(trajectory.quat_wxyz)
+    reactions = [trajectory.reactions[joint.name] for joint in trajectory.mechanism.joints]
+    none = np.zeros((len(trajectory), 0, 3))
+    yield _kept("force", "N", load[..., :3])
+    yield _kept("torque", "N m", turned(axes, load[..., 3:]))
+    yield _kept("reaction", "N", np.stack([r.force for r in reactions], axis=1) if reactions else none)
+    yield _kept("reaction torque", "N m", np.stack([r.torque for r in reactions], axis=1) if reactions else none)
+
+
+def _kept(what: str, unit: str, vectors: np.ndarray) -> Arrows:
+    vectors = np.nan_to_num(vectors)
+    numbers = np.flatnonzero(np.abs(vectors).max(axis=(0, 2), initial=0.0) > 0)
+    return Arrows(what, unit, numbers, vectors[:, numbers])
