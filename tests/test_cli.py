@@ -51,7 +51,7 @@ def complaint(capsys, argv, code=2):
 def is_picture(path):
     data = Path(path).read_bytes()
     width, height = struct.unpack(">II", data[16:24])
-    return data.startswith(b"\x89PNG") and width >= 1000 and height >= 600
+    return data.startswith(b"\x89PNG") and width >= 700 and height >= 400
 
 
 # run

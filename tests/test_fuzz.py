@@ -96,7 +96,8 @@ def test_every_public_name_is_called_with_all_its_parameters():
         if dataclasses.is_dataclass(call.function):
             fields = {field.name for field in dataclasses.fields(call.function) if field.init}
             assert fields == set(call.right), name
-    whole = ("simulate", "redmax.simulate", "choose_step", "compare", "deformable_spring", "ensemble", *vi.STUDIES)
+    studies = [name for name, place in vi.PLACES.items() if place.startswith("studies.")]
+    whole = ("simulate", "redmax.simulate", "choose_step", "compare", "deformable_spring", "ensemble", *studies)
     for name in whole:
         function = vi.ensemble if name == "ensemble" else calls[name].function  # which is called in one process
         parameters = inspect.signature(function).parameters.values()

@@ -252,7 +252,7 @@ def test_results_are_drawn_and_told_in_a_line(tmp_path, name):
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")
     assert "pendulum" in figure.get_suptitle()
     (axes,) = figure.axes
-    assert axes.get_xlabel().endswith("(s)")
+    assert "(s)" in axes.get_xlabel()
     assert len(repr(result)) < 400
     assert "\n" not in repr(result)
 

@@ -39,7 +39,7 @@ def answer() -> dict:
 
 def film(path):
     """A moving picture, .gif or .mp4."""
-    vi.simulate(vi.mechanisms.double_pendulum(angle=ANGLE), 5.0, DT).animate(path, fps=10, trace=("link 2", (0, 0, -2)))
+    vi.simulate(vi.mechanisms.double_pendulum(angle=ANGLE), 4.0, DT).animate(path, fps=10, trace=("link 2", (0, 0, -2)))
 
 
 def main(picture=None):

@@ -1,6 +1,5 @@
 """The files with compiled code, and what else compiled functions depend on."""
 
-import functools
 import hashlib
 import platform
 import sys
@@ -12,7 +11,6 @@ PACKAGE = Path(__file__).parents[1]
 COMPILED_FOLDERS = ("_numba", "algebra", "kernels", "measures", "model/forces", "products", "redmax/kernels")
 
 
-@functools.cache
 def digest_of(path: Path) -> bytes:
     """Of the contents of a file. Raises OSError."""
     return hashlib.sha256(path.read_bytes()).digest()

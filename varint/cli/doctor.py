@@ -129,7 +129,7 @@ def _packages() -> "list[Part]":
         Fact("place", "varint", str(Path(varint.__file__).parent)),
         Fact("python", "python", platform.python_version()),
         Fact("executable", "python", sys.executable),
-        Fact("system", "system", platform.platform()),
+        Fact("system", "system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
         Fact("ok", "", not wrong),
     ]
     if wrong:

@@ -53,8 +53,9 @@ def execute(args: Namespace) -> "Report":
     """Run all members; the report sums them up, and lists those that failed."""
     import warnings
 
-    from varint import EnsembleError, FailedMembersWarning, UnresolvedWarning, ensemble
+    from varint import EnsembleError, FailedMembersWarning, UnresolvedWarning
     from varint.cli.facts import Report
+    from varint.ensembles import ensemble
 
     members = _members(args)
     times = {name: getattr(args, name) for name in TIMES}
