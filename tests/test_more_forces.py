@@ -349,6 +349,44 @@ def test_two_balls_hit_each_other():
     assert -after == pytest.approx(rebound(before, 0.3), rel=1e-3)
 
 
+def test_a_glancing_hit_with_friction():
+    """While they slide, the impulse of friction is mu times that along the line of centres."""
+    balls = [vi.Body.sphere("a", 0.1, 1.0), vi.Body.sphere("b", 0.2, 3.0, position=(-0.301, 0, 0))]
+    given = {"law": "hunt-crossley", "stiffness": 1e9, "damping": 0.3, "friction": 0.2, "smoothing": 1e-3}
+    contact = vi.SphereContact("c", "a", "b", radius_a=0.1, radius_b=0.2, **given)
+    joints = [vi.Free(name, "world", name) for name in "ab"]
+    mechanism = vi.Mechanism("balls", balls, joints, gravity=(0, 0, 0), forces=[contact])
+    start = mechanism.state(velocity={"b": (1.0, 0, 0)}, angular_velocity={"b": (0, 0, 20.0)})
+    run = vi.simulate(mechanism, 0.002, 5e-7, state=start, every=10)
+    impulse = run.velocity[-1, 0]  # of 1 kg
+    spin = 0.2 * impulse[0] * np.array([0.1 / (0.4 * 0.1**2), 0.2 / (0.4 * 3.0 * 0.2**2)])
+    assert impulse == pytest.approx([impulse[0], 0.2 * impulse[0], 0.0], rel=3e-3)
+    assert run.angular_velocity[-1, :, 2] - [0, 20.0] == pytest.approx(-spin, rel=3e-3)
+    assert np.abs(run.linear_momentum - run.linear_momentum[0]).max() < 1e-12
+    assert np.abs(run.angular_momentum - run.angular_momentum[0]).max() < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("order", "dts"), [(2, (4e-3, 2e-3)), (4, (2e-2, 1e-2))])
+def test_balls_that_rub_on_each_other_in_both_formulations(order, dts):
+    """One of them hinged, the other on a spring; the error by the step is of the scheme's order."""
+    balls = [vi.Body.sphere("a", 0.1, 1.0), vi.Body.sphere("b", 0.2, 3.0, position=(-0.2, 0.2, 0.05))]
+    given = {"stiffness": 2e3, "damping": 2.0, "friction": 0.3, "smoothing": 2.0}
+    contact = vi.SphereContact("c", "a", "b", radius_a=0.1, radius_b=0.2, **given)
+    spring = vi.Spring("s", "a", "b", point_a=(0, 0, 0), point_b=(-0.2, 0.2, 0.05), stiffness=300.0, rest_length=0)
+    joints = [
+        vi.Free("free", "world", "a"),
+        vi.Universal("hinge", "world", "b", point=(-0.2, 0.5, 0), axis=(1, 0, 0), axis_b=(0, 0, 1)),
+    ]
+    mechanism = vi.Mechanism("balls", balls, joints, forces=[contact, spring])
+    start = mechanism.state(angular_velocity={"a": (9.0, 4.0, -6.0)}, rates={"hinge": (0.5, -0.3)})
+    exact = vi.redmax.simulate(mechanism, 0.2, integrator="dop853", rtol=1e-12, atol=1e-12, state=start)
+    runs = [vi.simulate(mechanism, 0.2, dt, state=start, order=order) for dt in dts]
+    assert min(run.force["c"].min() for run in runs) > 1.0  # they never part
+    errors = [np.abs(run.position[-1] - exact.position[-1]).max() for run in runs]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
+
+
 @pytest.mark.parametrize("friction", [{"creep": 300.0}, {"smoothing": 1e-3}])
 def test_backspin_ends_in_rolling(friction):
     """v = (5 v0 + 2 r w0) / 7, wherever friction is between sliding and rolling; w and v of opposite senses here."""
