@@ -38,12 +38,13 @@ format: $(READY)
 bench: $(READY)  ## every target of speed and memory, as a table
 	cd benchmarks && ../$(BIN)/python run.py
 
-docs: $(READY)  ## what is generated: reference, schema of mechanism files, gallery, catalogue, benchmark problems; some minutes
+docs: $(READY)  ## what is generated (reference, schema of mechanism files, gallery, catalogue, benchmark problems), then the site; some minutes
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/gallery.py
 	cd benchmarks && ../$(BIN)/python catalogue.py && ../$(BIN)/python iftomm.py && ../$(BIN)/python redmax_scenes.py
+	$(MAKE) site
 
 site: $(READY)  ## the pages as a site: build/site/index.html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/site

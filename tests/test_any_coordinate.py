@@ -57,6 +57,7 @@ def test_every_effort_along_every_coordinate_in_both_formulations(kind):
     assert np.abs(run.energy_balance).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TAKING)
 def test_hard_stops_and_prescribed_motions_along_every_coordinate(kind):
     """Each alone, half way to where the coordinate went without, in both formulations."""
@@ -257,6 +258,7 @@ def straight(spacing=0.3, n=8):
     return frames
 
 
+@pytest.mark.slow
 def test_bead_driven_along_a_spline_into_a_limit():
     """Equally spaced frames on a line: m d^2 q'' = effort, up to the limit, from which it comes back half as fast."""
     d, m, effort = 0.3, 2.0, 0.9

@@ -69,6 +69,7 @@ ON_LOAD = {
 LARGE = ("more nodes than bytes", "a text longer than the file")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in ON_LOAD]
 )
@@ -115,6 +116,7 @@ ON_RESUME = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ON_RESUME)
 def test_checkpoint_changed_on_purpose_is_refused(tmp_path, name):
     path = tmp_path / "run.h5"

@@ -193,6 +193,7 @@ def test_compare_options_reach_the_comparison():
     assert [path.name for path in Path().iterdir()] == ["numbers.json"]
 
 
+@pytest.mark.slow
 def test_compare_of_the_catalogue_has_a_line_each(capsys, monkeypatch):
     """A mechanism that cannot be compared has one as well, which says why."""
     monkeypatch.setattr(vi.mechanisms, "ALL", ("double_pendulum", "redmax_27"))

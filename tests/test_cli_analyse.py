@@ -98,6 +98,7 @@ def test_numbers_of_mechanisms(capsys):
     assert found["scheme"] == "suzuki"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_pictures(run, suffix, capsys):
     argv = [*ALL["phase"], "-o", f"a.{suffix}"]

@@ -24,6 +24,7 @@ def run_file():
     vi.simulate(vi.mechanisms.four_bar(), 0.2, 0.01, output="run.h5")
 
 
+@pytest.mark.slow
 def test_a_page_of_a_run_and_of_a_mechanism(capsys):
     run_file()
     assert main(["view", "run.h5", "--html", "run.html"]) == 0

@@ -33,6 +33,7 @@ def placed(mechanism, state):
     return compiled.plan, ws
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(REGISTRY))
 @pytest.mark.parametrize("reverse", [False, True])
 def test_curvature_of_pairs(kind, reverse, rng):

@@ -211,6 +211,7 @@ def test_interrupts_are_objects_too(monkeypatch, capsys):
 # --------------------------------------------------------------------------------------------- quiet, progress
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argv", [RUN, COMPARE, ["plot", "run.h5"], ["run", "m.py", *SHORT]])
 def test_quiet_prints_nothing(argv, monkeypatch, capsys):
     vi.simulate(vi.mechanisms.double_pendulum(), 0.1, 0.01, output="run.h5")

@@ -478,6 +478,7 @@ def test_a_map_by_functions_in_both_formulations():
         assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
+@pytest.mark.slow
 def test_a_map_by_functions_follows_its_hyper_reduced_equation():
     """A wheel that drives a carriage: (I + m f'^2) a'' + m f' f'' a'^2 = -m g f' along z, by its own equation."""
     wheel = vi.Body("wheel", mass=1.0, inertia=np.diag([0.3, 0.2, 0.3]), position=(0, 0, 0))

@@ -60,6 +60,7 @@ def check_motions(mechanism, state):
     np.testing.assert_allclose(metric, np.eye(diagnosis.mobility), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_catalogue(name):
     mechanism, facts = getattr(vi.mechanisms, name)(), vi.mechanisms.module(name).EXPECTED

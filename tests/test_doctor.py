@@ -187,6 +187,7 @@ LIGHT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", LIGHT)
 def test_what_is_not_needed_is_not_imported(code):
     done = subprocess.run([sys.executable, "-c", IMPORTED.format(code=code)], capture_output=True, text=True)

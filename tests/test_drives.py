@@ -29,6 +29,7 @@ def by_function(mechanism, function):
 FORMULATIONS = {"maximal": vi.simulate, "reduced": vi.redmax.simulate}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", FORMULATIONS.values(), ids=FORMULATIONS)
 @pytest.mark.parametrize("angle", [None, 0.9, 3.1, -3.1])
 def test_a_start_at_rest_is_driven_at_once(simulate, angle):
@@ -167,6 +168,7 @@ def test_one_of_position_and_rate_is_given():
             vi.PrescribedMotion("p", joint="j", position=position, acceleration=acceleration)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("simulate", FORMULATIONS.values(), ids=FORMULATIONS)
 @pytest.mark.parametrize("given", [(), ("rate",), ("acceleration",), ("rate", "acceleration")])
 def test_derivatives_of_functions(simulate, given):

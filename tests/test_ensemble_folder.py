@@ -129,6 +129,7 @@ def test_a_damaged_folder_is_told(tmp_path, here):
         vi.load_ensemble(folder)
 
 
+@pytest.mark.slow
 def test_the_table(tmp_path, here):
     members = [{"angle": 1.0, "fault": 'a "quoted", name\nin two lines'}, {"angle": 0.1 + 0.2, "dt": 0.02}]
     with pytest.raises(vi.ArgumentError, match="dt is missing: give it for all members, or as a parameter of member 0"):

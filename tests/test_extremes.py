@@ -254,6 +254,7 @@ def test_rates_of_closing_that_are_none(rate):
         vi.redmax.simulate(vi.mechanisms.four_bar(), 0.1, baumgarte=rate)
 
 
+@pytest.mark.slow
 def test_rates_of_closing_that_explicit_steps_cannot_follow():
     """A gap g becomes (1 - b h) g: bounded below b h = 2, refused from there on; trees have no gaps."""
     bar, step = vi.mechanisms.four_bar(), 0.01

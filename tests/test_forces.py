@@ -248,6 +248,7 @@ def test_newton_matrix_is_exact_where_efforts_vanish(rng, speed, damping, cluste
         assert (case.ws.ldu.rank == np.diff(case.plan.loops.node_row)).all()
 
 
+@pytest.mark.slow
 def test_what_newtons_matrix_leaves_out_is_of_second_order_in_the_step(rng):
     """All laws and kinds of measure, with their efforts: the part left out is effort times h^2."""
     case = Newton(rng, one_of_each(rng, random_closed(rng, 8, 2), [*KINDS] * 3), 0.5)

@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "hdf5")) for n in KINDS])
 def test_few_cases_find_nothing(name, folder):
     kind, found = KINDS[name](), []
     with warnings.catch_warnings():
@@ -233,6 +233,7 @@ def test_a_kind_more_is_one_file(monkeypatch, folder, capsys):
     assert saved.read_text() == "number 3"
 
 
+@pytest.mark.slow
 def test_mutants_reach_every_change():
     """Each change of data and bytes is taken among some hundred cases, and what is written can be parsed mostly."""
     from fuzz import json_files

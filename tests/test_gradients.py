@@ -78,6 +78,7 @@ def test_an_impact_without_speed_has_no_derivative(monkeypatch):
         vi.gradient(mechanism, lambda s: 0.0, 0.2, 0.01, with_respect_to=["gravity"], state=start)
 
 
+@pytest.mark.slow
 def test_through_two_impacts_at_one_instant():
     """Two balls that are alike meet the floor together."""
 
@@ -405,6 +406,7 @@ def test_couplings_keep_what_they_start_with(rng, order, state):
     assert found == pytest.approx(differences(value, 1e-3), rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("kind", ["function", "series", "rate"])
 def test_prescribed_motions(rng, kind, order):

@@ -138,6 +138,7 @@ def bounced(e, height, speed, time):
         height, speed, time = 0.0, -e * down, time - fall
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [19, 40, 120])
 def test_a_bouncing_ball(steps):
     """Before and after one impact and after several: position, speed and their derivatives in closed form."""
@@ -222,6 +223,7 @@ def test_an_orbit_with_an_impact():
     assert errors[1] < 0.3 * errors[0]  # the plate's acceleration between nodes is of second order
 
 
+@pytest.mark.slow
 def test_exponents_with_impacts():
     """Of the same motion, they are those of its multipliers, which are a pair; their sum is what impacts take."""
     mechanism, state, period, _, e, _ = periodic_ball()

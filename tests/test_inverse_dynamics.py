@@ -85,6 +85,7 @@ def _without(run, force, joints):
     return dict(zip(joints, maximal.T, strict=True))
 
 
+@pytest.mark.slow
 def test_a_drive_is_what_a_motor_has_to_do():
     """The effort of a prescribed motion, and of a motor that takes its place."""
     plain = vi.mechanisms.four_bar()

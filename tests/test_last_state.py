@@ -56,6 +56,7 @@ def check_nodes(run, whole, nodes, but=("unresolved_body", "driving_impulse")):
         assert run.nodes[name].tobytes() == np.ascontiguousarray(whole.nodes[name][nodes]).tobytes(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", some([(1,), (3,), (7,), (20,), (21,), (1000,)], [(7,)]))
 def test_any_every_has_the_last_state(simulate, every, tmp_path):
     path = tmp_path / "run.h5"

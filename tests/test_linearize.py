@@ -98,6 +98,7 @@ def test_a_step(rng, name, order):
     check_step(mechanism, random_velocity_state(rng, mechanism, 0.3), order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_products_of_exponentials(order):
     """A nut on a screw that swings, and a car on a track, away from the frames where its curvature has corners."""

@@ -36,6 +36,7 @@ def flat_four_bars(N, off, rate=5.0):
 # ---------------------------------------------------------------------------------------- clusters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "parameters", "dt"),
     [
@@ -63,6 +64,7 @@ def test_unknown_closures():
 # ----------------------------------------------------------------------------------- singular poses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [1, 2, 4, 8, 16])
 def test_rhombi_fold_flat(m):
     mechanism = vi.mechanisms.rhombus_chain(m=m, opening=1.0, tilt=0.3)

@@ -119,6 +119,7 @@ def advance(peer, time, dt):
     peer.forward()
 
 
+@pytest.mark.slow
 def test_a_passive_run_is_that_of_mujoco(written):
     """A second, ours of order 4, without the cable, whose stiffness jumps."""
     text = "\n".join(line for line in TREE.splitlines() if "cable" not in line)

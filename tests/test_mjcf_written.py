@@ -33,6 +33,7 @@ def check_alike(one, other, same):
     assert found.linear[rows] == pytest.approx(wanted.linear, abs=1e-9 * size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_the_catalogue_as_mjcf(name, tmp_path):
     given, path = getattr(vi.mechanisms, name)(), tmp_path / "m.xml"

@@ -155,6 +155,7 @@ TOO_EXACT = {
 }  # no start was found that shows eight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EIGHTH)
 def test_order_eight(name):
     case = next(given for found, given in CASES if found == name)

@@ -221,6 +221,7 @@ def test_equations_are_those_of_a_run(name):
     assert found.angular == pytest.approx(spin, abs=1e-5 * scale)
 
 
+@pytest.mark.slow
 def test_open_loops_are_closed():
     mechanism = vi.mechanisms.four_bar(rate=3.0)
     eq = vi.redmax.EquationsOfMotion(mechanism)

@@ -90,6 +90,7 @@ def test_there_is_a_function_for_everything_that_is_drawn():
         assert all(option in function.__doc__ for option in options)
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_when_something_is_drawn():
     code = "import sys, varint; assert 'matplotlib' not in sys.modules; varint.plot; assert 'matplotlib' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -138,6 +138,7 @@ def test_torque_in_space(simulate):
     assert run.quat_wxyz[:, 0] == pytest.approx(np.array([quat(t) for t in run.t]), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_pendulum_whose_pivot_is_shaken(order):
     """Kapitza's: (J + m l^2) theta'' = (g + z'') m l sin(theta), which stands upside down where it is shaken fast."""
@@ -167,6 +168,7 @@ def test_a_pendulum_whose_pivot_is_shaken(order):
 # ---------------------------------------------------------------------------------------- one formulation by the other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("scene", SCENES)
 def test_orders_of_the_variational_form(scene, order):
@@ -296,6 +298,7 @@ def hand():
     return vi.Mechanism("hand", bodies, joints, forces=forces), at
 
 
+@pytest.mark.slow
 def test_the_hand():
     """DIFF section 2.9: elbow and fingertips prescribed, joints of a finger coupled."""
     mechanism, tip = hand()
@@ -373,6 +376,7 @@ def test_the_orientation_of_the_start_is_kept(simulate):
     assert run.position[-1, 0] == pytest.approx([0.3, 0.2, 0], abs=1e-12)
 
 
+@pytest.mark.slow
 @both
 def test_one_row_a_node_in_a_file(tmp_path, simulate):
     """Arrays are the functions through them; a run in a file goes on."""

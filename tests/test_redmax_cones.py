@@ -55,6 +55,7 @@ def test_laws_hold(rng):
         assert missed(p) < 1e-8
 
 
+@pytest.mark.slow
 def test_newtons_matrix_is_the_derivative_of_what_is_missed(rng):
     for _ in range(10):
         p, _ = random_problem(rng)

@@ -28,6 +28,7 @@ def equations_of(mechanism, baumgarte=0.0):
 # ---------------------------------------------------------------------------------------- recursion = matrices
 
 
+@pytest.mark.slow
 @every_mechanism
 def test_recursion_is_the_matrix_solution_over_the_catalogue(rng, name):
     mechanism = build(name)

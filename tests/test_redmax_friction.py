@@ -182,6 +182,7 @@ def closed_by(joint, coefficient=0.4, radius=0.05):
     return vi.Mechanism("four-bar", plain.bodies, joints, forces=frictions, start=dict(plain.start))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", ["Revolute", "PointOnLine"])
 @pytest.mark.parametrize(
     ("duration", "dt"), [(0.3, 0.01), pytest.param(1.2, 0.005, marks=pytest.mark.slow)], ids=["short", "long"]

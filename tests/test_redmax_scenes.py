@@ -20,6 +20,7 @@ PRESETS = vi.mechanisms.SCENES
 FACTS = {name: vi.mechanisms.module(name).EXPECTED for name in PRESETS}
 FIGURES = {name: given for given in SCENES if (name := redmax_scenes.of_catalogue(given))}
 OTHERS = {name for name, facts in FACTS.items() if "differs" in facts}
+LONG = ("redmax_20", "redmax_32", "redmax_33")  # runs of seconds
 
 
 @cache
@@ -37,7 +38,7 @@ def test_there_are_36_presets():
         assert facts.keys() - {"baumgarte", "differs"} == {"dt", "duration", "energy"}
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in PRESETS])
 def test_published_energies(name):
     """To a millionth, or the file of the scene says why not. In its docs the table has the same figures."""
     found, published = energy(preset_run(name)) / ERG, FACTS[name]["energy"]
@@ -85,6 +86,7 @@ BDF = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "integrator"), BDF)
 def test_energy_and_final_poses_of_others(given, integrator):
     figures, (mechanism, start) = given["runs"][integrator], redmax_scenes.build(given)

@@ -82,6 +82,7 @@ def test_no_convergence_is_an_error(monkeypatch):
     assert not caught.value.trajectory.success
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bdf1", "bdf2"])
 def test_steps_near_singular_angles(name):
     """Euler angles at rates of 10 rad/s: Newton's increments are halved, and where that fails the chart changes."""

@@ -113,6 +113,7 @@ def test_loops_that_repeat_the_tree_change_nothing(case, rng):
     assert errors[1] < 1e-13 or errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(set(REGISTRY) - {"Fixed"}))
 def test_each_joint_twice(kind, rng):
     closed, tree = pair(*doubled(kind, rng))

@@ -25,6 +25,7 @@ OFF = 0.0, 1e-6, RATE * DT  # rad, before the pose; from the last of them a step
 MORE = tuple(pytest.param(off, marks=pytest.mark.slow) for off in (1e-4, 1e-3, 1e-2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("off", OFF + MORE)
 @pytest.mark.parametrize("case", CASES)

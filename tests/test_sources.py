@@ -142,6 +142,7 @@ def test_the_reader_sees_what_it_looks_for():
     assert too_long({"many": many, "long": long, "short": short}) == {"many f", "long g"}
 
 
+@pytest.mark.slow
 def test_kinds_are_not_compared_by_their_order():
     trees = sources()
     kinds = kinds_in(trees.values())

@@ -21,6 +21,7 @@ def rocker_angle(angle, crank, coupler, rocker, ground):
     return np.arctan2(z, x) % (2 * np.pi) - np.arccos((diagonal**2 + rocker**2 - coupler**2) / (2 * diagonal * rocker))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [np.linspace(0, 4 * np.pi, 25), [0.0, -3.0, 5.0, 5.0, -2.0], [2.5]])
 def test_crank_rocker_all_round(values):
     mechanism = vi.mechanisms.four_bar(**CRANK_ROCKER, angle=START)
@@ -131,6 +132,7 @@ def scaled(mechanism, size):
     return vi.Mechanism(mechanism.name, bodies, joints)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3])
 def test_any_size(size):
     """What is small or large is so against the parts: limits and branch points of tiny and huge linkages."""

@@ -309,6 +309,7 @@ def test_commands(tmp_path, capsys, monkeypatch):
     assert to_data(vi.load_mechanism("script.json")) == to_data(vi.mechanisms.four_bar(crank=0.3))
 
 
+@pytest.mark.slow
 def test_members_of_an_ensemble_have_its_parameters(tmp_path):
     loaded(tmp_path)
     found = vi.ensemble(tmp_path / "arm.toml", {"length": [0.3, 0.4]}, duration=0.01, dt=0.005, workers=1)

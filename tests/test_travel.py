@@ -228,6 +228,7 @@ def marched(compiled, state):
     return march.advance(20).position, function[function != 0].tolist() == addresses_of([law]).tolist()
 
 
+@pytest.mark.slow
 def test_a_compiled_plan_finds_its_addresses_where_it_arrives(elsewhere):
     mechanism = build()
     given = mechanism.compiled, mechanism.state()
