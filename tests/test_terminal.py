@@ -107,7 +107,9 @@ def test_every_report_fits_in_forty_columns(argv):
     out = shown(report, 40)
     assert max(map(len, out.splitlines())) <= 40
     wide = set(shown(report, 300).split())
-    assert all(word in wide or word.rstrip(":,") in wide or word.endswith(":") for word in out.split())
+    long = [word for word in wide if len(word) > 24]  # paths, which a narrow column breaks
+    for word in out.split():
+        assert word in wide or word.rstrip(":,") in wide or word.endswith(":") or any(word in each for each in long)
 
 
 def test_wide_tables_break_their_headings_first():

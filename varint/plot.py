@@ -54,4 +54,4 @@ globals().update({_name: _function(_name) for _name in DRAWN})
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"there is no panel '{name}'{suggestion(name, DRAWN)} There are {', '.join(DRAWN)}")
+    raise AttributeError(f"there is no panel '{name}'{suggestion(name, DRAWN) or '.'} There are {', '.join(DRAWN)}")
