@@ -1,7 +1,7 @@
 """Gradients that go back along the stages of a run, by all that the run depends on."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from varint.linear.impacts import check_met, last_of_step
 MEASURED = ("u", "v", "w", "c", "weight")
 OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest", "limit", "restitution")  # fields of `ByNumbers`
 CARRIED = ("h", "load", "input", "target", "effort", "state", "push")  # those with one entry a stage that are gradients
-OF_STAGES = (*CARRIED, "value", "rate", "rotation")  # all with one entry a stage
+OF_STAGES = tuple(each.name for each in fields(ByNumbers) if each.name not in (*OF_NUMBERS, "products"))
 STEP = 1e-3  # of differences by dt, as a share of it
 
 
