@@ -170,7 +170,7 @@ def samples(rng):
                 center_a=p(),
                 law="hunt-crossley",
                 stiffness=0.1,
-                damping=0.01,
+                damping=0.5,
                 exponent=1.4,
                 friction=0.2,
                 creep=0.1,
