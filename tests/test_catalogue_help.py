@@ -1,7 +1,9 @@
 """What the catalogue says of itself: parameters, units, the zero of the coordinates."""
 
 import inspect
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,3 +79,41 @@ def test_info_of_a_file_says_where_its_coordinates_are_zero(capsys):
     vi.save_mechanism(vi.mechanisms.four_bar(), "m.json")
     assert main(["info", "m.json"]) == 0
     assert "zero of the coordinates the reference configuration" in " ".join(capsys.readouterr().out.split())
+
+
+PENDULUM = """\
+include = "more.toml"
+name = "pendulum"
+
+[parameters]                   # SI units
+length = 0.5                   # m, from the pin to the tip
+tip = "(length, 0, -mass)"     # m
+mass = 2
+
+[bodies.rod]
+rod = {start = [0, 0, 0], end = "tip"}
+mass = "mass"
+
+[joints.pin]
+type = "Revolute"
+body_a = "world"
+body_b = "rod"
+point = [0, 0, 0]
+axis = [0, 1, 0]
+"""
+
+
+def test_info_of_a_file_tells_its_parameters(capsys):
+    Path("more.toml").write_text("[parameters]\nmass = 1.0  # kg\ngap = [\n  0.1, # a\n  0.2,\n]   # m, #2\n")
+    Path("m.toml").write_text(PENDULUM)
+    assert main(["info", "m.toml", "-p", "mass=length/2", "--json"]) == 0
+    found = {one.pop("name"): one for one in json.loads(capsys.readouterr().out)["parameters"]}
+    assert found == {
+        "mass": {"default": 2, "value": 0.25, "what": ""},
+        "gap": {"default": [0.1, 0.2], "value": [0.1, 0.2], "what": "m, #2"},
+        "length": {"default": 0.5, "value": 0.5, "what": "m, from the pin to the tip"},
+        "tip": {"default": "(length, 0, -mass)", "value": [0.5, 0, -0.25], "what": "m"},
+    }
+    assert main(["info", "m.toml"]) == 0
+    assert "(length, 0, -mass)" in (out := capsys.readouterr().out)
+    assert "m, from the pin to the tip" in out

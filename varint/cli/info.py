@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint import mechanisms
-from varint.cli.common import RUN_FILES, Commands, add_mechanism
+from varint.cli.common import RUN_FILES, Commands, add_mechanism, all_parsed
 from varint.cli.facts import LISTED, Column, Data, Fact, Facts, Listing, Part, Report
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ OF_PARAMETERS = (
     Column("default", "default"),
     Column("unit", "unit"),
     Column("kind", "kind"),
+    Column("what", "what it is"),
+)
+OF_FILE_PARAMETERS = (
+    Column("name", "parameter"),
+    Column("default", "in the file"),
+    Column("value", "value"),
     Column("what", "what it is"),
 )
 
@@ -49,7 +55,7 @@ def execute(args: Namespace) -> Report:
         return Report([Catalogue()])
     if of_run:
         return _run(args.mechanism)
-    return _mechanism(find_mechanism(args.mechanism, args.param), args.mechanism)
+    return _mechanism(find_mechanism(args.mechanism, args.param), args.mechanism, args.param)
 
 
 @dataclass(frozen=True)
@@ -77,26 +83,32 @@ def _run(path: str) -> Report:
     return summary(load(path))
 
 
-def _mechanism(mechanism: "Mechanism", name: str) -> Report:
-    """``name``: in the catalogue, or of a file."""
+def _mechanism(mechanism: "Mechanism", name: str, given: list[str]) -> Report:
+    """``name``: in the catalogue, or of a file; ``given``: texts ``KEY=VALUE``."""
     state = mechanism.state()
     facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_at_the_start(mechanism, state)]
-    return Report([*_described(mechanism, name), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)])
+    return Report(
+        [*_described(mechanism, name, given), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)]
+    )
 
 
-def _described(mechanism: "Mechanism", name: str) -> list[Part]:
+def _described(mechanism: "Mechanism", name: str, given: list[str]) -> list[Part]:
     """What it is, where its coordinates are zero, and its parameters."""
     from varint import mechanisms
     from varint.cli.catalogue import entry
+    from varint.io.mechanism_file import parameters_in
 
-    facts, zero, rows = [Fact("mechanism", "", mechanism.name)], OF_FILES, []
+    facts, zero, columns = [Fact("mechanism", "", mechanism.name)], OF_FILES, OF_PARAMETERS
+    rows: list[tuple] = []
     if name in mechanisms.ALL:
         known = entry(name)
         zero = known.zero
         rows = [(one.name, one.default, one.unit, one.kind, one.what) for one in known.parameters]
         facts += [Fact("what", "what it is", known.what), Fact("text", "what is built", known.text)]
+    else:
+        columns, rows = OF_FILE_PARAMETERS, list(parameters_in(name, all_parsed(given)))
     facts.append(Fact("zero", "zero of the coordinates", zero))
-    return [Facts(facts, title=mechanism.name), Listing("parameters", OF_PARAMETERS, rows)]
+    return [Facts(facts, title=mechanism.name), Listing("parameters", columns, rows)]
 
 
 def _listings(mechanism: "Mechanism", state: "State") -> list[Part]:

@@ -3,10 +3,12 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from varint.errors import ArgumentError, FileError
 from varint.io.formats import FORMATS
+from varint.io.parameters import Told
 from varint.io.run_file import SUFFIXES
 from varint.mechanism import Mechanism
 from varint.model.checks import arguments_of, flag, known_name, of_type, path_of, sequence_of
@@ -75,6 +77,17 @@ def _loaded(path: Path, parameters: Mapping[str, Any] | None, folders: Sequence[
             if names is not None:
                 known_name(name, names, f"'{path}' has no parameter", ArgumentError)
         return of_type(build(**parameters), Mechanism, f"what build() of '{path}' returns", FileError)
+
+
+def parameters_in(path: str | Path, given: Mapping[str, Any] = MappingProxyType({})) -> list[Told]:
+    """What a file of a mechanism says of its parameters, with the values that they have where some are ``given``.
+
+    None of a script, whose ``build`` says so itself, and of formats that have no parameters. Raises as
+    `load_mechanism`.
+    """
+    path = Path(path_of(path))
+    format_ = FORMATS.get(path.suffix)
+    return [] if format_ is None or format_.told is None else format_.told(path, package_folders(), given)
 
 
 def package_folders(packages: Sequence[str | Path] = ()) -> list[Path]:

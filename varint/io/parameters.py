@@ -2,12 +2,21 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from varint.errors import MechanismError
 from varint.io.expressions import Refused, Value, evaluated
 from varint.model.checks import shown
 from varint.model.joints import REGISTRY
+
+
+class Told(NamedTuple):
+    """A parameter of a file: its ``name``, what stands there, its ``value``, and the comment behind it."""
+
+    name: str
+    default: Any
+    value: Value
+    what: str
 
 
 class Parameters:
@@ -20,6 +29,10 @@ class Parameters:
         self.given, self.where = given, where
         self.values: dict[str, Value] = {}
         self.open: list[str] = []  # parameters that are being evaluated
+
+    def all(self) -> dict[str, Value]:
+        """Each with its value."""
+        return {name: self._value(name) for name in self.given}
 
     def of(self, value: Any, kind: Any, told: Callable[[str], Exception]) -> Any:
         """``value`` with its expressions evaluated, where its type ``kind`` has no text; ``told`` makes the error."""

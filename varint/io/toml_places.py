@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
 
 Path = tuple[str, ...]
 TOKENS = re.compile(
@@ -18,24 +19,37 @@ def places_of(text: str) -> dict[Path, int]:
     Keys within arrays and inline tables are not among them.
     """
     places: dict[Path, int] = {}
+    for path, place, _ in _lines(text):
+        places.setdefault(path, place)
+    return places
+
+
+def comments_of(text: str) -> dict[Path, str]:
+    """The same tables and keys to the comments behind them, without the mark; empty where there is none."""
+    return {path: comment for path, _, comment in _lines(text)}
+
+
+def _lines(text: str) -> Iterator[tuple[Path, int, str]]:
+    """Path, place and comment of each table and key."""
     table: Path = ()
     line: list[tuple[str, int]] = []
-    depth, in_value = 0, False
+    depth, key, comment = 0, None, ""
     for found in [*TOKENS.finditer(text), None]:
         token = found.group() if found else "\n"
-        if token == "\n" and not (in_value and depth):
-            if line and line[0][0] == "[" and not in_value:
-                table = _path(line)
-                places.setdefault(table, line[0][1])
-            line, depth, in_value = [], 0, False
-        elif in_value:
+        if token == "\n" and not (key is not None and depth):
+            if line and line[0][0] == "[" and key is None:
+                key = table = _path(line)
+            if key is not None:
+                yield key, line[0][1], comment
+            line, depth, key, comment = [], 0, None, ""
+        elif token.startswith("#"):
+            comment = token.lstrip("#").strip()
+        elif key is not None:
             depth += (token in "[{") - (token in "]}")
         elif token == "=":
-            places.setdefault(table + _path(line), line[0][1])
-            in_value = True
-        elif found and not token.startswith("#"):
+            key = table + _path(line)
+        elif found:
             line.append((token, found.start()))
-    return places
 
 
 def line_and_column(text: str, place: int) -> str:

@@ -10,7 +10,7 @@ from varint.kernels.balance import add_impact
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import TOUCHING, first_beyond, limit_gap, limit_row, open_pulling, set_closed
+from varint.kernels.limits import TOUCHING, first_beyond, leaps, limit_gap, limit_row, open_pulling, set_closed
 from varint.kernels.measures import rate_of
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.tape import keep_impact
@@ -19,7 +19,7 @@ DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 SEARCH = 60  # trials for the instant of an impact
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
-ACCEPTED, AGAIN = 0, 1  # verdicts on the end of a trial
+ACCEPTED, AGAIN, LEAPT = 0, 1, 2  # verdicts on the end of a trial
 
 
 @njit
@@ -34,9 +34,12 @@ def meet_limits(plan: Plan, ws: Workspace, pose: int, part: float, whole: float)
     """What to do after a trial that took the share ``part`` of a stage, from ``pose`` to 1 - ``pose``.
 
     Returns ACCEPTED, or AGAIN and the share of the next trial; ``whole``: that of the next without a limit in the
-    way. Accepted with ``ws.search.limit`` set: the trial ends where that limit is met.
+    way. Accepted with ``ws.search.limit`` set: the trial ends where that limit is met. LEAPT: the trial is too long to
+    tell which limits it passes.
     """
     search = ws.search
+    if leaps(plan, ws, 1 - pose):
+        return LEAPT, part
     if search.changes[0] < MOST_CHANGES and open_pulling(plan, ws):
         search.changes[0] += 1
         return AGAIN, part

@@ -7,8 +7,10 @@ its measure's row is a constraint, until the multiplier would pull. How it is me
 from varint._numba import njit
 from varint.algebra.vectors import continued
 from varint.kernels.measures import measure_at, rate_of
+from varint.products.rows import leap_of_turns
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
+LEAP = 1.5  # rad: turns that change by more in a step passed a pose where two hinges are parallel
 NEAR, SLOW = 1e-9, 1e-7  # m or rad, m/s or rad/s: at a recorded node a motion so near and slow rests on the limit
 
 
@@ -46,6 +48,25 @@ def first_beyond(plan, ws, end):
             if gap < worst:
                 worst, found = gap, n
     return found
+
+
+@njit
+def leaps(plan, ws, end):
+    """Whether turns of a joint with limits change by more than LEAP from where they were seen last to the end pose.
+
+    Near a pose where two of its hinges are parallel they swing round while the bodies hardly move. In one step nobody
+    sees which limits are passed, and a pose has two sets of coordinates, which are close to one another there.
+    """
+    seen = -1
+    for n in range(plan.limits.measure.size):
+        joint = plan.measures.product[plan.limits.measure[n]]
+        if joint < 0 or joint == seen:
+            continue
+        seen = joint
+        limit_gap(plan, ws, end, n)  # solves for all coordinates of the joint
+        if leap_of_turns(plan.products.table, plan.products.start[joint], ws.products, joint) > LEAP:
+            return True
+    return False
 
 
 @njit

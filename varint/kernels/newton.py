@@ -92,6 +92,20 @@ def _directions_kept(plan, ws, start, end):
 
 
 @njit
+def _steepness(plan, r, gradient):
+    """How much faster than the bodies, scaled to m, the coordinate of a joint in row r may change; 1 at least.
+
+    ``gradient`` (2, 6). Where two hinges of a joint are nearly parallel, a body that moves by its round-off changes
+    their coordinates by far more, and no step can close the row nearer than that.
+    """
+    length, total = plan.bodies.length[0], 0.0
+    for side in range(2):
+        for k in range(3):
+            total += gradient[side, k] ** 2 + (gradient[side, 3 + k] / length) ** 2
+    return max(1.0, plan.rows.scale[r] * math.sqrt(total))
+
+
+@njit
 def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Residuals of a step of ``h`` seconds with ``ws.velocity`` and ``ws.multiplier``.
 
@@ -149,6 +163,8 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
                 continue
             ws.residual_row[r] /= h
             size = plan.rows.scale[r] * abs(ws.residual_row[r])
+            if plan.measures.product[r] >= 0 and plan.rows.role[r] != JOINT:
+                size /= _steepness(plan, r, ws.jacobian[end, r])
             merit += size * size
             worst = max(worst, size)
             if near != nb:

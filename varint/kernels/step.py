@@ -18,7 +18,7 @@ from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.efforts import finish_efforts
-from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, impact_at_end, meet_limits, restart_search
+from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, LEAPT, impact_at_end, meet_limits, restart_search
 from varint.kernels.inputs import set_inputs, set_load
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
@@ -186,6 +186,9 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 break
             if plan.limits.measure.size:  # of schemes of one stage only
                 verdict, least = meet_limits(plan, ws, pose, part, min(size, 1.0 - done))
+                if verdict == LEAPT:
+                    status = NOT_CONVERGED
+                    break
                 if verdict != ACCEPTED:
                     break
             if ws.tape.h.size:

@@ -3,7 +3,7 @@
 import math
 
 from varint._numba import Float2, Float3, indirect, njit
-from varint.algebra.vectors import cross, dot
+from varint.algebra.vectors import continued, cross, dot
 from varint.products.records import Products, ProductWork
 from varint.products.rows import error_of, reduce, relative_pose, slopes, solve
 from varint.products.stages import (
@@ -78,9 +78,21 @@ def _solved(products, work, n, turn, shift):
     solve(products, work, n, turn, shift)
     if not _size(table, joint, work.trial[n], turn, shift, length) < NEARLY * length:
         return False
+    _nearest_turns(table, joint, work.q[n], work.trial[n])
     for c in range(count(table, joint)):
         work.q[n, c] = work.trial[n, c]
     return True
+
+
+@njit
+def _nearest_turns(table, joint, known, q):
+    """Bring turns within half a turn of those known: where two hinges are parallel Newton's method may go further."""
+    stage = joint
+    while stage >= 0:
+        if table[stage, CLOSED] == 0.0:
+            c = int(table[stage, FIRST])
+            q[c] = continued(table[stage, PERIOD], known[c], q[c])
+        stage = int(table[stage, NEXT])
 
 
 @njit

@@ -13,7 +13,7 @@ c . de with c = -(P M)^-1 P, whose change follows from c M = -1 in the same way.
 from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.algebra.vectors import add, cross, dot, rotate, rotate_back, scale, sub, vector
 from varint.products.records import Products, ProductWork
-from varint.products.stages import count, pose_of, rows_back, twist_and_change, twist_of
+from varint.products.stages import CLOSED, FIRST, NEXT, PERIOD, count, pose_of, rows_back, twist_and_change, twist_of
 
 ENOUGH = 1e-8  # of the coordinates, or one: the next correction, its square, is round-off
 ITERATIONS = 20
@@ -150,6 +150,18 @@ def solve(products, work, n, turn, shift):
             for c in range(k):
                 q[c] = work.q[n, c]
     return e_w, e_v, X, R
+
+
+@njit
+def leap_of_turns(table, start, work, n):
+    """Largest change of a turn of joint n, rad, from the coordinates known to those of the last `solve`."""
+    largest, stage = 0.0, start
+    while stage >= 0:
+        if table[stage, PERIOD] > 0.0 and table[stage, CLOSED] == 0.0:
+            c = int(table[stage, FIRST])
+            largest = max(largest, abs(work.trial[n, c] - work.q[n, c]))
+        stage = int(table[stage, NEXT])
+    return largest
 
 
 @njit

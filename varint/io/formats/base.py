@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from varint.io.parameters import Told
 from varint.mechanism import Mechanism
 
 Packages = Sequence[Path]
@@ -25,8 +26,10 @@ class Format:
         None where mechanisms cannot be written so. OSError where the path cannot be written.
     opened : function of the path, or None
         Gives, while it is open, the function of the file that builds its mechanism; None where there is no function.
+    told : function of the path and values in place of the file's, or None
+        What a file says of its parameters, without the mechanism.
     searches : bool
-        Whether ``load`` and ``opened`` also take the folders in which ``package://`` and ``model://`` are looked for.
+        Whether these also take the folders in which ``package://`` and ``model://`` are looked for.
     """
 
     suffix: str
@@ -34,10 +37,11 @@ class Format:
     load: Callable[..., Mechanism]
     save: Callable[[Mechanism, Path], None] | None = None
     opened: Callable[..., AbstractContextManager[Callable]] | None = None
+    told: Callable[..., list[Told]] | None = None
     searches: bool = False
 
     def places(self, path: Path, packages: Packages) -> tuple:
-        """The arguments of ``load`` and ``opened``."""
+        """The arguments of ``load`` and ``opened``, and of ``told`` the first ones."""
         return (path, packages) if self.searches else (path,)
 
 

@@ -5,13 +5,15 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from varint.errors import MechanismError
 from varint.io.formats.base import Format, Packages, register
 from varint.io.mechanism_data import KINDS, from_data, to_data
-from varint.io.parameters import Parameters, kinds_of
+from varint.io.parameters import Parameters, Told, kinds_of
 from varint.io.toml_files import CLOSURES, OF_MECHANISM, PARAMETERS, START, SUFFIX, Source, merged, sources_of
+from varint.io.toml_places import comments_of
 from varint.io.toml_text import text_of
 from varint.mechanism import Mechanism
 from varint.model.checks import shown
@@ -59,10 +61,7 @@ def opened(path: Path, packages: Packages = ()) -> Iterator[Callable[..., Mechan
     defaults = merged(sources, PARAMETERS, again=True)
 
     def build(**given: Any) -> Mechanism:
-        def where(name: str) -> str:
-            return "" if name in given else f"{defaults[name][1].at([PARAMETERS, name])}: "
-
-        return _built(sources, Parameters({name: value for name, (value, _) in defaults.items()} | given, where))
+        return _built(sources, _parameters(defaults, given))
 
     build.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
@@ -72,6 +71,26 @@ def opened(path: Path, packages: Packages = ()) -> Iterator[Callable[..., Mechan
         ]
     )
     yield build
+
+
+def told(path: Path, packages: Packages = (), given: Mapping[str, Any] = MappingProxyType({})) -> list[Told]:
+    """The parameters of a TOML file and of those that it includes; their values with those that are ``given``."""
+    defaults = merged(sources_of(path, packages), PARAMETERS, again=True)
+    values = _parameters(defaults, given).all()
+    comments = {source.path: comments_of(source.text) for _, source in defaults.values()}
+    return [
+        Told(name, value, values[name], comments[source.path].get((PARAMETERS, name), ""))
+        for name, (value, source) in defaults.items()
+    ]
+
+
+def _parameters(defaults: Mapping[str, tuple[Any, Source]], given: Mapping[str, Any]) -> Parameters:
+    """Those of the files, but for the ``given`` ones."""
+
+    def where(name: str) -> str:
+        return "" if name in given else f"{defaults[name][1].at([PARAMETERS, name])}: "
+
+    return Parameters({name: value for name, (value, _) in defaults.items()} | given, where)
 
 
 def _built(sources: list[Source], parameters: Parameters) -> Mechanism:
@@ -128,4 +147,4 @@ def save(mechanism: Mechanism, path: Path) -> None:
     path.write_text(text_of(to_data(mechanism), {which: which for which in KINDS}), encoding="utf-8")
 
 
-register(Format(SUFFIX, "the description as TOML, with parameters", load, save, opened, searches=True))
+register(Format(SUFFIX, "the description as TOML, with parameters", load, save, opened, told, searches=True))

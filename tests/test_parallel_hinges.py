@@ -1,0 +1,52 @@
+"""Limits of a hip of three hinges, of which two become parallel: there their angles swing round, and the leg hardly."""
+
+import numpy as np
+import pytest
+
+import varint as vi
+
+HIP = """\
+<robot name="hip"><link name="world"/><link name="a"/><link name="b"/>
+  <link name="leg"><inertial><origin xyz="0.02 -0.2 0.01"/><mass value="9"/>
+    <inertia ixx="0.15" iyy="0.03" izz="0.16" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="z" type="revolute"><parent link="world"/><child link="a"/><axis xyz="0 0 1"/>
+    <limit lower="-1.0472" upper="3.14159"/></joint>
+  <joint name="x" type="revolute"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>
+    <limit lower="-1.0472" upper="1.57079"/></joint>
+  <joint name="y" type="revolute"><parent link="b"/><child link="leg"/><axis xyz="0 1 0"/>
+    <limit lower="-1.57079" upper="1.0472"/></joint>
+</robot>
+"""
+JOINT = "z + x + y"
+START = (0.2287, 1.5366, 1.0472)
+
+
+def swing(folder, rates, dt, duration=0.01):
+    """A run from near the pose in which z and y are parallel."""
+    path = folder / "hip.urdf"
+    path.write_text(HIP)
+    hip = vi.load_mechanism(path)
+    start = hip.state(coordinates={JOINT: START}, rates={JOINT: rates})
+    return vi.simulate(hip, duration, dt, state=start)
+
+
+def test_two_stops_hold_where_hinges_are_parallel(tmp_path):
+    """The stop of x, 6e-6 rad from there, is met while the one of y holds: a turn about z is left."""
+    run = swing(tmp_path, (-5.5, 6.08, 0.0), 1e-3, 0.02)
+    z, x, y = run.coordinates[JOINT].T
+    assert x.max() == pytest.approx(1.57079, abs=1e-6)
+    assert x.max() <= 1.57079 + 1e-9
+    np.testing.assert_allclose(y, 1.0472, atol=1e-8)
+    assert run.drift.max() < 1e-12
+    assert np.all(np.diff(run.energy) < 1e-5)  # what the stops take does not come back
+    finer = swing(tmp_path, (-5.5, 6.08, 0.0), 2e-4, 0.02).coordinates[JOINT][-1]
+    np.testing.assert_allclose([z[-1], x[-1], y[-1]], finer, atol=1e-5)
+
+
+@pytest.mark.parametrize("rate", [0.5, 5.5])
+def test_angles_that_swing_round_are_followed(tmp_path, rate):
+    """Without a stop that holds y, z and y swing by half a turn in microseconds, onto another stop."""
+    coarse, fine = (swing(tmp_path, (rate, 6.08, 0.0), dt) for dt in (1e-3, 1e-4))
+    np.testing.assert_allclose(coarse.quat_wxyz[-1], fine.quat_wxyz[-1], atol=1e-4)
+    assert np.abs(fine.coordinates[JOINT]).max() < 2 * np.pi
+    assert fine.energy[-1] < fine.energy[0] - 1.0
