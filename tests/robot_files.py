@@ -28,8 +28,8 @@ def found(suffix: str) -> list[Path]:
 
 
 def label(path: Path) -> str:
-    """Its name with the two folders around it."""
-    return "/".join(path.parts[-3:])
+    """Its name with the folders around it: two, or those from the one that the folder of test data is in."""
+    return "/".join(path.parts[-4 if path.parts[-3] == "test_data" else -3 :])
 
 
 def models() -> list[Path]:

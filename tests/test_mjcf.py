@@ -1,5 +1,7 @@
 """MJCF, against MuJoCo."""
 
+import re
+
 import numpy as np
 import pytest
 from mujoco_peer import Peer
@@ -251,6 +253,23 @@ def test_what_cannot_be_held_is_refused_by_name(written, text):
     (written("", "x").parent / "inside").mkdir()
     with pytest.raises((vi.FileError, vi.MechanismError), match=REFUSED[text]):
         vi.load_mechanism(written(JOINTS.format(text), "inside/m.xml"))
+
+
+def test_bodies_without_a_name_get_one_that_no_other_has(written):
+    path = written("""<mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos=".1 0 0"/></body>
+      <body name="body" pos="1 0 0"><joint/><geom size=".1" pos=".1 0 0"/></body></worldbody></mujoco>""")
+    assert [body.name for body in vi.load_mechanism(path).bodies] == ["body 2", "body"]
+
+
+def test_shapes_of_plugins_are_left_out_where_they_give_no_mass(written):
+    text = """<mujoco><asset><mesh name="ring"><plugin plugin="mujoco.sdf.torus"/></mesh></asset><worldbody>
+      <body name="a"><joint axis="0 1 0"/><geom type="sdf" mesh="ring"/>
+      <inertial pos=".1 0 0" mass="1" diaginertia=".1 .1 .1"/></body></worldbody></mujoco>"""
+    mech = vi.load_mechanism(written(text))
+    assert mech.bodies[0].mass == 1.0
+    assert "shape 'ring' of 'a' is left out" in str(mech.import_report)
+    with pytest.raises(vi.MechanismError, match="line 2: shape 'ring' of 'a' gives the body its mass, and plugins"):
+        vi.load_mechanism(written(re.sub("<inertial.*?/>", "", text)))
 
 
 def test_includes_defaults_and_a_key(written):

@@ -14,6 +14,7 @@ from fuzz.json_files import OF_BYTES, Case, change, misspelt, pick
 from fuzz.kinds import Kind, register
 
 import varint as vi
+from varint._numba.cache import cache_folder
 from varint.io.mechanism_data import to_data
 
 ROBOTS = Path(__file__).parent.parent.parent / "examples" / "robots"
@@ -107,7 +108,7 @@ OF_XML: dict = {}
 OFTEN = ("number_changed", "values_swapped", "element_moved", "value_replaced")  # these leave it XML
 OPENED: list[str] = []
 WATCHING: list[bool] = []
-OWN = (sys.prefix, sys.base_prefix, str(Path(vi.__file__).parent.parent), "/proc", "/sys")
+OWN = (sys.prefix, sys.base_prefix, str(Path(vi.__file__).parent.parent), str(cache_folder()), "/proc", "/sys")
 
 
 def _watch(event, arguments):

@@ -53,6 +53,7 @@ class Source:
         self.files: dict[str, Path] = {}
         self.missing: set[str] = set()
         self.named: dict[tuple[str, str], Element] = {}  # by group and name
+        self.given: set[str] = set()  # names of elements
         self.left_out: dict[str, list[Element]] = {}
         self.included = 0
         self.lines: list[str] = []
@@ -92,6 +93,7 @@ class Source:
                 yield from self._flat(read_xml(path), (*above, path))
             else:
                 kept = self._flat(child, above)
+                self.given.add(child.attributes.get("name", ""))
                 yield Element(child.tag, dict(child.attributes), child.line, child.path, list(kept))
 
     def _included(self, element: Element) -> Path:
@@ -129,6 +131,8 @@ class Source:
     def _mesh(self, element: Element) -> None:
         """Read the file of a <mesh>, which gets a name for the compiler."""
         file = element.attributes.get("file", "")
+        if element.tag == "mesh" and any(element.all("plugin")):
+            self.missing.add(element.attributes.get("name", ""))
         if element.tag != "mesh" or not file:
             return
         name = element.attributes.setdefault("name", Path(file).stem)
@@ -188,7 +192,7 @@ class Source:
         if not element.attributes.get("name", ""):
             wanted = f"joint of {_name_of(body)}" if group == "joint" and body else element.tag
             name, number = wanted, 1
-            while (group, name) in self.named:
+            while (group, name) in self.named or name in self.given:
                 number += 1
                 name = f"{wanted} {number}"
             element.attributes["name"] = name
@@ -201,12 +205,14 @@ class Source:
             return attributes.get("name", "") in self.missing
         if element.tag != "geom" or body is None:
             return False
-        hfield = attributes.get("type") in ("hfield", "sdf") or "hfield" in attributes
-        if not hfield and attributes.get("mesh") not in self.missing:
+        sdf = attributes.get("type") == "sdf"
+        hfield = attributes.get("type") == "hfield" or "hfield" in attributes
+        if not hfield and not sdf and attributes.get("mesh") not in self.missing:
             return False
         what = f"shape '{attributes.get('mesh') or attributes.get('type', 'hfield')}' of '{_name_of(body)}'"
         if body.tag == "body" and (self.by_geoms or not any(body.all("inertial"))) and not hfield:
-            raise element.wrong(f"{what} gives the body its mass, and its file is not found: give packages=")
+            why = "plugins are not run: give it an <inertial>" if sdf else "its file is not found: give packages="
+            raise element.wrong(f"{what} gives the body its mass, and {why}")
         self.notes.approximated(f"{what} is left out", element.line, element.path)
         return True
 
