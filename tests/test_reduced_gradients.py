@@ -210,7 +210,8 @@ def test_numbers_of_forces(rng, name, scheme):
         for key in numbers_in(force)
         if not (force.constraint and force.commanded) and key not in ("restitution", "integral")
     ]
-    state, within = random_velocity_state(rng, mechanism, 0.3), 1e-5 if "Tabulated" in name else 1e-7
+    state = random_velocity_state(rng, mechanism, 0.3)
+    within = 1e-5 if "Tabulated" in name else 1e-6 if name == "spline" else 1e-7  # as differences tell it
     check(mechanism, names, rng, scheme, state, within)
 
 

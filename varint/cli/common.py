@@ -87,6 +87,8 @@ def stdout_console() -> "Console":
     Characters that its encoding does not have are written as their numbers.
     """
     import io
+    import os
+    import shutil
     import sys
 
     from rich.console import Console
@@ -98,7 +100,10 @@ def stdout_console() -> "Console":
         def on_broken_pipe(self) -> None:
             raise  # rich would end the process
 
-    return StdoutConsole(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120)
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"  # no bold letters either
+    width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (120, 25)  # of dumb terminals too
+    colours = None if plain else "auto"
+    return StdoutConsole(highlight=False, markup=False, width=width, height=height, color_system=colours)
 
 
 def all_parsed(texts: list[str]) -> dict[str, object]:
