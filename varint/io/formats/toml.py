@@ -90,7 +90,7 @@ def _parameters(defaults: Mapping[str, tuple[Any, Source]], given: Mapping[str, 
     def where(name: str) -> str:
         return "" if name in given else f"{defaults[name][1].at([PARAMETERS, name])}: "
 
-    return Parameters({name: value for name, (value, _) in defaults.items()} | given, where)
+    return Parameters({name: value for name, (value, _) in defaults.items()} | dict(given), where)
 
 
 def _built(sources: list[Source], parameters: Parameters) -> Mechanism:
