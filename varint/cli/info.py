@@ -98,7 +98,8 @@ def _described(mechanism: "Mechanism", name: str, given: list[str]) -> list[Part
     from varint.cli.catalogue import entry
     from varint.io.mechanism_file import parameters_in
 
-    facts, zero, columns = [Fact("mechanism", "", mechanism.name)], OF_FILES, OF_PARAMETERS
+    facts, zero = [Fact("mechanism", "", mechanism.name)], OF_FILES
+    columns: tuple[Column, ...] = OF_PARAMETERS
     rows: list[tuple] = []
     if name in mechanisms.ALL:
         known = entry(name)

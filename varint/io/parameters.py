@@ -32,7 +32,9 @@ class Parameters:
 
     def all(self) -> dict[str, Value]:
         """Each with its value."""
-        return {name: self._value(name) for name in self.given}
+        for name in self.given:
+            self._value(name)
+        return self.values
 
     def of(self, value: Any, kind: Any, told: Callable[[str], Exception]) -> Any:
         """``value`` with its expressions evaluated, where its type ``kind`` has no text; ``told`` makes the error."""
