@@ -255,6 +255,16 @@ def test_what_cannot_be_held_is_refused_by_name(written, text):
         vi.load_mechanism(written(JOINTS.format(text), "inside/m.xml"))
 
 
+def test_a_start_at_a_limit_leaves_all_else_in_its_place(written):
+    path = written("""<mujoco><default><joint axis="0 1 0" armature="0.01"/></default><worldbody>
+      <body name="a"><joint name="hip"/><geom size=".1" pos=".5 0 0"/><body name="b" pos="1 0 0">
+      <joint name="knee" range="-90 -20"/><geom size=".1" pos=".5 0 0"/></body></body></worldbody></mujoco>""")
+    run = vi.simulate(vi.load_mechanism(path), 1e-3, 1e-3)
+    assert run.coordinates["hip"][0] == pytest.approx(0.0, abs=1e-12)
+    for name in ("knee", "rotor of knee"):
+        assert run.coordinates[name][0] == pytest.approx(np.radians(-20))
+
+
 def test_bodies_without_a_name_get_one_that_no_other_has(written):
     path = written("""<mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1" pos=".1 0 0"/></body>
       <body name="body" pos="1 0 0"><joint/><geom size=".1" pos=".1 0 0"/></body></worldbody></mujoco>""")

@@ -337,7 +337,7 @@ class Forces:
         """The mechanism with the first <key> as its start, where its loops can be closed there."""
         m = self.m
         if not m.nkey:
-            return mechanism
+            return self._within_limits(mechanism)
         at = next(self.source.root.all("keyframe"), self.source.root)
         if m.nkey > 1:
             self.notes.approximated(f"the first of {m.nkey} <key> is the start", at.line, at.path)
@@ -350,6 +350,18 @@ class Forces:
             self.notes.approximated(f"<key> is left out: {problem}", at.line, at.path)
             return mechanism
         self.notes.read("<key> is the start", at.line, at.path)
+        return started
+
+    def _within_limits(self, mechanism: Mechanism) -> Mechanism:
+        """The mechanism with what its start does not name at zero, where it can be: a rotor must not move the rest."""
+        if not mechanism.start:
+            return mechanism
+        zero = {joint.name: np.zeros(joint.dof) for joint in self.mechanism.joints if joint.dof}
+        started = dataclasses.replace(mechanism, start={"coordinates": zero | mechanism.start["coordinates"]})
+        try:
+            started.state()
+        except (StateError, AssemblyError):
+            return mechanism
         return started
 
     def _of_key(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

@@ -34,7 +34,7 @@ class Parameters:
         """Each with its value."""
         for name in self.given:
             self._value(name)
-        return dict(self.values)
+        return self.values
 
     def of(self, value: Any, kind: Any, told: Callable[[str], Exception]) -> Any:
         """``value`` with its expressions evaluated, where its type ``kind`` has no text; ``told`` makes the error."""
