@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from varint.errors import ArgumentError
 from varint.model.checks import can_be_written, suggestion
@@ -102,7 +102,7 @@ def stdout_console() -> "Console":
 
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"  # no bold letters either
     width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (120, 25)  # of dumb terminals too
-    colours = None if plain else "auto"
+    colours: Literal["auto"] | None = None if plain else "auto"
     return StdoutConsole(highlight=False, markup=False, width=width, height=height, color_system=colours)
 
 
