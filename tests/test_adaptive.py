@@ -175,6 +175,7 @@ def test_forces_loops_and_couplings():
     assert np.abs(run.energy_balance).max() < 1e-6 * run.kinetic.max()
 
 
+@pytest.mark.slow
 def test_goes_on_after_a_stop_to_the_same_bits(tmp_path):
     mechanism, made = vi.mechanisms.double_pendulum(), {"order": 4, "adaptive": True}
     whole = vi.simulate(mechanism, 3.0, 0.02, **made)
@@ -275,6 +276,7 @@ def test_inputs_that_vary(name):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_prescribed_motion_is_where_it_should_be(order):
     mechanism = DRIVEN["prescribed"][0]()

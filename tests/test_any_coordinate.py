@@ -86,6 +86,7 @@ def test_hard_stops_and_prescribed_motions_along_every_coordinate(kind):
         assert run.position[-1] == pytest.approx(reduced.position[-1], abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["Spherical", "Prismatic"])
 def test_efforts_along_a_rotation_vector_among_other_motions(first):
     """Of a composite: springs along all four coordinates, orders of the maximal form against the reduced one."""
@@ -176,6 +177,7 @@ def ball(forces, size=(0.3, 0.2, 0.5)):
     return vi.Mechanism("ball", [vi.Body.box("box", size, 3.0)], [pivot], gravity=ORIGIN, forces=forces)
 
 
+@pytest.mark.slow
 def test_springs_along_a_rotation_vector_by_a_small_program():
     """V = sum of k r^2 / 2: the torque is minus its slope by turns of the body, Euler's equations by scipy."""
     stiffness, start, spin = np.array([0.3, 0.7, 0.2]), np.array([0.5, -0.8, 0.4]), np.array([1.0, 2.0, -1.0])
@@ -218,6 +220,7 @@ def test_equal_springs_along_a_rotation_vector_swing_about_one_axis():
     assert vi.simulate(mechanism, 0.2, 0.01, order=6, state=state).coordinates["ball"] == pytest.approx(exact, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angles", ["xyz", "ZYX"])
 def test_limit_of_pitch(angles):
     """A ball turns about its pitched axis at 2 rad/s, yawed by 0.7: it meets the limit and comes back half as fast."""

@@ -197,6 +197,7 @@ def test_velocities_change_as_little_as_they_must(rng):
     assert np.abs(G.reshape(len(G), -1) @ np.hstack([state.velocity, state.angular_velocity]).ravel()).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_large_chains_are_assembled(rng):
     """Sparse equations: the cost is that of the bodies."""
     mechanism = vi.mechanisms.n_pendulum(n=300)

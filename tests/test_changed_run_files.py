@@ -84,6 +84,7 @@ def test_file_changed_on_purpose_is_refused(tmp_path, name):
         run(path, 2.0, resume=True)
 
 
+@pytest.mark.slow
 def test_other_files_are_never_read(tmp_path):
     path, secret = tmp_path / "run.h5", tmp_path / "secret"
     run(path)
@@ -127,6 +128,7 @@ def test_checkpoint_changed_on_purpose_is_refused(tmp_path, name):
         run(path, 2.0, resume=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("integrator", "state", "value"),
     [
@@ -160,6 +162,7 @@ def test_error_of_a_users_function_where_a_run_goes_on_is_no_damage(tmp_path):
         vi.redmax.simulate(mechanism, 0.2, dt=DT, prescribed={track: lambda t: lift(t, True)}, output=path, resume=True)
 
 
+@pytest.mark.slow
 def test_order_of_products_changed_on_purpose_is_refused(tmp_path):
     path, mechanism = tmp_path / "run.h5", vi.mechanisms.roller_coaster()
     vi.simulate(mechanism, 0.1, DT, output=path)

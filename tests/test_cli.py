@@ -81,6 +81,7 @@ def test_run_without_output_leaves_nothing(folder, capsys):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.slow
 def test_run_options_reach_the_simulation():
     options = ["--tol", "1e-8", "--every", "5", "--order", "1", "--plot", "p.png"]
     assert main(["run", "double_pendulum", *SHORT, *options, "-o", "r.h5"]) == 0
@@ -132,6 +133,7 @@ def test_interrupted_run_says_how_to_go_on(monkeypatch, capsys):
     assert same_bits(vi.load("a run.h5"), vi.simulate(vi.mechanisms.double_pendulum(angle=0.5), 20.0, 0.01))
 
 
+@pytest.mark.slow
 def test_run_that_cannot_be_solved_leaves_what_it_reached(capsys):
     argv = ["run", "free_body", "-p", "spin=1000", "--dt", "3", "--duration", "30", "-o", "run.h5"]
     assert main(argv) == 3
@@ -174,6 +176,7 @@ def test_compare_prints_and_writes_page_numbers_and_figure(capsys):
     assert is_picture("page/comparison.png")
 
 
+@pytest.mark.slow
 def test_compare_options_reach_the_comparison():
     argv = [
         "compare",
@@ -387,6 +390,7 @@ def test_info_of_a_mechanism(name, capsys):
     assert len(re.findall(r"loops \d+ from", facts)) == len(mechanism.compiled.topology.clusters)
 
 
+@pytest.mark.slow
 def test_info_of_a_run(run_file, capsys):
     assert main(["info", "run.h5"]) == 0
     facts = " ".join(capsys.readouterr().out.split())

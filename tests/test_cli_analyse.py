@@ -40,6 +40,7 @@ def test_every_study_is_tested():
     assert set(ALL) == set(VERBS)
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_functions(run, capsys):
     found, errors = json_of(capsys, [*ALL["energy-trend"], "--json"])
     trend = vi.energy_trend(run, "energy_balance")
@@ -144,6 +145,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes(run, name, capsys):
     argv, words = MISTAKES[name]

@@ -33,6 +33,7 @@ def drawn(monkeypatch):
 HEADS = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", HEADS)
 def test_what_is_named_in_each_format(suffix, capsys):
     assert main(["plot", "run.h5", "coordinates", "-o", f"t.{suffix}"]) == 0
@@ -40,6 +41,7 @@ def test_what_is_named_in_each_format(suffix, capsys):
     assert capsys.readouterr().out.split() == [f"t.{suffix}"]
 
 
+@pytest.mark.slow
 def test_names_and_choices_reach_the_picture(monkeypatch):
     asked = drawn(monkeypatch)
     assert main(["plot", "run.h5", "rates", "path", "--of", "crank pivot", "--of", "coupler"]) == 0
@@ -50,6 +52,7 @@ def test_names_and_choices_reach_the_picture(monkeypatch):
     ]
 
 
+@pytest.mark.slow
 def test_points_times_and_plane_reach_the_picture(monkeypatch):
     asked = drawn(monkeypatch)
     points = ["--trace", "rocker pin", "--trace", "coupler:0.6,0,-0.9"]
@@ -96,6 +99,7 @@ def test_pictures_are_kept_unless_forced(capsys):
     assert Path("run.png").read_bytes().startswith(HEADS["png"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
@@ -138,6 +142,7 @@ def test_mistakes(argv, words, capsys, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["run.h5"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "argv",
     [["-o", "t.jpg"], ["reaction"], ["--speed", "2"], ["--fps", "2"], ["--trace", "a"], ["path", "--plane", "up"]],

@@ -82,6 +82,7 @@ def test_json_of_vectors_and_reduced_runs(capsys):
     assert figures["largest_change"] == np.linalg.norm(momentum - momentum[0], axis=1).max()
 
 
+@pytest.mark.slow
 def test_json_of_a_run_that_was_not_resolved(capsys):
     argv = ["run", "n_pendulum", "-p", "n=10", "-p", f"angle={np.pi / 2}", "--duration", "8", "--order", "4", "--json"]
     found, errors = json_of(capsys, argv)
@@ -151,6 +152,7 @@ REPORTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", REPORTS)
 def test_every_key_is_documented_with_its_unit_and_told_in_the_table(title):
     vi.simulate(vi.mechanisms.four_bar(), 0.1, 0.01, output="run.h5")
@@ -297,6 +299,7 @@ def test_module_is_the_command():
 # ------------------------------------------------------------------------- options without effect, what is kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
@@ -329,6 +332,7 @@ def never(*_, **__):
 PICTURES = {"next to the output": ["-o", "run.h5"], "by its name": ["--plot", "run.png"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", PICTURES)
 def test_pictures_that_exist_are_kept_unless_forced(where, capsys):
     Path("run.png").write_text("of somebody else")

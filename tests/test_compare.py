@@ -99,6 +99,7 @@ def test_runs_that_leave_the_reference_are_not_fitted():
     assert comparison.vi.difference.position[0, apart:].max() > 0.3
 
 
+@pytest.mark.slow
 def test_dissipation_is_no_energy_error():
     pendulum = vi.mechanisms.double_pendulum()
     forces = [vi.JointDamper("damper", joint=pendulum.joints[0].name, damping=1.0)]
@@ -111,6 +112,7 @@ def test_dissipation_is_no_energy_error():
     assert fitted_order(DT, error, error > 0) == pytest.approx(2.0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_state_to_start_from():
     mechanism = vi.mechanisms.double_pendulum()
     state = mechanism.state(rates={mechanism.joints[0].name: 3.0})
@@ -192,6 +194,7 @@ def test_single_files(loop, tree, tmp_path):
         tree.save(tmp_path / "none" / "page.md")
 
 
+@pytest.mark.slow
 def test_progress_names_every_run():
     told = []
     comparison = vi.compare(

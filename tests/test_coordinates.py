@@ -71,6 +71,7 @@ def test_rotation_vector_of_a_steady_spin(start, rng):
     np.testing.assert_array_equal(found[0], shortest[0])
 
 
+@pytest.mark.slow
 def test_rotation_vector_is_the_nearest_of_all_that_say_the_same(rng):
     for size in (0.05, 0.3):
         steps = Rotation.from_rotvec(size * rng.standard_normal((500, 3)) + [0, 0, 0.2])

@@ -87,6 +87,7 @@ def test_every_mechanism_of_the_catalogue_is_copied(name):
         assert same_bits(vars(other.state()).values(), vars(mechanism.state()).values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_threads_that_share_a_mechanism_give_the_bits_of_one_run(name):
     mechanism = MECHANISMS[name]()

@@ -173,6 +173,7 @@ def driven(position):
     return vi.Mechanism("driven", [body], [pivot], forces=[force])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["function", "array"])
 def test_prescribed_motion_and_what_it_takes(how):
     errors = []
@@ -274,6 +275,7 @@ def test_couplings_of_loops_in_one_node_and_in_clusters():
 # states
 
 
+@pytest.mark.slow
 def test_states_follow_the_couplings():
     mechanism = pair(gear())
     state = mechanism.state(coordinates={"a pivot": 7.0}, rates={"a pivot": 2.0})
@@ -405,6 +407,7 @@ def hyper_reduced(matrix, start, rates, duration):
     return start + matrix @ found[: matrix.shape[1]], matrix @ found[matrix.shape[1] :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CURLS)
 def test_coordinate_maps_follow_the_hyper_reduced_equations(name):
     """Against equations with the chained Jacobian, written out; both formulations, slopes 2 and 4."""
@@ -513,6 +516,7 @@ def test_a_map_by_functions_follows_its_hyper_reduced_equation():
     assert run.force["cam"][-1] == pytest.approx(2.0 * (lifted + G), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_wrong_coordinate_maps_are_named():
     places = [("a", 0), ("b", 0), ("c", 1)]
     for matrix, words in (

@@ -72,6 +72,7 @@ def test_what_stays(force, conservative, closed):
     assert (max(moved) < 1e-10) == closed
 
 
+@pytest.mark.slow
 def test_loads_gravity_and_prescribed_motions_are_from_outside():
     assert not short(pair(), force={"a": (1.0, 0, 0)}).is_conservative
     assert not conserves_momentum(short(pair(), torque={"a": (0, 0, 1.0)}))

@@ -172,6 +172,7 @@ def test_rigid_motions_of_a_floating_mechanism_come_first():
 # ------------------------------------------------------------------------------------- singular poses
 
 
+@pytest.mark.slow
 def test_flat_parallelogram():
     """In line it can go on as a parallelogram or as its crossed twin: two motions here, one nearby."""
     flat = parallelogram(0.0).diagnose()
@@ -198,6 +199,7 @@ def test_flat_pose_of_any_size(size):
     assert (diagnosis.mobility, diagnosis.generic_mobility) == (2, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "mobility", "generic"), [(bars(), 1, 0), (bars(carried=True), 2, 1), (bars_in_a_four_bar(), 2, 1)]
 )
@@ -207,6 +209,7 @@ def test_motion_that_leads_nowhere(mechanism, mobility, generic):
     check_motions(mechanism, mechanism.state())
 
 
+@pytest.mark.slow
 def test_loops_one_below_the_other_are_counted_alone():
     chain = vi.mechanisms.rhombus_chain(m=3).diagnose()
     assert (chain.mobility, chain.redundancy, chain.singular) == (6, 9, False)
@@ -233,6 +236,7 @@ def test_states_that_cannot_be_diagnosed():
         mechanism.diagnose(vi.mechanisms.double_pendulum().state())
 
 
+@pytest.mark.slow
 def test_info_prints_it(capsys):
     assert main(["info", "four_bar"]) == 0
     facts = " ".join(capsys.readouterr().out.split())

@@ -109,6 +109,7 @@ def test_they_are_those_of_the_nodes_however_the_run_is_cut(name, tmp_path, monk
             check(vi.load(path), fine, coarse)
 
 
+@pytest.mark.slow
 def test_scenes_hold_what_they_are_for():
     run = pushed(vi.simulate, STEPS * DT, DT)
     assert np.ptp(run.coordinates["joint 1"]) > 3 * np.pi
@@ -143,6 +144,7 @@ def test_a_kill_leaves_both_tables_whole(tmp_path, monkeypatch, killed):
     check(simulate(STEPS * DT, DT, output=path, resume=True, **options), fine, coarse)
 
 
+@pytest.mark.slow
 def test_steps_of_the_integrators_own(tmp_path):
     path, options = tmp_path / "run.h5", {"integrator": "dop853", "every": 6}
     fine, coarse = (vi.redmax.simulate(wound(), 0.3, integrator="dop853", every=every) for every in (3, 6))
@@ -151,6 +153,7 @@ def test_steps_of_the_integrators_own(tmp_path):
     check(vi.redmax.simulate(wound(), 0.3, output=path, resume=True, diagnostics_every=3, **options), fine, coarse)
 
 
+@pytest.mark.slow
 def test_who_was_not_resolved_is_told_at_the_recorded_nodes():
     def simulate(**options):
         options |= {"order": 4, "on_unresolved": "ignore"}
@@ -175,6 +178,7 @@ def test_a_run_that_fails_has_them_up_to_there():
     check(*runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_quantities_of_parts_are_those_of_the_whole(name, rng):
     """Whatever the parts: angles of forces go on counting, and sums go on."""
@@ -193,6 +197,7 @@ def test_quantities_of_parts_are_those_of_the_whole(name, rng):
             assert getattr(late, quantity).tobytes() == getattr(whole, quantity).tobytes(), quantity
 
 
+@pytest.mark.slow
 def test_saved_and_loaded(tmp_path):
     path = tmp_path / "run.h5"
     run = vi.simulate(vi.mechanisms.four_bar(), 0.5, DT, every=10, diagnostics_every=2)
@@ -216,6 +221,7 @@ def test_wrong_strides_are_refused():
                 simulate(mechanism, 1.0, DT, every=10, diagnostics_every=wrong)
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_the_same_stride(tmp_path):
     path, mechanism = tmp_path / "run.h5", vi.mechanisms.double_pendulum()
     vi.simulate(mechanism, 0.2, DT, every=4, diagnostics_every=2, output=path)
@@ -370,6 +376,7 @@ def test_file_changed_on_purpose_is_refused(tmp_path, name):
         vi.simulate(mechanism, 0.8, DT, every=4, diagnostics_every=2, output=path, resume=True)
 
 
+@pytest.mark.slow
 def test_changed_numbers_are_noticed(tmp_path):
     path = tmp_path / "run.h5"
     vi.simulate(vi.mechanisms.double_pendulum(), 0.4, DT, every=4, diagnostics_every=2, output=path)

@@ -218,6 +218,7 @@ def test_reprs_survive_copies(held):
         assert repr(copy.deepcopy(thing)) == repr(thing) == repr(pickle.loads(pickle.dumps(thing)))
 
 
+@pytest.mark.slow
 def test_a_run_in_a_file_shows_itself(tmp_path, monkeypatch):
     monkeypatch.setattr("varint.io.run_reader.HELD", 0)  # a large one
     run = vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01, output=tmp_path / "run.h5")
@@ -226,6 +227,7 @@ def test_a_run_in_a_file_shows_itself(tmp_path, monkeypatch):
     assert {"order 2 (rattle)", "2, 0"} <= set(Tables(run._repr_html_()).texts)
 
 
+@pytest.mark.slow
 def test_a_run_shows_its_settings_and_a_part_of_it_its_span(tmp_path):
     four = vi.mechanisms.four_bar()
     run = vi.simulate(four, 0.04, 0.01, every=2)
@@ -357,6 +359,7 @@ def test_tables_are_small_whole_and_without_colours(held, what):
     assert set(found.styles) <= {"text-align:left", "text-align:right"}
 
 
+@pytest.mark.slow
 def test_mechanisms_and_runs_have_a_small_picture_and_large_ones_none(held):
     for what in ("loop mechanism", "loop run", "reduced run"):
         (source,) = Tables(held[what]._repr_html_()).pictures
@@ -429,6 +432,7 @@ def test_a_diagnosis_counts_and_calls_the_rank_margin_by_one_name():
     assert free[free.index("loops") + 1] == "0"
 
 
+@pytest.mark.slow
 def test_the_table_of_a_sweep():
     sweep = vi.mechanisms.slider_crank().sweep("crank pivot", [0.0, 0.1])
     texts = Tables(sweep._repr_html_()).texts

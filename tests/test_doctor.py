@@ -29,11 +29,13 @@ def test_the_version_names_what_matters(capsys):
     assert line.startswith(f"varint {vi.__version__}, numba {numba.__version__}, numpy {numpy.__version__}, processor ")
 
 
+@pytest.mark.slow
 def test_every_key_is_documented_and_told():
     units = documented("`varint doctor --json`")
     assert keys_told(report_of(["doctor"]), units) == set(units)
 
 
+@pytest.mark.slow
 def test_packages_and_extras_are_those_of_the_project(capsys):
     found, _ = json_of(capsys, ["doctor", "--json"])
     assert {each["name"] + each["allowed"] for each in found["packages"]} == set(PROJECT["dependencies"])
@@ -46,6 +48,7 @@ def test_packages_and_extras_are_those_of_the_project(capsys):
     assert doctor.extras()["test-peers"] == doctor.extras()["peers"]
 
 
+@pytest.mark.slow
 def test_a_version_that_is_too_old_is_told(monkeypatch, capsys):
     versions = {"numba": "0.10.0", "rich": None}
     real = doctor._version

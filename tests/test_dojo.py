@@ -136,6 +136,7 @@ def test_the_gap_to_dojos_state_is_of_second_order(n):
     assert np.log2(gaps[:-1] / np.array(gaps[1:])) == pytest.approx([2.0, 2.0], abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "h"), CASES)
 def test_between_maximal_and_minimal_coordinates(n, h):
     """Both maps against differences, their product, and the step by the chain rule: rows of the end, fdx, basis."""

@@ -168,6 +168,7 @@ def test_telescopes_sliders_wheels_and_boxes():
     assert len(box) == 8
 
 
+@pytest.mark.slow
 def test_marks_say_what_a_joint_is():
     symbols = {mark.symbol for mark in scene_of(vi.mechanisms.four_bar()).marks}
     assert symbols == {"pin"}
@@ -244,6 +245,7 @@ def test_rounded_outlines_keep_their_distance(rng):
     assert np.linalg.norm(corners[:, None] - points, axis=2).min(axis=1) == pytest.approx(0.1)
 
 
+@pytest.mark.slow
 def test_long_chains_and_poses_far_from_the_origin():
     mechanism = vi.mechanisms.n_pendulum(n=60)
     assert len(mechanism.plot().axes[0].patches) >= 180

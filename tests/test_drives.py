@@ -50,6 +50,7 @@ def test_a_start_at_rest_is_driven_at_once(simulate, angle):
     assert run.angular_velocity[0] == pytest.approx(same.angular_velocity, abs=1e-11)
 
 
+@pytest.mark.slow
 def test_both_formulations_agree():
     run = vi.simulate(driven(), 1.0, 0.002)
     red = vi.redmax.simulate(driven(), 1.0, dt=0.002, rtol=1e-10)

@@ -78,6 +78,7 @@ def test_build_may_return_the_start(here):
     assert "build returns a State" in found[1].message
 
 
+@pytest.mark.slow
 def test_reduced_coordinates(tmp_path, here):
     grid = {"angle": [0.5], "rtol": [1e-6, 1e-9]}
     found = vi.ensemble(pendulum, grid, 0.1, formulation="reduced", output=tmp_path / "e")
@@ -87,6 +88,7 @@ def test_reduced_coordinates(tmp_path, here):
         assert member.trajectory.q.tobytes() == alone.q.tobytes()
 
 
+@pytest.mark.slow
 def test_a_script_and_a_mechanism_file(tmp_path, here):
     (tmp_path / "sizes.py").write_text("ANGLE = 0.25\n")
     (tmp_path / "own.py").write_text(
@@ -129,6 +131,7 @@ def test_what_fails_harms_no_other(tmp_path, capfd):
     assert np.isnan(found.table["drift"][1])
 
 
+@pytest.mark.slow
 def test_a_step_that_cannot_be_solved(tmp_path, here):
     """Such a member is recorded as far as it came, and is not tried again."""
     with pytest.warns(vi.FailedMembersWarning, match="1 of 2 members failed.* could not be solved"):

@@ -22,6 +22,7 @@ def parameters_of(capsys, argv, names):
     return list(zip(*(values["table"][name] for name in names), strict=True))
 
 
+@pytest.mark.slow
 def test_what_varies(capsys, folder):
     found = parameters_of(
         capsys, [*PENDULUMS, "--vary", "angle=0.5:1.5:3", "--vary", "joint=revolute,spherical"], ("angle", "joint")
@@ -59,6 +60,7 @@ def test_what_varies(capsys, folder):
     ]
 
 
+@pytest.mark.slow
 def test_the_folder_and_going_on(capsys, folder):
     argv = [*PENDULUMS, "--vary", "angle=0.5,1.0", "-o", "e"]
     values, lines = json_of(capsys, [*argv, "--json"])

@@ -50,6 +50,7 @@ def test_the_folder(tmp_path, here):
         quiet(pendulum, {"angle": [0.5]}, output=tmp_path / "a" / "b")
 
 
+@pytest.mark.slow
 def test_going_on_runs_what_is_missing_alone(tmp_path, here):
     """What has ended is not run again, whether or not the table has it; a line that is cut short does not count."""
     folder, grid = tmp_path / "e", {"angle": [0.4, 0.8, 1.2, 1.6, 2.0], "folder": str(tmp_path)}
@@ -68,6 +69,7 @@ def test_going_on_runs_what_is_missing_alone(tmp_path, here):
         assert [int(row["member"]) for row in csv.DictReader(file)] == list(range(5))
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on(tmp_path, here):
     """A member whose file is unfinished ends to the bits of one that was not stopped."""
     whole = vi.ensemble(pendulum, {"angle": [1.0]}, 2.0, 1e-3, output=tmp_path / "whole")

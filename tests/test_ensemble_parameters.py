@@ -19,6 +19,7 @@ def test_a_grid_is_the_product_with_the_last_name_fastest():
     assert members_of([{"a": np.array([1.0, 2.0])}]) == [{"a": [1.0, 2.0]}]
 
 
+@pytest.mark.slow
 def test_draws_keep_to_their_seed_their_name_and_their_place():
     wanted = {"a": ("uniform", -1.0, 2.0), "b": ("normal", 3.0, 0.5), "c": stats.poisson(4.0)}
     draws = vi.random_draws(2000, wanted, seed=5)

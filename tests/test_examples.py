@@ -49,6 +49,7 @@ def test_prints_and_draws(example, words, monkeypatch, tmp_path, capsys):
     assert matplotlib.image.imread(tmp_path / "picture.png").std() > 0.01
 
 
+@pytest.mark.slow
 def test_pole_stands():
     """Swung up from hanging in several swings, and balanced for the last four seconds."""
     run = shared_run(cart_pole_swing_up)

@@ -87,6 +87,7 @@ def geared(**forces):
     return vi.Mechanism("geared", bodies, joints, forces=[gear])
 
 
+@pytest.mark.slow
 def test_turns_that_couplings_count_are_driven(closings):
     mechanism = geared()
     state = mechanism.state(coordinates={"j0": 9.0, "j2": 1e6})
@@ -97,6 +98,7 @@ def test_turns_that_couplings_count_are_driven(closings):
         mechanism.state(coordinates={"j0": 1e6})
 
 
+@pytest.mark.slow
 def test_screws_in_loops_are_driven_a_bounded_way():
     """A nut that is kept from turning: each radian of the screw is another place."""
     nut = vi.Body.box("nut", (0.1, 0.1, 0.1), 1.0)
@@ -173,6 +175,7 @@ def test_sweeps_of_a_long_way(values):
         vi.mechanisms.four_bar().sweep("crank pivot", values)
 
 
+@pytest.mark.slow
 def test_sweeps_of_many_steps(monkeypatch):
     """Up to a lock-up, where steps get shorter and shorter."""
     monkeypatch.setattr("varint.kinematics.sweep.MOST_STEPS", 10)

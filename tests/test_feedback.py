@@ -27,6 +27,7 @@ def exact():
     return vi.redmax.simulate(driven(vi.extrapolated(feedback)), DURATION, dt=0.1, rtol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "order"), [(feedback, 1), (vi.extrapolated(feedback), 2)])
 def test_order(exact, function, order):
     errors = [
@@ -36,6 +37,7 @@ def test_order(exact, function, order):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"adaptive": 0.02}, {"output_times": [0.5]}])
 def test_other_ways_to_run(exact, options):
     errors = []
@@ -45,6 +47,7 @@ def test_other_ways_to_run(exact, options):
     assert errors[1] < errors[0] / 10
 
 
+@pytest.mark.slow
 def test_instants_between_nodes():
     mechanism = driven(vi.extrapolated(feedback))
     exact = vi.redmax.simulate(mechanism, 0.5, rtol=1e-11, dt=0.1237)

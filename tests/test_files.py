@@ -177,6 +177,7 @@ def test_mechanism_paths_that_do_not_work(tmp_path):
 # runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "order", "every"), [("double_pendulum", 2, 1), ("four_bar", 4, 7), ("snake", 1, 3)])
 def test_run_file_is_the_run(tmp_path, name, order, every):
     build = getattr(vi.mechanisms, name)
@@ -215,6 +216,7 @@ def test_killed_run_is_readable_and_goes_on_to_the_same_bits(tmp_path, name, ord
     assert sorted(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_finished_run_goes_on_when_asked_for_longer(tmp_path):
     path = tmp_path / "run.h5"
     pendulum_run(path, 1.0)
@@ -223,6 +225,7 @@ def test_finished_run_goes_on_when_asked_for_longer(tmp_path):
     assert same_bits(vi.load(path), longer, *NODES)
 
 
+@pytest.mark.slow
 def test_run_stopped_by_its_progress_goes_on(tmp_path):
     path = tmp_path / "run.h5"
 
@@ -237,6 +240,7 @@ def test_run_stopped_by_its_progress_goes_on(tmp_path):
     assert same_bits(pendulum_run(path, resume=True), vi.simulate(vi.mechanisms.double_pendulum(), 1.0, DT), *NODES)
 
 
+@pytest.mark.slow
 def test_resume_refuses_another_run(tmp_path):
     path = tmp_path / "run.h5"
     pendulum_run(path)
@@ -274,6 +278,7 @@ def test_output_that_cannot_be_written(tmp_path):
             pendulum_run(path)
 
 
+@pytest.mark.slow
 def test_run_file_cut_short_is_never_taken_for_whole(tmp_path):
     path, part = tmp_path / "run.h5", tmp_path / "part.h5"
     pendulum_run(path)
@@ -329,6 +334,7 @@ def test_run_file_of_another_version(tmp_path):
         vi.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -351,6 +357,7 @@ def test_run_file_with_a_part_missing(tmp_path, name):
         vi.load(path)
 
 
+@pytest.mark.slow
 def test_nodes_that_never_reached_the_disk_are_noticed(tmp_path):
     path = tmp_path / "run.h5"
     pendulum_run(path)
@@ -360,6 +367,7 @@ def test_nodes_that_never_reached_the_disk_are_noticed(tmp_path):
         vi.load(path)
 
 
+@pytest.mark.slow
 def test_failed_run_is_in_its_file_up_to_the_failure_and_cannot_go_on(tmp_path):
     path = tmp_path / "run.h5"
     force = np.zeros((101, 3))

@@ -20,6 +20,7 @@ def squeezer_angles(run):
     return vi.mechanisms.module("andrews_squeezer").ANGLES + turned
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "dt"), [(4, 5e-5), (6, 1e-4)])
 def test_squeezer_against_the_test_set(order, dt):
     run = vi.simulate(build("andrews_squeezer"), 0.05, dt, order=order)

@@ -172,6 +172,7 @@ def rotor(**motor):
     return vi.Mechanism("rotor", [body], [hinge], forces=[vi.VelocityMotor("drive", joint="hinge", **motor)])
 
 
+@pytest.mark.slow
 def test_velocity_motor_gives_all_it_has_and_then_holds_its_speed():
     """Of 0.1 kg m^2: at 0.2 N m the speed grows by 2 rad/s each second, up to 5 rad/s; without sub-steps."""
     run = vi.simulate(rotor(speed=5.0, max_effort=0.2), 4.0, 0.01)
@@ -274,6 +275,7 @@ def built(steps):
     return names["build"](steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 3])
 def test_run_file_holds_forces(tmp_path, every):
     path = tmp_path / "run.h5"
@@ -321,6 +323,7 @@ def test_killed_run_with_forces_goes_on_to_the_same_bits(tmp_path):
     assert os.path.exists(path)
 
 
+@pytest.mark.slow
 def test_resume_refuses_other_forces(tmp_path):
     path = tmp_path / "run.h5"
     vi.simulate(built(50), 0.5, 0.01, output=path)

@@ -235,6 +235,7 @@ def minimal_coordinates(duration, damping):
     return solve_ivp(derivative, (0, duration), [0.4, 1.0, 1.0, -1.0], method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "damping", "steps"), [(2, 0.0, 64), (2, 0.5, 64), (4, 0.0, 48), (6, 0.0, 48)])
 def test_order_of_positions_and_velocities(order, damping, steps):
     mechanism, state = sprung_double_pendulum(damping)
@@ -264,6 +265,7 @@ def test_energy_balance_closes_at_second_order(names, rng):
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(2, abs=0.2)
 
 
+@pytest.mark.slow
 def test_accounts_agree(rng):
     """Work is the integral of power, and what is dissipated all of it that did not go into a potential."""
     mechanism = one_of_each(rng, random_tree(rng, 5))

@@ -160,6 +160,7 @@ def test_gradients_of_all_measures_of_laws_against_differences(rng):
             assert (np.abs(slope - gradient[:, i, k]) < 1e-9 * size)[checked].all()
 
 
+@pytest.mark.slow
 def test_measures_of_coordinates_are_the_joint_coordinates(rng):
     """Value and rate, wherever the joints hold."""
     mechanism = along_every_coordinate(rng, one_joint_each(rng))
@@ -260,6 +261,7 @@ def test_what_newtons_matrix_leaves_out_is_of_second_order_in_the_step(rng):
 # action and reaction
 
 
+@pytest.mark.slow
 def test_internal_forces_sum_to_nothing(rng):
     for _ in range(8):
         mechanism = random_tree(rng, 6, kinds=("Revolute", "Universal", "Free2D", "Cylindrical"), floating=True)

@@ -140,6 +140,7 @@ def test_verdicts(case, outcome, folder):
     assert judged(Fake(), case, folder).outcome == outcome
 
 
+@pytest.mark.slow
 def test_a_key_that_is_dropped_is_found(monkeypatch, folder):
     """With a reader that takes no notice of what it does not know."""
     made = mechanism_data.made
@@ -203,6 +204,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_processes_that_die_or_hang_are_told_and_the_others_go_on(monkeypatch, folder):
     (folder / "worker.py").write_text(WORKER)
     monkeypatch.setattr(run, "WORKER", folder / "worker.py")

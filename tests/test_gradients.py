@@ -40,6 +40,7 @@ def test_a_number_that_opens_a_loop_is_refused(rng):
         vi.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=["crank pin.point_b"])
 
 
+@pytest.mark.slow
 def test_a_point_moves_in_both_bodies(rng):
     """Along the axis of a hinge it changes nothing, and the loop stays closed."""
     mechanism = vi.mechanisms.four_bar()
@@ -106,6 +107,7 @@ def test_through_two_impacts_at_one_instant():
         assert found[name] == pytest.approx(exact, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_through_several_impacts(rng):
     """A bouncing ball: its height after bounces is that of the closed form, and so are the slopes."""
     e, g, height, v = 0.8, 9.81, 0.2, 1.0
@@ -192,6 +194,7 @@ def test_numbers_of_forces(rng, name):
     check_along(mechanism, names, rng, 0.02, 2e-3, state=state)
 
 
+@pytest.mark.slow
 def test_start(rng):
     """Along changes that the joints allow, of a mechanism with loops."""
     mechanism = vi.mechanisms.jansen_leg()
@@ -224,6 +227,7 @@ def energy_of(mechanism):
     return energy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [2000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_the_last_energy_depends_on_the_start_as_the_first(rng, steps):
     """It is conserved, so its gradient by the start is that of the energy there, to the error of the scheme."""
@@ -277,6 +281,7 @@ def test_several_objectives_share_a_run(gradient):
         np.testing.assert_allclose(both["start"].velocity[k], one["start"].velocity, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_parameters_of_different_sizes():
     def build(n):
         arm = vi.Body.box("arm", (0.1, 0.1, 0.6), 1.0)
@@ -367,6 +372,7 @@ def test_parameters_of_a_function(rng):
         vi.gradient(build(**given), height, 0.3, 0.005, with_respect_to=["gravity"], parameters=given)
 
 
+@pytest.mark.slow
 def test_the_gain_of_a_law_with_a_state(rng):
     servo = vi.JointServo("servo", joint="joint 1", target=0.5, stiffness=3.0, damping=0.1, integral=20.0)
     mechanism = with_forces(vi.mechanisms.double_pendulum(), servo)
@@ -437,6 +443,7 @@ def test_prescribed_motions(rng, kind, order):
     assert by["drive.position"] @ along == pytest.approx(differences(value, 1e-2), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_inputs_over_time(rng):
     """Efforts with one value a node, and loads on a body, against differences of runs."""
     steps, dt = 20, 5e-3

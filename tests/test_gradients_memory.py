@@ -161,6 +161,7 @@ def test_the_same_bits_in_any_memory(what):
             np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 def test_several_objectives_in_a_small_memory():
     mechanism = vi.mechanisms.double_pendulum()
     names = ["link 1.mass", "joint 2.point", "link 2.position", "start"]

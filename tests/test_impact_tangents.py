@@ -95,6 +95,7 @@ def test_transposes(rng, name):
     assert np.abs(ahead - behind).max() < 1e-12 * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_differences(name):
     """Of fourth order, of the coordinates about the end by those about the start."""
@@ -208,6 +209,7 @@ def periodic_ball():
     return mechanism, state, period, 1 + e * e - (1 + e) ** 2 * amplitude * rate**2 * np.sin(angle) / G, e, height - at
 
 
+@pytest.mark.slow
 def test_an_orbit_with_an_impact():
     """A ball on a moving plate: its height, and the multipliers of its motion in closed form."""
     mechanism, state, period, trace, e, height = periodic_ball()
@@ -244,6 +246,7 @@ def test_exponents_without_loss():
     assert abs(found.exponents.sum()) < 1e-2
 
 
+@pytest.mark.slow
 def test_events_without_a_derivative(monkeypatch):
     ball = bouncing_ball(0.5, 0.2)
     with pytest.raises(vi.ArgumentError, match=r"'floor' is met at the very instant .* of a node"):
@@ -367,6 +370,7 @@ def test_gradients_on_a_plate_that_moves(rng, kind):
     assert found == pytest.approx(differences(longer, 1e-3 * dt), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_changes_of_the_start_on_a_plate_that_moves(rng):
     """Carried ahead and back, while the plate moves: one product."""
     mechanism, state, period, *_ = periodic_ball()

@@ -67,6 +67,7 @@ def test_what_is_not_imported_has_an_empty_report():
     assert report.read == report.approximated == report.not_understood == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -37,6 +37,7 @@ def test_order(exact, order, dt):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
+@pytest.mark.slow
 def test_order_on_a_loop():
     """Of a four-bar with a servo that follows a function of time, and an actuator with a state of its own."""
     plain = vi.mechanisms.four_bar()
@@ -140,6 +141,7 @@ def test_gradients():
         assert found["dt"] == pytest.approx(differences(lambda share: last(dt=0.01 + share), 1e-5), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_gradients_through_an_impact():
     """The instant of the impact moves, and the function with it."""
     stop = vi.JointStop("stop", joint="joint 1", lower=-0.05, upper=3.0, restitution=0.6)

@@ -33,6 +33,7 @@ def differences(f, x, step=1e-3):
     return np.array(columns).T
 
 
+@pytest.mark.slow
 def test_quaternion_product_and_matrix(variant, rng):
     q, p = rng.standard_normal((2, 4))
     q, p = q / np.linalg.norm(q), p / np.linalg.norm(p)
@@ -54,6 +55,7 @@ def test_advance_is_a_unit_product(variant, rng, half_step):
     assert np.abs(back - q).max() < 1e-15
 
 
+@pytest.mark.slow
 def test_momentum_derivative_against_differences(variant, rng):
     J = np.diag([0.5, 0.8, 1.1]) + 0.1
     w, half_step = 3.0 * rng.standard_normal(3), 0.05
@@ -111,6 +113,7 @@ def test_lu_equals_numpy(variant, rng):
         assert np.abs(x - np.linalg.solve(A[:n, :n], b)).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_wide_solves_equal_numpy(variant, rng):
     """With the right-hand side in a column of its own, and zeros where nothing is."""
     A = rng.standard_normal((6, 6)) + 4 * np.eye(6)

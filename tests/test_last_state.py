@@ -88,6 +88,7 @@ def test_a_longer_run_has_no_trace_of_it(simulate, every, first, tmp_path, monke
         monkeypatch.setattr(run_reader, "HELD", 0)
 
 
+@pytest.mark.slow
 def test_a_kill_just_before_the_end(simulate, tmp_path, monkeypatch):
     """The last state is in the file, which does not say yet that the run has ended."""
     path = tmp_path / "run.h5"
@@ -121,6 +122,7 @@ def test_nodes_that_were_not_read_before_the_run_went_on(tmp_path, monkeypatch):
     assert len(vi.load(path).position) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator", some([(name,) for name, kind in INTEGRATORS.items() if not kind.fixed], [("dop853",)])
 )
@@ -133,6 +135,7 @@ def test_steps_of_the_integrators_own(integrator, tmp_path):
     check_nodes(vi.redmax.simulate(damped(), 0.2, output=path, resume=True, **options), whole, slice(None), but=())
 
 
+@pytest.mark.slow
 def test_inputs_and_loads_at_the_last_state(simulate, tmp_path):
     force = 0.5 * np.sin(0.1 * np.arange(STEPS + 1)[:, None] * [1, 2, 3])
     given = {"force": {"link 2": force}, "torque": {"link 1": (0.1, 0.2, 0.3)}}
@@ -163,6 +166,7 @@ def broken(at):
     return {"force": {"link 2": force}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "every"), some([*product([1, 2, 4, 6], [3, 7, 100])], [(2, 7), (4, 100)]))
 @pytest.mark.filterwarnings("ignore::varint.UnresolvedWarning")
 def test_a_run_that_fails_has_its_last_good_node(order, every, tmp_path):

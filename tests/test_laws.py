@@ -41,6 +41,7 @@ def called(law, given, **changed):
     return np.array(law.effort(*(given | changed).values()))
 
 
+@pytest.mark.slow
 def test_results_and_arguments_of_every_law():
     """Three numbers, or eight where there is a state; arguments that are given, or parameters that the force names."""
     for name, law in LAWS.items():
@@ -129,6 +130,7 @@ def test_parameters_are_told_by_their_names():
     assert law is LAWS["spring"]
 
 
+@pytest.mark.slow
 def test_a_plan_holds_the_parameters_of_each_law_in_their_order(rng):
     """Each law of all samples: what the plan gives to its function is what the force gave, by name."""
     seen = set()
@@ -234,6 +236,7 @@ def test_step_response_of_an_actuator_at_the_order_of_the_scheme(name):
         assert slopes == pytest.approx(np.full(3, 2.0), abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_step_response_of_an_actuator_in_reduced_coordinates(name):
     kind = INTEGRATORS[name]
@@ -277,6 +280,7 @@ def both(mechanism, duration, dt, **given):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", [0, 1], ids=["maximal", "reduced"])
 def test_resumed_runs_carry_the_states_of_laws(formulation, tmp_path):
     """The bits of the states, and of what they move, are those of a run in one piece; the checkpoint has them."""

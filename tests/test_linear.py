@@ -50,6 +50,7 @@ def test_a_beam_of_links_on_springs():
     assert found.frequency == pytest.approx(found.omega / (2 * np.pi))
 
 
+@pytest.mark.slow
 def test_shapes_vibrate_as_they_say():
     """A run from a small share of a mode swings with its frequency and keeps its shape."""
     mechanism = vi.mechanisms.four_bar()
@@ -68,6 +69,7 @@ def test_shapes_vibrate_as_they_say():
     assert np.abs(moved - share * shape).max() < 1e-3 * np.abs(moved).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", "jansen_leg", "peaucellier", "sarrus", "klann_leg"])
 def test_loops_by_differences_of_their_energy(name):
     """One coordinate: omega^2 = V'' / M, with V and M along the motion that the joints allow."""
@@ -148,6 +150,7 @@ def test_a_stretched_spring_balances_a_weight():
     np.testing.assert_allclose(sorted(found.decay, key=np.imag), sorted(exact, key=np.imag), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_equilibrium_is_stable_and_near():
     """A double pendulum that starts upright but for a hair comes down; turned by a spring it stops at the balance."""
     upright = vi.mechanisms.double_pendulum(angle=np.pi - 0.01)

@@ -91,6 +91,7 @@ def check_step(mechanism, state, order, held=None):
     return system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step(rng, name, order):
@@ -149,6 +150,7 @@ def test_a_step_of_the_catalogue(rng, name):
     check_step(mechanism, random_velocity_state(rng, mechanism, 0.3), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_inputs_forces_and_a_loop(rng, order):
     mechanism = driven_four_bar()
@@ -166,6 +168,7 @@ def test_inputs_forces_and_a_loop(rng, order):
         assert system.B[:, k] == pytest.approx(found, abs=1e-8 * np.abs(found).max())
 
 
+@pytest.mark.slow
 def test_couplings_and_prescribed_motions_hold(rng):
     plain = vi.mechanisms.n_pendulum(4)
     gear = vi.Gear("gear", joint_a="joint 2", joint_b="joint 3", radius_a=2.0, radius_b=1.0)
@@ -209,6 +212,7 @@ def check_accelerations(mechanism, state, held=None):
     assert system.offset == pytest.approx(rate(state), abs=1e-9 * max(np.abs(system.offset).max(), 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_accelerations(rng, name):
     mechanism = getattr(vi.mechanisms, name)()
@@ -222,6 +226,7 @@ def test_accelerations_of_the_catalogue(rng, name):
     check_accelerations(mechanism, random_velocity_state(rng, mechanism, 0.3))
 
 
+@pytest.mark.slow
 def test_accelerations_with_forces_and_inputs(rng):
     mechanism = driven_four_bar()
     state = random_velocity_state(rng, mechanism, 0.3)

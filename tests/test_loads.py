@@ -130,6 +130,7 @@ def test_derivatives_against_differences(name, speed, rng):
             assert np.abs(by_pose).max() + np.abs(by_velocity).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_wrenches_by_their_definitions(rng):
     """Force in the world and torque in the body; efforts and powers."""
     for name in NAMES:

@@ -64,6 +64,7 @@ def test_momenta_of_a_floating_chain_stay_constant(tol, bound):
     assert run.drift.max() < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_mean_energy_of_a_free_body_does_not_move(order):
     for tol, most in ((1e-8, 1e-12), (1e-10, 2e-15), (1e-13, 2e-15)):
@@ -72,6 +73,7 @@ def test_mean_energy_of_a_free_body_does_not_move(order):
         assert abs(np.polyfit(10.0 * np.arange(20), means, 1)[0]) < most  # J/s of 0.7 J
 
 
+@pytest.mark.slow
 def test_whipping_chain_does_not_fail():
     run = vi.simulate(vi.mechanisms.n_pendulum(100, angle=np.pi / 2), 10.0, 0.01, on_unresolved="ignore")
     assert run.success

@@ -193,6 +193,7 @@ def test_a_hundred_thousand_steps(name):
     assert np.median(slopes) < 2e-5  # ... nor in the energy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("N", "order", "dt", "tolerance"),
     [(2, 6, 0.01, 1e-6), pytest.param(40, 4, 0.02, 1e-3, marks=pytest.mark.slow)],

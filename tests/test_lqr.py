@@ -38,6 +38,7 @@ def test_gains_of_a_cart_pole_by_hand():
     assert repr(found).startswith("Regulator: 'cart-pole', 1 input 'motor', slowest eigenvalue -0.9317")
 
 
+@pytest.mark.slow
 def test_an_inverted_pole_stays_upright():
     mechanism, dt = vi.mechanisms.cart_pole(), 0.02
     top = upright(mechanism)
@@ -91,6 +92,7 @@ def test_gains_of_short_steps_tend_to_those_in_continuous_time():
     assert gaps[0] / gaps[1] == pytest.approx(2.0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_a_hanging_loop_is_held_away_from_its_rest():
     """A motor holds a four-bar where its weight would take it down; the input there is not zero."""
     plain = vi.mechanisms.four_bar()
@@ -107,6 +109,7 @@ def test_a_hanging_loop_is_held_away_from_its_rest():
     assert run.force["motor"][-1] == pytest.approx(effort, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_what_it_refuses():
     mechanism = vi.mechanisms.cart_pole()
     top = upright(mechanism)

@@ -162,6 +162,7 @@ def by_its_numbers(plan, ws, m, x, R, motion, factor):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OF_NUMBERS)
 def test_derivatives_by_the_numbers_of_a_kind(kind, rng):
     for _ in range(5):
@@ -251,6 +252,7 @@ def near_its_joints(rng, mechanism, plan):
     return ws, np.ascontiguousarray(x[order]), np.ascontiguousarray(R[order])
 
 
+@pytest.mark.slow
 def test_measures_of_a_mechanism(rng):
     """Rows and measures of forces: every kind, both orders of the sides, the world, weights."""
     mechanism = one_of_each_joint(rng)
@@ -296,6 +298,7 @@ def test_rows_of_products_at_large_poses(kind, ends, rng):
             check(plan, ws, m, x, R)
 
 
+@pytest.mark.slow
 def test_fused_rows_are_the_measures_of_the_table(rng):
     """kernels/rows.py writes points, axes and distances once more, for a joint at a time."""
     mechanism = one_of_each_joint(rng)

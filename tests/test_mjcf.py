@@ -172,6 +172,7 @@ def test_a_connect_is_a_joint_that_holds(written, closure):
     assert runs[0].position == pytest.approx(runs[1].position, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_loop_moves_as_mujocos_where_its_constraints_are_stiff(written):
     """MuJoCo's equalities are springs: the difference falls with their time constant."""
     text = LOOP.format(

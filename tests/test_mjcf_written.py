@@ -47,6 +47,7 @@ def test_the_catalogue_as_mjcf(name, tmp_path):
     assert read.diagnose().mobility == given.diagnose().mobility
 
 
+@pytest.mark.slow
 def test_forces_as_mjcf(tmp_path):
     """All kinds that it holds, and a joint whose body b is nearer to the ground."""
     bodies = [vi.Body.box(name, (0.1, 0.2, 0.3), 1.0, position=(x, 0, 0)) for x, name in enumerate("abcd")]

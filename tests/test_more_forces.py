@@ -304,6 +304,7 @@ def test_block_slides_to_rest_where_friction_stops_it():
     assert sum(run.dissipated[force.name][-1] for force in contacts) == pytest.approx(1.0, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_ball_bounces_without_loss():
     drop = vi.Body.sphere("m", 0.1, 1.0, position=(0, 0, 0.5))
     contact = vi.GroundContact("c", "m", point=(0, 0, 0.4), stiffness=1e4)
@@ -415,6 +416,7 @@ def test_corners_and_points_one_by_one_are_the_same():
     assert runs[1].force["c"] == pytest.approx(sum(runs[0].force[f"c{k}"] for k in range(4)), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_law_of_the_user_presses():
     """The same as the linear one."""
     ball = vi.Body.sphere("m", 0.1, 1.0, position=(0, 0, 0.3))

@@ -124,6 +124,7 @@ def brought_together(force):
     return found or force
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some_fast(SAMPLES))
 def test_forces_at_rest(name):
     """At rest in the reference configuration, where angles are zero; between points that are one point."""
@@ -144,6 +145,7 @@ def test_links_in_line(angle):
     check_all(chain, chain.state(), chain.joints[:2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", [0.0, np.pi])
 def test_a_flat_parallelogram(angle):
     mechanism = vi.mechanisms.four_bar(case="change-point")

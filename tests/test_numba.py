@@ -179,6 +179,7 @@ def through_an_empty_cell(out):
     never_prepared(out)
 
 
+@pytest.mark.slow
 def test_calls_through_a_pointer():
     scaled.prepare()
     frozen = np.ones(3)

@@ -122,6 +122,7 @@ def test_the_cost_of_inputs():
     np.testing.assert_allclose(found["motor.effort"], exact, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_parameter_and_an_own_gradient():
     def build(mass):
         plain = vi.mechanisms.n_pendulum(1)

@@ -75,6 +75,7 @@ def error_of(reached, exact):
     return max(differences[:2]), max(differences[2:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scheme", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in LOW]
 )
@@ -173,6 +174,7 @@ def test_order_eight_leaves_few_out():
     assert TOO_EXACT | set(EIGHTH) == {name for name, _ in CASES}
 
 
+@pytest.mark.slow
 def test_forced_halvings_keep_the_order():
     """A top that turns further than a step can: whole steps are halved, and errors stay those of the scheme."""
     top = vi.mechanisms.spinning_top()

@@ -94,6 +94,7 @@ def test_files_and_going_on(tmp_path, kind, monkeypatch):
         simulate(0.5, output_times=times[:4], output=path, resume=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["dop853", "radau", "rk45"])
 def test_reduced_coordinates_agree(integrator):
     mechanism = vi.mechanisms.double_pendulum()
@@ -104,6 +105,7 @@ def test_reduced_coordinates_agree(integrator):
         assert max(apart(run, fine)) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_ball_that_bounces_between_two_steps():
     """With an elastic floor at -1 m, closed form: the impact lies within a step, and the side steps go through it."""
     fall = np.sqrt(2 / GRAVITY)

@@ -144,6 +144,7 @@ def test_one_that_runs_away_is_stopped():
     assert "blown, dt = 0.02: stopped at 0.02 s" in str(result)
 
 
+@pytest.mark.slow
 def test_what_it_gives_is_checked_and_its_errors_name_it():
     mechanism = vi.mechanisms.double_pendulum()
 

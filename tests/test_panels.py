@@ -107,6 +107,7 @@ def test_few_nodes_are_drawn_as_they_are(run, axes):
         np.testing.assert_array_equal(line.get_ydata(), run.coordinates[name])
 
 
+@pytest.mark.slow
 def test_bands_reach_to_the_extremes_with_their_mean(long, axes):
     vi.plot.rates(long, axes)
     assert len(axes.collections) == len(axes.lines) == 2
@@ -258,6 +259,7 @@ def test_curves_are_apart_in_colour_and_in_grey(run):
         assert np.array([0.2126, 0.7152, 0.0722]) @ to_rgb(colour) < 0.75
 
 
+@pytest.mark.slow
 def test_texts_can_be_read_in_a_column(run):
     """In a column of 85 mm they are 6 points high or more."""
     figure = run.plot("coordinates", PHASE, MECHANISM, trace=PEN)

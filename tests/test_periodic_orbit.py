@@ -29,6 +29,7 @@ def check_conservative(orbit):
     assert orbit.stable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_pendulum_has_the_period_of_the_elliptic_integral(order):
     mechanism = vi.mechanisms.n_pendulum(1, angle=0.0)

@@ -116,6 +116,7 @@ def test_zeros_of_a_planar_mechanism_are_one_line(four_bar):
     )
 
 
+@pytest.mark.slow
 def test_the_traced_point_has_a_dot_on_the_last_pose(four_bar):
     trace = ("coupler", (0.6, 0, 0.9))
     without = four_bar.plot(MECHANISM).axes[0].patches
@@ -265,6 +266,7 @@ def test_runs_of_one_node_and_long_ones():
     assert figure.axes[0].get_xlim() == pytest.approx((0, 20))
 
 
+@pytest.mark.slow
 def test_reduced_runs_are_drawn_alike():
     run = vi.redmax.simulate(vi.mechanisms.four_bar(), 0.1, dt=0.01)
     figure = run.plot("coordinates", "rates", "reactions", MECHANISM)

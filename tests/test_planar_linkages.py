@@ -157,6 +157,7 @@ def step(foot, crank, band):
     return np.ptp(x), np.ptp(z), np.abs(np.gradient(crank[once])[down]).sum() / (2 * np.pi)
 
 
+@pytest.mark.slow
 def test_jansen_leg_walks():
     mechanism = build("jansen_leg")
     run = vi.simulate(mechanism, 2.0, 0.005)

@@ -83,6 +83,7 @@ SCENES = {"point": led_by_its_tip, "body": hung_from_a_body}
 # ---------------------------------------------------------------------------------------- closed forms
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("dt", [1e-2, 1e-4])
 def test_a_floating_body_by_its_closed_form(simulate, dt):
@@ -107,6 +108,7 @@ def test_a_floating_body_by_its_closed_form(simulate, dt):
     assert np.abs(run.energy_balance).max() < 20 * dt**2
 
 
+@pytest.mark.slow
 @both
 def test_torque_in_space(simulate):
     """Of a body that turns about changing axes: what it takes is the rate of its angular momentum."""
@@ -250,6 +252,7 @@ def test_rows_of_a_point_are_exact(rng):
 # ---------------------------------------------------------------------------------------- scenes
 
 
+@pytest.mark.slow
 @both
 def test_a_stewart_platform_whose_legs_follow(simulate):
     """The efforts of the legs by inverse dynamics exert the same on the platform as what moves it."""

@@ -70,6 +70,7 @@ def test_a_track(rng):
         assert found[name] == pytest.approx(differences(value, 1e-2), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_parts_in_a_row(rng):
     """A composite joint, by a parameter of the function that makes it."""
 

@@ -213,6 +213,7 @@ def test_order_two_on_loops(kind, rng):
     assert exact.drift.max() < 1e-9
 
 
+@pytest.mark.slow
 def test_drive_of_a_prescribed_screw():
     """The torque (J + m c^2) angle'' + m g c with c = lead / 2 pi, whose work is the change of energy."""
     body, c = box(), 0.3 / (2 * np.pi)
@@ -251,6 +252,7 @@ def _at_rest(mechanism):
     return mechanism.state(rates={"track": [0.0]})
 
 
+@pytest.mark.slow
 def test_reduced_accelerations_are_the_maximal_ones(rng):
     for kind in KINDS:
         mechanism = random_tree(rng, 3, kinds=(kind,))

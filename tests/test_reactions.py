@@ -297,6 +297,7 @@ def loads_of(kind, steps):
     return {"force": {"link 2": rng.standard_normal(shape)}, "torque": {"link 1": rng.standard_normal(3)}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 7])
 @pytest.mark.parametrize("kind", ["constant", "series"])
 def test_loads_are_kept_with_the_nodes_and_in_the_file(kind, every, tmp_path):

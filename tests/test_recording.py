@@ -50,6 +50,7 @@ def pendulum():
 # ------------------------------------------------------------------------------------------ files that exist
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_replaced_unasked(simulate, pendulum, tmp_path):
     path = tmp_path / "run.h5"
     simulate(pendulum, 0.1, output=path)
@@ -65,6 +66,7 @@ def test_a_finished_run_is_not_replaced_unasked(simulate, pendulum, tmp_path):
     assert vi.load(path).t[-1] == pytest.approx(0.2)
 
 
+@pytest.mark.slow
 def test_overwriting_needs_no_file(simulate, pendulum, tmp_path):
     simulate(pendulum, 0.1, output=tmp_path / "run.h5", overwrite=True)
     assert vi.load(tmp_path / "run.h5").success
@@ -327,6 +329,7 @@ def test_files_are_read_by_what_the_page_says(simulate, tmp_path, monkeypatch, s
         check_layout(vi.load("run.h5"))
 
 
+@pytest.mark.slow
 def test_files_of_impulses_are_read_by_what_the_page_says(tmp_path, monkeypatch):
     pytest.importorskip("clarabel")
     monkeypatch.chdir(tmp_path)

@@ -116,6 +116,7 @@ def test_every_force(rng, name):
     check(rng, sample_mechanism(rng, samples(rng)[name]))
 
 
+@pytest.mark.slow
 def test_couplings_that_are_not_linear(rng):
     check(rng, sample_mechanism(rng, [bent_map()]))
 

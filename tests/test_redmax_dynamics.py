@@ -35,6 +35,7 @@ def test_recursion_is_the_matrix_solution_over_the_catalogue(rng, name):
     check_accelerations(rng, equations_of(mechanism), vi.redmax.reduced_state(mechanism, mechanism.state()))
 
 
+@pytest.mark.slow
 def test_recursion_is_the_matrix_solution_on_random_trees(rng):
     for floating in (False, True):
         for _ in range(5):
@@ -44,6 +45,7 @@ def test_recursion_is_the_matrix_solution_on_random_trees(rng):
             )
 
 
+@pytest.mark.slow
 def test_recursion_is_the_matrix_solution_on_random_loops(rng):
     for _ in range(5):
         mechanism = random_closed(rng, 8, 2)
@@ -186,6 +188,7 @@ def test_rotation_vectors_are_shortened_on_the_way():
     assert np.abs(run.angular_momentum - run.angular_momentum[0]).max() < 1e-8 * np.linalg.norm(run.angular_momentum[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["dop853", "bdf2"])
 def test_runs_do_not_depend_on_the_chart(integrator):
     mechanism = build("free_body")

@@ -35,6 +35,7 @@ def block(size=(0.4, 0.3, 0.2), height=0.0, **contact):
     )
 
 
+@pytest.mark.slow
 def test_ball_with_backspin_slides_then_rolls():
     """The slip v - R w falls by 7/2 mu g t; then v = v0 - mu g t, to the end."""
     v, w, mu, R = 1.5, -2.0 * np.pi, 0.3, 0.05
@@ -58,6 +59,7 @@ def test_ball_with_backspin_slides_then_rolls():
         assert run.penetration["floor"].max() < 1e-12
 
 
+@pytest.mark.slow
 def test_block_slides_until_it_stops():
     errors = []
     mechanism = block(friction=0.5)
@@ -84,6 +86,7 @@ def test_block_on_a_slope_sticks_or_slides(slope):
     assert run.force["floor"] == pytest.approx(np.full(len(run.t), 2.0 * GRAVITY * np.cos(slope)), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_as_a_stop():
     """What slides along the normal alone does what it does on a hard stop of the joint."""
     body = vi.Body.box("body", (0.1, 0.1, 0.1), 1.0, position=(0, 0, 1.0))
@@ -95,6 +98,7 @@ def test_as_a_stop():
     assert contact.dissipated["f"][-1] == pytest.approx(stop.dissipated["f"][-1], rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.0, 0.6])
 @pytest.mark.parametrize("shape", ["box", "capsule"])
 def test_what_tumbles_onto_the_floor_comes_to_rest_on_it(shape, restitution, rng):
@@ -115,6 +119,7 @@ def test_what_tumbles_onto_the_floor_comes_to_rest_on_it(shape, restitution, rng
     assert run.penetration["floor"].max() < 2e-3  # by what points turn further within a step
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_no_impact_adds_energy(restitution, rng):
     """Of corners at random, without other forces; with friction Newton's restitution alone could (Kane, Levinson)."""
@@ -148,6 +153,7 @@ def impact(rng, friction, points, restitution=0.0):
 TRIPOD = [(0.2, 0.0, 0.0), (-0.1, 0.15, 0.0), (-0.1, -0.15, 0.0)]
 
 
+@pytest.mark.slow
 def test_staggered_projections_end_at_the_same_impulses(rng):
     """DIFF Algorithm 7 with round cones, by other methods: each program solved by itself, in turn."""
     for _ in range(3):
@@ -184,6 +190,7 @@ def test_the_single_program_agrees_where_contacts_stick(rng):
     assert v + W @ C.T @ found.x == pytest.approx(after, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_foot_of_a_linkage_with_friction_in_its_pins():
     """The foot of a double pendulum drags over the floor; all comes to rest, and every joule is accounted for."""
     plain = vi.mechanisms.n_pendulum(n=2, angle=1.2)

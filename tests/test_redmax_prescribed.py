@@ -18,6 +18,7 @@ def swing(rng, dof):
     return lambda t: (a + b * np.sin(w * t), b * w * np.cos(w * t), -b * w * w * np.sin(w * t))
 
 
+@pytest.mark.slow
 def test_recursion_is_the_matrix_solution(rng):
     for closed in (False, True):
         for _ in range(5):
@@ -277,6 +278,7 @@ def test_one_coordinate_of_several(name):
         assert run.force["drive"][-1] == pytest.approx(exact.force["drive"][-1], rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ORDERS)
 def test_one_coordinate_of_several_in_steps_of_one_size(integrator):
     mechanism, T = one_of_several("Spherical"), 0.2

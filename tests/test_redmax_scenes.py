@@ -321,6 +321,7 @@ def turned_at(rate):
     return lambda them, t, q, _: (np.eye(q.size)[[them.column("joint 2")]], [rate])
 
 
+@pytest.mark.slow
 def test_why_the_energy_of_a_swinging_linkage_differs():
     """Scene 32: from rest, and the gap of the loop closes in axes of the world, not of the base, which turns."""
     loop = vi.mechanisms.redmax_32().joints[-1]
@@ -364,6 +365,7 @@ FRICTION = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FRICTION)
 def test_why_energies_with_friction_differ(name):
     """With the friction of the reference its energies come out."""

@@ -102,6 +102,7 @@ def test_chain_with_many_stops(restitution):
     assert balances[1] < 0.7 * balances[0]
 
 
+@pytest.mark.slow
 def test_no_impact_adds_energy_and_impulses_are_complementary(rng):
     """Without other forces: what a step gives to 1/2 v^T M v is what the impulses do, and that is never positive."""
     for _ in range(20):
@@ -149,6 +150,7 @@ def test_force_of_a_stop_at_rest_is_the_weight(side):
     assert np.abs(run.reactions["hinge"].torque).max() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 10])
 def test_impulse_of_an_impact_is_in_the_force(every):
     """The momentum that a floor gives back, and what it takes out."""

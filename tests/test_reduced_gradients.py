@@ -246,6 +246,7 @@ def test_one_value_of_an_input(rng):
     assert found["motor.effort[4]"] == pytest.approx(found["motor.effort"][4], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_loads_and_functions_of_time(rng):
     mechanism = vi.mechanisms.double_pendulum()
     motor = vi.Motor("motor", joint="joint 2", effort=vi.mechanisms.double_pendulum().gravity[2])
@@ -271,6 +272,7 @@ def test_prescribed_joints(rng, scheme):
     check(driven, ["gravity", "coupler.mass", "crank pin.point[0]"], rng, scheme)
 
 
+@pytest.mark.slow
 def test_parameters_of_a_prescribed_motion(rng):
     """Of a function that makes the mechanism: the rate of a drive."""
 
@@ -320,6 +322,7 @@ def test_start_of_a_tree(rng, scheme):
     check_start(mechanism, random_start(mechanism, rng), rng, scheme)
 
 
+@pytest.mark.slow
 def test_start_where_a_drive_goes_on_from(rng):
     driven = with_forces(vi.mechanisms.double_pendulum(), vi.PrescribedMotion("drive", joint="joint 1", rate=3.0))
     start = vi.redmax.ReducedState(rng.standard_normal(2), np.array([3.0, 1.0]))
@@ -348,6 +351,7 @@ def test_start_where_charts_change(rng, chart):
     check_start(mechanism, start, rng, "bdf2", chart=chart)
 
 
+@pytest.mark.slow
 def test_start_by_states(rng):
     """Along changes of a closed loop that keep it closed."""
     mechanism = vi.mechanisms.jansen_leg()
@@ -464,6 +468,7 @@ def test_converges_to_the_gradient_of_the_maximal_form(rng, name, start):
         assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
+@pytest.mark.slow
 def test_start_agrees_with_the_maximal_form(rng):
     """By states: along the changes that joints allow, the same number."""
     mechanism = vi.mechanisms.double_pendulum()

@@ -188,6 +188,7 @@ def test_all_that_a_run_remembers(what, integrator, tmp_path):
         assert run.contact_force["floor"].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_blocks_do_not_change_a_bit(integrator, monkeypatch):
     mechanism, options = turning()
@@ -303,6 +304,7 @@ def test_resume_refuses_another_run(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_resume_refuses_another_prescribed_motion(tmp_path):
     path = tmp_path / "run.h5"
     mechanism, options = driven_crank()
@@ -317,6 +319,7 @@ def test_resume_refuses_another_prescribed_motion(tmp_path):
         vi.redmax.simulate(mechanism, 0.2, dt=0.01, output=path, resume=True, prescribed={name: other})
 
 
+@pytest.mark.slow
 def test_failed_run_is_in_its_file_and_cannot_go_on(tmp_path, monkeypatch):
     mechanism = vi.mechanisms.double_pendulum()
     options = {"dt": 0.01, "integrator": "bdf1", "output": tmp_path / "run.h5"}
@@ -335,6 +338,7 @@ def test_failed_run_is_in_its_file_and_cannot_go_on(tmp_path, monkeypatch):
         vi.redmax.simulate(mechanism, 2.0, resume=True, **options)
 
 
+@pytest.mark.slow
 def test_functions_of_the_state_command_forces_as_they_do_in_maximal_coordinates():
     """A damper, once as a force and once as a function of the state."""
     body = vi.Body.box("b", (0.1, 0.1, 1.0), 1.0, position=(0, 0, -0.5))

@@ -197,6 +197,7 @@ def test_the_oscillation_is_what_comes_back(seed):
 # ---------------------------------------------------------------------------------------- what is said
 
 
+@pytest.mark.slow
 def test_a_chain_that_whips_is_told():
     """Ten links from level, at 16 ms and order 4: in a minute much of its energy scale comes from nowhere."""
     chain = ten_links()

@@ -121,6 +121,7 @@ def test_what_was_reserved_is_given_back(tmp_path):
 # ------------------------------------------------------------------------------------------ links, deletion
 
 
+@pytest.mark.slow
 def test_links_are_followed(tmp_path):
     (tmp_path / "store").mkdir()
     target, link = tmp_path / "store" / "run.h5", tmp_path / "run.h5"

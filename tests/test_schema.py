@@ -40,6 +40,7 @@ def test_it_is_of_today(monkeypatch):
     assert generate.schema_text() == generate.SCHEMA.read_text(), "run make docs"
 
 
+@pytest.mark.slow
 def test_it_is_a_schema():
     Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"] == Draft202012Validator.META_SCHEMA["$id"]

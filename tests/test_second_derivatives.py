@@ -149,6 +149,7 @@ def test_treps_second_derivatives_by_two_ways():
     assert trep_second(*TREP) == pytest.approx(second_of(trep_pendulum, *TREP), abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("costate", "orders"),
     [((1.0, 0.0), [[3, 3, 4], [3, 3, 4], [4, 4, 5]]), ((0.0, 1.0), [[3, 3, 3], [3, 3, 5], [3, 5, 5]])],
@@ -237,6 +238,7 @@ def test_differences_of_linear_systems(rng, name):
     check_against_linear_systems(*moving(rng, name), 2, rng, 2e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["four_bar", *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != "four_bar")]
 )
@@ -283,6 +285,7 @@ def test_random_loops(seed):
 # ------------------------------------------------------------------------------------------------ what is held
 
 
+@pytest.mark.slow
 def test_feedback_is_held(rng):
     """An input that is a function of the state has the same second derivatives as the number that it gives there."""
     mechanism = vi.mechanisms.cart_pole()
@@ -310,6 +313,7 @@ def test_an_angle_that_passes_half_a_turn():
     assert ends[0] == pytest.approx(ends[1], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_the_linear_system_stays(rng):
     """Second derivatives use a run of their own."""
     mechanism, state = moving(rng, "driven_four_bar")
@@ -341,6 +345,7 @@ def test_what_cannot_move_has_none():
     assert system.state_at([]).position == pytest.approx(fixed.state().position)
 
 
+@pytest.mark.slow
 def test_a_spring_that_sets_in_is_refused():
     """One whose gap is next to zero has none within reach of round-off; a little farther away it is smooth."""
     stop = vi.JointStop("stop", joint="pin", upper=0.2, stiffness=50.0)

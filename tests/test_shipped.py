@@ -135,6 +135,7 @@ def test_a_damaged_file_that_came_is_compiled_anew(tmp_path, brought, capsys):
     assert "are damaged: they are compiled anew" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", shipped.manifest())
 def test_what_is_for_something_else_is_not_used_and_told(name, tmp_path, brought, capsys):
     ship(brought, tmp_path)

@@ -151,17 +151,20 @@ def test_kinds_are_not_compared_by_their_order():
     assert not found
 
 
+@pytest.mark.slow
 def test_parameters_are_not_told_by_their_places():
     found = {path: wrong for path, tree in sources().items() if (wrong := positional_parameters(tree))}
     assert not found
 
 
+@pytest.mark.slow
 def test_functions_can_be_read():
     """No more than 80 lines and 10 arguments, but for the exceptions; none of these is one without need."""
     assert len(EXCEPTIONS) <= 5
     assert too_long(sources()) == set(EXCEPTIONS)
 
 
+@pytest.mark.slow
 def test_code_is_made_of_data_only_where_it_is_told_and_no_connection_is_opened():
     """docs/security.md names these places."""
     used = {path: used_in(tree) for path, tree in sources().items()}

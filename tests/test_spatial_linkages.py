@@ -139,6 +139,7 @@ def at_rest(t, y):
     return y[1]
 
 
+@pytest.mark.slow
 def test_bricard_returns_after_its_period():
     mechanism, period = build("bricard"), vi.mechanisms.module("bricard").EXPECTED["period"]
     exact = OneFreedom(mechanism, bricard_pose, BRICARD_START)
@@ -152,6 +153,7 @@ def test_bricard_returns_after_its_period():
     assert np.ptp(run.position[:, 1], axis=0).max() > 0.5  # away from it in between
 
 
+@pytest.mark.slow
 def test_bricard_against_its_one_equation():
     mechanism = build("bricard")
     exact = OneFreedom(mechanism, bricard_pose, BRICARD_START)
@@ -159,6 +161,7 @@ def test_bricard_against_its_one_equation():
     exact.compare(run, exact.motion(BRICARD_START, 0.0, run.t).y[0], atol=1e-7)
 
 
+@pytest.mark.slow
 def test_bricard_keeps_its_energy():
     """The benchmark's published error is 9.1e-7 J."""
     for order, dt, allowed in ((2, 1e-3, 4e-6), (4, 1e-2, 1e-8)):
@@ -210,6 +213,7 @@ def test_bennett_hinges_turn_by_bennetts_equation(sizes):
     np.testing.assert_allclose(fourth, second, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_bennett_against_its_one_equation():
     start, rate = np.pi / 3, 2 * np.pi
     mechanism, module = build("bennett"), vi.mechanisms.module("bennett")
@@ -240,6 +244,7 @@ def test_sarrus_leads_along_a_straight_line(sizes):
     np.testing.assert_allclose(run.quat_wxyz[:, 0], np.broadcast_to((1, 0, 0, 0), (len(run.t), 4)), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_sarrus_against_its_one_equation():
     """Of the angle u of the upper short link from hanging."""
     mechanism, start = build("sarrus"), np.arccos(0.5 * DROP / SHORT)
@@ -301,6 +306,7 @@ def test_slider_crank_wrists():
         assert 18 - rank(mechanism, run, 37) == mobility
 
 
+@pytest.mark.slow
 def test_slider_crank_against_its_one_equation():
     mechanism = build("spatial_slider_crank")
 

@@ -47,6 +47,7 @@ def test_inertia_that_a_motor_moves():
     assert inertia_along(linkage, linkage.forces[0], state) == pytest.approx(moving, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_steps_that_are_too_long_are_told_with_those_that_are_not():
     linkage = crank()
     with pytest.warns(vi.UnresolvedWarning, match="too long for velocitymotor 'motor'.*dt below 0.00015 s") as told:
@@ -67,6 +68,7 @@ def test_steps_that_are_too_long_are_told_with_those_that_are_not():
         vi.simulate(linkage, 0.3, 0.01, on_unresolved="ignore")
 
 
+@pytest.mark.slow
 def test_the_mean_effort_of_a_step_is_right_in_long_ones():
     linkage = crank()
     run = vi.simulate(linkage, 0.3, 0.005, on_unresolved="ignore")

@@ -48,6 +48,7 @@ def test_errors_of_longer_runs_are_as_wanted_over_the_catalogue():
     assert np.median(values) > 0.02, ratios  # nor are steps much smaller than need be
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", WANTED)
 def test_errors_are_as_wanted_and_not_much_smaller(wanted):
     mechanism = vi.mechanisms.double_pendulum()
@@ -56,6 +57,7 @@ def test_errors_are_as_wanted_and_not_much_smaller(wanted):
     assert found.expected_error <= wanted / 3
 
 
+@pytest.mark.slow
 def test_the_same_arguments_give_the_same_bits():
     first, second = (vi.choose_step(pendulum(), 3.0, energy_error=1e-6) for _ in range(2))
     assert (first.dt, first.scheme, first.cost, first.reason) == (second.dt, second.scheme, second.cost, second.reason)
@@ -73,6 +75,7 @@ def test_a_named_scheme_is_kept():
     assert vi.choose_step(pendulum(), 5.0, order=4).order == 4
 
 
+@pytest.mark.slow
 def test_the_cheapest_is_taken_and_the_reason_shows_the_trials():
     found = vi.choose_step(vi.mechanisms.double_pendulum(), 5.0, energy_error=1e-5)
     rows = re.findall(r"^([\w-]+) +([\d.e-]+) +([\d.e-]+) +([\d.e+]+)(  chosen)?$", found.reason, re.M)
@@ -84,6 +87,7 @@ def test_the_cheapest_is_taken_and_the_reason_shows_the_trials():
     assert tight.order > vi.choose_step(vi.mechanisms.double_pendulum(), 5.0, energy_error=1e-2).order
 
 
+@pytest.mark.slow
 def test_a_run_with_dt_auto_says_what_was_chosen(capsys):
     run = vi.simulate(pendulum(), 5.0, dt="auto", energy_error=1e-6)
     told, chosen = capsys.readouterr().err, run.settings["chosen"]

@@ -89,6 +89,7 @@ def test_a_loop_on_a_stop():
     assert abs(power) > 1.0
 
 
+@pytest.mark.slow
 def test_a_run_that_rests_goes_on_to_the_same_bits(tmp_path):
     """With limits on both sides, of which one is closed."""
     mechanism, path = shelf(lower=-1.0, upper=0.0), tmp_path / "run.h5"

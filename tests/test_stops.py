@@ -98,6 +98,7 @@ def test_stop_in_a_loop():
     assert np.abs(run.energy - run.energy[0]).max() < 5e-3 * run.kinetic.max()
 
 
+@pytest.mark.slow
 def test_run_that_rests_goes_on_to_the_same_bits(tmp_path):
     whole = vi.simulate(ball(0.3), 3.0, 0.01)
     vi.simulate(ball(0.3), 2.0, 0.01, output=tmp_path / "run.h5")
@@ -123,6 +124,7 @@ def length(run, end=(0, 0, 0)):
     return np.linalg.norm(run.position[:, 0] + rotation_matrix(run.quat_wxyz[:, 0]) @ np.asarray(end, float), axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("end", "bound"), [((0, 0, 0), 1e-9), ((0.02, 0.03, 0.15), 1e-7)])
 def test_elastic_tether_keeps_its_energy_over_a_hundred_impacts(end, bound):
     """Fixed at the centre of mass or off it, where it sets the box spinning; a flight is exact but for the spin."""

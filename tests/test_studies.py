@@ -41,6 +41,7 @@ def chaos():
 # ------------------------------------------------------------------------------------------------------- trends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("memory", "count"), [(0.0, 300), (0.9, 2000), (-0.5, 1000)])
 def test_intervals_hold_the_true_slope_nineteen_times_in_twenty(rng, memory, count):
     """Of noise whose values depend on those before, of which the plain formula would be too sure."""
@@ -56,6 +57,7 @@ def test_intervals_hold_the_true_slope_nineteen_times_in_twenty(rng, memory, cou
     assert (plain / 500 < 0.6) == (memory > 0.5)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_slope_of_a_walk_with_a_drift(rng):
     """As round-off adds up. By batches alone the interval would hold it in two cases of five."""
     t, inside = np.arange(1000.0), 0
@@ -65,6 +67,7 @@ def test_intervals_hold_the_slope_of_a_walk_with_a_drift(rng):
     assert 0.85 <= inside / 500 <= 0.98
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_true_mean(rng):
     t, inside = np.arange(2000.0), 0
     for _ in range(500):

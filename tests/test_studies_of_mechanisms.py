@@ -42,6 +42,7 @@ UNSTABLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNSTABLE)
 def test_exponent_of_an_unstable_equilibrium_in_closed_form(name):
     build, rate, duration = UNSTABLE[name]
@@ -68,6 +69,7 @@ def test_neighbours_start_at_the_time_of_the_run():
     assert found.rates[-1] == pytest.approx(np.sqrt(4.0 / about_its_hinge(body, 1.0)), rel=2e-2)
 
 
+@pytest.mark.slow
 def test_motions_of_the_drives_are_shared_by_neighbours():
     """A prescribed crank leaves a four-bar no freedom to part in; with an arm on its coupler only that one parts."""
     mech = vi.mechanisms.four_bar(rate=0.0)
@@ -143,6 +145,7 @@ def test_exponent_of_a_chaotic_double_pendulum_agrees_with_one_by_hand():
 # -------------------------------------------------------------------------------------------------------- orders
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", ["reduced", "finest"])
 def test_orders_of_a_four_bar(reference):
     steps = 0.2 / np.array([12, 24, 48])
@@ -245,6 +248,7 @@ RESULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_results_are_drawn_and_told_in_a_line(tmp_path, name):
     result = RESULTS[name]()

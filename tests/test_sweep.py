@@ -41,6 +41,7 @@ def test_crank_rocker_all_round(values):
         assert np.abs(rows_at(mechanism, *pose_of(state))[0]).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_the_crossed_branch_is_kept():
     """Started crossed, the rocker follows the other solution of the law of cosines."""
     mechanism = vi.mechanisms.four_bar(**CRANK_ROCKER, angle=START)
@@ -64,6 +65,7 @@ def test_the_crossed_branch_is_kept():
     np.testing.assert_allclose(found - found[0], expected - expected[0], atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [1, -1])
 def test_double_rocker_locks(direction):
     """The driven rocker stops where coupler and other rocker are in line, stretched or folded."""
@@ -81,6 +83,7 @@ def test_double_rocker_locks(direction):
     np.testing.assert_allclose(found, expected - expected[0], atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("start", "end", "count"), [(1.0, 1.0 + 2 * np.pi, 12), (2.0, -4.0, 2), (0.5, np.pi + 1e-4, 9)]
 )
@@ -96,6 +99,7 @@ def test_parallelogram_goes_straight_on_through_its_change_points(start, end, co
     assert sweep.lockup is None
 
 
+@pytest.mark.slow
 def test_a_value_at_a_change_point():
     mechanism = vi.mechanisms.four_bar(crank=0.5, coupler=1.0, rocker=0.5, ground=1.0, angle=1.0)
     values = np.array([0.5, np.pi - 1.0, 2.5])
@@ -105,6 +109,7 @@ def test_a_value_at_a_change_point():
     np.testing.assert_allclose(sweep.branch_points, [np.pi - 1.0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_slider_crank_driven_at_either_end():
     r, l = 0.3, 1.0
     mechanism = vi.mechanisms.slider_crank(crank=r, rod=l, angle=START)
@@ -167,6 +172,7 @@ def test_masses_do_not_make_a_pose_singular(number, ratio):
     assert sweep.lockup == pytest.approx(np.arccos(1 - 0.5 * 1.2**2) - 1.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_floating_linkage_keeps_its_centre_of_mass_and_its_plane():
     bar = vi.mechanisms.four_bar()
     ends = lambda name: "base" if name == "world" else name  # noqa: E731
@@ -181,6 +187,7 @@ def test_a_floating_linkage_keeps_its_centre_of_mass_and_its_plane():
     np.testing.assert_allclose(sweep.coordinates["crank pin"], grounded.coordinates["crank pin"], atol=1e-10)
 
 
+@pytest.mark.slow
 def test_one_of_several_coordinates():
     """The first angle of a universal joint is driven, the second stays."""
     rod = vi.Body.box("rod", (0.1, 0.1, 1.0), 1.0, position=(0, 0, -0.5))
@@ -191,6 +198,7 @@ def test_one_of_several_coordinates():
     np.testing.assert_allclose(sweep.coordinates["hook"], np.column_stack([values, 0 * values]), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", ["spherical", "rod"])
 def test_a_rotation_vector_goes_on_past_pi(joint):
     """Turned about its first axis a body goes all round, free or in a bearing."""

@@ -43,6 +43,7 @@ def counted():
         sys.setswitchinterval(usual)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_stepping_lets_go_of_the_interpreter(counted, monkeypatch):
     mechanism = vi.mechanisms.n_pendulum(20)

@@ -72,6 +72,7 @@ def test_a_choice_of_nodes_that_is_none(index):
         run(duration=0.1, dt=0.01)[index]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), [("four_bar", {}), ("free_body", {"spin": 0.0, "perturbation": 9.0})])
 @pytest.mark.parametrize("made", [vi.simulate, vi.redmax.simulate])
 def test_turns_are_counted_over_the_whole_run(made, name, options):
@@ -145,6 +146,7 @@ def test_a_time_between_nodes_is_a_state():
     )
 
 
+@pytest.mark.slow
 def test_far_turns_between_nodes():
     """Of a body that turns by 2 rad from node to node, on stencils of 4 nodes."""
     fine = vi.simulate(vi.mechanisms.free_body(spin=0.0, perturbation=8.0), 3.0, 0.005, order=4)
@@ -175,6 +177,7 @@ def derivative(values, t):
     return (8 * (values[3:-1] - values[1:-3]) - (values[4:] - values[:-4])) / (12 * h)
 
 
+@pytest.mark.slow
 def test_the_path_of_a_point():
     whole = run(dt=0.0005, order=6)
     point = np.array([0.25, 0.0, 0.3])
@@ -204,6 +207,7 @@ def test_a_pin_is_the_same_point_of_both_bodies():
         assert getattr(of_crank, name) == pytest.approx(getattr(of_coupler, name), abs=1e-8), name
 
 
+@pytest.mark.slow
 def test_a_body_as_seen_from_another():
     whole = run(dt=0.0005, order=6)
     seen = whole.relative("crank", "coupler")
@@ -233,6 +237,7 @@ def test_rates_are_those_of_the_coordinates(name):
         assert derivative(q, whole.t) == pytest.approx(rates[2:-2], abs=2e-7 * scale)
 
 
+@pytest.mark.slow
 def test_rates_of_both_formulations_agree():
     maximal, others = run(order=4), reduced()
     for joint in maximal.rates:
@@ -341,6 +346,7 @@ def test_a_table_of_pandas():
     assert table.attrs["units"]["crank pin torque y"] == "N m"
 
 
+@pytest.mark.slow
 def test_a_dataset_of_xarray():
     pytest.importorskip("xarray")
     whole = run("governor", duration=0.1, dt=0.01)
@@ -366,6 +372,7 @@ def test_a_package_that_is_missing(package, method, monkeypatch):
 # ---------------------------------------------------------------------------------------- files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [run, reduced])
 def test_a_saved_run_goes_on_to_the_same_bits(made, tmp_path):
     short, whole, path = made(duration=0.1, dt=0.01), made(duration=0.2, dt=0.01), tmp_path / "run.h5"
@@ -409,6 +416,7 @@ def test_saving_keeps_what_is_there(tmp_path):
         reduced(duration=0.1, dt=0.01).at([0.01, 0.05]).save(tmp_path / "between.h5")
 
 
+@pytest.mark.slow
 def test_a_run_larger_than_a_part_is_saved_whole(tmp_path, monkeypatch):
     from varint.io import save_run
 

@@ -192,6 +192,7 @@ def test_a_run_in_a_file_travels_without_it(tmp_path, monkeypatch, rng):
         assert same(vars(state), vars(run.state(-1)))
 
 
+@pytest.mark.slow
 def test_what_follows_from_a_copy_is_the_same():
     """Of results that work things out when asked."""
     diagnosis, sweep, comparison = (RESULTS[what]() for what in ("diagnosis", "sweep", "comparison"))
@@ -263,6 +264,7 @@ def test_compiled_functions_travel_by_name(elsewhere):
     assert elsewhere(identity, solve_newton) == (True, True)
 
 
+@pytest.mark.slow
 def test_a_law_without_a_name_gets_the_error_of_pickle():
     mechanism = build(lambda value, rate: (-value, -1.0, 0.0))
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):

@@ -68,6 +68,7 @@ def test_many_times_two_processes_with_one_output(tmp_path, resume):
         check_two_writers(path, resume, expected)
 
 
+@pytest.mark.slow
 def test_lock_names_its_holder_and_goes_with_it(tmp_path):
     path = tmp_path / "run.h5"
     with locked(path):
@@ -80,6 +81,7 @@ def test_lock_names_its_holder_and_goes_with_it(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_threads_do_not_share_a_file_either(tmp_path):
     path, refused = tmp_path / "run.h5", []
 

@@ -64,6 +64,7 @@ def hinged(bodies=1):
     return vi.Mechanism("hinged", chain.bodies, chain.joints, forces=springs, start=chain.start)
 
 
+@pytest.mark.slow
 def test_law_along_joints_keeps_the_energy_at_second_order():
     """In every joint of a chain: one law, compiled once, with its row in Newton's matrix."""
     runs = [vi.simulate(hinged(5), 2.0, dt) for dt in (0.01, 0.005)]
@@ -74,6 +75,7 @@ def test_law_along_joints_keeps_the_energy_at_second_order():
     np.testing.assert_allclose(runs[0].force["joint 2"], -3.0 * q - 2.0 * q**3, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_kinks_and_places_without_numbers_are_no_wrong_derivatives():
     def cable(length, rate):
         return (-50.0 * (length - 1.1), -50.0, 0.0) if length > 1.1 else (0.0, 0.0, 0.0)

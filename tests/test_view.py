@@ -212,6 +212,7 @@ def test_a_plate_is_a_closed_mesh_that_is_seen_from_outside():
     assert np.abs(solid.position) == pytest.approx(0, abs=0.05)
 
 
+@pytest.mark.slow
 def test_springs_guides_and_tracks_are_drawn():
     data = data_of(vi.simulate(vi.mechanisms.governor(), 0.02, 0.01).view().html)
     assert {strand["look"] for strand in data["strands"]} == {"coil"}
@@ -228,6 +229,7 @@ def test_points_that_are_traced_are_named():
 # ------------------------------------------------------------------------------------------- solids of a body
 
 
+@pytest.mark.slow
 def test_solids_are_kept_by_what_is_made_of_a_body(tmp_path):
     mech = vi.mechanisms.jansen_leg()
     vi.simulate(mech, 0.02, 0.01, output=tmp_path / "run.h5")
@@ -236,6 +238,7 @@ def test_solids_are_kept_by_what_is_made_of_a_body(tmp_path):
             assert [solid.kind for solid in body.solids] == [solid.kind for solid in own.solids] != []
 
 
+@pytest.mark.slow
 def test_no_motion_depends_on_solids(tmp_path):
     """A run can go on under a description without them."""
     import dataclasses

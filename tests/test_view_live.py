@@ -86,6 +86,7 @@ def growing():
         source.stop()
 
 
+@pytest.mark.slow
 def test_frames_come_while_the_run_is_computed_and_are_those_of_the_run(growing):
     """Coordinates go on counting turns from chunk to chunk."""
     four, options = vi.mechanisms.four_bar(rate=20.0), {"duration": 6.0, "dt": 0.002}
@@ -107,6 +108,7 @@ def test_frames_come_while_the_run_is_computed_and_are_those_of_the_run(growing)
     assert turns == pytest.approx(whole.coordinates["crank pivot"][::3], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_run_in_reduced_coordinates_grows_too():
     four = vi.mechanisms.four_bar()
     source = Growing(lambda progress: vi.redmax.simulate(four, 0.2, dt=0.01, progress=progress))
@@ -117,6 +119,7 @@ def test_a_run_in_reduced_coordinates_grows_too():
     source.stop()
 
 
+@pytest.mark.slow
 def test_a_run_ends_when_it_is_told_to(growing):
     source = growing(duration=1e5, dt=0.001, every=1000)
     assert not source.latest()[1]
@@ -146,6 +149,7 @@ def test_a_run_that_stops_early_says_why():
     assert isinstance(source.failure, vi.ConvergenceError)
 
 
+@pytest.mark.slow
 def test_nothing_else_is_handed_out(growing):
     source = growing(duration=0.1, dt=0.01)
     with served(Live(source, 100)) as ask:
@@ -156,6 +160,7 @@ def test_nothing_else_is_handed_out(growing):
         assert json.loads(ask("/frames?from=99999999999")[1])["count"] == 0
 
 
+@pytest.mark.slow
 def test_a_file_is_read_again_while_it_is_written(tmp_path):
     path = tmp_path / "run.h5"
     four = vi.mechanisms.four_bar()
@@ -171,6 +176,7 @@ def test_a_file_is_read_again_while_it_is_written(tmp_path):
         assert sum(chunk["count"] for chunk in all_frames(ask)) == 21
 
 
+@pytest.mark.slow
 def test_a_run_tells_its_blocks_to_who_follows_it(tmp_path):
     """In memory, in a file, and the last state that is no node; nobody else is told."""
     four, taken = vi.mechanisms.four_bar(), []

@@ -381,8 +381,11 @@ def _march(
 
 
 @contextmanager
-def followed(by: Callable[[Record], object]) -> Iterator[None]:
-    """Within it ``by`` gets the nodes of each block of a run as they come, in an unfinished `Record` of these alone."""
+def followed(by: Callable[[Record], object] | None) -> Iterator[None]:
+    """Within it ``by`` gets the nodes of each block of a run as they come, in an unfinished `Record` of these alone.
+
+    Nobody gets them where it is None.
+    """
     token = FOLLOWER.set(by)
     try:
         yield

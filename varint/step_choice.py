@@ -24,6 +24,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import choice, in_a_shape, of_type, positive, shown
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
+from varint.running import followed
 from varint.simulation import checked_start, simulate
 
 AUTO = "auto"
@@ -253,7 +254,8 @@ class _Trials:
         """A run and what it came to; errors are infinite where the steps did not resolve the motion."""
         options = {**self.options, "scheme": scheme.name, "on_unresolved": "ignore"}
         try:
-            run = simulate(self.mechanism, steps * dt, dt, **options)
+            with followed(None):  # a trial is not the run that is looked at
+                run = simulate(self.mechanism, steps * dt, dt, **options)
         except ConvergenceError:
             run = None
         if run is None or find_unresolved(run, dt):

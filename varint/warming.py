@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,12 @@ ASKED: tuple[str, ...] = ("energy", "energy_balance", "linear_momentum", "angula
 ASKED += ("coordinates", "rates", "force", "power", "dissipated", "force_potential", "rank_margin")
 KINDS: dict[str, Callable[[], object]] = {}
 FIRST = "poses"  # what all others need: before them
+PLACE = Path(vi.__file__).parents[1]
+KIND_OF_RUN = """
+import runpy, sys  # with -P: nothing of the folder that the user is in is imported
+sys.path.append(sys.argv.pop(1))
+runpy.run_module("varint.warming", run_name="__main__", alter_sys=True)
+"""
 
 
 class Done(NamedTuple):
@@ -68,7 +75,7 @@ def warm(
 
 def _run(name: str, shipped: bool, environment: Mapping[str, str]) -> Done:
     began = time.perf_counter()
-    command = [sys.executable, "-m", "varint.warming", name, *([] if shipped else ["--anew"])]
+    command = [sys.executable, "-P", "-c", KIND_OF_RUN, str(PLACE), name, *([] if shipped else ["--anew"])]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"'{name}' ended with an error: {done.stderr.strip()}")
@@ -87,7 +94,7 @@ def _asked(run: vi.Trajectory) -> None:
 
 
 def _rig(*forces: Any, screw: bool = False) -> vi.Mechanism:
-    """Two rods and a closed loop of two bodies, with a force of every kind that is compiled apart."""
+    """Two rods that hang from the world by a hinge, and by a ball or a screw; a spring, a drag and the ``forces``."""
     rods = [vi.Body.box(f"rod {k}", (0.1, 0.2, 1.0), 1.0, position=(0, 0, -0.5 - k)) for k in range(2)]
     hinge = vi.Revolute("hinge", "world", "rod 0", point=(0, 0, 0), axis=(0, 1, 0))
     second = vi.Spherical("ball", "rod 0", "rod 1", point=(0, 0, -1))

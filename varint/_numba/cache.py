@@ -179,6 +179,9 @@ class FunctionCache:
             return CompileResult._rebuild(target_context, *pickle.loads(data))
         except ImportError:  # numba imports the function's module, which a script read by its path has not
             return None
+        except Exception as problem:  # made by another build of what numba needs
+            tell(f"'{path}' cannot be used ({type(problem).__name__}): it is compiled anew")
+            return None
 
     def save_overload(self, signature, compiled) -> None:
         """Keep a compiled form; says so on stderr where that fails."""

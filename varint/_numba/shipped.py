@@ -72,11 +72,13 @@ def find() -> Shipped:
         return Shipped(None, f"they are for processors of class {CPU_CLASS}, here is {own}")
     if config.CPU_NAME not in (None, CPU_CLASS):
         return Shipped(None, f"they are for processors of class {CPU_CLASS}, NUMBA_CPU_NAME names {config.CPU_NAME}")
+    if config.CPU_FEATURES not in (None, FEATURES):
+        return Shipped(None, "NUMBA_CPU_FEATURES names other features of the processor")
     return Shipped(FOLDER)
 
 
 def manifest() -> dict[str, str]:
-    """What compiled functions of this process are for, but for the processor."""
+    """What compiled functions depend on in this process, but for the processor: versions, system, sources."""
     return VERSIONS | {"system": sys.platform, "sources": SOURCES}
 
 

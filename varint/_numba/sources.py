@@ -5,6 +5,7 @@ import platform
 import sys
 from pathlib import Path
 
+import llvmlite
 import numba
 
 PACKAGE = Path(__file__).parents[1]
@@ -27,5 +28,5 @@ def _all_sources() -> str:
 
 SOURCES = _all_sources()
 # the minor version of Python: its bytecode stays the same within one
-VERSIONS = {"numba": numba.__version__, "python": f"{sys.implementation.cache_tag}"}
+VERSIONS = {"numba": numba.__version__, "llvmlite": llvmlite.__version__, "python": f"{sys.implementation.cache_tag}"}
 SOURCE_HASH = hashlib.sha256(f"{SOURCES} {VERSIONS} {platform.machine()}".encode()).hexdigest()[:16]

@@ -5,9 +5,8 @@ A wrench is a force, N, world, and a torque, N m, body axes, on the body with po
     push         input times a force and a torque fixed in the world, at a point p of the body
     follower     the same fixed in the body
     resistance   -c |v|^(n - 1) v, or -c |w|^(n - 1) w; n = 1 or 2
-    sliding      of the surface of a ball about a point p, or of p, on what presses it: -F s / |s|, s the velocity of
-                 what touches along the surface; F = mu N tanh(|s| / v0) or min(mu N, c |s|), N the effort of the law
-                 that presses, along the normal n
+    sliding      friction -F s / |s| on a ball about a point p, or on p itself; s is the velocity of what touches, along
+                 the surface; F = mu N tanh(|s| / v0) or min(mu N, c |s|), N the normal force, by the law that presses
 
 What touches is at R p - a n from the centre of mass; a is the radius of the ball on a plane. Of two balls each has
 such a load, and s is their relative velocity at one point, which divides the distance of their centres as the radii
@@ -76,6 +75,8 @@ def _friction(plan, n, pressure, speed):
     """Force F of friction, N, F / ``speed``, and the derivatives of F by the speed and the ``pressure``, N."""
     mu, c = plan.loads.friction[n], plan.loads.creep[n]
     bound = mu * pressure
+    if bound <= 0.0:  # a law of the user may pull
+        return 0.0, 0.0, 0.0, 0.0
     if c == 0.0:
         v0 = plan.loads.smoothing[n]
         share = math.tanh(speed / v0)

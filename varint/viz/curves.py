@@ -100,18 +100,22 @@ def running_mean(t: np.ndarray, values: np.ndarray, window: float) -> tuple[np.n
 # ---------------------------------------------------------------------------------------- what is drawn
 
 
-def curve(axes: Axes, t: np.ndarray, values: np.ndarray, look: dict[str, Any], span: float = 0.0) -> Line2D:
+def curve(
+    axes: Axes, t: np.ndarray, values: np.ndarray, look: dict[str, Any], span: float = 0.0, unit: float = 1.0
+) -> Line2D:
     """The curve itself, or where its nodes are closer than pixels, the band that they fill and its mean.
+
+    ``t`` is in s, and drawn in units of ``unit`` s.
 
     The mean is that of a column, which follows the curve, or of a `window` where the curve is too fast to be followed.
     ``span``: between smallest and largest of all that is drawn on the axes.
     """
     if is_dense(t):
         times, lowest, highest = envelope(t, values)
-        _band(axes, times, lowest, highest, look["color"])
+        _band(axes, times / unit, lowest, highest, look["color"])
         t, values = running_mean(t, values, window(t)) if is_fast(t, values, span) else (times, means(values))
     marker = "o" if len(t) == 1 else None
-    return axes.plot(t, values, linewidth=1.2, marker=marker, **look)[0]
+    return axes.plot(t / unit, values, linewidth=1.2, marker=marker, **look)[0]
 
 
 def with_mean(axes: Axes, t: np.ndarray, values: np.ndarray, unit: float) -> list[tuple[Artist, str]]:
@@ -122,7 +126,7 @@ def with_mean(axes: Axes, t: np.ndarray, values: np.ndarray, unit: float) -> lis
             (_band(axes, *envelope(t / unit, values), COLOURS[0]), "smallest to largest")
         ]
     else:
-        found = [(curve(axes, t / unit, values, line(0)), "at the nodes")]
+        found = [(curve(axes, t, values, line(0), unit=unit), "at the nodes")]
     if len(t) > 20:
         times, mean = running_mean(t, values, window(t))
         style = "-" if is_dense(t) else DASHED
@@ -167,7 +171,8 @@ class Scaled(Formatter):
     def format_ticks(self, values: Iterable[float]) -> list[str]:
         """Their texts, all with the same digits."""
         places = np.asarray(list(values), dtype=float) / 10.0**self.power
-        step, digits = np.diff(places).min(initial=np.inf), 0
+        step = np.abs(np.diff(places) if len(places) > 1 else places).min(initial=np.inf)
+        digits = 0
         while digits < MOST_DIGITS and np.abs(places - np.round(places, digits)).max(initial=0.0) > 1e-3 * step:
             digits += 1
         return [f"{place + 0.0:.{digits}f}".replace("-", "\N{MINUS SIGN}") for place in np.round(places, digits)]

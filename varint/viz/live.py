@@ -1,8 +1,13 @@
-"""The page of a run that is still computed: a server on this machine alone that hands out frames as they come."""
+"""The page of a run that is still computed: a server that hands out frames as they come.
+
+It answers to this machine alone; other users of the machine can read the page too.
+"""
 
 import json
+import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
@@ -83,7 +88,10 @@ class Growing:
             if len(self._records) > 1:
                 nodes = joined([{name: record.nodes[name] for name in record.nodes} for record in self._records])
                 self._records = [self._records[-1].part(nodes)]
-            return trajectory_of(self._records[0]), ended
+            record = self._records[0]
+        if ended and self.failure is not None:
+            record = replace(record, message=str(self.failure) or type(self.failure).__name__)
+        return trajectory_of(record), ended
 
     def _run(self) -> None:
         try:
@@ -111,8 +119,10 @@ class Live:
         start, _ = source.latest()
         settings = start.settings
         self.duration = float(settings["duration"])
-        alike = settings["dt"] and settings.get("turn") is None and not settings.get("output_times")
-        self.every = stride(settings["steps"] // settings["every"] + 1, frames) if alike else 1
+        nodes = settings.get("output_times")  # how many
+        if nodes is None and settings["dt"] and settings.get("turn") is None:
+            nodes = settings["steps"] // settings["every"] + 1
+        self.every = 1 if nodes is None else stride(nodes, frames)  # nobody knows how many adaptive steps there will be
         data = page_data(start.mechanism, start, trace, plane)
         if self.every > 1:
             data["notes"] += [f"each {self.every}th recorded node"]
@@ -147,15 +157,16 @@ def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
             at = self.server.server_port  # type: ignore[attr-defined]  # of an HTTPServer
             own = (f"{HOST}:{at}", f"localhost:{at}")
             path, _, first = self.path.partition("?from=")
-            if self.headers.get("Host") not in own:  # a page from elsewhere, under a name that leads here
+            if self.headers.get("Host") not in own:  # a page from elsewhere, whose name leads to this machine
                 self.send_error(403)
             elif self.path == "/":
                 self._send(live.page.encode(), "text/html; charset=utf-8")
             elif path == "/frames" and first.isascii() and first.isdigit() and len(first) < 12:
                 try:
                     answer = live.frames(int(first))
-                except VarintError as problem:
-                    answer = {"count": 0, "more": False, "done": True, "share": 1.0, "message": str(problem)}
+                except Exception as problem:  # the page tells it
+                    told = str(problem) if isinstance(problem, VarintError) else f"{type(problem).__name__}: {problem}"
+                    answer = {"count": 0, "more": False, "done": True, "share": 0.0, "message": told}
                 self._send(json.dumps(answer, allow_nan=False).encode(), "application/json")
             else:
                 self.send_error(404)
@@ -171,6 +182,13 @@ def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
         def log_message(self, *_: object) -> None:
             """Nothing."""
 
-    server = ThreadingHTTPServer((HOST, port), Handler)
+    class Server(ThreadingHTTPServer):
+        """Which says nothing of a page that was closed before its answer came."""
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            if not isinstance(sys.exception(), ConnectionError):
+                super().handle_error(request, client_address)
+
+    server = Server((HOST, port), Handler)
     server.daemon_threads = True
     return server

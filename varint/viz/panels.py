@@ -127,7 +127,9 @@ class Curves(NamedTuple):
         elif self.floor is not None:
             entries = [entry for column in self.columns for entry in sizes(axes, t, column.values, self.floor)]
         else:
-            found = [curve(axes, t, column.values, line(k), self.span) for k, column in enumerate(self.columns)]
+            found = [
+                curve(axes, self.t, column.values, line(k), self.span, unit) for k, column in enumerate(self.columns)
+            ]
             entries = list(zip(found, self.names, strict=False))
         if self.floor is None:
             label_values(axes, self.title, self.unit, max(np.abs(column.values).max() for column in self.columns))
