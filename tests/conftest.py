@@ -10,29 +10,27 @@ import pytest
 from varint._numba import is_compiled
 from varint.kernels.step import run
 
-# side by side, so that no two workers compile the same
-COMPILED_FIRST = [
-    """
-import varint as vi
-for order in (2, 4):
-    run = vi.simulate(vi.mechanisms.governor(), 0.01, 0.001, order=order)
-run.reactions, run.force, run.drift
-vi.mechanisms.four_bar().diagnose()
-""",
-    """
-import varint as vi
-for integrator in ("dop853", "euler", "bdf2"):
-    vi.redmax.simulate(vi.mechanisms.governor(), 0.01, dt=0.001, integrator=integrator)
-vi.redmax.simulate(vi.mechanisms.four_bar(), 0.01, dt=0.001)
-vi.mechanisms.roller_coaster().state()
-""",
+COMPILED_FIRST = [  # kinds of runs; what stands in one line goes side by side, so that no two workers compile the same
+    [["poses", "steps"], ["explicit steps in reduced coordinates", "implicit steps in reduced coordinates"]],
+    [
+        ["hard stops and drives", "gradients"],
+        ["small motions", "joints as products", "gradients in reduced coordinates"],
+    ],
 ]
+SCRIPT = """
+import sys, warnings
+from varint.warming import KINDS
+warnings.simplefilter("ignore")
+for kind in sys.argv[1:]:
+    KINDS[kind]()
+"""
 
 
 def pytest_configure(config):
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None) and not is_compiled(run):
-        for process in [subprocess.Popen([sys.executable, "-c", script]) for script in COMPILED_FIRST]:
-            process.wait()
+        for together in COMPILED_FIRST:
+            for process in [subprocess.Popen([sys.executable, "-c", SCRIPT, *kinds]) for kinds in together]:
+                process.wait()
 
 
 @pytest.fixture
