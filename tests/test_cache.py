@@ -378,6 +378,7 @@ COMPILED = {
 ALWAYS = list(COMPILED)[2:3]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "code", [*ALWAYS, *(pytest.param(c, marks=pytest.mark.long) for c in COMPILED if c not in ALWAYS)]

@@ -48,6 +48,7 @@ def test_every_number(rng, kind, given):
     check_along(mechanism, names, rng, 0.006, 2e-3, state=state)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.long] * (kind == "SplineSurface")) for kind in PRODUCTS]
@@ -76,6 +77,7 @@ def parts_of(number):
     return [number.name] if number.value.ndim != 1 else [f"{number.name}[{k}]" for k in range(number.value.size)]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.long] * (name in LONGER)) for name in vi.mechanisms.NAMES]
@@ -130,6 +132,7 @@ def test_numbers_that_would_lock_a_loop():
         vi.gradient(bennett, with_respect_to=["crank pivot.point"], **given | {"state": bennett.state()})
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("kind", ["SplineCurve", "SplineSurface", "Composite", "Spherical"])

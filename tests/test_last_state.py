@@ -72,6 +72,7 @@ def test_any_every_has_the_last_state(simulate, every, tmp_path):
     check_nodes(vi.load(path), whole, chosen(STEPS, every))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("every", "first"), some([(7, 10), (7, 14), (3, 17), (50, 5)], [(7, 10)]))
 @pytest.mark.slow
 def test_a_longer_run_has_no_trace_of_it(simulate, every, first, tmp_path, monkeypatch):

@@ -186,6 +186,7 @@ def test_orders_of_the_variational_form(scene, order):
     assert np.log2(np.divide(*found)) == pytest.approx(np.full(5, float(order)), abs=0.25)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "bdf1", "sdirk2", "bdf2"])
 @pytest.mark.parametrize("scene", SCENES)

@@ -182,6 +182,7 @@ def has_finite_forces(mechanism):
     return not mechanism.compiled.plan.limits.measure.size
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", [pytest.param("bdf1", marks=pytest.mark.long), "bdf2"])
 @pytest.mark.parametrize(

@@ -173,6 +173,7 @@ def hard():
             yield pytest.param(what, name, marks=[] if fast else pytest.mark.slow, id=f"{what}-{name}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("what", "integrator"), [*hard()])
 @pytest.mark.slow
 def test_all_that_a_run_remembers(what, integrator, tmp_path):

@@ -188,6 +188,7 @@ sys.exit(code)
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(shipped.cpu_class() not in ("x86-64-v3", "x86-64-v4"), reason="the processor is below x86-64-v3")
 def test_a_run_from_the_wheel_compiles_nothing(tmp_path):

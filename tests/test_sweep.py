@@ -153,6 +153,7 @@ def test_any_size(size):
     np.testing.assert_allclose(sweep.branch_points, [np.pi - 1, 2 * np.pi - 1], atol=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(3))
 @pytest.mark.parametrize("ratio", [1e6, 1e-6])
 @pytest.mark.slow
