@@ -54,7 +54,7 @@ def main(picture=None):
         print(f"{text}: up to {np.hypot(*found[name]).max():.0f} N")
     print(f"by the formula of two harmonics, alone: {abs(found['formula']).max():.0f} N")
     if picture:
-        figure = Figure(figsize=(6, 4.3), layout="constrained")
+        figure = Figure(figsize=(6, 4.6), layout="constrained")
         axes = figure.subplots(
             subplot_kw={"aspect": "equal", "xlabel": "along the cylinder (kN)", "ylabel": "across it (kN)"}
         )
