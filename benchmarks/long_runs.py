@@ -16,6 +16,8 @@ import numpy as np
 
 import varint as vi
 from varint.integrators.schemes import SCHEMES
+from varint.viz.curves import label_values, plain_axes
+from varint.viz.style import COLOURS
 
 STEPS, KEPT, DIAGNOSED = 100_000_000, 1_000_000, 1000
 PAGE = Path(__file__).parents[1] / "docs" / "long_runs.md"
@@ -64,13 +66,16 @@ def write_page(folder):
     """The page and its figure, of the runs that are done."""
     done = {name: figures(folder / f"{name}.h5") for name in RUNS if (folder / f"{name}.h5").exists()}
     done = {name: found for name, found in done.items() if found[0].steps == STEPS}
-    figure, axes = plt.subplots(len(done), 1, figsize=(7, 1.9 * len(done)), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(len(done), 1, figsize=(7, 2.2 * len(done)), layout="constrained", squeeze=False)
     rows = []
     for axis, (name, (trajectory, trend, largest)) in zip(axes[:, 0], done.items(), strict=True):
         run, span = RUNS[name], trajectory.t[-1]
         method, energy = SCHEMES[run.scheme], trajectory.diagnostics.energy
-        axis.plot(trend.t / 3600, trend.mean - energy[0], color="tab:blue")
-        axis.set(title=f"{run.what}, order {method.order}, dt = {1000 * run.dt:g} ms", ylabel="energy error (J)")
+        error = trend.mean - energy[0]
+        axis.plot(trend.t / 3600, error, "o-", color=COLOURS[0], markersize=3)
+        axis.set(title=f"{run.what}, order {method.order}, dt = {1000 * run.dt:g} ms", xlabel="Time (h)")
+        label_values(axis, "Energy error", "J", np.abs(error).max())
+        plain_axes(axis)
         stages = STEPS * method.stages.size
         law = EPSILON * np.abs(energy).max() * np.sqrt(stages)
         rows.append(
@@ -78,7 +83,6 @@ def write_page(folder):
             f" {largest:.1e} J | {trend.change:.1e} ± {trend.error * span:.1e} J | {law:.1e} J |"
             f" {trajectory.wall_time / 60:.0f} min |"
         )
-    axes[-1, 0].set(xlabel="t (h)")
     figure.savefig(FIGURE, dpi=100)
     head = "| mechanism | order | dt | simulated | largest error | trend over the run | square-root law | stepping |"
     PAGE.write_text(TEXT.format(table="\n".join([head, "|---|---|---|---|---|---|---|---|", *rows])))

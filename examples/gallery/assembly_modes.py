@@ -48,13 +48,12 @@ def main(picture=None):
         print(f"{name}: the curve is {np.ptp(curve[:, 0]):.4f} m wide and {np.ptp(curve[:, 2]):.4f} m high,")
         print(f"  off that of two circles by {error:.0e} m, and back at its start to {gap:.0e} m")
     if picture:
-        figure = Figure(figsize=(6, 3.6), layout="constrained")
+        figure = Figure(figsize=(6, 5.4), layout="constrained")
         axes = figure.subplots(subplot_kw={"aspect": "equal", "xlabel": "x (m)", "ylabel": "z (m)"})
         for name, curve, style in zip(("above", "below"), found["curves"], ("k-", "k--"), strict=True):
             axes.plot(curve[:, 0], curve[:, 2], style, label=f"assembled {name}")
         axes.plot([0, GROUND], [0, 0], "^", color="0.5", markersize=9, label="pivots")
-        axes.set_title("way of the middle of the coupler")
-        figure.legend(loc="outside right center")
+        figure.legend(loc="outside upper center", ncols=3, title="way of the middle of the coupler")
         figure.savefig(picture, dpi=130)
 
 

@@ -52,7 +52,7 @@ def main(picture=None):
     for name, text, unit in (("sag", "sag", "m"), ("pull", "pull along x", "N"), ("carried", "weight at a hook", "N")):
         print("{}: {:.3f} {unit}, of a catenary {:.3f} {unit}".format(text, *found[name], unit=unit))
     if picture:
-        figure = Figure(figsize=(6, 4), layout="constrained")
+        figure = Figure(figsize=(6, 3.4), layout="constrained")
         axes = figure.subplots(subplot_kw={"aspect": "equal", "xlabel": "x (m)", "ylabel": "z (m)"})
         x = np.linspace(0, SPAN, 200)
         rope = found["a"] * (np.cosh((x - SPAN / 2) / found["a"]) - np.cosh(SPAN / (2 * found["a"])))

@@ -46,8 +46,8 @@ def main(picture=None):
             shapes.plot(moved, -0.5 - np.arange(NUMBERS[-1]), style, label=f"mode {k + 1}")
             off = [abs(chain[k] / rope[k] - 1) for chain, rope, _ in found.values()]
             errors.loglog(NUMBERS, off, "o" + style[1:], color="k")
-        shapes.set(xlabel="sideways, of its end", ylabel="below the hook (m)")
-        errors.set(xlabel="links", ylabel="frequency, off a rope's")
+        shapes.set(xlabel="sideways, of its end", ylabel="height from the hook (m)")
+        errors.set(xlabel="links", ylabel="|frequency / that of a rope - 1|")
         errors.set_xticks(NUMBERS, NUMBERS)
         errors.minorticks_off()
         figure.legend(*shapes.get_legend_handles_labels(), loc="outside upper center", ncols=3)

@@ -42,9 +42,16 @@ def main(picture=None):
     if picture:
         figure = Figure(figsize=(6, 3.4), layout="constrained")
         ways, error = figure.subplots(1, 2)
-        ways.plot(*found["pin"][:, [0, 2]].T, "k--", label="pin of the crank")
+        ways.plot(*found["pin"][:, [0, 2]].T, "-", color="0.6", linewidth=4, label="pin of the crank")
         ways.plot(*found["tip"][:, [0, 2]].T, "k-", label="tip", linewidth=2)
-        ways.set(aspect="equal", xlabel="x (m)", ylabel="z (m)", xlim=(-0.55, 0.55), ylim=(-0.95, 0.05))
+        ways.set(
+            aspect="equal",
+            xlabel="x (m)",
+            ylabel="z (m)",
+            xlim=(-0.55, 0.55),
+            ylim=(-0.95, 0.05),
+            xticks=(-0.4, 0, 0.4),
+        )
         ways.plot(0, 0, "k^", markersize=7)
         figure.legend(loc="outside upper center", ncols=2)
         error.plot(found["t"], 1e15 * off, "k.", markersize=1)

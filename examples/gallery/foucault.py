@@ -61,7 +61,7 @@ def main(picture=None):
         x, y = found["way"][:, :132]
         way.plot(-1e3 * y, x, "k-", linewidth=0.6)
         way.set(xlabel="east (mm)", ylabel="north (m)", title="the first four swings")
-        turn.plot(found["t"] / 3600, np.degrees(found["plane"]), "k-")
+        turn.plot(found["t"] / 3600, np.degrees(found["plane"]), "k-", label="run")
         turn.plot([0, DAY / 3600], [0, np.degrees(found["exact"])], "--", color="C1", label="closed form")
         turn.set(xlabel="time (h)", ylabel="plane of the swing (degrees)", xticks=range(0, 25, 6))
         turn.legend()

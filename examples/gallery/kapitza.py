@@ -52,7 +52,7 @@ def answer() -> dict:
 
 def film(path):
     """A moving picture, .gif or .mp4."""
-    run(2.0 * CRITICAL, 1.0).animate(path, fps=20, speed=0.5, trace="bob")
+    run(2.0 * CRITICAL, 0.26).animate(path, fps=20, speed=0.1, trace="bob", width=480)
 
 
 def main(picture=None):

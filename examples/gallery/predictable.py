@@ -55,7 +55,7 @@ def main(picture=None):
         axes.semilogy(
             found["t"][growth < LARGE], growth[growth < LARGE], "--", color="C1", label="exp(L t)", linewidth=2.5
         )
-        axes.axhline(LARGE, color="0.7")
+        axes.axhline(LARGE, color="0.7", label=f"{LARGE:g} rad")
         axes.set_ylim(1e-7, 1e3)
         axes.legend(loc="lower right")
         figure.savefig(picture, dpi=130)

@@ -54,16 +54,15 @@ def main(picture=None):
         print(f"{text}: up to {np.hypot(*found[name]).max():.0f} N")
     print(f"by the formula of two harmonics, alone: {abs(found['formula']).max():.0f} N")
     if picture:
-        figure = Figure(figsize=(6, 4.2), layout="constrained")
+        figure = Figure(figsize=(6, 4.6), layout="constrained")
         axes = figure.subplots(
             subplot_kw={"aspect": "equal", "xlabel": "along the cylinder (kN)", "ylabel": "across it (kN)"}
         )
         axes.plot(found["formula"] / 1e3, 0 * found["angle"], color="0.7", linewidth=8, label="alone, by formula")
-        axes.plot(*found["alone"] / 1e3, "k--", label="alone")
+        axes.plot(*found["alone"] / 1e3, "k:", label="alone")
         axes.plot(*found["half"] / 1e3, "k-", label="counterweight")
         axes.set(xlim=(-2, 3.2), ylim=(-1.6, 1.6))
-        axes.set_title("force on the bed over a turn")
-        figure.legend(loc="outside lower center", ncols=3)
+        figure.legend(loc="outside upper center", ncols=3, title="force on the bed over a turn")
         figure.savefig(picture, dpi=130)
 
 

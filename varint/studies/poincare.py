@@ -10,6 +10,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.display import count_text, value_text
 from varint.errors import ArgumentError
 from varint.kinematics.sweep import named_coordinate
+from varint.model.motion import coordinate_units
 from varint.studies.crossings import RISING, Crossed, crossings, observed
 from varint.studies.phase import PhasePortrait, phase_portrait
 from varint.studies.study import Study
@@ -29,7 +30,9 @@ class PoincareSection(Study):
     of : str
         What makes the surface: a coordinate or the name of a function.
     value : float
-        m or rad
+        U
+    unit : str
+        U: "m", "rad", or empty for that of a function.
     direction : {-1, 0, 1}
     shown : PhasePortrait
         A coordinate and its rate at the K states, which the picture shows.
@@ -38,6 +41,7 @@ class PoincareSection(Study):
     states: Trajectory
     of: str
     value: float
+    unit: str
     direction: int
     shown: PhasePortrait
 
@@ -58,10 +62,14 @@ class PoincareSection(Study):
 
     @property
     def _title(self) -> str:
-        return f"{self.states.mechanism.name}: {self.of} = {self.value:g}"
+        return f"{self.states.mechanism.name}: {self._surface}"
+
+    @property
+    def _surface(self) -> str:
+        return f"{self.of} = {self.value:g} {self.unit}".rstrip()
 
     def _facts(self) -> Iterable[str]:
-        yield f"{self.of} = {self.value:g}"
+        yield self._surface
         yield f"{count_text(len(self.t), 'state')} from t = {self.t[0]:g} to {self.t[-1]:g} s"
 
     def _draw(self, axes: "Axes") -> None:
@@ -98,7 +106,14 @@ def poincare_section(
         raise ArgumentError(f"{name} never takes {value:g}{way}: it goes from {seen.min():g} to {seen.max():g}")
     states = trajectory.at(times)
     shown = phase_portrait(states, _first_other(trajectory, of) if show is None else show, wrapped=None)
-    return PoincareSection(states, name.strip("'"), float(value), direction, shown)
+    return PoincareSection(states, name.strip("'"), float(value), _unit(trajectory, of), direction, shown)
+
+
+def _unit(trajectory: Trajectory, of: Crossed) -> str:
+    if callable(of):
+        return ""
+    joint, number = named_coordinate(trajectory.mechanism, of, "crossings")
+    return coordinate_units(joint)[number]
 
 
 def _first_other(trajectory: Trajectory, of: Crossed) -> tuple[str, int]:

@@ -76,7 +76,9 @@ class Painter:
         if self.scene.view.flat:
             axes.set(xlabel=f"{self.scene.view.labels[0]} (m)", ylabel=f"{self.scene.view.labels[1]} (m)")
             axes.spines[["bottom", "left"]].set(visible=True, color=FAINT, linewidth=0.6)
+            width, height = self.upper - self.lower
             axes.locator_params(nbins=6, min_n_ticks=2)
+            axes.locator_params("x", nbins=int(np.clip(8 * width / height, 2, 6)))  # numbers lie side by side
         else:
             axes.set(xticks=[], yticks=[])
             self._tripod()
