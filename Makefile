@@ -14,11 +14,11 @@ demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
 test: $(READY)  ## the fast tests
 	$(BIN)/python -m pytest -q -m "not slow" $(WORKERS)
 
-test-slow: $(READY)  ## the others, some twenty minutes
+test-slow: $(READY)  ## others, some fifteen minutes
 	$(BIN)/python -m pytest -q -m "slow and not long" $(WORKERS)
 
-test-long: $(READY)  ## before a release: more kills, more cases, longer runs
-	$(BIN)/python -m pytest -q -m long $(WORKERS)
+test-long: $(READY)  ## all that are left, before a release: more kills, more cases, longer runs
+	$(BIN)/python -m pytest -q -m long --timeout 7200 $(WORKERS)
 
 test-oldest:  ## some tests with the oldest versions of everything that are allowed
 	$(PYTHON) packaging/oldest.py

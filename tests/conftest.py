@@ -1,5 +1,6 @@
 """Shared fixtures, and kernels that are compiled before the first test."""
 
+import signal
 import subprocess
 import sys
 import zlib
@@ -27,10 +28,19 @@ for kind in sys.argv[1:]:
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so in the background; some tests interrupt runs
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput") and config.getoption("numprocesses", None) and not is_compiled(run):
         for together in COMPILED_FIRST:
             for process in [subprocess.Popen([sys.executable, "-c", SCRIPT, *kinds]) for kinds in together]:
                 process.wait()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("many") and zlib.crc32(item.nodeid.encode()) % 3:
+            item.add_marker("long")
 
 
 @pytest.fixture

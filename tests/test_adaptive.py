@@ -337,6 +337,7 @@ def test_order_at_output_times(order):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", ["whip", "steady"])
 @pytest.mark.parametrize("times", [None, np.linspace(0.05, 0.95, 19)])
 def test_goes_on_to_the_same_bits_with_inputs_and_times(name, times, tmp_path, monkeypatch):

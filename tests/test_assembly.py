@@ -78,6 +78,7 @@ def assembled(name, rng, trials, share):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @every_mechanism
 def test_displaced_mechanisms_come_back(name, rng):
     assert assembled(name, rng, 5, 0.2) == 5

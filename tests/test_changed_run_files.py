@@ -70,6 +70,7 @@ LARGE = ("more nodes than bytes", "a text longer than the file")
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LARGE else name for name in ON_LOAD]
 )
@@ -172,6 +173,7 @@ def test_order_of_products_changed_on_purpose_is_refused(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_one_changed_bit_is_noticed(tmp_path, rng):
     """Of a file that was closed: wherever a bit of a number or a text changes, the file is refused."""
     path = tmp_path / "run.h5"

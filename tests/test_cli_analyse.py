@@ -146,6 +146,7 @@ MISTAKES = {
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", MISTAKES)
 def test_mistakes(run, name, capsys):
     argv, words = MISTAKES[name]

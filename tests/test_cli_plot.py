@@ -100,6 +100,7 @@ def test_pictures_are_kept_unless_forced(capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("argv", "words"),
     [

@@ -142,8 +142,9 @@ def test_the_command_serves_until_it_is_interrupted():
             connection = http.client.HTTPConnection(host, int(port), timeout=30)
             connection.request("GET", "/frames?from=0")
             assert json.loads(connection.getresponse().read())["count"] > 0
-        finally:
             process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 0, err
     assert json.loads(out)["recorded_nodes"] > 0

@@ -34,6 +34,7 @@ def placed(mechanism, state):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("kind", sorted(REGISTRY))
 @pytest.mark.parametrize("reverse", [False, True])
 def test_curvature_of_pairs(kind, reverse, rng):

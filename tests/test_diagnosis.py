@@ -61,6 +61,7 @@ def check_motions(mechanism, state):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_catalogue(name):
     mechanism, facts = getattr(vi.mechanisms, name)(), vi.mechanisms.module(name).EXPECTED

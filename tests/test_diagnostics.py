@@ -88,6 +88,7 @@ def check(run, fine, coarse, but=()):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", CASES)
 def test_they_are_those_of_the_nodes_however_the_run_is_cut(name, tmp_path, monkeypatch):
     simulate, grows = SCENES[name]
@@ -362,6 +363,7 @@ ON_RESUME = {
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", [*ON_LOAD, *ON_RESUME])
 def test_file_changed_on_purpose_is_refused(tmp_path, name):
     path, mechanism = tmp_path / "run.h5", vi.mechanisms.double_pendulum()

@@ -151,6 +151,7 @@ def test_a_joint_that_is_a_product_of_exponentials(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("seed", [*range(20), *(pytest.param(k, marks=pytest.mark.long) for k in range(20, 100))])
 def test_numbers_of_random_loops(seed):
     """Overconstrained ones among them."""
@@ -182,6 +183,7 @@ KNOWN = [name for name in SAMPLES if not any(force.reduced_only for force in SAM
 
 @pytest.mark.parametrize("name", [name for name in KNOWN if name not in IN_THE_WORLD])
 @pytest.mark.slow
+@pytest.mark.many
 def test_numbers_of_forces(rng, name):
     """Each number of each force and coupling, with the state that the mechanism starts from given."""
     mechanism = sample_mechanism(np.random.default_rng(1), SAMPLES[name])

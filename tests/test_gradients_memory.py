@@ -141,6 +141,7 @@ def case_of(what):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("what", ["driven", pytest.param("order 4", marks=pytest.mark.slow), "stops", "couplings"])
 def test_the_same_bits_in_any_memory(what):
     mechanism, names, given = case_of(what)

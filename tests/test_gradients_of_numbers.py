@@ -32,6 +32,7 @@ FAST = ("Rod",)
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("given", ["a state", "none"])
 @pytest.mark.parametrize(
     "kind", [*FAST, *(pytest.param(kind, marks=pytest.mark.slow) for kind in LOWER if kind not in FAST)]

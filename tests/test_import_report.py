@@ -68,6 +68,7 @@ def test_what_is_not_imported_has_an_empty_report():
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -57,6 +57,7 @@ def check_nodes(run, whole, nodes, but=("unresolved_body", "driving_impulse")):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("every", some([(1,), (3,), (7,), (20,), (21,), (1000,)], [(7,)]))
 def test_any_every_has_the_last_state(simulate, every, tmp_path):
     path = tmp_path / "run.h5"
@@ -168,6 +169,7 @@ def broken(at):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(("order", "every"), some([*product([1, 2, 4, 6], [3, 7, 100])], [(2, 7), (4, 100)]))
 @pytest.mark.filterwarnings("ignore::varint.UnresolvedWarning")
 def test_a_run_that_fails_has_its_last_good_node(order, every, tmp_path):

@@ -144,6 +144,7 @@ def test_what_cannot_move():
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", MORE)
 def test_a_step_of_the_catalogue(rng, name):
     mechanism = getattr(vi.mechanisms, name)()
@@ -220,6 +221,7 @@ def test_accelerations(rng, name):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", MORE)
 def test_accelerations_of_the_catalogue(rng, name):
     mechanism = getattr(vi.mechanisms, name)()
@@ -263,6 +265,7 @@ def test_every_force(rng, name):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("seed", [9, *range(4), *(pytest.param(k, marks=pytest.mark.long) for k in range(10, 40))])
 def test_random_loops(seed):
     rng = np.random.default_rng(seed)

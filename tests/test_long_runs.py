@@ -10,7 +10,7 @@ TEN_MINUTES = 60_000  # steps of 10 ms
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("joint", ["revolute", "spherical"])
+@pytest.mark.parametrize("joint", [pytest.param("revolute", marks=pytest.mark.long), "spherical"])
 def test_hour_of_a_double_pendulum_keeps_its_energy(joint):
     run = vi.simulate(vi.mechanisms.double_pendulum(joint=joint, angle=np.pi / 4), 3600, 0.01)
     energy = run.energy / (2 * 9.81)
@@ -21,7 +21,7 @@ def test_hour_of_a_double_pendulum_keeps_its_energy(joint):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("joint", [pytest.param("revolute", marks=pytest.mark.slow), "spherical"])
+@pytest.mark.parametrize("joint", ["revolute", pytest.param("spherical", marks=pytest.mark.long)])
 def test_hour_of_a_chaotic_double_pendulum_shows_no_trend(joint):
     run = vi.simulate(vi.mechanisms.double_pendulum(joint=joint, angle=np.pi / 2), 3600, 0.01)
     energy = run.energy / (2 * 9.81)
@@ -54,7 +54,7 @@ def test_hour_at_a_high_order(angle, order, most):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tol", "bound"), [(1e-13, 1e-11), (1e-10, 1e-9)])
+@pytest.mark.parametrize(("tol", "bound"), [(1e-13, 1e-11), pytest.param(1e-10, 1e-9, marks=pytest.mark.long)])
 def test_momenta_of_a_floating_chain_stay_constant(tol, bound):
     chain = vi.mechanisms.snake(n=20)
     run = vi.simulate(chain, 1000.0, 0.01, tol=tol, every=100)

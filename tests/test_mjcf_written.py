@@ -34,6 +34,7 @@ def check_alike(one, other, same):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_the_catalogue_as_mjcf(name, tmp_path):
     given, path = getattr(vi.mechanisms, name)(), tmp_path / "m.xml"

@@ -93,6 +93,7 @@ def hanging(rng, kind):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("angle", [0.0, *(pytest.param(angle, marks=pytest.mark.long) for angle in (np.pi / 2, np.pi))])
 @pytest.mark.parametrize("kind", some_fast(REGISTRY))
 def test_joints_at_rest(rng, kind, angle):
@@ -125,6 +126,7 @@ def brought_together(force):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", some_fast(SAMPLES))
 def test_forces_at_rest(name):
     """At rest in the reference configuration, where angles are zero; between points that are one point."""

@@ -91,6 +91,7 @@ def test_numbers(what):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_numbers_in_reduced_coordinates():
     mechanism, names = sprung(), ["gravity", "crank.mass", "spring.stiffness"]
     asked = {"with_respect_to": names, "scheme": "sdirk2", "of_mechanism": True}

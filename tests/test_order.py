@@ -76,6 +76,7 @@ def error_of(reached, exact):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
     "scheme", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in LOW]
 )
@@ -111,6 +112,7 @@ def test_order_six(case, scheme):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 def test_order_eight_is_above_seven_and_a_half(case):
     """Of all. Where the errors reach eight before round-off shows, `test_order_eight` holds that they do."""
     name, mechanism, state, duration, _, _ = case

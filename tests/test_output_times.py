@@ -68,6 +68,7 @@ def test_the_run_itself_is_not_changed(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
     "kind", ["maximal", *(pytest.param(k, marks=pytest.mark.slow) for k in ("dop853", "radau", "radau with dt"))]
 )

@@ -106,6 +106,7 @@ def start_and_swing(rng, mechanism, count):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("integrator", ORDERS)
 @pytest.mark.parametrize("closed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_order_in_steps_of_one_size(integrator, closed):
@@ -150,6 +151,7 @@ def test_a_driven_ball_beyond_one_turn(integrator):
 
 @pytest.mark.parametrize("integrator", ORDERS)
 @pytest.mark.slow
+@pytest.mark.many
 def test_a_loop_that_has_no_freedom_left(integrator):
     """Kinematics alone: the loop is closed at the crank's angle, whatever the forces."""
     mechanism = vi.mechanisms.four_bar(case="crank-rocker")

@@ -143,6 +143,7 @@ def test_integral_gain_with_error_control(integrator):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("integrator", ORDERS)
 @pytest.mark.parametrize("stiffness", [40.0, 0.0])
 def test_order_with_an_integral_gain(integrator, stiffness):

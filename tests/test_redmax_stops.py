@@ -53,6 +53,7 @@ def test_elastic_ball_bounces_for_ever():
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_converges_to_the_variational_integrator(restitution):
     mechanism, T = pendulum(lower=-0.8, restitution=restitution), 2.0

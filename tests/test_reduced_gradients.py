@@ -139,6 +139,7 @@ BACK = [pytest.param(scheme, marks=[] if scheme == "bdf2" else pytest.mark.slow)
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("scheme", IMPLICIT)
 @pytest.mark.parametrize("name", [name for name in vi.mechanisms.NAMES if name != "escapement"])
 def test_catalogue_forwards_and_back(name, scheme):
@@ -164,6 +165,7 @@ def test_random_mechanisms_forwards_and_back(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("scheme", BACK)
 def test_numbers_of_a_tree(rng, scheme):
     names = ["gravity", "link 1.mass", "link 2.inertia", "link 2.position", "joint 2.point", "joint 1.axis"]
@@ -200,6 +202,7 @@ def test_numbers_of_the_catalogue(rng, name, scheme):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("scheme", [pytest.param("bdf1", marks=pytest.mark.long), "bdf2"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_numbers_of_forces(rng, name, scheme):
@@ -395,6 +398,7 @@ def test_numbers_by_explicit_pairs(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_inputs_and_drives_by_explicit_pairs(rng):
     """Inputs have a kink at each node, on which the error control of differences of runs depends: large steps."""
     plain, efforts = vi.mechanisms.double_pendulum(), np.sin(np.arange(11.0))
@@ -530,6 +534,7 @@ def test_own_derivative_of_the_objective():
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("angle", [pytest.param(0.0, marks=pytest.mark.slow), np.pi / 2, np.pi])
 @pytest.mark.parametrize("rest", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_at_rest_and_aligned(angle, rest):

@@ -81,6 +81,7 @@ def catalogue():
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(("mechanism", "integrator"), [*catalogue()])
 def test_catalogue_stops_and_goes_on(mechanism, integrator, tmp_path):
     mechanism = getattr(vi.mechanisms, mechanism)()
@@ -91,6 +92,7 @@ def test_catalogue_stops_and_goes_on(mechanism, integrator, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("integrator", [name for name, kind in INTEGRATORS.items() if not kind.fixed])
 @pytest.mark.parametrize("every", [1, 3])
 def test_nodes_of_the_integrator_itself(integrator, every, tmp_path):
@@ -367,6 +369,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.slow
+@pytest.mark.many
 def test_command_runs_describes_and_draws(integrator, folder, capsys):
     argv = ["run", "four_bar", "--integrator", integrator, "--duration", "0.1", "-o", "run.h5"]
     argv += [] if INTEGRATORS[integrator].fixed else ["--rtol", "1e-6"]

@@ -114,6 +114,7 @@ def test_loops_that_repeat_the_tree_change_nothing(case, rng):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("kind", sorted(set(REGISTRY) - {"Fixed"}))
 def test_each_joint_twice(kind, rng):
     closed, tree = pair(*doubled(kind, rng))

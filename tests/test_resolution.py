@@ -312,6 +312,7 @@ def test_every_jump_of_a_large_set_is_told():
 
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 @pytest.mark.slow
+@pytest.mark.many
 def test_the_catalogue_is_resolved_at_its_documented_steps(name):
     """For 10 s, or for as long as is documented."""
     facts = vi.mechanisms.module(name).EXPECTED

@@ -246,17 +246,9 @@ def test_kill_while_the_file_is_made_leaves_none_or_a_whole_one(tmp_path, monkey
     assert sorted(other.name for other in tmp_path.iterdir()) == ["run.h5", "run.h5.mine.new"]
 
 
-@pytest.fixture
-def keyboard():
-    """Interrupts from the keyboard, also where this process was started in the background, which ignores them."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.parametrize("number", range(8))
 @pytest.mark.slow
-def test_interrupts_are_never_lost(tmp_path, number, keyboard):
+def test_interrupts_are_never_lost(tmp_path, number):
     path = tmp_path / "run.h5"
     run(tmp_path / "short.h5")  # loads the kernels, from where interrupts may be lost
     timer = threading.Timer(0.02 + 0.03 * number, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -328,7 +320,7 @@ def test_blocks_do_not_shrink_where_the_rest_is_slow(tmp_path):
     assert len(done) < 12
 
 
-def test_second_interrupt_does_not_wait(keyboard):
+def test_second_interrupt_does_not_wait():
     def thrice(t, state):
         os.kill(os.getpid(), signal.SIGINT)
         return 0.0

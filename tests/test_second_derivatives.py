@@ -233,12 +233,14 @@ def check_against_linear_systems(mechanism, state, order, rng, to):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", NAMES)
 def test_differences_of_linear_systems(rng, name):
     check_against_linear_systems(*moving(rng, name), 2, rng, 2e-9)
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
     "name", ["four_bar", *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != "four_bar")]
 )
@@ -257,12 +259,14 @@ def check_symmetry(mechanism, state, dt, rng):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", [n for n in vi.mechanisms.NAMES if n not in ("roller_coaster", "escapement")])
 def test_the_catalogue_is_symmetric(rng, name):
     check_symmetry(*moving(rng, name), 0.01, rng)
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_force_is_symmetric(rng, name):
     forces = force_samples.samples(np.random.default_rng(0))[name]
@@ -271,6 +275,7 @@ def test_every_force_is_symmetric(rng, name):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("seed", range(12))
 def test_random_loops(seed):
     rng = np.random.default_rng(seed)

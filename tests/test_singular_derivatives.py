@@ -26,6 +26,7 @@ MORE = tuple(pytest.param(off, marks=pytest.mark.slow) for off in (1e-4, 1e-3, 1
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("order", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("off", OFF + MORE)
 @pytest.mark.parametrize("case", CASES)

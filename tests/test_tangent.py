@@ -26,6 +26,9 @@ DIFFERENTIABLE = [
 CATALOGUE = [name for name in vi.mechanisms.NAMES if has_derivatives(getattr(vi.mechanisms, name)())]
 
 
+SLOW = pytest.mark.slow, pytest.mark.many
+
+
 def in_the_fast_set(name, order):
     return order == 2 and getattr(vi.mechanisms, name)().compiled.plan.bodies.mass.size <= 6
 
@@ -33,7 +36,7 @@ def in_the_fast_set(name, order):
 @pytest.mark.parametrize(
     ("name", "order"),
     [
-        pytest.param(name, order, marks=() if in_the_fast_set(name, order) else pytest.mark.slow)
+        pytest.param(name, order, marks=() if in_the_fast_set(name, order) else SLOW)
         for name in CATALOGUE
         for order in (2, 4, 6, 8)
     ],

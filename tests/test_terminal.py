@@ -158,7 +158,11 @@ PLAIN = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "variables", [{"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0"}]
+    "variables",
+    [
+        pytest.param({"NO_COLOR": "1", "TERM": "xterm-256color"}, marks=pytest.mark.long),
+        {"TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0"},
+    ],
 )
 def test_every_command_at_a_plain_and_narrow_terminal(variables, capfd):
     """40 columns, no colours, ASCII alone: nothing longer, no sequences of control, no traceback."""

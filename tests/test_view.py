@@ -103,6 +103,7 @@ def test_runs_in_reduced_coordinates_have_a_page():
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 def test_every_mechanism_of_the_catalogue_has_a_page(name):
     mech = getattr(vi.mechanisms, name)()
