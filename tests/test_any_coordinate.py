@@ -147,6 +147,7 @@ CASES = {
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_orders_against_reduced_coordinates(case, reverse):

@@ -415,6 +415,7 @@ def test_couplings_keep_what_they_start_with(rng, order, state):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("kind", ["function", "series", "rate"])
 def test_prescribed_motions(rng, kind, order):

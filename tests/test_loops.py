@@ -78,6 +78,7 @@ def test_rhombi_fold_flat(m):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_folding_does_not_tell_in_the_energy():
     """Ten minutes of four rhombi, thousands of folds: the energy wanders by whips, it does not jump.
 
@@ -117,6 +118,7 @@ def test_rank_margin_is_the_sine_of_the_angle_left():
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("block", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 10))])
 def test_random_closed_mechanisms(block):
     """Joints with rows of their own, 2 to 12 bodies, 1 to 4 loops: assembled from a bad guess, then two seconds."""

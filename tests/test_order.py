@@ -42,7 +42,8 @@ CASES = [
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(case, marks=pytest.mark.slow if case[0] not in FEW or case[1]["slow"] else ()) for case in CASES
+        pytest.param(case, marks=(pytest.mark.slow, pytest.mark.many) if case[0] not in FEW or case[1]["slow"] else ())
+        for case in CASES
     ],
     ids=lambda case: "-".join([case[0], *(f"{key}={value}" for key, value in case[1]["parameters"].items())]),
 )
@@ -76,7 +77,6 @@ def error_of(reached, exact):
 
 
 @pytest.mark.slow
-@pytest.mark.many
 @pytest.mark.parametrize(
     "scheme", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in LOW]
 )
@@ -112,7 +112,6 @@ def test_order_six(case, scheme):
 
 
 @pytest.mark.slow
-@pytest.mark.many
 def test_order_eight_is_above_seven_and_a_half(case):
     """Of all. Where the errors reach eight before round-off shows, `test_order_eight` holds that they do."""
     name, mechanism, state, duration, _, _ = case

@@ -128,6 +128,7 @@ def test_tables_have_a_way_of_their_own(simulate, pendulum, tmp_path, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("name", ["run.h5", "run.H5", "run.hdf5", "run.HDF5"])
 def test_names_of_runs(simulate, pendulum, tmp_path, name, capsys):
     run = simulate(pendulum, 0.1, output=tmp_path / name)

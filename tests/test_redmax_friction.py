@@ -183,6 +183,7 @@ def closed_by(joint, coefficient=0.4, radius=0.05):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("joint", ["Revolute", "PointOnLine"])
 @pytest.mark.parametrize(
     ("duration", "dt"), [(0.3, 0.01), pytest.param(1.2, 0.005, marks=pytest.mark.slow)], ids=["short", "long"]

@@ -87,6 +87,7 @@ BDF = [
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(("given", "integrator"), BDF)
 def test_energy_and_final_poses_of_others(given, integrator):
     figures, (mechanism, start) = given["runs"][integrator], redmax_scenes.build(given)

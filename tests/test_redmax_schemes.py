@@ -28,6 +28,7 @@ def errors(mechanism, integrator, exact, T, steps, **start):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("integrator", ORDERS)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if k % 2 else []) for k, name in enumerate(CASES)]

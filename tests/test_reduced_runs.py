@@ -192,6 +192,7 @@ def test_all_that_a_run_remembers(what, integrator, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_blocks_do_not_change_a_bit(integrator, monkeypatch):
     mechanism, options = turning()

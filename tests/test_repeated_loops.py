@@ -96,6 +96,7 @@ def assert_same_motion(closed, tree, state, integrator, tolerance=1e-9):
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize("case", CASES)
 def test_loops_that_repeat_the_tree_change_nothing(case, rng):
     """In any integrator; the variational integrator is of second order with them as it is without."""

@@ -248,6 +248,7 @@ def test_kill_while_the_file_is_made_leaves_none_or_a_whole_one(tmp_path, monkey
 
 @pytest.mark.parametrize("number", range(8))
 @pytest.mark.slow
+@pytest.mark.many
 def test_interrupts_are_never_lost(tmp_path, number):
     path = tmp_path / "run.h5"
     run(tmp_path / "short.h5")  # loads the kernels, from where interrupts may be lost
@@ -336,6 +337,7 @@ def test_second_interrupt_does_not_wait():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_nodes_in_a_file_are_not_kept_in_memory(tmp_path):
     code = """
 n = 40

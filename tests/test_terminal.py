@@ -157,51 +157,46 @@ PLAIN = [
 
 
 @pytest.mark.slow
+@pytest.mark.many
 @pytest.mark.parametrize(
-    "variables",
-    [
-        pytest.param({"NO_COLOR": "1", "TERM": "xterm-256color"}, marks=pytest.mark.long),
-        {"TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0"},
-    ],
+    "variables", [{"NO_COLOR": "1", "TERM": "xterm-256color"}, {"TERM": "dumb", "LC_ALL": "C", "PYTHONUTF8": "0"}]
 )
-def test_every_command_at_a_plain_and_narrow_terminal(variables, capfd):
+@pytest.mark.parametrize("argv", PLAIN, ids=" ".join)
+def test_every_command_at_a_plain_and_narrow_terminal(argv, variables, capfd):
     """40 columns, no colours, ASCII alone: nothing longer, no sequences of control, no traceback."""
     pty = pytest.importorskip("pty")
     import fcntl
     import struct
     import termios
 
-    vi.simulate(vi.mechanisms.four_bar(), 0.2, 0.01, output="r.h5")
+    if argv[:2] != RUN[:2]:
+        vi.simulate(vi.mechanisms.four_bar(), 0.2, 0.01, output="r.h5")
     left = ("COLUMNS", "LINES", "LANG", "NO_COLOR", "FORCE_COLOR")
     environment = {key: value for key, value in os.environ.items() if key not in left}
     environment |= variables | {"PYTHONIOENCODING": "ascii"}
-    for argv in PLAIN:
-        Path("r.h5").unlink(missing_ok=True) if argv[0] == "run" and "--help" not in argv else None
-        Path("r.png").unlink(missing_ok=True)
-        ours, its = pty.openpty()
-        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
-        command = [sys.executable, "-m", "varint", *argv]
-        process = subprocess.Popen(command, stdin=its, stdout=its, stderr=subprocess.PIPE, env=environment)
-        os.close(its)
-        parts = []
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # the other side is closed
-                break
-            if not part:
-                break
-            parts.append(part)
-        errors = process.communicate()[1]
-        os.close(ours)
-        out = b"".join(parts).decode("ascii")  # raises where there is anything else
-        assert process.returncode == (2 if argv[-1] == "four_bra" else 0), (argv, errors)
-        errors = errors.decode("ascii")
-        assert "Traceback" not in errors
-        assert "\x1b" not in out + errors, argv
-        lines = [line for line in out.splitlines() if len(line) > 40]
-        too_long = [line for line in lines if max(map(len, line.split())) < 15]  # else there is no place to break it
-        assert not too_long or argv[-1] in ("--version", "--help"), (argv, too_long)
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+    command = [sys.executable, "-m", "varint", *argv]
+    process = subprocess.Popen(command, stdin=its, stdout=its, stderr=subprocess.PIPE, env=environment)
+    os.close(its)
+    parts = []
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    errors = process.communicate()[1].decode("ascii")
+    os.close(ours)
+    out = b"".join(parts).decode("ascii")  # raises where there is anything else
+    assert process.returncode == (2 if argv[-1] == "four_bra" else 0), errors
+    assert "Traceback" not in errors
+    assert "\x1b" not in out + errors
+    lines = [line for line in out.splitlines() if len(line) > 40]
+    too_long = [line for line in lines if max(map(len, line.split())) < 15]  # else there is no place to break it
+    assert not too_long or argv[-1] in ("--version", "--help"), too_long
 
 
 @pytest.mark.slow

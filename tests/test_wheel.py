@@ -23,6 +23,16 @@ def test_what_is_needed_to_build_is_in_the_extra_for_developers():
     assert f"setuptools>={NEEDED}" in PROJECT["project"]["optional-dependencies"]["dev"]
 
 
+def test_python_in_the_folder_of_a_checkout_finds_the_mechanisms():
+    """There it takes the package from the folder, also where another copy is installed."""
+    code = (
+        "import sys\nsys.meta_path = [finder for finder in sys.meta_path if 'editable' not in repr(finder)]\n"
+        "import varint\nprint(varint.mechanisms.module('four_bar').__file__)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == str(ROOT / "mechanisms" / "four_bar.py")
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(int(version("setuptools").split(".")[0]) < NEEDED, reason=f"setuptools below {NEEDED}")
 def test_the_wheel_is_whole_and_runs(tmp_path):

@@ -7,6 +7,8 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+if not Path(__file__).with_name("mechanisms").is_dir():  # in a checkout the mechanisms stand beside the package
+    __path__.append(str(Path(__file__).parents[1]))
 import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES

@@ -314,7 +314,7 @@ def attribute_of_another_type(rng, file, secret):
 class RunFiles(Kind):
     """See the module."""
 
-    name, suffix, count, few = "hdf5", ".h5", 2_000, 30
+    name, suffix, count, few = "hdf5", ".h5", 2_000, 12
 
     def prepare(self) -> None:
         originals()
