@@ -326,6 +326,19 @@ def test_what_is_not_understood_is_listed(written):
         vi.load_mechanism(path, strict=True)
 
 
+@pytest.mark.parametrize(
+    ("joint", "motor"),
+    [('actuatorfrcrange="-1 1"', ""), ("", 'ctrllimited="true" ctrlrange="-1 1"'), ("", 'forcerange="-1 1"')],
+)
+def test_bounds_of_actuators_are_told(written, joint, motor):
+    path = written(f"""<mujoco><worldbody>
+      <body><joint name="j" {joint}/><geom size=".1" pos=".3 0 0"/></body></worldbody>
+      <actuator>
+        <motor name="m" joint="j" {motor}/></actuator></mujoco>""")
+    told = [(entry.line, entry.what) for entry in vi.load_mechanism(path).import_report.approximated]
+    assert (4, "bounds of controls and forces of actuators: left out, 1 in all") in told
+
+
 def test_without_mujoco_a_message_says_what_to_install(written, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
     with pytest.raises(vi.FileError, match=r"pip install 'varint\[mjcf\]'"):

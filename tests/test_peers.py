@@ -16,7 +16,6 @@ pin = pytest.importorskip("pinocchio", reason="needs the extra varint[test-peers
 
 URDF = found(".urdf")
 KNOWN = 1e-10  # of masses, frames and inertias
-LOCKED = {"human.urdf": "left_hip"}  # onto a stop where two of its three hinges are parallel
 MOVED = 1e-9  # of accelerations, over the largest
 
 if not URDF:
@@ -112,7 +111,8 @@ def test_bodies_and_joints_are_those_of_pinocchio(path):
         assert rotation_matrix(body.quat_wxyz) == pytest.approx(place.rotation, abs=KNOWN)
         assert body.position == pytest.approx(place.act(inertia.lever), abs=KNOWN)
         if not joint.name.endswith(" floats"):
-            assert joint.point == pytest.approx(place.translation, abs=KNOWN)
+            first = data.oMi[peer.numbers(joint)[0]]  # the hinges of one joint can be apart
+            assert joint.point == pytest.approx(first.translation, abs=KNOWN)
         if not peer.repaired:
             assert body.inertia == pytest.approx(inertia.inertia, abs=KNOWN)
 
@@ -157,10 +157,6 @@ def test_runs_of_a_second_stay_closed(path):
     mechanism = loaded(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vi.UnresolvedWarning)
-        if path.name in LOCKED:
-            with pytest.raises(vi.ConvergenceError, match=LOCKED[path.name]):
-                vi.simulate(mechanism, 1.0, 1e-3)
-            return
         traj = vi.simulate(mechanism, 1.0, 1e-3, every=10)
     assert np.isfinite(traj.position).all()
     assert traj.drift.max() < 1e-9

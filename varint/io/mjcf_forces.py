@@ -288,7 +288,7 @@ class Forces:
             for what in ("armature", "damping"):
                 if np.any(getattr(m, f"actuator_{what}", np.zeros(m.nu))[number]):
                     self.notes.not_understood(f"{what} of actuator '{name}'", at.line, at.path)
-            if m.actuator_forcelimited[number] or m.actuator_ctrllimited[number]:
+            if m.actuator_forcelimited[number] or m.actuator_ctrllimited[number] or m.jnt_actfrclimited[joint]:
                 bounded.append(at)
             yield from self._driven(name, at, number, joint, float(control[number]))
         if bounded:
