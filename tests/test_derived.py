@@ -105,6 +105,20 @@ def test_summary_says_which_energy_it_shows(options, capsys, tmp_path, monkeypat
     assert np.abs(run.energy_balance - (run.energy - run.energy[0])).max() < 1e-14
 
 
+def test_energies_are_told_over_the_kinetic_one_where_something_moves():
+    """A rod that is held at both ends moves by round-off."""
+    rod = vi.Body.rod("rod", start=(0, 0, 0.1), end=(1, 0, 0), mass=1.0)
+    ends = [
+        vi.Revolute(name, "world", "rod", point=at, axis=(0, 1, 0))
+        for name, at in (("a", (0, 0, 0.1)), ("b", (1, 0, 0)))
+    ]
+    for joints, told in ((ends[:1], True), (ends, False)):
+        run = vi.simulate(vi.Mechanism("held", [rod], joints, gravity=(0, 0, -9.81)), 0.1, 0.01)
+        texts = [text for _, text in QUANTITIES["energy"].rows(run)]
+        assert texts
+        assert all(("of the largest kinetic" in text) == told for text in texts)
+
+
 def test_quantities_are_attributes_with_their_docs():
     for run in (short(pair()), vi.redmax.simulate(vi.mechanisms.four_bar(), 0.05, dt=0.01)):
         for name, quantity in QUANTITIES.items():

@@ -24,6 +24,7 @@ Evaluate = Callable[["Trajectory"], np.ndarray]
 Rows = list[tuple[str, str]]
 
 NEARLY_SINGULAR = 0.01  # rank margin
+AT_REST = 1e-12  # kinetic energy over all of it: less is round-off
 ENERGY_CHANGE, ENERGY_BALANCE = "energy - that at the start", "energy balance: energy - work done"
 
 
@@ -134,9 +135,10 @@ def _energy_rows(label: str, values: Evaluate) -> "Callable[[Trajectory], Rows]"
         change, scale = values(trajectory), trajectory.kinetic.max()
         tenth = max(1, len(change) // 10)
         trend = change[-tenth:].mean() - change[:tenth].mean()
+        moves = scale > AT_REST * np.abs(trajectory.energy).max()
 
         def text(joules: float) -> str:
-            relative = f", {joules / scale:.3g} of the largest kinetic" if scale > 0 else ""
+            relative = f", {joules / scale:.3g} of the largest kinetic" if moves else ""
             return f"{joules:.3g} J{relative}"
 
         return [(f"{label}, largest", text(np.abs(change).max())), ("its mean, last tenth - first", text(trend))]
