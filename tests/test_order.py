@@ -113,7 +113,7 @@ def test_order_six(case, scheme):
 
 @pytest.mark.slow
 def test_order_eight_is_above_seven_and_a_half(case):
-    """Of all. Where the errors reach eight before round-off shows, `test_order_eight` holds that they do."""
+    """From the start of the other orders, where round-off shows before the errors reach eight."""
     name, mechanism, state, duration, _, _ = case
     fine = end_of(mechanism, state, duration, 96, "sofroniou-spaletta-21")
     counts = np.array([2, 3, 4, 6, 8, 12])
@@ -123,7 +123,8 @@ def test_order_eight_is_above_seven_and_a_half(case):
     assert slopes[errors[1:] > round_off].max() > 7.5
 
 
-EIGHTH = {  # start velocity, duration by that of the case, and steps, of the finest pair above round-off
+EIGHTH = {  # start velocity, duration by that of the case, steps above round-off, and seed of the start where not 3
+    "andrews_squeezer": (1.5, 2, 13, 5),
     "bennett": (0.7, 4, 16),
     "bricard": (0.7, 4, 8),
     "cart_pole": (0.7, 8, 24),
@@ -132,6 +133,7 @@ EIGHTH = {  # start velocity, duration by that of the case, and steps, of the fi
     "escapement": (0.7, 4, 24),
     "four_bar": (1.5, 1, 10),
     "free_body": (3.0, 4, 24),
+    "governor": (1.0, 2, 4, 4),
     "jansen_leg": (0.7, 4, 12),
     "klann_leg": (0.1, 2, 4),
     "ladder": (0.3, 4, 24),
@@ -140,30 +142,26 @@ EIGHTH = {  # start velocity, duration by that of the case, and steps, of the fi
     "n_four_bar": (0.7, 4, 16),
     "n_pendulum": (0.7, 2, 12),
     "peaucellier": (0.7, 4, 16),
+    "rhombus_chain": (1.5, 1, 8, 0),
     "sarrus": (0.7, 1, 7),
     "scissor_lift": (0.7, 1, 4),
     "slider_crank": (0.4, 3, 14),
+    "snake": (0.6, 4, 12, 2),
+    "spatial_slider_crank": (0.3, 1, 14),
     "spinning_top": (0.7, 4, 24),
     "stewart_platform": (1.2, 4, 8),
     "three_link_loop": (0.7, 4, 16),
     "tree": (0.7, 1, 4),
 }
-TOO_EXACT = {
-    "andrews_squeezer",
-    "governor",
-    "rhombus_chain",
-    "snake",
-    "spatial_slider_crank",
-}  # no start was found that shows eight
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EIGHTH)
 def test_order_eight(name):
     case = next(given for found, given in CASES if found == name)
-    speed, longer, steps = EIGHTH[name]
+    speed, longer, steps, seed = (*EIGHTH[name], 3)[:4]
     mechanism, duration = getattr(vi.mechanisms, name)(**case["parameters"]), longer * case["duration"]
-    state = random_velocity_state(np.random.default_rng(3), mechanism, speed)
+    state = random_velocity_state(np.random.default_rng(seed), mechanism, speed)
     counts = (192, 144, steps, 2 * steps)
     fine, near, *others = (end_of(mechanism, state, duration, n, "sofroniou-spaletta-21") for n in counts)
     coarse, half = (np.array(error_of(end, fine)) for end in others)
@@ -171,8 +169,8 @@ def test_order_eight(name):
     assert np.log2(coarse / half) == pytest.approx([8.0, 8.0], abs=0.15)
 
 
-def test_order_eight_leaves_few_out():
-    assert TOO_EXACT | set(EIGHTH) == {name for name, _ in CASES}
+def test_order_eight_leaves_none_out():
+    assert set(EIGHTH) == {name for name, _ in CASES}
 
 
 @pytest.mark.slow
