@@ -1,4 +1,4 @@
-"""External forces and torques on bodies: constant, or one value a node."""
+"""External loads on bodies and inputs of forces over the time of a run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -226,9 +226,8 @@ class Commands:
         for columns, course in self.courses:
             table = np.array([course(t)[:2] for t in (self.dt * nodes).tolist()])
             found[:, :, columns] = np.moveaxis(table, 1, 0)
-        times = self.dt * np.asarray(nodes, dtype=float)
-        for n, (column, _) in enumerate(self.of_time):
-            found[0, :, column] = self.within(times)[:, n]
+        if self.of_time:
+            found[0][:, [column for column, _ in self.of_time]] = self.within(self.dt * np.asarray(nodes, dtype=float))
         return found
 
     def within(self, times: np.ndarray) -> np.ndarray:
