@@ -244,7 +244,7 @@ def start_momentum(plan, ws, half_step):
     _finish(plan, ws, half_step)
 
 
-@njit(seconds=6, what="steps in maximal coordinates")
+@njit(seconds=9, what="steps in maximal coordinates")
 def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
     """Take steps from a node on and record; adaptive ones stop at the last node before the end.
 
