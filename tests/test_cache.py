@@ -366,11 +366,8 @@ CALLS = "from ahead import *; print(second(first(1.0)), sorted(ORIGINS.items()))
 @pytest.mark.parametrize("fails", [{}, {"FAILS": "yes"}])
 def test_another_process_compiles_what_will_be_needed(fails, tmp_path):
     (tmp_path / "ahead.py").write_text(AHEAD)
-    given = (
-        os.environ
-        | fails
-        | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(vi.__file__).parents[1]}"}
-    )
+    folders = [str(tmp_path), str(Path(vi.__file__).parents[1])]
+    given = os.environ | fails | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(folders)}
     done = subprocess.run([sys.executable, "-c", CALLS], env=given, capture_output=True, text=True)
     origins = [("compiled", 2)] if fails else [("compiled", 1), ("kept", 1)]
     assert done.stdout == f"4.0 {origins}\n", done.stderr
@@ -409,12 +406,12 @@ COMPILED = {
     "vi.simulate(m, 0.02, 0.01).drift": STEPS,
     "vi.simulate(m, 0.02, 0.01).reactions['crank pivot']": [*STEPS, "reactions"],
     "vi.redmax.simulate(m, 0.02, 0.01, integrator='sdirk2')": [
-        *STEPS,
+        STEPS[0],
         "reduced coordinates",
         "implicit steps in reduced coordinates",
     ],
-    "m.diagnose()": [*STEPS, "the diagnosis of poses"],
-    "m.sweep('crank pivot', [0.0, 0.1]); m.assemble(m.state())": STEPS,
+    "m.diagnose()": [STEPS[0], "the diagnosis of poses"],
+    "m.sweep('crank pivot', [0.0, 0.1]); m.assemble(m.state())": STEPS[:1],
     "vi.simulate(vi.mechanisms.roller_coaster(), 0.02, 0.01)": [*STEPS, "joints as products of exponentials"],
 }
 ALWAYS = list(COMPILED)[2:3]

@@ -11,7 +11,7 @@ from typing import Any
 
 from varint._numba.cache import Wanted
 
-ENTRIES: dict[str, list[Any]] = defaultdict(list)  # by what is compiled first
+ENTRIES: dict[str, list[Any]] = defaultdict(list)  # of modules that are imported, by what is compiled first
 _begun: dict[Any, subprocess.Popen] = {}
 _PLACE = Path(__file__).parents[2]
 _CHILD = """
