@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 from numba.core.environment import Environment
 
+import varint as vi
 from varint._numba import cache, njit
 from varint._numba.jit import config
+from varint.kernels import step
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="about compiled functions")
 posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="about owners and modes of files")
@@ -340,6 +342,46 @@ def test_functions_of_no_module_are_compiled_anew(places, tmp_path, monkeypatch)
         assert not entry.stats.cache_hits
 
 
+AHEAD = """
+import os, sys
+from varint._numba import njit
+from varint._numba.cache import ORIGINS, Wanted
+
+if not Wanted.ahead and "FAILS" in os.environ:
+    sys.exit("the process that compiles ahead ends early")
+
+@njit(seconds=1, what="the first")
+def first(x):
+    return x + 1.0
+
+@njit(seconds=2, what="the second", ahead="the first")
+def second(x: float) -> float:
+    return 2.0 * x
+"""
+CALLS = "from ahead import *; print(second(first(1.0)), sorted(ORIGINS.items()))"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs a second core")
+@pytest.mark.parametrize("fails", [{}, {"FAILS": "yes"}])
+def test_another_process_compiles_what_will_be_needed(fails, tmp_path):
+    (tmp_path / "ahead.py").write_text(AHEAD)
+    folders = [str(tmp_path), str(Path(vi.__file__).parents[1])]
+    given = os.environ | fails | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(folders)}
+    done = subprocess.run([sys.executable, "-c", CALLS], env=given, capture_output=True, text=True)
+    origins = [("compiled", 2)] if fails else [("compiled", 1), ("kept", 1)]
+    assert done.stdout == f"4.0 {origins}\n", done.stderr
+    assert done.stderr.splitlines() == [
+        "varint: compiling the first, about 1 s, once on a machine ...",
+        "varint: compiling the second, about 2 s, at the same time ...",
+    ]
+
+
+def test_what_is_compiled_ahead_is_annotated_as_it_is_called():
+    vi.simulate(vi.mechanisms.four_bar(), 0.02, 0.01)
+    assert list(step.run.overloads) == [step.run.annotated]
+
+
 RUN = """
 import hashlib
 import varint as vi
@@ -358,22 +400,19 @@ def said(code, environment):
     return done.stderr.splitlines()
 
 
-STEPS = ["the solver of joints", "steps in maximal coordinates"]
+ONCE = r"varint: compiling ([\w ]+), about \d+ s, (?:once on a machine|at the same time) \.\.\."
+STEPS = ["the solver of joints", "steps in maximal coordinates"]  # the second by a process of its own
 COMPILED = {
     "vi.simulate(m, 0.02, 0.01).drift": STEPS,
     "vi.simulate(m, 0.02, 0.01).reactions['crank pivot']": [*STEPS, "reactions"],
     "vi.redmax.simulate(m, 0.02, 0.01, integrator='sdirk2')": [
-        "the solver of joints",
+        STEPS[0],
         "reduced coordinates",
         "implicit steps in reduced coordinates",
     ],
-    "m.diagnose()": ["the solver of joints", "the diagnosis of poses"],
-    "m.sweep('crank pivot', [0.0, 0.1]); m.assemble(m.state())": ["the solver of joints"],
-    "vi.simulate(vi.mechanisms.roller_coaster(), 0.02, 0.01)": [
-        STEPS[0],
-        "joints as products of exponentials",
-        STEPS[1],
-    ],
+    "m.diagnose()": [STEPS[0], "the diagnosis of poses"],
+    "m.sweep('crank pivot', [0.0, 0.1]); m.assemble(m.state())": STEPS[:1],
+    "vi.simulate(vi.mechanisms.roller_coaster(), 0.02, 0.01)": [*STEPS, "joints as products of exponentials"],
 }
 ALWAYS = list(COMPILED)[2:3]
 
@@ -386,8 +425,7 @@ ALWAYS = list(COMPILED)[2:3]
 def test_what_is_compiled_is_announced_once_and_never_again(code, tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     lines = said(code, environment)
-    pattern = r"varint: compiling ([\w ]+), about (\d+) s, once on a machine \.\.\."
-    assert [re.fullmatch(pattern, line)[1] for line in lines] == COMPILED[code]
+    assert [re.fullmatch(ONCE, line)[1] for line in lines] == COMPILED[code]
     assert said(code, environment) == []
 
 
@@ -416,11 +454,9 @@ def test_damaged_files_of_the_real_kernels(tmp_path):
         return done.stdout, done.stderr.splitlines()
 
     first, announced = run()
-    names = [re.fullmatch(r"varint: compiling ([\w ]+), about \d s, once on a machine \.\.\.", a)[1] for a in announced]
-    assert names == [
-        "the solver of joints",
+    assert [re.fullmatch(ONCE, line)[1] for line in announced] == [
+        *STEPS,
         "forces",
-        "steps in maximal coordinates",
         "efforts at recorded nodes",
         "reactions",
         "reduced coordinates",

@@ -234,5 +234,5 @@ def test_a_run_from_the_wheel_compiles_nothing(tmp_path):
     first, *announced, origins = done.stderr.splitlines()
     assert first.startswith("varint: the compiled functions that came with varint cannot be used: they are for numba 0")
     assert any("compiling steps in maximal coordinates" in line for line in announced)
-    assert set(eval(origins)) == {"compiled"}
+    assert set(eval(origins)) == {"compiled", "kept"}  # one by a process of its own
     shutil.rmtree(tmp_path / "venv")

@@ -222,7 +222,7 @@ def gradients_in_reduced_coordinates() -> None:
 
 
 if __name__ == "__main__":
-    Wanted.shipped = "--anew" not in sys.argv
+    Wanted.shipped, Wanted.ahead = "--anew" not in sys.argv, False
     warnings.simplefilter("ignore")
     KINDS[sys.argv[1]]()
     print(json.dumps(ORIGINS))

@@ -39,9 +39,12 @@ ORIGINS: Counter[str] = Counter()  # of the forms of functions in this process: 
 
 
 class Wanted:
-    """What is looked for before a function is compiled; ``shipped``: whether what a wheel brings along will do."""
+    """What this process does before it compiles a function.
 
-    shipped = True
+    ``shipped``: whether what a wheel brings along will do. ``ahead``: whether other processes may compile for it.
+    """
+
+    shipped = ahead = True
 
 
 @functools.cache

@@ -7,10 +7,11 @@ library, and that one is optimised and kept in the cache folder.
 """
 
 import gc
+import inspect
 import sys
 from collections import defaultdict
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_type_hints
 
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
@@ -20,8 +21,9 @@ from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NopythonRewrites
 
+from varint._numba.ahead import ENTRIES, begin, wait_for
 from varint._numba.cache import cache_folder, tell
-from varint._numba.record import Record, record_type
+from varint._numba.record import Record, record_type, type_of
 
 SUBJECTS: dict[str, list["Entry"]] = defaultdict(list)  # long to compile, by what is announced
 _announced: set["Entry"] = set()  # and not compiled yet
@@ -146,12 +148,13 @@ class EntryCompiler(_FunctionCompiler):
         if not entry.seconds or entry in _announced:
             _announced.discard(entry)
             return
-        together = [other for other in SUBJECTS[entry.what] if other is entry or not other.is_ready]
-        _announced.update(other for other in together if other is not entry)
-        often = "once on a machine" if getattr(entry._cache, "keeps", False) else "and again in each process"
+        often = "once on a machine" if entry.keeps else "and again in each process"
         if cache_folder() is None:
             often += ", for no folder can be written: set NUMBA_CACHE_DIR"
-        tell(f"compiling {entry.what}, about {sum(other.seconds for other in together)} s, {often} ...")
+        _tell_of(entry, often)
+        for other in begin(entry):
+            _tell_of(other, "at the same time")
+            _announced.add(other)
 
     def _entry(self, args):
         self.entry.part.compile(tuple(args))
@@ -167,20 +170,29 @@ class EntryCompiler(_FunctionCompiler):
         return found._replace(library=library, entry_point=function, metadata={})
 
 
+def _tell_of(entry: "Entry", how: str) -> None:
+    """Say that an entry is compiled, with what belongs to it."""
+    together = [other for other in SUBJECTS[entry.what] if other is entry or not other.is_ready]
+    _announced.update(other for other in together if other is not entry)
+    tell(f"compiling {entry.what}, about {sum(other.seconds for other in together)} s, {how} ...")
+
+
 class Entry(CPUDispatcher):
     """A compiled function: called from Python it is an entry, in compiled functions a part of theirs.
 
     ``seconds``: about how long it takes to compile as an entry; 0 where nobody needs to be told. ``what``: what is
-    announced then, one for all entries that are needed together.
+    announced then, one for all entries that are needed together. ``ahead``: see `njit`.
     """
 
     _cache: Any
 
-    def __init__(self, py_func, locals=None, targetoptions=None, seconds=0, what=""):
+    def __init__(self, py_func, locals=None, targetoptions=None, seconds=0, what="", ahead=""):
         super().__init__(py_func, locals or {}, targetoptions)
         self.seconds, self.what = seconds, what or f"{py_func.__module__}.{py_func.__name__}"
         if seconds:
             SUBJECTS[self.what].append(self)
+        if ahead:
+            ENTRIES[ahead].append(self)
         self._compiler = EntryCompiler(self, self._compiler)
 
     @cached_property
@@ -192,6 +204,22 @@ class Entry(CPUDispatcher):
     def is_ready(self) -> bool:
         """Whether it is compiled in memory, in the cache folder or in the package."""
         return bool(self.signatures) or getattr(self._cache, "is_kept", False)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether what is compiled now will be there in later processes."""
+        return getattr(self._cache, "keeps", False)
+
+    def compile(self, sig):
+        """As of numba, or from the cache folder where another process is compiling it now."""
+        wait_for(self)
+        return super().compile(sig)
+
+    @property
+    def annotated(self) -> tuple:
+        """The types that the annotations of the arguments say."""
+        hints = get_type_hints(self.py_func, include_extras=True)
+        return tuple(type_of(hints[name]) for name in inspect.signature(self.py_func).parameters)
 
     @property
     def _numba_type_(self):

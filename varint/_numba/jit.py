@@ -15,13 +15,15 @@ def is_compiled(entry_point) -> bool:
     return bool(config.DISABLE_JIT) or entry_point.is_ready
 
 
-def njit(function=None, *, inline="never", cache=True, seconds=0, what=""):
+def njit(function=None, *, inline="never", cache=True, seconds=0, what="", ahead=""):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
     fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock. ``cache``:
     whether to keep it, not for functions without a source file. ``seconds``: about how long it takes to compile as an
-    entry; where it is given, the compilation is announced as ``what``, together with all entries of that name."""
+    entry; where it is given, the compilation is announced as ``what``, together with all entries of that name.
+    ``ahead``: what is announced when another process shall begin to compile it, as it will be needed too; annotations
+    then say the types of the arguments, as of `Indirect`."""
     if function is None:
-        return lambda f: njit(f, inline=inline, cache=cache, seconds=seconds, what=what)
+        return lambda f: njit(f, inline=inline, cache=cache, seconds=seconds, what=what, ahead=ahead)
     if config.DISABLE_JIT:
         return function
     options: Any = {
@@ -35,7 +37,7 @@ def njit(function=None, *, inline="never", cache=True, seconds=0, what=""):
         "no_cfunc_wrapper": True,
         "no_cpython_wrapper": True,
     }
-    entry = Entry(function, targetoptions=options, seconds=seconds, what=what)
+    entry = Entry(function, targetoptions=options, seconds=seconds, what=what, ahead=ahead)
     if cache:
         entry._cache = FunctionCache(function)
     return entry

@@ -12,17 +12,18 @@ absorbs it. `project` removes it where velocities are reported.
 
 import math
 
-from varint._numba import njit
+from varint._numba import Float1, Float2, Float3, Int1, ReadOnly, njit
 from varint.algebra.sums import two_sum
 from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.efforts import finish_efforts
 from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, LEAPT, impact_at_end, meet_limits, restart_search
-from varint.kernels.inputs import set_inputs, set_load
+from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
+from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import project
 from varint.kernels.restart import go_back, keep_start
 from varint.kernels.tape import keep_load, keep_stage
@@ -244,8 +245,12 @@ def start_momentum(plan, ws, half_step):
     _finish(plan, ws, half_step)
 
 
-@njit(seconds=9, what="steps in maximal coordinates")
-def run(plan, ws, inputs, pose, grid, stages, tol, interval_velocity, out):
+@njit(seconds=9, what="steps in maximal coordinates", ahead="the solver of joints")
+def run(
+    plan: Plan, ws: Workspace, inputs: Inputs, pose: int, grid: tuple[int, int, int, float, float],
+    stages: ReadOnly[Float1], tol: float, interval_velocity: bool,
+    out: tuple[Float3, Float3, Float3, Float2, Float2, Int1, Float1, Int1],
+) -> tuple[int, int, int, int]:  # fmt: skip
     """Take steps from a node on and record; adaptive ones stop at the last node before the end.
 
     ``pose``: the one that holds the state. ``grid``: (node, steps, stride, dt, end), dt and end in s: nodes whose
