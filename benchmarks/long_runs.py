@@ -102,9 +102,9 @@ first). `benchmarks/long_runs.py` makes this page.
 
 At order 2 there is the error of the scheme, which comes and goes, and no trend. At order 6 round-off shows. The
 pendulum keeps its energy to a few units of the last place. The four-bar loses 1e-18 J in a step, a
-hundred-billionth of its energy in 138 hours, which is as much as the law; but it is a trend, not a walk. Rounding does not
-average out to zero there. More increments of Newton's method, rows with the rests of compensated sums, or quaternions
-rounded without bias change the trend by about its own size, to either sign, so it is a sum of several small biases.
+hundred-billionth of its energy in 138 hours, which is as much as the law; but it is a trend, not a walk. Rounding does
+not average out to zero there. More increments of Newton's method, rows with the rests of compensated sums, or
+quaternions rounded without bias change the trend by about its own size, to either sign: it is a sum of small biases.
 
 ![Batch means of the energy error over 10^8 steps](images/long_runs.png)
 """
