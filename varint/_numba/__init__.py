@@ -5,11 +5,13 @@ compiler   how it compiles: parts, and entries made of them
 cache      where entries are kept
 record     dataclasses of arrays, which compiled functions take by pointer
 indirect   functions that compiled callers call through a pointer
+fused      the fused multiply-add of the processor
 switch     functions chosen by a number
 callback   users' functions, compiled, and called by their addresses
 """
 
 from varint._numba.callback import addresses_of, call_back, compiled_law
+from varint._numba.fused import fma
 from varint._numba.indirect import indirect
 from varint._numba.jit import is_compiled, njit
 from varint._numba.record import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Int3, ReadOnly, Record
@@ -29,6 +31,7 @@ __all__ = [
     "addresses_of",
     "call_back",
     "compiled_law",
+    "fma",
     "indirect",
     "is_compiled",
     "njit",

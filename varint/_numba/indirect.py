@@ -27,10 +27,10 @@ class Indirect:
     `prepare`; else it raises RuntimeError. It is pickled by its name: an address means nothing in another process.
     """
 
-    def __init__(self, function, seconds=0, what=""):
+    def __init__(self, function, **options):
         self.__name__, self.__doc__, self.py_func = function.__name__, function.__doc__, function
         self.__module__, self.__qualname__ = function.__module__, function.__qualname__
-        self.compiled = njit(function, seconds=seconds, what=what)
+        self.compiled = njit(function, **options)
         self.cell = np.zeros(1, dtype=np.int64)  # the address, zero until `prepare`
         if config.DISABLE_JIT:
             return
@@ -55,9 +55,9 @@ class Indirect:
         self.cell[0] = overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name)
 
 
-def indirect(function=None, *, seconds=0, what="") -> Any:
-    """Decorator: `Indirect`; ``seconds`` and ``what`` as of `njit`."""
-    return Indirect(function, seconds, what) if function else lambda f: Indirect(f, seconds, what)
+def indirect(function=None, **options) -> Any:
+    """Decorator: `Indirect`; ``options`` as of `njit`."""
+    return Indirect(function, **options) if function else lambda f: Indirect(f, **options)
 
 
 @typeof_impl.register(Indirect)

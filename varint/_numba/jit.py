@@ -15,22 +15,23 @@ def is_compiled(entry_point) -> bool:
     return bool(config.DISABLE_JIT) or entry_point.is_ready
 
 
-def njit(function=None, *, inline="never", cache=True, seconds=0, what="", ahead=""):
+def njit(function=None, *, inline="never", cache=True, seconds=0, what="", ahead="", contract=True):
     """Compile ``function``: cached, numpy's division rules (a zero pivot gives inf, never an exception),
     fused multiply-add allowed, no other liberty with floating point. It releases the interpreter's lock. ``cache``:
     whether to keep it, not for functions without a source file. ``seconds``: about how long it takes to compile as an
     entry; where it is given, the compilation is announced as ``what``, together with all entries of that name.
     ``ahead``: what is announced when another process shall begin to compile it, as it will be needed too; annotations
-    then say the types of the arguments, as of `Indirect`."""
+    then say the types of the arguments, as of `Indirect`. ``contract``: False where each operation has to round by
+    itself, as in sums and products whose rounding errors are kept (algebra/extended.py)."""
     if function is None:
-        return lambda f: njit(f, inline=inline, cache=cache, seconds=seconds, what=what, ahead=ahead)
+        return lambda f: njit(f, inline=inline, cache=cache, seconds=seconds, what=what, ahead=ahead, contract=contract)
     if config.DISABLE_JIT:
         return function
     options: Any = {
         "nopython": True,
         "boundscheck": None,
         "error_model": "numpy",
-        "fastmath": {"contract"},
+        "fastmath": {"contract"} if contract else False,
         "forceinline": inline == "always",
         "nogil": True,
         "_nrt": False,

@@ -186,7 +186,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
 
 
 @njit
-def _newton_increment(plan, ws, end, h, upper, factored):
+def newton_increment(plan, ws, end, h, upper, factored):
     """Solve Newton's system (VI eq. 39): return the largest change of a linear velocity, m/s.
 
     Writes the changes (dv, dw) of the velocities to ``ws.increment_body`` and those of the multipliers to
@@ -268,7 +268,7 @@ def solve_step(plan, ws, start, end, h, tol, further):
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0, upper
     for iteration in range(1, ITERATIONS + 1):
-        increment = _newton_increment(plan, ws, end, h, upper, factored)
+        increment = newton_increment(plan, ws, end, h, upper, factored)
         if not math.isfinite(increment):
             return NOT_CONVERGED, iteration, upper
         previous, share = merit, 1.0

@@ -441,6 +441,18 @@ class ByNumbers(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
+class Extended(Record, writable=True):
+    """What a stage that is solved with 32 digits adds (extended.py); empty where none is."""
+
+    used: Bool1  # (1,) whether the last stage was
+    velocity_rest: Float2  # (nb, 6)
+    impulse: Float2  # (nb, 6) of rows, laws and loads over the stage, along their directions at its start
+    impulse_rest: Float2  # (nb, 6)
+    rotation: Float3  # (nb + 1, 3, 3) scratch: rotation matrices of a pose
+    rotation_rest: Float3  # (nb + 1, 3, 3)
+
+
+@dataclass(frozen=True, eq=False)
 class Workspace(Record, writable=True):
     """Scratch of a run. Pose arrays hold two poses, the start and the end of a step."""
 
@@ -469,6 +481,7 @@ class Workspace(Record, writable=True):
     increment_body: Float2  # (nb, 6)
     increment_row: Float1  # (nr,)
     # parts
+    extended: Extended
     efforts: EffortWork
     search: LimitSearch
     balance: Balance

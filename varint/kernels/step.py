@@ -18,6 +18,7 @@ from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.efforts import finish_efforts
+from varint.kernels.extended import finish_extended, sharpen
 from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, LEAPT, impact_at_end, meet_limits, restart_search
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.momentum import angular_momentum
@@ -85,8 +86,8 @@ def _kick(ws, half_step):
     """Write to ``ws.goal`` the momenta that a stage starts from: ``ws.momentum`` + ``half_step`` (s) ``ws.load``."""
     for i in range(ws.goal.shape[0]):
         for k in range(6):
-            kick = ws.momentum_rest[i, k] + half_step * ws.load[i, k]
-            ws.goal[i, k], ws.goal_rest[i, k] = two_sum(ws.momentum[i, k], kick)
+            total, rest = two_sum(ws.momentum[i, k], half_step * ws.load[i, k])
+            ws.goal[i, k], ws.goal_rest[i, k] = two_sum(total, rest + ws.momentum_rest[i, k])
 
 
 @njit(inline="always")
@@ -128,7 +129,12 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         set_targets(plan, ws, inputs, node, after, dt)
     if extrapolate:
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
-    return solve_step(plan, ws, pose, 1 - pose, h, tol, 2 if ws.history.shape[0] > 1 else 1)
+    status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, 1)
+    ws.extended.used[0] = status == CONVERGED and upper == pose and ws.extended.impulse.shape[0] > 0
+    if ws.extended.used[0]:
+        sharpen(plan, ws, pose, 1 - pose, h)
+        iterations += 1
+    return status, iterations, upper
 
 
 @njit
@@ -144,7 +150,7 @@ def _finish_part(plan, ws, inputs, pose, h, when, last):
     if ws.balance.at_node[0]:
         weigh_node(plan, ws, pose, h)
     set_load(plan, ws, inputs, node, after)
-    work = _finish(plan, ws, half_step)
+    work = finish_extended(plan, ws, half_step) if ws.extended.used[0] else _finish(plan, ws, half_step)
     if has_efforts(plan):
         finish_efforts(plan, ws, pose, half_step)
     if plan.constraints.row.size:

@@ -8,6 +8,7 @@ from varint._numba import addresses_of
 from varint.kernels.balance import RECENT
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
+from varint.kernels.extended import finish_extended, sharpen
 from varint.kernels.impacts import impact_at_end, meet_limits
 from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import (
@@ -17,6 +18,7 @@ from varint.kernels.plan import (
     ByNumbers,
     ByProducts,
     EffortWork,
+    Extended,
     Factors,
     Impacts,
     Kept,
@@ -72,6 +74,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int 
         residual_row=np.zeros(nr),
         increment_body=np.zeros((nb, 6)),
         increment_row=np.zeros(nr),
+        extended=_extended(nb if stages > 1 else 0),
         efforts=efforts,
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
         balance=_balance(),
@@ -134,6 +137,15 @@ def _effort_work(plan, functions):
     return EffortWork(
         function=function, mapped=mapped, rotation=rotation, closed=np.zeros(limits, dtype=np.bool_), **arrays
     )
+
+
+def _extended(nb):
+    if nb:
+        sharpen.prepare()
+        finish_extended.prepare()
+    rotation = np.zeros((2, nb + 1, 3, 3))
+    rotation[0] = np.eye(3)
+    return Extended(np.zeros(1, dtype=np.bool_), *np.zeros((3, nb, 6)), *rotation)
 
 
 def _balance():

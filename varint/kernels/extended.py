@@ -1,0 +1,322 @@
+"""The last increment of a stage, from residuals with about 32 digits.
+
+Newton's method in plain numbers leaves a step's equations open by some round-off of their terms. That is small, but its
+mean is not zero: it is a push that depends on the pose and the velocity, and over 1e8 steps it moves the energy by more
+than random errors would. Here positions, quaternions and momenta are taken with their rests, the rows and the momenta
+at a stage are evaluated as pairs (algebra/extended.py), and one more increment, by the factors at hand, closes the
+equations to about 1e-20 of their terms: what is left is a mean energy that does not move.
+
+Pairs are used for the rows of joints of the kinds POINT, AXIS and DISTANCE, that is for all lower pairs, and for what
+bodies carry. Other rows, laws and loads are evaluated in plain numbers.
+"""
+
+import math
+
+from varint._numba import indirect, njit
+from varint.algebra.extended import (
+    ZERO,
+    add,
+    add_vectors,
+    cross,
+    divide,
+    dot,
+    dot4,
+    exact_product,
+    exact_sum,
+    pair,
+    plain_vector,
+    rotate,
+    rotate_back,
+    scale,
+    square_root,
+    sub,
+    sub_vectors,
+    times,
+    vector,
+    vector_of,
+)
+from varint.algebra.quaternion import rotation_matrix
+from varint.kernels.dense import dot6
+from varint.kernels.efforts import apply_efforts
+from varint.kernels.measures import AXIS, DISTANCE, POINT
+from varint.kernels.newton import has_efforts, newton_increment
+from varint.kernels.plan import JOINT, Plan, Workspace
+from varint.kernels.rows import evaluate_rows
+
+
+@njit(contract=False)
+def _half_turn(ws, i, half_step):
+    """u = h w / 2 of body i, and sqrt(1 - |u|^2) - 1."""
+    w, rest = ws.velocity[i], ws.extended.velocity_rest[i]
+    u = scale((half_step, 0.0), vector(w[3:], rest[3:]))
+    square = dot(u, u)
+    root = square_root(sub((1.0, 0.0), square))
+    return u, divide((-square[0], -square[1]), add((1.0, 0.0), root))
+
+
+@njit(contract=False)
+def _advance(plan, ws, start, end, h):
+    """Write the pose ``end`` that the velocities lead to."""
+    for i in range(plan.bodies.mass.size):
+        v, rest = ws.velocity[i], ws.extended.velocity_rest[i]
+        x, x_rest = ws.position, ws.position_rest
+        for k in range(3):
+            change = times((h, 0.0), (v[k], rest[k]))
+            x[end, i, k], x_rest[end, i, k] = add((x[start, i, k], x_rest[start, i, k]), change)
+        u, less = _half_turn(ws, i, 0.5 * h)
+        (u0, u1, u2), (s0, s1, s2) = u
+        q, q_rest = ws.quat[start, i], ws.quat_rest[start, i]
+        a, b, c, d = (q[0], q_rest[0]), (q[1], q_rest[1]), (q[2], q_rest[2]), (q[3], q_rest[3])
+        square = dot4((a, b, c, d), (a, b, c, d))
+        open_norm = 0.5 * ((1.0 - square[0]) - square[1])
+        less = add(less, (open_norm, 0.0))
+        x_, y_, z_ = (u0, s0), (u1, s1), (u2, s2)
+        nx, ny, nz = (-u0, -s0), (-u1, -s1), (-u2, -s2)
+        out, out_rest = ws.quat[end, i], ws.quat_rest[end, i]
+        out[0], out_rest[0] = add(a, dot4((a, b, c, d), (less, nx, ny, nz)))
+        out[1], out_rest[1] = add(b, dot4((a, b, c, d), (x_, less, z_, ny)))
+        out[2], out_rest[2] = add(c, dot4((a, b, c, d), (y_, nz, less, x_)))
+        out[3], out_rest[3] = add(d, dot4((a, b, c, d), (z_, y_, nx, less)))
+
+
+@njit(contract=False)
+def _rotations(plan, ws, pose):
+    """Write rotation matrices of the pose to ``ws.extended``."""
+    for i in range(plan.bodies.mass.size):
+        q, rest = ws.quat[pose, i], ws.quat_rest[pose, i]
+        w, x, y, z = (q[0], rest[0]), (q[1], rest[1]), (q[2], rest[2]), (q[3], rest[3])
+        xx, yy, zz = times(x, x), times(y, y), times(z, z)
+        xy, xz, yz = times(x, y), times(x, z), times(y, z)
+        wx, wy, wz = times(w, x), times(w, y), times(w, z)
+        R, R_rest = ws.extended.rotation[i], ws.extended.rotation_rest[i]
+        R[0, 0], R_rest[0, 0] = _one_less(add(yy, zz))
+        R[1, 1], R_rest[1, 1] = _one_less(add(xx, zz))
+        R[2, 2], R_rest[2, 2] = _one_less(add(xx, yy))
+        R[0, 1], R_rest[0, 1] = _twice(sub(xy, wz))
+        R[1, 0], R_rest[1, 0] = _twice(add(xy, wz))
+        R[0, 2], R_rest[0, 2] = _twice(add(xz, wy))
+        R[2, 0], R_rest[2, 0] = _twice(sub(xz, wy))
+        R[1, 2], R_rest[1, 2] = _twice(sub(yz, wx))
+        R[2, 1], R_rest[2, 1] = _twice(add(yz, wx))
+
+
+@njit(contract=False, inline="always")
+def _twice(x):
+    return 2.0 * x[0], 2.0 * x[1]
+
+
+@njit(contract=False, inline="always")
+def _one_less(x):
+    """1 - 2 x."""
+    return sub((1.0, 0.0), (2.0 * x[0], 2.0 * x[1]))
+
+
+@njit(contract=False, inline="always")
+def _is_pair(plan, ws, r):
+    """Whether row r is evaluated in pairs."""
+    kind = plan.measures.kind[r]
+    return (kind == POINT or kind == AXIS or kind == DISTANCE) and plan.rows.role[r] == JOINT
+
+
+@njit(contract=False, inline="always")
+def _same(plan, r, before):
+    """Whether row r has the lever of row ``before``; never where that is -1."""
+    if before < 0 or plan.measures.kind[r] != plan.measures.kind[before]:
+        return False
+    w, other = plan.measures.w[r], plan.measures.w[before]
+    return w[0] == other[0] and w[1] == other[1] and w[2] == other[2]
+
+
+@njit(contract=False)
+def _lever(plan, ws, pose, r, a, b):
+    """The point of b from the centre of a, axes of a, m; of an AXIS row its direction of b, axes of a."""
+    R, rest = ws.extended.rotation, ws.extended.rotation_rest
+    d = rotate(R[b], rest[b], plain_vector(plan.measures.w[r]))
+    if plan.measures.kind[r] != AXIS:
+        x, x_rest, nb = ws.position[pose], ws.position_rest[pose], plan.bodies.mass.size
+        if b != nb:
+            d = add_vectors(d, vector(x[b], x_rest[b]))
+        if a != nb:
+            d = sub_vectors(d, vector(x[a], x_rest[a]))
+    return rotate_back(R[a], rest[a], d)
+
+
+@njit(contract=False)
+def _distance_direction(plan, r, lever):
+    """n of a DISTANCE row, axes of a: from the point of a to that of b, over the wanted distance."""
+    (x, y, z), (s, t, v) = sub_vectors(lever, plain_vector(plan.measures.u[r]))
+    c = (plan.measures.c[r], 0.0)
+    return vector_of(divide((x, s), c), divide((y, t), c), divide((z, v), c))
+
+
+@njit(contract=False)
+def _values(plan, ws, pose, h):
+    """Write the values of rows at a pose over ``h`` to ``ws.residual_row``; those that are no pairs stay."""
+    for j in range(plan.joints.side.shape[0]):
+        side_a = plan.joints.first_body[j]
+        a, b = plan.joints.side[j, side_a], plan.joints.side[j, 1 - side_a]
+        before, lever = -1, ZERO
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            if not _is_pair(plan, ws, r) or ws.compliance[r] > 0.0:
+                continue
+            if not _same(plan, r, before):
+                lever, before = _lever(plan, ws, pose, r, a, b), r
+            if plan.measures.kind[r] == DISTANCE:
+                n, c = _distance_direction(plan, r, lever), plan.measures.c[r]
+                g = sub(dot(n, n), (1.0, 0.0))
+                value = 0.5 * c * (g[0] + g[1])
+            else:
+                g = dot(plain_vector(plan.measures.u[r]), lever)
+                value = g[0] + g[1]
+                if plan.measures.kind[r] == POINT:
+                    g = sub(g, (plan.measures.c[r], 0.0))
+                    value = g[0] + g[1]
+            ws.residual_row[r] = value / h
+
+
+@njit(contract=False, inline="always")
+def _add_impulse(ws, i, sign, force, torque):
+    """Add ``sign`` ``force`` and ``torque`` to the impulse of body i."""
+    p, rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]
+    for k in range(3):
+        p[k], rest[k] = add((p[k], rest[k]), (sign * force[0][k], sign * force[1][k]))
+        p[3 + k], rest[3 + k] = add((p[3 + k], rest[3 + k]), (torque[0][k], torque[1][k]))
+
+
+@njit(contract=False)
+def _impulses(plan, ws, pose):
+    """Add the impulses of all rows, along their gradients at a pose, to ``ws.extended.impulse``."""
+    nb, R, R_rest = plan.bodies.mass.size, ws.extended.rotation, ws.extended.rotation_rest
+    for j in range(plan.joints.side.shape[0]):
+        side_a = plan.joints.first_body[j]
+        a, b = plan.joints.side[j, side_a], plan.joints.side[j, 1 - side_a]
+        r, last = plan.joints.rows[j], plan.joints.rows[j + 1]
+        while r < last:
+            if ws.compliance[r] > 0.0:
+                r += 1
+                continue
+            if not _is_pair(plan, ws, r):
+                for s in range(2):
+                    i = plan.joints.side[j, s]
+                    if i != nb:
+                        for k in range(6):
+                            change = exact_product(ws.multiplier[r], ws.jacobian[pose, r, s, k])
+                            p, rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]
+                            p[k], rest[k] = add((p[k], rest[k]), change)
+                r += 1
+                continue
+            first, push = r, ZERO
+            lever = _lever(plan, ws, pose, r, a, b)
+            if plan.measures.kind[r] == DISTANCE:
+                push = scale((ws.multiplier[r], 0.0), _distance_direction(plan, r, lever))
+                lever = plain_vector(plan.measures.u[r])
+                r += 1
+            else:
+                while r < last and _is_pair(plan, ws, r) and _same(plan, r, first) and ws.compliance[r] == 0.0:
+                    push = add_vectors(push, scale((ws.multiplier[r], 0.0), plain_vector(plan.measures.u[r])))
+                    r += 1
+            force = rotate(R[a], R_rest[a], push)
+            torque_b = cross(plain_vector(plan.measures.w[first]), rotate_back(R[b], R_rest[b], force))
+            if plan.measures.kind[first] == AXIS:
+                force = ZERO
+            if a != nb:
+                _add_impulse(ws, a, -1.0, force, cross(push, lever))
+            if b != nb:
+                _add_impulse(ws, b, 1.0, force, torque_b)
+
+
+@njit(contract=False)
+def _spin(plan, ws, i, u):
+    """J w and u x J w of body i."""
+    w, rest, J = ws.velocity[i], ws.extended.velocity_rest[i], plan.bodies.inertia[i]
+    speed = vector(w[3:], rest[3:])
+    momentum = vector_of(
+        dot(plain_vector(J[0]), speed), dot(plain_vector(J[1]), speed), dot(plain_vector(J[2]), speed)
+    )
+    return momentum, cross(u, momentum)
+
+
+@njit(contract=False, inline="always")
+def _left(momentum, start, start_rest, impulse, impulse_rest):
+    """A momentum less that at the start and the impulse, as a plain number."""
+    head, t = exact_sum(momentum[0], -start)
+    head, t2 = exact_sum(head, -impulse)
+    return head + ((t + t2) + (momentum[1] - start_rest - impulse_rest))
+
+
+@njit(contract=False)
+def _residuals(plan, ws, half_step):
+    """Write what the momenta miss of those at the start and the impulses to ``ws.residual_body``."""
+    goal, goal_rest, given, given_rest = ws.goal, ws.goal_rest, ws.extended.impulse, ws.extended.impulse_rest
+    for i in range(plan.bodies.mass.size):
+        v, out = ws.velocity[i], ws.residual_body[i]
+        for k in range(3):
+            p = exact_product(plan.bodies.mass[i], v[k])
+            out[k] = _left(p, goal[i, k], goal_rest[i, k], given[i, k], given_rest[i, k])
+        u, less = _half_turn(ws, i, half_step)
+        momentum, tilt = _spin(plan, ws, i, u)
+        start = add_vectors(scale(add((1.0, 0.0), less), momentum), tilt)
+        for k in range(3):
+            p = (start[0][k], start[1][k])
+            out[3 + k] = _left(p, goal[i, 3 + k], goal_rest[i, 3 + k], given[i, 3 + k], given_rest[i, 3 + k])
+
+
+@indirect(seconds=8, what="steps without drift by round-off", contract=False)
+def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
+    """One more increment of a solved stage of ``h`` seconds, from residuals in pairs.
+
+    Velocities and multipliers change, and the pose ``end`` with its Jacobian. Writes the rests of the velocities and
+    the impulses of rows, laws and loads to ``ws.extended``.
+    """
+    nb, work = plan.bodies.mass.size, ws.extended
+    for i in range(nb):
+        for k in range(6):
+            ws.residual_body[i, k] = work.velocity_rest[i, k] = 0.0
+    if has_efforts(plan):
+        apply_efforts(plan, ws, start, 0.5 * h)
+    for i in range(nb):
+        for k in range(6):
+            work.impulse[i, k], work.impulse_rest[i, k] = -ws.residual_body[i, k], 0.0
+    _rotations(plan, ws, start)
+    _impulses(plan, ws, start)
+    _residuals(plan, ws, 0.5 * h)
+    _advance(plan, ws, start, end, h)
+    _rotations(plan, ws, end)
+    _values(plan, ws, end, h)
+    newton_increment(plan, ws, end, h, start, True)
+    for i in range(nb):
+        for k in range(6):
+            v, change = ws.velocity[i, k], ws.increment_body[i, k]
+            ws.velocity[i, k], work.velocity_rest[i, k] = exact_sum(v, change)
+    for j in range(plan.joints.side.shape[0]):
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            if ws.compliance[r] > 0.0:
+                continue
+            ws.multiplier[r] += ws.increment_row[r]
+            for s in range(2):
+                i = plan.joints.side[j, s]
+                if i != nb:
+                    for k in range(6):
+                        work.impulse_rest[i, k] += ws.increment_row[r] * ws.jacobian[start, r, s, k]
+    _advance(plan, ws, start, end, h)
+    for i in range(nb):
+        rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
+    evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+
+
+@indirect(seconds=3, what="steps without drift by round-off", contract=False)
+def finish_extended(plan: Plan, ws: Workspace, half_step: float) -> float:
+    """Replace ``ws.momentum`` by the momenta at the end of a stage after `sharpen`; returns the work of the load, J."""
+    work = 0.0
+    for i in range(plan.bodies.mass.size):
+        p, rest, v = ws.momentum[i], ws.momentum_rest[i], ws.velocity[i]
+        u, _ = _half_turn(ws, i, half_step)
+        _, tilt = _spin(plan, ws, i, u)
+        for k in range(6):
+            kick = half_step * ws.load[i, k]
+            work += (ws.goal[i, k] - p[k] + kick) * v[k]
+            total = add((ws.goal[i, k], ws.goal_rest[i, k]), (ws.extended.impulse[i, k], ws.extended.impulse_rest[i, k]))
+            if k > 2:
+                total = sub(total, (2.0 * tilt[0][k - 3], 2.0 * tilt[1][k - 3]))
+            p[k], rest[k] = add(total, (kick, 0.0))
+    return work
