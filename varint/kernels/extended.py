@@ -39,7 +39,7 @@ from varint.algebra.quaternion import rotation_matrix
 from varint.kernels.dense import dot6
 from varint.kernels.efforts import apply_efforts
 from varint.kernels.measures import AXIS, DISTANCE, POINT
-from varint.kernels.newton import has_efforts, newton_increment
+from varint.kernels.newton import EPSILON, evaluate_step, has_efforts, newton_increment
 from varint.kernels.plan import JOINT, Plan, Workspace
 from varint.kernels.rows import evaluate_rows
 
@@ -77,6 +77,31 @@ def _advance(plan, ws, start, end, h):
         out[1], out_rest[1] = add(b, dot4((a, b, c, d), (x_, less, z_, ny)))
         out[2], out_rest[2] = add(c, dot4((a, b, c, d), (y_, nz, less, x_)))
         out[3], out_rest[3] = add(d, dot4((a, b, c, d), (z_, y_, nx, less)))
+
+
+@njit(contract=False)
+def _shift(plan, ws, end, h):
+    """Take the pose ``end`` along with the last change of the velocities, round-off to first order."""
+    half_step = 0.5 * h
+    for i in range(plan.bodies.mass.size):
+        change, w = ws.increment_body[i], ws.velocity[i]
+        x, x_rest = ws.position[end, i], ws.position_rest[end, i]
+        for k in range(3):
+            x[k], x_rest[k] = pair(x[k], x_rest[k] + h * change[k])
+        u, d = (half_step * w[3], half_step * w[4], half_step * w[5]), (change[3], change[4], change[5])
+        c = math.sqrt(1.0 - (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]))
+        along = (u[0] * d[0] + u[1] * d[1] + u[2] * d[2]) / c
+        # the rotation from the step's end: (c, -u) (-u . du / c, du), half an angle in axes of the body there
+        t = (c * d[0] + u[0] * along, c * d[1] + u[1] * along, c * d[2] + u[2] * along)
+        a = half_step * (t[0] - (u[1] * d[2] - u[2] * d[1]))
+        b = half_step * (t[1] - (u[2] * d[0] - u[0] * d[2]))
+        e = half_step * (t[2] - (u[0] * d[1] - u[1] * d[0]))
+        q, rest = ws.quat[end, i], ws.quat_rest[end, i]
+        q0, q1, q2, q3 = q[0], q[1], q[2], q[3]
+        q[0], rest[0] = pair(q0, rest[0] - q1 * a - q2 * b - q3 * e)
+        q[1], rest[1] = pair(q1, rest[1] + q0 * a + q2 * e - q3 * b)
+        q[2], rest[2] = pair(q2, rest[2] + q0 * b - q1 * e + q3 * a)
+        q[3], rest[3] = pair(q3, rest[3] + q0 * e + q1 * b - q2 * a)
 
 
 @njit(contract=False)
@@ -127,18 +152,29 @@ def _same(plan, r, before):
     return w[0] == other[0] and w[1] == other[1] and w[2] == other[2]
 
 
+@njit(contract=False, inline="always")
+def _to_world(plan, ws, i, d):
+    """A vector of body i, its axes, in the world's."""
+    return rotate(ws.extended.rotation[i], ws.extended.rotation_rest[i], d) if i < plan.bodies.mass.size else d
+
+
+@njit(contract=False, inline="always")
+def _to_body(plan, ws, i, d):
+    """A vector of the world in the axes of body i."""
+    return rotate_back(ws.extended.rotation[i], ws.extended.rotation_rest[i], d) if i < plan.bodies.mass.size else d
+
+
 @njit(contract=False)
 def _lever(plan, ws, pose, r, a, b):
     """The point of b from the centre of a, axes of a, m; of an AXIS row its direction of b, axes of a."""
-    R, rest = ws.extended.rotation, ws.extended.rotation_rest
-    d = rotate(R[b], rest[b], plain_vector(plan.measures.w[r]))
+    d = _to_world(plan, ws, b, plain_vector(plan.measures.w[r]))
     if plan.measures.kind[r] != AXIS:
         x, x_rest, nb = ws.position[pose], ws.position_rest[pose], plan.bodies.mass.size
         if b != nb:
             d = add_vectors(d, vector(x[b], x_rest[b]))
         if a != nb:
             d = sub_vectors(d, vector(x[a], x_rest[a]))
-    return rotate_back(R[a], rest[a], d)
+    return _to_body(plan, ws, a, d)
 
 
 @njit(contract=False)
@@ -175,18 +211,27 @@ def _values(plan, ws, pose, h):
 
 
 @njit(contract=False, inline="always")
-def _add_impulse(ws, i, sign, force, torque):
-    """Add ``sign`` ``force`` and ``torque`` to the impulse of body i."""
+def _add_force(ws, i, force, sign):
+    """Add ``sign`` times ``force`` to the impulse of body i."""
     p, rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]
     for k in range(3):
-        p[k], rest[k] = add((p[k], rest[k]), (sign * force[0][k], sign * force[1][k]))
-        p[3 + k], rest[3 + k] = add((p[3 + k], rest[3 + k]), (torque[0][k], torque[1][k]))
+        p[k], left = exact_sum(p[k], sign * force[0][k])
+        rest[k] += left + sign * force[1][k]
+
+
+@njit(contract=False, inline="always")
+def _add_torque(ws, i, torque):
+    """Add ``torque`` to the impulse of body i."""
+    p, rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]
+    for k in range(3):
+        p[3 + k], left = exact_sum(p[3 + k], torque[0][k])
+        rest[3 + k] += left + torque[1][k]
 
 
 @njit(contract=False)
 def _impulses(plan, ws, pose):
     """Add the impulses of all rows, along their gradients at a pose, to ``ws.extended.impulse``."""
-    nb, R, R_rest = plan.bodies.mass.size, ws.extended.rotation, ws.extended.rotation_rest
+    nb = plan.bodies.mass.size
     for j in range(plan.joints.side.shape[0]):
         side_a = plan.joints.first_body[j]
         a, b = plan.joints.side[j, side_a], plan.joints.side[j, 1 - side_a]
@@ -200,9 +245,10 @@ def _impulses(plan, ws, pose):
                     i = plan.joints.side[j, s]
                     if i != nb:
                         for k in range(6):
-                            change = exact_product(ws.multiplier[r], ws.jacobian[pose, r, s, k])
+                            change = ws.multiplier[r] * ws.jacobian[pose, r, s, k]
                             p, rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]
-                            p[k], rest[k] = add((p[k], rest[k]), change)
+                            p[k], left = exact_sum(p[k], change)
+                            rest[k] += left
                 r += 1
                 continue
             first, push = r, ZERO
@@ -215,14 +261,15 @@ def _impulses(plan, ws, pose):
                 while r < last and _is_pair(plan, ws, r) and _same(plan, r, first) and ws.compliance[r] == 0.0:
                     push = add_vectors(push, scale((ws.multiplier[r], 0.0), plain_vector(plan.measures.u[r])))
                     r += 1
-            force = rotate(R[a], R_rest[a], push)
-            torque_b = cross(plain_vector(plan.measures.w[first]), rotate_back(R[b], R_rest[b], force))
-            if plan.measures.kind[first] == AXIS:
-                force = ZERO
+            force, is_force = _to_world(plan, ws, a, push), plan.measures.kind[first] != AXIS
             if a != nb:
-                _add_impulse(ws, a, -1.0, force, cross(push, lever))
+                _add_torque(ws, a, cross(push, lever))
+                if is_force:
+                    _add_force(ws, a, force, -1.0)
             if b != nb:
-                _add_impulse(ws, b, 1.0, force, torque_b)
+                _add_torque(ws, b, cross(plain_vector(plan.measures.w[first]), _to_body(plan, ws, b, force)))
+                if is_force:
+                    _add_force(ws, b, force, 1.0)
 
 
 @njit(contract=False)
@@ -261,17 +308,33 @@ def _residuals(plan, ws, half_step):
             out[3 + k] = _left(p, goal[i, 3 + k], goal_rest[i, 3 + k], given[i, 3 + k], given_rest[i, 3 + k])
 
 
+@njit
+def _worst_row(plan, ws, h):
+    """The largest value of a row over ``h``, m/s, and the round-off that such values have."""
+    worst = size = 0.0
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] == 0.0:
+            worst = max(worst, plan.rows.scale[r] * abs(ws.residual_row[r]))
+    for i in range(plan.bodies.mass.size):
+        for k in range(3):
+            size = max(size, max(abs(ws.position[0, i, k]), abs(ws.position[1, i, k])))
+    return worst, 8.0 * EPSILON * size / abs(h)
+
+
 @indirect(seconds=8, what="steps without drift by round-off", contract=False)
-def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
-    """One more increment of a solved stage of ``h`` seconds, from residuals in pairs.
+def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
+    """One more increment of a solved stage of ``h`` seconds, from residuals in pairs; whether it was taken.
 
     Velocities and multipliers change, and the pose ``end`` with its Jacobian. Writes the rests of the velocities and
-    the impulses of rows, laws and loads to ``ws.extended``.
+    the impulses of rows, laws and loads to ``ws.extended``. Close to a singular pose an increment may be all round-off
+    and open rows that were closed: then all stays as it was.
     """
     nb, work = plan.bodies.mass.size, ws.extended
+    worst, _ = _worst_row(plan, ws, h)
     for i in range(nb):
         for k in range(6):
             ws.residual_body[i, k] = work.velocity_rest[i, k] = 0.0
+            ws.base[i, k] = ws.velocity[i, k]
     if has_efforts(plan):
         apply_efforts(plan, ws, start, 0.5 * h)
     for i in range(nb):
@@ -298,10 +361,21 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> None:
                 if i != nb:
                     for k in range(6):
                         work.impulse_rest[i, k] += ws.increment_row[r] * ws.jacobian[start, r, s, k]
-    _advance(plan, ws, start, end, h)
+    _shift(plan, ws, end, h)
     for i in range(nb):
         rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+    now, floor = _worst_row(plan, ws, h)
+    if now / abs(h) <= max(worst, floor):
+        return True
+    for i in range(nb):
+        for k in range(6):
+            ws.velocity[i, k] = ws.base[i, k]
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] == 0.0:
+            ws.multiplier[r] -= ws.increment_row[r]
+    evaluate_step(plan, ws, start, end, h, start, 0.0)
+    return False
 
 
 @indirect(seconds=3, what="steps without drift by round-off", contract=False)

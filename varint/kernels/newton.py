@@ -38,7 +38,7 @@ DIRECTION_BOUND = 0.15  # rad: the same for the direction of a rod or a taut tet
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
 SHRUNK = 0.01  # the next increment takes the same factors where the last one left this share of the residual, or less
 SHARP = 0.125  # share of the floor below which a residual is nothing but round-off
-NOTHING = 1e-6  # share of the floor: what is left of a residual below that does not move the energy in 1e8 steps
+NOTHING = 1e-6
 ROUND_OFF = 1e4  # times the floor: a residual that is accepted where increments have come down to round-off
 EPSILON = 2.220446049250313e-16
 
@@ -246,7 +246,7 @@ def _add(multiplier, share, increment_row):
 
 
 @njit(inline="always")
-def solve_step(plan, ws, start, end, h, tol, further):
+def solve_step(plan, ws, start, end, h, tol, further, extended):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
 
     ``ws.velocity`` holds the start values of the iteration, and then the solution; the pose ``end`` with its Jacobian,
@@ -311,6 +311,8 @@ def solve_step(plan, ws, start, end, h, tol, further):
             if left == 0 or upper == end or sharp:
                 return CONVERGED, iteration, upper
             after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
+            if extended and after_next <= NOTHING * floor:
+                return CONVERGED, iteration, upper
             left, factored = 0 if after_next <= NOTHING * floor else left - 1, True
         else:
             factored = share == 1.0 and upper == start and merit < SHRUNK * SHRUNK * previous
