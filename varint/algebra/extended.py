@@ -1,8 +1,8 @@
-"""Arithmetic with about 32 digits, on pairs of a number and what rounding took off it.
+"""Arithmetic with about 32 digits, on extended numbers: a number and what rounding took off it.
 
-A number x is a pair (head, rest), head = x rounded. A vector of three is a pair of two triples. Relative errors are some
-units of 2^-104 (Dekker, Numer. Math. 18 (1971) 224; of inner products: Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26
-(2005) 1955). Each operation has to round by itself: `njit` must not contract them.
+An extended number is (head, rest), head their sum rounded; an extended vector is (heads, rests), two tuples of three.
+Relative errors are some units of 2^-104 (Dekker, Numer. Math. 18 (1971) 224; of inner products: Ogita, Rump and Oishi,
+SIAM J. Sci. Comput. 26 (2005) 1955). Each operation has to round by itself, hence ``contract=False``.
 """
 
 import math
@@ -14,7 +14,7 @@ ZERO = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 @njit(contract=False, inline="always")
 def exact_sum(a, b):
-    """The pair that is the sum of two plain numbers."""
+    """The sum of two plain numbers, as an extended one, without any error."""
     total = a + b
     added = total - a
     return total, (a - (total - added)) + (b - added)
@@ -22,14 +22,14 @@ def exact_sum(a, b):
 
 @njit(contract=False, inline="always")
 def exact_product(a, b):
-    """The pair that is the product of two plain numbers."""
+    """The product of two plain numbers, as an extended one, without any error."""
     head = a * b
     return head, fma(a, b, -head)
 
 
 @njit(contract=False, inline="always")
-def pair(head, rest):
-    """The pair of a plain number and a much smaller one."""
+def joined(head, rest):
+    """The extended number that is the sum of a plain number and a much smaller one."""
     total = head + rest
     return total, rest - (total - head)
 
@@ -38,21 +38,21 @@ def pair(head, rest):
 def add(x, y):
     """x + y."""
     head, rest = exact_sum(x[0], y[0])
-    return pair(head, rest + (x[1] + y[1]))
+    return joined(head, rest + (x[1] + y[1]))
 
 
 @njit(contract=False, inline="always")
 def sub(x, y):
     """x - y."""
     head, rest = exact_sum(x[0], -y[0])
-    return pair(head, rest + (x[1] - y[1]))
+    return joined(head, rest + (x[1] - y[1]))
 
 
 @njit(contract=False, inline="always")
 def times(x, y):
     """x y."""
     head, rest = exact_product(x[0], y[0])
-    return pair(head, fma(x[0], y[1], fma(x[1], y[0], rest)))
+    return joined(head, fma(x[0], y[1], fma(x[1], y[0], rest)))
 
 
 @njit(contract=False, inline="always")
@@ -60,31 +60,31 @@ def divide(x, y):
     """x / y."""
     head = x[0] / y[0]
     left = fma(-head, y[0], x[0]) + fma(-head, y[1], x[1])
-    return pair(head, left / y[0])
+    return joined(head, left / y[0])
 
 
 @njit(contract=False, inline="always")
 def square_root(x):
     """The square root of x, positive."""
     head = math.sqrt(x[0])
-    return pair(head, (fma(-head, head, x[0]) + x[1]) / (2.0 * head))
+    return joined(head, (fma(-head, head, x[0]) + x[1]) / (2.0 * head))
 
 
 @njit(contract=False, inline="always")
 def plain_vector(a):
-    """The pair of triples of a plain vector, an array (3,)."""
+    """An array (3,) as an extended vector."""
     return (a[0], a[1], a[2]), (0.0, 0.0, 0.0)
 
 
 @njit(contract=False, inline="always")
 def vector(a, rest):
-    """The pair of triples of arrays (3,)."""
+    """The extended vector of two arrays (3,)."""
     return (a[0], a[1], a[2]), (rest[0], rest[1], rest[2])
 
 
 @njit(contract=False, inline="always")
 def vector_of(x, y, z):
-    """The pair of triples of three pairs."""
+    """The extended vector of three extended numbers."""
     return (x[0], y[0], z[0]), (x[1], y[1], z[1])
 
 
@@ -122,12 +122,12 @@ def dot(a, b):
     head, t1 = exact_sum(p0, p1)
     head, t2 = exact_sum(head, p2)
     rest = fma(a0, s0, fma(r0, b0, e0)) + fma(a1, s1, fma(r1, b1, e1)) + fma(a2, s2, fma(r2, b2, e2))
-    return pair(head, rest + (t1 + t2))
+    return joined(head, rest + (t1 + t2))
 
 
 @njit(contract=False, inline="always")
 def dot4(a, b):
-    """Inner product of two tuples of four pairs."""
+    """Inner product of two tuples of four extended numbers."""
     x, y = (a[0][0], a[1][0], a[2][0]), (a[0][1], a[1][1], a[2][1])
     u, v = (b[0][0], b[1][0], b[2][0]), (b[0][1], b[1][1], b[2][1])
     return add(dot((x, y), (u, v)), times(a[3], b[3]))
@@ -140,7 +140,7 @@ def _minor(x, y, u, v):
     q, f = exact_product(u[0], v[0])
     head, t = exact_sum(p, -q)
     rest = fma(x[0], y[1], fma(x[1], y[0], e)) - fma(u[0], v[1], fma(u[1], v[0], f))
-    return pair(head, rest + t)
+    return joined(head, rest + t)
 
 
 @njit(contract=False, inline="always")
@@ -155,7 +155,7 @@ def cross(a, b):
 
 @njit(contract=False, inline="always")
 def rotate(R, rest, a):
-    """M a, for the matrix M of the pair of arrays (3, 3) ``R`` and ``rest``."""
+    """M a, with the extended matrix M of two arrays (3, 3), ``R`` and ``rest``."""
     return vector_of(
         dot(((R[0, 0], R[0, 1], R[0, 2]), (rest[0, 0], rest[0, 1], rest[0, 2])), a),
         dot(((R[1, 0], R[1, 1], R[1, 2]), (rest[1, 0], rest[1, 1], rest[1, 2])), a),

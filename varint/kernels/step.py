@@ -129,10 +129,10 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
         set_targets(plan, ws, inputs, node, after, dt)
     if extrapolate:
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
-    extended = ws.extended.impulse.shape[0] > 0
-    status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, 1, extended)
+    sharpened = ws.extended.impulse.shape[0] > 0
+    status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, sharpened)
     ws.extended.used[0] = False
-    if extended and status == CONVERGED and upper == pose:
+    if sharpened and status == CONVERGED and upper == pose:
         ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
         iterations += 1
     return status, iterations, upper
