@@ -140,7 +140,7 @@ def open_rows(march):
     return max(abs(value) for value in values), max(abs(q @ q - 1) for q in quat)
 
 
-def marched(mechanism, state, steps, order=4, dt=0.01):
+def marched(mechanism, state, steps, order=6, dt=0.01):
     march = March(mechanism.compiled, scheme(order), dt, 1e-10, 1)
     march.start(state)
     march.advance(steps)

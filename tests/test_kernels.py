@@ -162,18 +162,19 @@ def test_stages_add_up_and_are_symmetric(name):
 
 
 @pytest.mark.slow
-def test_run_as_plain_python_gives_the_same_motion():
+@pytest.mark.parametrize("order", [2, 6])
+def test_run_as_plain_python_gives_the_same_motion(order):
     """NUMBA_DISABLE_JIT=1 must work: here the whole step runs uncompiled, one function at a time."""
     code = (
         "import varint as vi, numpy as np\n"
-        "run = vi.simulate(vi.mechanisms.four_bar(), 0.05, 0.01)\n"
+        f"run = vi.simulate(vi.mechanisms.four_bar(), 0.05, 0.01, order={order})\n"
         "np.save(__import__('sys').argv[1], run.position)\n"
     )
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "plain.npy")
         subprocess.run([sys.executable, "-c", code, path], check=True, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
         plain = np.load(path)
-    assert np.abs(plain - vi.simulate(vi.mechanisms.four_bar(), 0.05, 0.01).position).max() < 1e-13
+    assert np.abs(plain - vi.simulate(vi.mechanisms.four_bar(), 0.05, 0.01, order=order).position).max() < 1e-13
 
 
 def test_stepping_allocates_nothing():

@@ -19,8 +19,9 @@ asked for (``number_of(...)``, ``KINDS[...]``, ``kind = ...``, a comparison with
 where it brings the kind's module, a class of it, or the constant with its number. Joints and forces are described with
 measures as a mechanism with joints: their files are no machinery here. One exception, `FAST_PATHS`: points, axes and
 distances make up every lower pair and are evaluated together in the fused rows, which the speed of a step rests on;
-tests/test_measures.py holds them against the measures. And rows of products of exponentials share what they solve for:
-their numbers are a table of its own, made where joints are compiled.
+tests/test_measures.py holds them against the measures. The same kinds are evaluated with 32 digits in the last
+increment of a stage; tests/test_extended.py holds that against decimals. And rows of products of exponentials share
+what they solve for: their numbers are a table of its own, made where joints are compiled.
 
 Laws. A law is touched by a file that imports it, asks ``LAWS`` for it, or has its name as a whole string where that is
 none of the words that say what a law is given (``GIVEN``). Files of forces use each other's laws.
@@ -53,10 +54,11 @@ DESCRIBES = {
     "varint/redmax/tree.py": "gives a group that floats its Free joint",
     "varint/warming.py": "runs mechanisms of every kind, as a user does, so that all is compiled",
 }
+FUSED = {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/extended.py"}
 FAST_PATHS = {
-    "point": {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/newton.py"},
-    "axis": {"varint/kernels/measures.py", "varint/kernels/rows.py"},
-    "distance": {"varint/kernels/measures.py", "varint/kernels/rows.py"},
+    "point": FUSED | {"varint/kernels/newton.py"},
+    "axis": FUSED,
+    "distance": FUSED,
     "product": {"varint/compile/joints.py"},
 }
 SOLVED_ELSEWHERE = {

@@ -121,7 +121,7 @@ def poses() -> None:
 
 @kind
 def steps() -> None:
-    for order in (1, 2, 4):
+    for order in (1, 2, 4, 6):
         _asked(vi.simulate(vi.mechanisms.four_bar(), 5 * DT, DT, order=order))
         _asked(vi.simulate(vi.mechanisms.governor(), 5 * DT, DT, order=order, output_times=[1.5 * DT]))
     vi.simulate(_rig(), 0.05, 0.01, adaptive=True, on_unresolved="ignore")

@@ -110,7 +110,9 @@ class March:
     ) -> None:
         self.compiled, self.scheme, self.dt, self.tol, self.every = compiled, scheme, dt, tol, every
         self.inputs = np.zeros(0)  # of functions, at the present node
-        self.ws = workspace(compiled.plan, scheme.stages.size, compiled.functions, kept=kept)
+        self.ws = workspace(
+            compiled.plan, scheme.stages.size, compiled.functions, kept=kept, sharpened=scheme.sharpened
+        )
         self.node = self.pose = 0
         self.adaptive, self.end, self.stop = turn is not None, end, np.inf
         self.ws.balance.redo[0] = redo

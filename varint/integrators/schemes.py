@@ -8,6 +8,7 @@ from varint.display import Shown
 from varint.errors import ArgumentError
 from varint.model.checks import array_of, choice, shown
 
+SHARPENED_FROM = 6  # the order from which on round-off shows beside the error of the scheme
 ROUND_OFF = 1e-12  # of the sizes of stages
 
 
@@ -44,6 +45,11 @@ class Scheme(Shown):
     def single(self) -> bool:
         """Whether a step is one stage, as hard stops need it."""
         return self.stages.size == 1
+
+    @property
+    def sharpened(self) -> bool:
+        """Whether stages end with an increment from residuals of 32 digits: where round-off is the larger error."""
+        return self.order >= SHARPENED_FROM
 
 
 SUZUKI = 1 / (4 - 4 ** (1 / 3))

@@ -38,7 +38,7 @@ DIRECTION_BOUND = 0.15  # rad: the same for the direction of a rod or a taut tet
 LEAST_COSINE = math.cos(DIRECTION_BOUND)
 SHRUNK = 0.01  # the next increment takes the same factors where the last one left this share of the residual, or less
 SHARP = 0.125  # share of the floor below which a residual is nothing but round-off
-NOTHING = 1e-6
+NOTHING = 1e-6  # share of the floor: what is left of a residual below that does not move the energy in 1e8 steps
 ROUND_OFF = 1e4  # times the floor: a residual that is accepted where increments have come down to round-off
 EPSILON = 2.220446049250313e-16
 
@@ -246,7 +246,7 @@ def _add(multiplier, share, increment_row):
 
 
 @njit(inline="always")
-def solve_step(plan, ws, start, end, h, tol, sharpened):
+def solve_step(plan, ws, start, end, h, tol, further, sharpened):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
 
     ``ws.velocity`` holds the start values of the iteration, and then the solution; the pose ``end`` with its Jacobian,
@@ -254,16 +254,16 @@ def solve_step(plan, ws, start, end, h, tol, sharpened):
     ``upper`` the pose whose rows the impulses act along.
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
-    are at round-off. One increment more, by the factors at hand, then takes the residuals to their round-off: what
-    Newton's method leaves would move the mean energy from step to step. It is left out where they are there already, or
-    where the step is ``sharpened`` (extended.py) and that will leave NOTHING.
+    are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
+    where the next one would be NOTHING: what Newton's method leaves would move the mean energy from step to step. They
+    are left out where the step is ``sharpened`` afterwards (extended.py) and that will leave NOTHING.
 
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
     """
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
-    upper, increment, factored, last = start, math.inf, False, False
+    upper, increment, factored, left = start, math.inf, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):
         return NOT_CONVERGED, 0, upper
@@ -302,16 +302,17 @@ def solve_step(plan, ws, start, end, h, tol, sharpened):
             _move(ws.base, ws.velocity, 0.0, ws.increment_body)
             _add(ws.multiplier, -1.0, ws.increment_row)
             merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, 0.0)
-            if last:
+            if left < further:
                 return CONVERGED, iteration, upper
             factored = False
             continue
         if share == 1.0 and (worst <= tol or worst <= floor):
-            sharp = unbalanced <= 4.0 * EPSILON and worst <= SHARP * floor
+            sharp = further == 1 and unbalanced <= 4.0 * EPSILON and worst <= SHARP * floor
             after_next = merit / math.sqrt(previous)  # if the next increment shrinks the residual as the last one did
-            if last or upper == end or sharp or (sharpened and after_next <= NOTHING * floor):
+            nothing = after_next <= NOTHING * floor
+            if left == 0 or upper == end or sharp or (sharpened and nothing):
                 return CONVERGED, iteration, upper
-            last = factored = True
+            left, factored = 0 if nothing else left - 1, True
         else:
             factored = share == 1.0 and upper == start and merit < SHRUNK * SHRUNK * previous
-    return CONVERGED if last else NOT_CONVERGED, ITERATIONS, upper
+    return CONVERGED if left < further else NOT_CONVERGED, ITERATIONS, upper

@@ -130,7 +130,8 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     if extrapolate:
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
     sharpened = ws.extended.impulse.shape[0] > 0
-    status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, sharpened)
+    further = 2 if ws.history.shape[0] > 1 and not sharpened else 1
+    status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened)
     ws.extended.used[0] = False
     if sharpened and status == CONVERGED and upper == pose:
         ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)

@@ -36,12 +36,14 @@ from varint.products.records import MOST, product_work
 from varint.products.rows import curve_product_row, product_row, product_rows
 
 
-def workspace(plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int = 0) -> Workspace:
+def workspace(
+    plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int = 0, sharpened: bool = False
+) -> Workspace:
     """Fresh scratch for ``plan`` and a scheme of that many sub-steps; what its functions need is compiled.
 
     ``functions``: of users, or None, of each law and then of each measure. ``inactive``: numbers of the constraints of
     forces that take no part.
-    ``kept``: how many stages are kept on its tape.
+    ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
     """
     _prepare(plan)
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
@@ -74,7 +76,7 @@ def workspace(plan: Plan, stages: int = 1, functions=(), inactive=(), kept: int 
         residual_row=np.zeros(nr),
         increment_body=np.zeros((nb, 6)),
         increment_row=np.zeros(nr),
-        extended=_extended(nb if stages > 1 else 0),
+        extended=_extended(nb if sharpened else 0),
         efforts=efforts,
         search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
         balance=_balance(),
