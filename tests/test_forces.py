@@ -224,7 +224,7 @@ class Newton:
     def error(self, h):
         """Relative error of the matrix: Newton's increment d solves A d = -r, so the change of r along d must be -r."""
         r = self.residual(h, self.velocity, 0.0)
-        newton._newton_increment(self.plan, self.ws, 1, h, 0, False)
+        newton.newton_increment(self.plan, self.ws, 1, h, 0, False)
         dv, dm = self.ws.increment_body.copy(), self.ws.increment_row.copy()
         step = 1e-3 / np.abs(dv).max()
         a, b, c, d = (self.residual(h, self.velocity + s * step * dv, s * step * dm) for s in (1, -1, 2, -2))
