@@ -1,8 +1,9 @@
 """Arithmetic with about 32 digits, on extended numbers: a number and what rounding took off it.
 
 An extended number is (head, rest), head their sum rounded; an extended vector is (heads, rests), two tuples of three.
-Relative errors are some units of 2^-104 (Dekker, Numer. Math. 18 (1971) 224; of inner products: Ogita, Rump and Oishi,
-SIAM J. Sci. Comput. 26 (2005) 1955). Each operation has to round by itself, hence ``contract=False``.
+Errors are some units of 2^-104 of the sizes of all terms together (Dekker, Numer. Math. 18 (1971) 224; of inner
+products: Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26 (2005) 1955). Each operation has to round by itself, hence
+``contract=False``.
 """
 
 import math
@@ -65,7 +66,7 @@ def divide(x, y):
 
 @njit(contract=False, inline="always")
 def square_root(x):
-    """The square root of x, positive."""
+    """The square root of x, which has to be above zero."""
     head = math.sqrt(x[0])
     return joined(head, (fma(-head, head, x[0]) + x[1]) / (2.0 * head))
 

@@ -36,6 +36,7 @@ from varint.algebra.extended import (
     vector_of,
 )
 from varint.algebra.quaternion import rotation_matrix
+from varint.kernels.dense import add_scaled6
 from varint.kernels.efforts import apply_efforts
 from varint.kernels.measures import AXIS, DISTANCE, POINT
 from varint.kernels.newton import EPSILON, evaluate_step, has_efforts, newton_increment
@@ -45,7 +46,7 @@ from varint.kernels.rows import evaluate_rows
 
 @njit(contract=False)
 def _half_turn(ws, i, half_step):
-    """u = h w / 2 of body i, and sqrt(1 - |u|^2) - 1."""
+    """u = h w / 2 of body i, and c - 1 with c = sqrt(1 - |u|^2), the cosine of half the rotation of the step."""
     w, rest = ws.velocity[i], ws.extended.velocity_rest[i]
     u = scale((half_step, 0.0), vector(w[3:], rest[3:]))
     square = dot(u, u)
@@ -55,32 +56,35 @@ def _half_turn(ws, i, half_step):
 
 @njit(contract=False)
 def _advance(plan, ws, start, end, h):
-    """Write the pose ``end`` that the velocities lead to."""
+    """Write positions and quaternions of the pose ``end`` from those of ``start`` and the velocities, no rotations."""
     for i in range(plan.bodies.mass.size):
         v, rest = ws.velocity[i], ws.extended.velocity_rest[i]
         x, x_rest = ws.position, ws.position_rest
         for k in range(3):
             change = times((h, 0.0), (v[k], rest[k]))
             x[end, i, k], x_rest[end, i, k] = add((x[start, i, k], x_rest[start, i, k]), change)
-        u, less = _half_turn(ws, i, 0.5 * h)
+        u, c_less_one = _half_turn(ws, i, 0.5 * h)
         (u0, u1, u2), (s0, s1, s2) = u
         q, q_rest = ws.quat[start, i], ws.quat_rest[start, i]
         a, b, c, d = (q[0], q_rest[0]), (q[1], q_rest[1]), (q[2], q_rest[2]), (q[3], q_rest[3])
         square = dot4((a, b, c, d), (a, b, c, d))
         open_norm = 0.5 * ((1.0 - square[0]) - square[1])
-        less = add(less, (open_norm, 0.0))
+        c_less_one = add(c_less_one, (open_norm, 0.0))
         x_, y_, z_ = (u0, s0), (u1, s1), (u2, s2)
         nx, ny, nz = (-u0, -s0), (-u1, -s1), (-u2, -s2)
         out, out_rest = ws.quat[end, i], ws.quat_rest[end, i]
-        out[0], out_rest[0] = add(a, dot4((a, b, c, d), (less, nx, ny, nz)))
-        out[1], out_rest[1] = add(b, dot4((a, b, c, d), (x_, less, z_, ny)))
-        out[2], out_rest[2] = add(c, dot4((a, b, c, d), (y_, nz, less, x_)))
-        out[3], out_rest[3] = add(d, dot4((a, b, c, d), (z_, y_, nx, less)))
+        out[0], out_rest[0] = add(a, dot4((a, b, c, d), (c_less_one, nx, ny, nz)))
+        out[1], out_rest[1] = add(b, dot4((a, b, c, d), (x_, c_less_one, z_, ny)))
+        out[2], out_rest[2] = add(c, dot4((a, b, c, d), (y_, nz, c_less_one, x_)))
+        out[3], out_rest[3] = add(d, dot4((a, b, c, d), (z_, y_, nx, c_less_one)))
 
 
 @njit(contract=False)
 def _shift(plan, ws, end, h):
-    """Take the pose ``end`` along with the last change of the velocities, round-off to first order."""
+    """Move the pose ``end`` by the increment that the velocities have just got, ``ws.increment_body``.
+
+    To first order, as it is of the size of round-off.
+    """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
         change, w = ws.increment_body[i], ws.velocity[i]
@@ -113,9 +117,9 @@ def _rotations(plan, ws, pose):
         xy, xz, yz = times(x, y), times(x, z), times(y, z)
         wx, wy, wz = times(w, x), times(w, y), times(w, z)
         R, R_rest = ws.extended.rotation[i], ws.extended.rotation_rest[i]
-        R[0, 0], R_rest[0, 0] = _one_less(add(yy, zz))
-        R[1, 1], R_rest[1, 1] = _one_less(add(xx, zz))
-        R[2, 2], R_rest[2, 2] = _one_less(add(xx, yy))
+        R[0, 0], R_rest[0, 0] = _one_minus_twice(add(yy, zz))
+        R[1, 1], R_rest[1, 1] = _one_minus_twice(add(xx, zz))
+        R[2, 2], R_rest[2, 2] = _one_minus_twice(add(xx, yy))
         R[0, 1], R_rest[0, 1] = _twice(sub(xy, wz))
         R[1, 0], R_rest[1, 0] = _twice(add(xy, wz))
         R[0, 2], R_rest[0, 2] = _twice(add(xz, wy))
@@ -130,21 +134,21 @@ def _twice(x):
 
 
 @njit(contract=False, inline="always")
-def _one_less(x):
+def _one_minus_twice(x):
     """1 - 2 x."""
     return sub((1.0, 0.0), (2.0 * x[0], 2.0 * x[1]))
 
 
 @njit(contract=False, inline="always")
-def _is_extended(plan, ws, r):
+def _is_extended(plan, r):
     """Whether row r is evaluated as an extended number."""
     kind = plan.measures.kind[r]
     return (kind == POINT or kind == AXIS or kind == DISTANCE) and plan.rows.role[r] == JOINT
 
 
 @njit(contract=False, inline="always")
-def _same(plan, r, before):
-    """Whether row r has the lever of row ``before``; never where that is -1."""
+def _shares_lever(plan, r, before):
+    """Whether `_lever` gives the same for rows r and ``before`` of a joint; never where that is -1."""
     if before < 0 or plan.measures.kind[r] != plan.measures.kind[before]:
         return False
     w, other = plan.measures.w[r], plan.measures.w[before]
@@ -165,7 +169,10 @@ def _to_body(plan, ws, i, d):
 
 @njit(contract=False)
 def _lever(plan, ws, pose, r, a, b):
-    """The point of b from the centre of a, axes of a, m; of an AXIS row its direction of b, axes of a."""
+    """From the centre of a to the point of b, m; of an AXIS row the direction of b. In axes of a.
+
+    ``a``, ``b``: slots of the bodies in the row's formula.
+    """
     d = _to_world(plan, ws, b, plain_vector(plan.measures.w[r]))
     if plan.measures.kind[r] != AXIS:
         x, x_rest, nb = ws.position[pose], ws.position_rest[pose], plan.bodies.mass.size
@@ -192,39 +199,28 @@ def _values(plan, ws, pose, h):
         a, b = plan.joints.side[j, side_a], plan.joints.side[j, 1 - side_a]
         before, lever = -1, ZERO
         for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
-            if not _is_extended(plan, ws, r) or ws.compliance[r] > 0.0:
+            if not _is_extended(plan, r):
                 continue
-            if not _same(plan, r, before):
+            if not _shares_lever(plan, r, before):
                 lever, before = _lever(plan, ws, pose, r, a, b), r
+            c, factor = plan.measures.c[r], 1.0
             if plan.measures.kind[r] == DISTANCE:
-                n, c = _distance_direction(plan, r, lever), plan.measures.c[r]
-                g = sub(dot(n, n), (1.0, 0.0))
-                value = 0.5 * c * (g[0] + g[1])
+                n = _distance_direction(plan, r, lever)
+                g, factor = sub(dot(n, n), (1.0, 0.0)), 0.5 * c
             else:
                 g = dot(plain_vector(plan.measures.u[r]), lever)
-                value = g[0] + g[1]
                 if plan.measures.kind[r] == POINT:
-                    g = sub(g, (plan.measures.c[r], 0.0))
-                    value = g[0] + g[1]
-            ws.residual_row[r] = value / h
+                    g = sub(g, (c, 0.0))
+            ws.residual_row[r] = factor * (g[0] + g[1]) / h
 
 
 @njit(contract=False, inline="always")
-def _add_force(ws, i, force, sign):
-    """Add ``sign`` times ``force`` to the impulse of body i."""
+def _add(ws, i, first, sign, a):
+    """Add ``sign`` times an extended vector to the impulse of body i, from entry ``first`` on: 0 force, 3 torque."""
     p, rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]
     for k in range(3):
-        p[k], left = exact_sum(p[k], sign * force[0][k])
-        rest[k] += left + sign * force[1][k]
-
-
-@njit(contract=False, inline="always")
-def _add_torque(ws, i, torque):
-    """Add ``torque`` to the impulse of body i."""
-    p, rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]
-    for k in range(3):
-        p[3 + k], left = exact_sum(p[3 + k], torque[0][k])
-        rest[3 + k] += left + torque[1][k]
+        p[first + k], error = exact_sum(p[first + k], sign * a[0][k])
+        rest[first + k] += error + sign * a[1][k]
 
 
 @njit(contract=False)
@@ -239,15 +235,13 @@ def _impulses(plan, ws, pose):
             if ws.compliance[r] > 0.0:
                 r += 1
                 continue
-            if not _is_extended(plan, ws, r):
+            if not _is_extended(plan, r):
                 for s in range(2):
                     i = plan.joints.side[j, s]
                     if i != nb:
-                        for k in range(6):
-                            change = ws.multiplier[r] * ws.jacobian[pose, r, s, k]
-                            p, rest = ws.extended.impulse[i], ws.extended.impulse_rest[i]
-                            p[k], left = exact_sum(p[k], change)
-                            rest[k] += left
+                        gradient = ws.jacobian[pose, r, s]
+                        _add(ws, i, 0, ws.multiplier[r], plain_vector(gradient))
+                        _add(ws, i, 3, ws.multiplier[r], plain_vector(gradient[3:]))
                 r += 1
                 continue
             first, push = r, ZERO
@@ -257,18 +251,18 @@ def _impulses(plan, ws, pose):
                 lever = plain_vector(plan.measures.u[r])
                 r += 1
             else:
-                while r < last and _is_extended(plan, ws, r) and _same(plan, r, first) and ws.compliance[r] == 0.0:
+                while r < last and _is_extended(plan, r) and _shares_lever(plan, r, first):
                     push = add_vectors(push, scale((ws.multiplier[r], 0.0), plain_vector(plan.measures.u[r])))
                     r += 1
             force, is_force = _to_world(plan, ws, a, push), plan.measures.kind[first] != AXIS
             if a != nb:
-                _add_torque(ws, a, cross(push, lever))
+                _add(ws, a, 3, 1.0, cross(push, lever))
                 if is_force:
-                    _add_force(ws, a, force, -1.0)
+                    _add(ws, a, 0, -1.0, force)
             if b != nb:
-                _add_torque(ws, b, cross(plain_vector(plan.measures.w[first]), _to_body(plan, ws, b, force)))
+                _add(ws, b, 3, 1.0, cross(plain_vector(plan.measures.w[first]), _to_body(plan, ws, b, force)))
                 if is_force:
-                    _add_force(ws, b, force, 1.0)
+                    _add(ws, b, 0, 1.0, force)
 
 
 @njit(contract=False)
@@ -281,7 +275,7 @@ def _spin(plan, ws, i, u):
 
 
 @njit(contract=False, inline="always")
-def _left(momentum, start, start_rest, impulse, impulse_rest):
+def _missing(momentum, start, start_rest, impulse, impulse_rest):
     """A momentum less that at the start and the impulse, as a plain number."""
     head, t = exact_sum(momentum[0], -start)
     head, t2 = exact_sum(head, -impulse)
@@ -296,19 +290,19 @@ def _residuals(plan, ws, half_step):
         v, out = ws.velocity[i], ws.residual_body[i]
         for k in range(3):
             p = exact_product(plan.bodies.mass[i], v[k])
-            out[k] = _left(p, goal[i, k], goal_rest[i, k], given[i, k], given_rest[i, k])
-        u, less = _half_turn(ws, i, half_step)
+            out[k] = _missing(p, goal[i, k], goal_rest[i, k], given[i, k], given_rest[i, k])
+        u, c_less_one = _half_turn(ws, i, half_step)
         momentum, tilt = _spin(plan, ws, i, u)
-        start = add_vectors(scale(add((1.0, 0.0), less), momentum), tilt)
+        start = add_vectors(scale(add((1.0, 0.0), c_less_one), momentum), tilt)
         for k in range(3):
             p = (start[0][k], start[1][k])
-            out[3 + k] = _left(p, goal[i, 3 + k], goal_rest[i, 3 + k], given[i, 3 + k], given_rest[i, 3 + k])
+            out[3 + k] = _missing(p, goal[i, 3 + k], goal_rest[i, 3 + k], given[i, 3 + k], given_rest[i, 3 + k])
 
 
 @njit
 def _worst_row(plan, ws, h):
-    """The largest value of a row over ``h``, m/s, and the round-off that such values have."""
-    worst = size = 0.0
+    """The largest entry of ``ws.residual_row`` of rows that take part, in m; the round-off of one over ``h``, m/s."""
+    worst, size = 0.0, plan.bodies.length[0]
     for r in range(plan.rows.role.size):
         if ws.compliance[r] == 0.0:
             worst = max(worst, plan.rows.scale[r] * abs(ws.residual_row[r]))
@@ -318,13 +312,43 @@ def _worst_row(plan, ws, h):
     return worst, 8.0 * EPSILON * size / abs(h)
 
 
+@njit
+def _take_increment(plan, ws, start):
+    """Add the increment to velocities, multipliers and impulses."""
+    nb, work = plan.bodies.mass.size, ws.extended
+    for i in range(nb):
+        for k in range(6):
+            ws.velocity[i, k], work.velocity_rest[i, k] = exact_sum(ws.velocity[i, k], ws.increment_body[i, k])
+    for j in range(plan.joints.side.shape[0]):
+        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
+            if ws.compliance[r] > 0.0:
+                continue
+            ws.multiplier[r] += ws.increment_row[r]
+            for s in range(2):
+                i = plan.joints.side[j, s]
+                if i != nb:
+                    add_scaled6(work.impulse_rest[i], ws.increment_row[r], ws.jacobian[start, r, s])
+
+
+@njit
+def _take_back(plan, ws):
+    """Undo `_take_increment` of velocities and multipliers."""
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            ws.velocity[i, k] = ws.base[i, k]
+    for r in range(plan.rows.role.size):
+        if ws.compliance[r] == 0.0:
+            ws.multiplier[r] -= ws.increment_row[r]
+
+
 @indirect(seconds=8, what="steps without drift by round-off", contract=False)
 def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
     """One more increment of a solved stage of ``h`` seconds, from extended residuals; whether it was taken.
 
     Velocities and multipliers change, and the pose ``end`` with its Jacobian. Writes the rests of the velocities and
-    the impulses of rows, laws and loads to ``ws.extended``. Close to a singular pose an increment may be all round-off
-    and open rows that were closed: then all stays as it was.
+    the impulses of rows, laws and loads to ``ws.extended``; `finish_extended` needs these, not the residuals, which are
+    of no use afterwards. Close to a singular pose an increment may be all round-off and open rows that were closed:
+    then all stays as it was.
     """
     nb, work = plan.bodies.mass.size, ws.extended
     worst, _ = _worst_row(plan, ws, h)
@@ -343,41 +367,26 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
     _advance(plan, ws, start, end, h)
     _rotations(plan, ws, end)
     _values(plan, ws, end, h)
-    newton_increment(plan, ws, end, h, start, True)
-    for i in range(nb):
-        for k in range(6):
-            v, change = ws.velocity[i, k], ws.increment_body[i, k]
-            ws.velocity[i, k], work.velocity_rest[i, k] = exact_sum(v, change)
-    for j in range(plan.joints.side.shape[0]):
-        for r in range(plan.joints.rows[j], plan.joints.rows[j + 1]):
-            if ws.compliance[r] > 0.0:
-                continue
-            ws.multiplier[r] += ws.increment_row[r]
-            for s in range(2):
-                i = plan.joints.side[j, s]
-                if i != nb:
-                    for k in range(6):
-                        work.impulse_rest[i, k] += ws.increment_row[r] * ws.jacobian[start, r, s, k]
-    _shift(plan, ws, end, h)
-    for i in range(nb):
-        rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
-    evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
-    now, floor = _worst_row(plan, ws, h)
-    if now / abs(h) <= max(worst, floor):
-        return True
-    for i in range(nb):
-        for k in range(6):
-            ws.velocity[i, k] = ws.base[i, k]
-    for r in range(plan.rows.role.size):
-        if ws.compliance[r] == 0.0:
-            ws.multiplier[r] -= ws.increment_row[r]
+    if math.isfinite(newton_increment(plan, ws, end, h, start, True)):
+        _take_increment(plan, ws, start)
+        _shift(plan, ws, end, h)
+        for i in range(nb):
+            rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
+        evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
+        now, floor = _worst_row(plan, ws, h)
+        if now / abs(h) <= max(worst, floor):
+            return True
+        _take_back(plan, ws)
     evaluate_step(plan, ws, start, end, h, start, 0.0)
     return False
 
 
 @indirect(seconds=3, what="steps without drift by round-off", contract=False)
 def finish_extended(plan: Plan, ws: Workspace, half_step: float) -> float:
-    """Replace ``ws.momentum`` by the momenta at the end of a stage after `sharpen`; returns the work of the load, J."""
+    """Replace ``ws.momentum`` by the momenta at the end of a stage, after a `sharpen` that took its increment.
+
+    Returns the work of ``ws.load``, by its half kicks at both ends, J.
+    """
     work = 0.0
     for i in range(plan.bodies.mass.size):
         p, rest, v = ws.momentum[i], ws.momentum_rest[i], ws.velocity[i]

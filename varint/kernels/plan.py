@@ -446,7 +446,7 @@ class Extended(Record, writable=True):
 
     used: Bool1  # (1,) whether the last stage was
     velocity_rest: Float2  # (nb, 6)
-    impulse: Float2  # (nb, 6) of rows, laws and loads over the stage, along their directions at its start
+    impulse: Float2  # (nb, 6) of rows and efforts, without ``load``, as they act at the start of the stage
     impulse_rest: Float2  # (nb, 6)
     rotation: Float3  # (nb + 1, 3, 3) scratch: rotation matrices of a pose
     rotation_rest: Float3  # (nb + 1, 3, 3)
