@@ -25,8 +25,7 @@ class Marched:
 
     def __init__(self, mechanism, state, dt, order, kept=200, after=2):
         self.compiled, self.plan, self.made = mechanism.compiled, mechanism.compiled.plan, (mechanism, state, dt, order)
-        self.march = March(self.compiled, scheme(order), dt, 1e-13, 1)
-        self.march.ws = workspace(self.plan, self.march.scheme.stages.size, self.compiled.functions, kept=kept)
+        self.march = March(self.compiled, scheme(order), dt, 1e-13, 1, kept=kept)
         self.march.start(state)
         self.march.advance(after)
         self.before = self.march.checkpoint()
