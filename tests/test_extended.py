@@ -163,12 +163,17 @@ MECHANISMS = {
 }
 
 
+def a_start(name, rng):
+    """One of `MECHANISMS`, and a state in which it moves."""
+    mechanism = MECHANISMS[name](rng)
+    return mechanism, random_velocity_state(rng, mechanism) if name in ("tree", "wheel") else mechanism.state()
+
+
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_joints_are_closed_beyond_plain_numbers(name, rng):
-    mechanism = MECHANISMS[name](rng)
+    mechanism, state = a_start(name, rng)
     with localcontext() as context:
         context.prec = DIGITS
-        state = random_velocity_state(rng, mechanism) if name in ("tree", "wheel") else mechanism.state()
         gap, norm = open_rows(marched(mechanism, state, 20))
         assert gap < 1e-18  # plain numbers leave 1e-16
         assert norm < 1e-28
@@ -176,10 +181,9 @@ def test_joints_are_closed_beyond_plain_numbers(name, rng):
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_steps_go_back_to_where_they_came_from(name, rng):
-    mechanism = MECHANISMS[name](rng)
+    mechanism, state = a_start(name, rng)
     with localcontext() as context:
         context.prec = DIGITS
-        state = random_velocity_state(rng, mechanism) if name in ("tree", "wheel") else mechanism.state()
         march = marched(mechanism, state, 20)
         before = poses(march)
         march.advance(10)

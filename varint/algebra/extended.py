@@ -15,7 +15,7 @@ ZERO = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 @njit(contract=False, inline="always")
 def exact_sum(a, b):
-    """The sum of two plain numbers, as an extended one, without any error."""
+    """The sum of two plain numbers, as an extended one, without any error: `sums.two_sum`, but never contracted."""
     total = a + b
     added = total - a
     return total, (a - (total - added)) + (b - added)

@@ -448,8 +448,8 @@ class Extended(Record, writable=True):
     velocity_rest: Float2  # (nb, 6)
     impulse: Float2  # (nb, 6) of rows and efforts, without ``load``, as they act at the start of the stage
     impulse_rest: Float2  # (nb, 6)
-    rotation: Float3  # (nb + 1, 3, 3) scratch: rotation matrices of a pose
-    rotation_rest: Float3  # (nb + 1, 3, 3)
+    rotation: Float3  # (nb, 3, 3) scratch: rotation matrices of a pose
+    rotation_rest: Float3  # (nb, 3, 3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,9 +145,7 @@ def _extended(nb):
     if nb:
         sharpen.prepare()
         finish_extended.prepare()
-    rotation = np.zeros((2, nb + 1, 3, 3))
-    rotation[0] = np.eye(3)
-    return Extended(np.zeros(1, dtype=np.bool_), *np.zeros((3, nb, 6)), *rotation)
+    return Extended(np.zeros(1, dtype=np.bool_), *np.zeros((3, nb, 6)), *np.zeros((2, nb, 3, 3)))
 
 
 def _balance():
