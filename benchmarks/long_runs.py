@@ -40,7 +40,7 @@ RUNS = {
     "pendulum-2": Run("single pendulum", "n_pendulum", {"n": 1}, "rattle", 0.01),
     "pendulum-6": Run("single pendulum", "n_pendulum", {"n": 1}, "sofroniou-spaletta-13", 0.002),
     "four-bar-2": Run("four-bar", "four_bar", {}, "rattle", 0.005),
-    "four-bar-6": Run("four-bar", "four_bar", {}, "sofroniou-spaletta-13", 0.005),
+    "four-bar-6": Run("four-bar", "four_bar", {}, "kahan-li", 0.005),
 }
 
 
