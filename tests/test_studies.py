@@ -77,6 +77,17 @@ def test_intervals_hold_the_true_mean(rng):
     assert 0.90 <= inside / 500 <= 0.99
 
 
+def test_a_slope_below_the_last_digit_of_the_values(rng):
+    """Values near 1000, rounded as by a sum, whose line rises by a fifth of their last digit over the run."""
+    t, digit = np.arange(2e5), np.spacing(1000.0)
+    away = rng.normal(0.0, 2.0, len(t)) + 0.2 * t / t[-1]
+    found = fitted(t, 1000.0 + digit * np.rint(away), line=True)
+    assert found.value == pytest.approx(0.2 * digit / t[-1], abs=3 * found.error)
+    assert found.error < 0.1 * 0.2 * digit / t[-1]
+    assert np.ptp(found.away) < digit
+    assert len(set(found.away)) > 100
+
+
 def lifted(rate=0.3):
     body = vi.Body.box("load", (0.1, 0.1, 0.1), 2.0)
     joint = vi.Prismatic("shaft", "world", "load", point=(0, 0, 0), axis=(0, 0, 1))

@@ -29,8 +29,9 @@ class Fit(NamedTuple):
         Where the true value lies with a probability of 95 %, by Student's distribution.
     level : float
         Of the line at the mean of ``t``; the constant.
-    t, mean : (B,)
-        Means of times and values of each batch.
+    t, away : (B,)
+        Mean time of each batch, and how far the mean of its values is from ``level``. These are small numbers, so they
+        and the slope are known better than to the last digit of the values.
     """
 
     value: float
@@ -38,7 +39,7 @@ class Fit(NamedTuple):
     interval: np.ndarray
     level: float
     t: np.ndarray
-    mean: np.ndarray
+    away: np.ndarray
 
 
 def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
@@ -46,9 +47,10 @@ def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
     count = min(MOST, 1 << (len(t).bit_length() - 1))
     edges = np.linspace(0, len(t), count + 1).astype(int)
     share = np.diff(edges).astype(float)
-    found, mean = (np.add.reduceat(each, edges[:-1]) / share for each in (t, values))
+    start = float(values[0])
+    found, mean = (np.add.reduceat(each, edges[:-1]) / share for each in (t, values - start))
     while True:
-        fit, rest = _least_squares(found, mean, share, line)
+        fit, rest = _least_squares(found, mean, share, line, start)
         dependent = abs(rest[1:] @ rest[:-1]) > INDEPENDENT / np.sqrt(len(share)) * (rest @ rest)
         if len(share) <= LEAST or not dependent:
             walks = line and len(share) <= FEW and (dependent or count > FEW)
@@ -57,16 +59,19 @@ def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
         share = _in_pairs(share)
 
 
-def _least_squares(t: np.ndarray, mean: np.ndarray, share: np.ndarray, line: bool) -> tuple[Fit, np.ndarray]:
-    """The fit to means with weights ``share``, and what it leaves of them."""
-    level, away = share @ mean / share.sum(), t - share @ t / share.sum()
-    spread = share @ away**2 if line else share.sum()
-    slope = share @ (away * mean) / spread if line else 0.0
-    rest = mean - level - slope * away
+def _least_squares(
+    t: np.ndarray, mean: np.ndarray, share: np.ndarray, line: bool, start: float
+) -> tuple[Fit, np.ndarray]:
+    """The fit to means above ``start`` with weights ``share``, and what it leaves of them."""
+    middle = share @ mean / share.sum()
+    level, away, time = start + middle, mean - middle, t - share @ t / share.sum()
+    spread = share @ time**2 if line else share.sum()
+    slope = share @ (time * away) / spread if line else 0.0
+    rest = away - slope * time
     free = len(t) - (2 if line else 1)
     error = float(np.sqrt(share @ rest**2 / free / spread))
     value = float(slope if line else level)
-    return Fit(value, error, _interval(value, error, free), float(level), t, mean), rest
+    return Fit(value, error, _interval(value, error, free), float(level), t, away), rest
 
 
 def _of_a_walk(fit: Fit, rest: np.ndarray) -> Fit:

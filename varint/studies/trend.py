@@ -43,10 +43,12 @@ class Trend(Study):
         U: largest value of the kinetic energy for energies, else of the quantity.
     nodes : int
         How many nodes the line is of.
-    t, mean : (B,) s, U
-        Means over the batches from which the error comes, B from 8 to 512.
+    t, away : (B,) s, U
+        Of the batches from which the error comes, B from 8 to 512: mean times, and mean values less ``level``.
     level : float
         U: of the line at the mean of the times.
+    mean : (B,) U
+        Mean values of the batches; ``away`` has more digits.
 
     The deviations of neighbouring nodes from the line are not independent: an energy swings with the motion. So the
     nodes are taken together into batches, whose number is halved until the means of neighbouring batches are
@@ -63,8 +65,13 @@ class Trend(Study):
     scale: float
     nodes: int
     t: np.ndarray
-    mean: np.ndarray
+    away: np.ndarray
     level: float
+
+    @property
+    def mean(self) -> np.ndarray:
+        """See the class."""
+        return self.level + self.away
 
     @property
     def significant(self) -> bool:
@@ -86,10 +93,9 @@ class Trend(Study):
 
         unit, symbol = time_unit(self.t)
         line = self.slope * (self.t - self.t.mean())
-        away = self.mean - self.level
-        drawn = axes.plot(self.t / unit, away, ".-", color=COLOURS[0], linewidth=0.7, markersize=4)
+        drawn = axes.plot(self.t / unit, self.away, ".-", color=COLOURS[0], linewidth=0.7, markersize=4)
         drawn += axes.plot(self.t / unit, line, color=MEAN, linewidth=1.4, linestyle=DASHED)
-        label_values(axes, f"{self.quantity.capitalize()} - its mean", self.unit, np.abs(away).max())
+        label_values(axes, f"{self.quantity.capitalize()} - its mean", self.unit, np.abs(self.away).max())
         legend(axes, drawn, ["batch means", "line"])
         over_time(axes, self.t, unit, symbol)
 
@@ -131,7 +137,7 @@ def energy_trend(trajectory: Trajectory, quantity: str | tuple[str, int] = "ener
         scale=float(np.abs(scale).max()),
         nodes=len(source),
         t=fit.t,
-        mean=fit.mean,
+        away=fit.away,
         level=fit.level,
     )
 
