@@ -1,6 +1,7 @@
-"""Arithmetic with about 32 digits, on extended numbers: a number and what rounding took off it.
+"""Arithmetic with about 32 digits, on extended numbers: each is the sum of two plain numbers.
 
-An extended number is (head, rest), head their sum rounded; an extended vector is (heads, rests), two tuples of three.
+An extended number is (head, rest), where head is the sum rounded to a plain number; an extended vector is
+(heads, rests), two tuples of three.
 Errors are some units of 2^-104 of the sizes of all terms together (Dekker, Numer. Math. 18 (1971) 224; of inner
 products: Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26 (2005) 1955). Each operation has to round by itself, hence
 ``contract=False``.
@@ -79,7 +80,7 @@ def plain_vector(a):
 
 @njit(contract=False, inline="always")
 def vector(a, rest):
-    """The extended vector of two arrays (3,)."""
+    """The extended vector whose heads and rests are the first three entries of two arrays."""
     return (a[0], a[1], a[2]), (rest[0], rest[1], rest[2])
 
 
@@ -128,7 +129,7 @@ def dot(a, b):
 
 @njit(contract=False, inline="always")
 def dot4(a, b):
-    """Inner product of two tuples of four extended numbers."""
+    """Inner product of two vectors of four, each a tuple of extended numbers."""
     x, y = (a[0][0], a[1][0], a[2][0]), (a[0][1], a[1][1], a[2][1])
     u, v = (b[0][0], b[1][0], b[2][0]), (b[0][1], b[1][1], b[2][1])
     return add(dot((x, y), (u, v)), times(a[3], b[3]))

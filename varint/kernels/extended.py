@@ -1,13 +1,17 @@
 """The last increment of a stage, from residuals with about 32 digits.
 
-Newton's method in plain numbers leaves the equations of a stage open by the round-off of their terms. That has a mean
-which is not zero, a push that depends on pose and velocity: a four-bar of 12 J loses 1e-18 J in the mean of its steps
-of order 6. Here the rows and the momenta are evaluated as extended numbers (algebra/extended.py), at positions,
-quaternions and momenta with their rests. One more increment, by the factors at hand, closes the equations to about
-1e-20 of their terms, and of the mean less than 1e-21 J in a step is left.
+Newton's method in plain numbers leaves residuals of the size of round-off. Their mean is not zero: it depends on pose
+and velocity, and acts as a small force. At order 6 a four-bar of 12 J loses 1e-18 J a step by it. Here the residuals
+are evaluated as extended numbers (algebra/extended.py), from positions, quaternions and momenta that are extended
+themselves. One more increment of Newton's method, with the factors of the last one, makes them some 1e-20 of their
+terms. The mean energy of the four-bar then changes by less than 1e-21 J a step.
 
-Extended are the rows of joints of the kinds POINT, AXIS and DISTANCE, which are those of all lower pairs but the screw,
-and what the bodies have. Other rows, laws and loads are evaluated in plain numbers.
+Evaluated as extended numbers are positions, rotations and momenta of the bodies, and the rows of joints of the kinds
+POINT, AXIS and DISTANCE: those of all lower pairs but the screw. Other rows, laws and loads are plain numbers, and
+laws are evaluated before the increment.
+
+``ws.extended.rotation`` holds the rotation matrices of one pose: functions with a ``pose`` need `_rotations` of that
+pose first.
 """
 
 import math
@@ -56,7 +60,10 @@ def _half_turn(ws, i, half_step):
 
 @njit(contract=False)
 def _advance(plan, ws, start, end, h):
-    """Write positions and quaternions of the pose ``end`` from those of ``start`` and the velocities, no rotations."""
+    """Write positions and quaternions of the pose ``end`` from those of ``start`` and the velocities.
+
+    Quaternions get the norm 1 again. Rotation matrices stay.
+    """
     for i in range(plan.bodies.mass.size):
         v, rest = ws.velocity[i], ws.extended.velocity_rest[i]
         x, x_rest = ws.position, ws.position_rest
@@ -68,22 +75,23 @@ def _advance(plan, ws, start, end, h):
         q, q_rest = ws.quat[start, i], ws.quat_rest[start, i]
         a, b, c, d = (q[0], q_rest[0]), (q[1], q_rest[1]), (q[2], q_rest[2]), (q[3], q_rest[3])
         square = dot4((a, b, c, d), (a, b, c, d))
-        open_norm = 0.5 * ((1.0 - square[0]) - square[1])
-        c_less_one = add(c_less_one, (open_norm, 0.0))
+        missing_norm = 0.5 * ((1.0 - square[0]) - square[1])
+        scalar = add(c_less_one, (missing_norm, 0.0))
         x_, y_, z_ = (u0, s0), (u1, s1), (u2, s2)
         nx, ny, nz = (-u0, -s0), (-u1, -s1), (-u2, -s2)
         out, out_rest = ws.quat[end, i], ws.quat_rest[end, i]
-        out[0], out_rest[0] = add(a, dot4((a, b, c, d), (c_less_one, nx, ny, nz)))
-        out[1], out_rest[1] = add(b, dot4((a, b, c, d), (x_, c_less_one, z_, ny)))
-        out[2], out_rest[2] = add(c, dot4((a, b, c, d), (y_, nz, c_less_one, x_)))
-        out[3], out_rest[3] = add(d, dot4((a, b, c, d), (z_, y_, nx, c_less_one)))
+        out[0], out_rest[0] = add(a, dot4((a, b, c, d), (scalar, nx, ny, nz)))
+        out[1], out_rest[1] = add(b, dot4((a, b, c, d), (x_, scalar, z_, ny)))
+        out[2], out_rest[2] = add(c, dot4((a, b, c, d), (y_, nz, scalar, x_)))
+        out[3], out_rest[3] = add(d, dot4((a, b, c, d), (z_, y_, nx, scalar)))
 
 
 @njit(contract=False)
 def _shift(plan, ws, end, h):
-    """Move the pose ``end`` by the increment that the velocities have just got, ``ws.increment_body``.
+    """Move the pose ``end`` by ``ws.increment_body``, which the velocities have just got.
 
-    To first order, as it is of the size of round-off.
+    To first order, as it is of the size of round-off. With c and u as in `_half_turn`, and du the change of u, the
+    rotation of the step changes by (c, -u) (-u . du / c, du), a quaternion in axes of the body at the end.
     """
     half_step = 0.5 * h
     for i in range(plan.bodies.mass.size):
@@ -94,7 +102,6 @@ def _shift(plan, ws, end, h):
         u, d = (half_step * w[3], half_step * w[4], half_step * w[5]), (change[3], change[4], change[5])
         c = math.sqrt(1.0 - (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]))
         along = (u[0] * d[0] + u[1] * d[1] + u[2] * d[2]) / c
-        # the rotation from the step's end: (c, -u) (-u . du / c, du), half an angle in axes of the body there
         t = (c * d[0] + u[0] * along, c * d[1] + u[1] * along, c * d[2] + u[2] * along)
         a = half_step * (t[0] - (u[1] * d[2] - u[2] * d[1]))
         b = half_step * (t[1] - (u[2] * d[0] - u[0] * d[2]))
@@ -141,14 +148,14 @@ def _one_minus_twice(x):
 
 @njit(contract=False, inline="always")
 def _is_extended(plan, r):
-    """Whether row r is evaluated as an extended number."""
+    """Whether the value of row r is extended."""
     kind = plan.measures.kind[r]
     return (kind == POINT or kind == AXIS or kind == DISTANCE) and plan.rows.role[r] == JOINT
 
 
 @njit(contract=False, inline="always")
 def _shares_lever(plan, r, before):
-    """Whether `_lever` gives the same for rows r and ``before`` of a joint; never where that is -1."""
+    """Whether `_lever` gives the same for rows r and ``before`` of a joint; False where ``before`` is -1."""
     if before < 0 or plan.measures.kind[r] != plan.measures.kind[before]:
         return False
     w, other = plan.measures.w[r], plan.measures.w[before]
@@ -157,13 +164,13 @@ def _shares_lever(plan, r, before):
 
 @njit(contract=False, inline="always")
 def _to_world(plan, ws, i, d):
-    """A vector of body i, its axes, in the world's."""
+    """A vector given in axes of body i, in those of the world. Slot nb is the world itself."""
     return rotate(ws.extended.rotation[i], ws.extended.rotation_rest[i], d) if i < plan.bodies.mass.size else d
 
 
 @njit(contract=False, inline="always")
 def _to_body(plan, ws, i, d):
-    """A vector of the world in the axes of body i."""
+    """A vector given in axes of the world, in those of body i. Slot nb is the world itself."""
     return rotate_back(ws.extended.rotation[i], ws.extended.rotation_rest[i], d) if i < plan.bodies.mass.size else d
 
 
@@ -171,7 +178,7 @@ def _to_body(plan, ws, i, d):
 def _lever(plan, ws, pose, r, a, b):
     """From the centre of a to the point of b, m; of an AXIS row the direction of b. In axes of a.
 
-    ``a``, ``b``: slots of the bodies in the row's formula.
+    ``a``, ``b``: slots of the first and the second body of the formula in measures/.
     """
     d = _to_world(plan, ws, b, plain_vector(plan.measures.w[r]))
     if plan.measures.kind[r] != AXIS:
@@ -184,8 +191,8 @@ def _lever(plan, ws, pose, r, a, b):
 
 
 @njit(contract=False)
-def _distance_direction(plan, r, lever):
-    """n of a DISTANCE row, axes of a: from the point of a to that of b, over the wanted distance."""
+def _over_distance(plan, r, lever):
+    """n of a DISTANCE row, axes of a: the vector from the point of a to that of b, divided by the wanted distance."""
     (x, y, z), (s, t, v) = sub_vectors(lever, plain_vector(plan.measures.u[r]))
     c = (plan.measures.c[r], 0.0)
     return vector_of(divide((x, s), c), divide((y, t), c), divide((z, v), c))
@@ -193,7 +200,10 @@ def _distance_direction(plan, r, lever):
 
 @njit(contract=False)
 def _values(plan, ws, pose, h):
-    """Write the values of rows at a pose over ``h`` to ``ws.residual_row``; those of other rows stay."""
+    """Write the values of extended rows at a pose, divided by ``h``, to ``ws.residual_row``; other rows stay.
+
+    With d the `_lever` and u, c of the row: u . d - c of a POINT, u . d of an AXIS, c (n . n - 1) / 2 of a DISTANCE.
+    """
     for j in range(plan.joints.side.shape[0]):
         side_a = plan.joints.first_body[j]
         a, b = plan.joints.side[j, side_a], plan.joints.side[j, 1 - side_a]
@@ -205,7 +215,7 @@ def _values(plan, ws, pose, h):
                 lever, before = _lever(plan, ws, pose, r, a, b), r
             c, factor = plan.measures.c[r], 1.0
             if plan.measures.kind[r] == DISTANCE:
-                n = _distance_direction(plan, r, lever)
+                n = _over_distance(plan, r, lever)
                 g, factor = sub(dot(n, n), (1.0, 0.0)), 0.5 * c
             else:
                 g = dot(plain_vector(plan.measures.u[r]), lever)
@@ -225,7 +235,10 @@ def _add(ws, i, first, sign, a):
 
 @njit(contract=False)
 def _impulses(plan, ws, pose):
-    """Add the impulses of all rows, along their gradients at a pose, to ``ws.extended.impulse``."""
+    """Add the impulses of the rows that are constraints, along their gradients at a pose, to ``ws.extended.impulse``.
+
+    Extended rows of a joint that share a lever act together: ``push`` is their impulse on b, in axes of a.
+    """
     nb = plan.bodies.mass.size
     for j in range(plan.joints.side.shape[0]):
         side_a = plan.joints.first_body[j]
@@ -247,8 +260,8 @@ def _impulses(plan, ws, pose):
             first, push = r, ZERO
             lever = _lever(plan, ws, pose, r, a, b)
             if plan.measures.kind[r] == DISTANCE:
-                push = scale((ws.multiplier[r], 0.0), _distance_direction(plan, r, lever))
-                lever = plain_vector(plan.measures.u[r])
+                push = scale((ws.multiplier[r], 0.0), _over_distance(plan, r, lever))
+                lever = plain_vector(plan.measures.u[r])  # the point of a, on the same line
                 r += 1
             else:
                 while r < last and _is_extended(plan, r) and _shares_lever(plan, r, first):
@@ -267,7 +280,7 @@ def _impulses(plan, ws, pose):
 
 @njit(contract=False)
 def _spin(plan, ws, i, u):
-    """J w and u x J w of body i."""
+    """Angular momentum J w of body i, and u x J w."""
     w, rest, J = ws.velocity[i], ws.extended.velocity_rest[i], plan.bodies.inertia[i]
     speed = vector(w[3:], rest[3:])
     momentum = vector_of(dot(plain_vector(J[0]), speed), dot(plain_vector(J[1]), speed), dot(plain_vector(J[2]), speed))
@@ -275,16 +288,17 @@ def _spin(plan, ws, i, u):
 
 
 @njit(contract=False, inline="always")
-def _missing(momentum, start, start_rest, impulse, impulse_rest):
-    """A momentum less that at the start and the impulse, as a plain number."""
-    head, t = exact_sum(momentum[0], -start)
+def _missing(momentum, goal, goal_rest, impulse, impulse_rest):
+    """momentum - goal - impulse, as a plain number."""
+    head, t = exact_sum(momentum[0], -goal)
     head, t2 = exact_sum(head, -impulse)
-    return head + ((t + t2) + (momentum[1] - start_rest - impulse_rest))
+    return head + ((t + t2) + (momentum[1] - goal_rest - impulse_rest))
 
 
 @njit(contract=False)
 def _residuals(plan, ws, half_step):
-    """Write what the momenta miss of those at the start and the impulses to ``ws.residual_body``."""
+    """Write the residuals of the bodies to ``ws.residual_body``: the start momenta of the velocities, less ``ws.goal``
+    and the impulses."""
     goal, goal_rest, given, given_rest = ws.goal, ws.goal_rest, ws.extended.impulse, ws.extended.impulse_rest
     for i in range(plan.bodies.mass.size):
         v, out = ws.velocity[i], ws.residual_body[i]
@@ -300,16 +314,23 @@ def _residuals(plan, ws, half_step):
 
 
 @njit
-def _worst_row(plan, ws, h):
-    """The largest entry of ``ws.residual_row`` of rows that take part, in m; the round-off of one over ``h``, m/s."""
-    worst, size = 0.0, plan.bodies.length[0]
+def _worst_row(plan, ws):
+    """The largest entry of ``ws.residual_row`` of rows that are constraints, in m, or in m/s of values over ``h``."""
+    worst = 0.0
     for r in range(plan.rows.role.size):
         if ws.compliance[r] == 0.0:
             worst = max(worst, plan.rows.scale[r] * abs(ws.residual_row[r]))
+    return worst
+
+
+@njit
+def _row_round_off(plan, ws):
+    """Round-off of the value of a row, m."""
+    size = plan.bodies.length[0]
     for i in range(plan.bodies.mass.size):
         for k in range(3):
             size = max(size, max(abs(ws.position[0, i, k]), abs(ws.position[1, i, k])))
-    return worst, 8.0 * EPSILON * size / abs(h)
+    return 8.0 * EPSILON * size
 
 
 @njit
@@ -332,7 +353,7 @@ def _take_increment(plan, ws, start):
 
 @njit
 def _take_back(plan, ws):
-    """Undo `_take_increment` of velocities and multipliers."""
+    """Undo what `_take_increment` did to velocities and multipliers; velocities come from ``ws.base``."""
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.velocity[i, k] = ws.base[i, k]
@@ -345,19 +366,19 @@ def _take_back(plan, ws):
 def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
     """One more increment of a solved stage of ``h`` seconds, from extended residuals; whether it was taken.
 
-    Velocities and multipliers change, and the pose ``end`` with its Jacobian. Writes the rests of the velocities and
-    the impulses of rows, laws and loads to ``ws.extended``; `finish_extended` needs these, not the residuals, which are
-    of no use afterwards. Close to a singular pose an increment may be all round-off and open rows that were closed:
-    then all stays as it was.
+    Changes velocities, multipliers and the pose ``end`` with its Jacobian. Writes rests of the velocities and the
+    impulses of rows and efforts to ``ws.extended``, which `finish_extended` needs. Residuals are of no use afterwards.
+    Close to a singular pose an increment may be all round-off and open rows that were closed. Such an increment is not
+    taken: velocities, pose and residuals are then those from before.
     """
     nb, work = plan.bodies.mass.size, ws.extended
-    worst, _ = _worst_row(plan, ws, h)
+    before = _worst_row(plan, ws)  # of values over h
     for i in range(nb):
         for k in range(6):
             ws.residual_body[i, k] = work.velocity_rest[i, k] = 0.0
             ws.base[i, k] = ws.velocity[i, k]
     if has_efforts(plan):
-        apply_efforts(plan, ws, start, 0.5 * h)
+        apply_efforts(plan, ws, start, 0.5 * h)  # takes their impulses off ``ws.residual_body``, zero so far
     for i in range(nb):
         for k in range(6):
             work.impulse[i, k], work.impulse_rest[i, k] = -ws.residual_body[i, k], 0.0
@@ -373,8 +394,7 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
         for i in range(nb):
             rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
         evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
-        now, floor = _worst_row(plan, ws, h)
-        if now / abs(h) <= max(worst, floor):
+        if _worst_row(plan, ws) / abs(h) <= max(before, _row_round_off(plan, ws) / abs(h)):
             return True
         _take_back(plan, ws)
     evaluate_step(plan, ws, start, end, h, start, 0.0)
@@ -385,7 +405,7 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
 def finish_extended(plan: Plan, ws: Workspace, half_step: float) -> float:
     """Replace ``ws.momentum`` by the momenta at the end of a stage, after a `sharpen` that took its increment.
 
-    Returns the work of ``ws.load``, by its half kicks at both ends, J.
+    Returns the work of ``ws.load`` over the stage, J: that of half its impulse at the start and half at the end.
     """
     work = 0.0
     for i in range(plan.bodies.mass.size):

@@ -2,8 +2,9 @@
 
 Neighbouring values are taken together into batches, until the means of neighbouring batches are independent as far as
 can be told (Flyvbjerg and Petersen). A standard error from the scatter of these means holds whatever the dependence
-within a batch is. Where even the last few depend on each other, the values may walk, as what round-off adds up to
-does: the slope of a walk that goes nowhere is seldom near zero. Its error comes from the changes between batches.
+within a batch is. Where only few batches are left, the values may be a random walk, as the sum of round-off is. The
+line through such a walk has a slope though it has no drift. The error of the slope then comes from the changes between
+batches.
 """
 
 from typing import NamedTuple
@@ -11,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-MOST = 512  # batches; a power of two, as is
-LEAST = 8
-FEW = 16  # batches, in which a walk may look independent
-INDEPENDENT = 0.5  # over the root of the number of batches: correlation of neighbouring means that is none
+MOST, LEAST = 512, 8  # batches; powers of two
+FEW = 16  # or fewer batches: those of a random walk may look independent
+INDEPENDENT = 0.5  # means of n batches are independent if neighbours correlate by less than this over the root of n
 CONFIDENCE = 0.95
 
 
@@ -30,8 +30,7 @@ class Fit(NamedTuple):
     level : float
         Of the line at the mean of ``t``; the constant.
     t, away : (B,)
-        Mean time of each batch, and how far the mean of its values is from ``level``. These are small numbers, so they
-        and the slope are known better than to the last digit of the values.
+        Mean time of each batch, and mean of its values less ``level``.
     """
 
     value: float
@@ -43,19 +42,19 @@ class Fit(NamedTuple):
 
 
 def fitted(t: np.ndarray, values: np.ndarray, line: bool) -> Fit:
-    """The line, or the constant, through ``values`` (T,) at rising ``t`` (T,), T from 8 on."""
+    """The line, or the constant, through ``values`` (T,) at rising ``t`` (T,), T at least `LEAST`."""
     count = min(MOST, 1 << (len(t).bit_length() - 1))
     edges = np.linspace(0, len(t), count + 1).astype(int)
     share = np.diff(edges).astype(float)
-    start = float(values[0])
-    found, mean = (np.add.reduceat(each, edges[:-1]) / share for each in (t, values - start))
+    start = float(values[0])  # taken off, so that means have more digits than the values
+    times, mean = (np.add.reduceat(each, edges[:-1]) / share for each in (t, values - start))
     while True:
-        fit, rest = _least_squares(found, mean, share, line, start)
+        fit, rest = _least_squares(times, mean, share, line, start)
         dependent = abs(rest[1:] @ rest[:-1]) > INDEPENDENT / np.sqrt(len(share)) * (rest @ rest)
         if len(share) <= LEAST or not dependent:
             walks = line and len(share) <= FEW and (dependent or count > FEW)
             return _of_a_walk(fit, rest) if walks else fit
-        found, mean = (_in_pairs(share * each) / _in_pairs(share) for each in (found, mean))
+        times, mean = (_in_pairs(share * each) / _in_pairs(share) for each in (times, mean))
         share = _in_pairs(share)
 
 
@@ -77,10 +76,8 @@ def _least_squares(
 def _of_a_walk(fit: Fit, rest: np.ndarray) -> Fit:
     """The line with the error that it has if the means are a random walk (Durlauf and Phillips 1988), if larger."""
     count, changes = len(rest), np.diff(rest)
-    step = (
-        np.sqrt(1.5 * (changes @ changes) / (count - 2)) / np.diff(fit.t).mean()
-    )  # means change by 2/3 of the variance
-    error = max(fit.error, float(step * np.sqrt(1.2 / count)))
+    variance = 1.5 * (changes @ changes) / (count - 2)  # of the walk over a batch; means change by 2/3 of it
+    error = max(fit.error, float(np.sqrt(variance) / np.diff(fit.t).mean() * np.sqrt(1.2 / count)))
     return fit._replace(error=error, interval=_interval(fit.value, error, count - 2))
 
 
