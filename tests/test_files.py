@@ -248,17 +248,17 @@ def test_resume_refuses_another_run(tmp_path):
     mechanism = vi.mechanisms.double_pendulum()
     moving = mechanism.state(rates={"joint 1": 1.0})
     others = [
-        (mechanism, 0.02, {}),
-        (mechanism, DT, {"order": 4}),
-        (mechanism, DT, {"tol": 1e-9}),
-        (mechanism, DT, {"every": 2}),
-        (mechanism, DT, {"state": moving}),
-        (mechanism, DT, {"force": {"link 1": (1, 0, 0)}}),
-        (vi.mechanisms.double_pendulum(angle=0.5), DT, {}),
-        (vi.mechanisms.n_pendulum(3), DT, {}),
+        (mechanism, 0.02, {}, "its dt is 0.01, not 0.02"),
+        (mechanism, DT, {"order": 4}, "its scheme is 'rattle', not 'suzuki'"),
+        (mechanism, DT, {"tol": 1e-9}, "its tol is 1e-10, not 1e-09"),
+        (mechanism, DT, {"every": 2}, "its every is 1, not 2"),
+        (mechanism, DT, {"state": moving}, "its start, loads or inputs are others"),
+        (mechanism, DT, {"force": {"link 1": (1, 0, 0)}}, "its start, loads or inputs are others"),
+        (vi.mechanisms.double_pendulum(angle=0.5), DT, {}, "its mechanism differs in its start"),
+        (vi.mechanisms.n_pendulum(3), DT, {}, "its mechanism differs in its name"),
     ]
-    for other, dt, options in others:
-        with pytest.raises(vi.FileError, match="holds another run"):
+    for other, dt, options, differs in others:
+        with pytest.raises(vi.FileError, match=f"holds another run: {differs}"):
             vi.simulate(other, 1.0, dt, output=path, resume=True, **options)
     assert path.read_bytes() == before
 

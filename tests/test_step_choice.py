@@ -166,7 +166,7 @@ def test_a_fast_spring_is_seen():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"dt": "automatic"}, "dt, where it is no number, must be"),
+        ({"dt": "automatic"}, "dt must be a number, s, or 'auto'"),
         ({"dt": 0.01, "energy_error": 1e-5}, "belongs to dt='auto'"),
         ({"dt": "auto", "energy_error": 0.0}, "energy_error must be"),
         ({"dt": "auto", "energy_error": "small"}, "energy_error must be"),

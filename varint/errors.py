@@ -11,6 +11,7 @@ VarintError
 `-- FileError            a file that cannot be read or written                    (OSError)
 
 UnresolvedWarning        the same as UnresolvedError, as a warning                (UserWarning)
+SparseNodesWarning       recorded nodes are too far apart for what is asked       (UserWarning)
 FailedMembersWarning     members of an ensemble failed                            (UserWarning)
 """
 
@@ -83,6 +84,13 @@ class UnresolvedWarning(UserWarning):
     """Steps did not resolve the motion, which may gain or lose energy without a reason, or the effort of a motor.
 
     A smaller dt is needed.
+    """
+
+
+class SparseNodesWarning(UserWarning):
+    """A body turns by more than half a turn between recorded nodes: turns and the motion in between are not known.
+
+    A smaller ``every`` is needed.
     """
 
 

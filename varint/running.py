@@ -22,7 +22,7 @@ from varint.errors import ArgumentError, ConvergenceError, FileError, VarintErro
 from varint.io.lock import locked
 from varint.io.place import check_name, check_place
 from varint.io.room import Wanted, check_disk, check_memory, tell_size
-from varint.io.run_file import UNFINISHED, fingerprint
+from varint.io.run_file import UNFINISHED, difference, fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import Content, RunWriter
 from varint.mechanism import Mechanism
@@ -299,9 +299,10 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
     """The writer of the nodes to come, and the seconds spent on those recorded so far."""
     with open_run(path) as found:
         if found.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
+            differs = difference((found.mechanism, found.settings), (job.mechanism, job.settings))
             raise FileError(
-                f"'{job.output}' holds another run: to go on, the mechanism, its start, loads and inputs and all"
-                " settings but the duration must be the same"
+                f"'{job.output}' holds another run: {differs}. To go on, all but the duration must be the same;"
+                " overwrite=True begins anew"
             )
         checkpoint = found.checkpoint
         if checkpoint.progress.status > 0:

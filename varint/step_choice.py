@@ -21,7 +21,7 @@ from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
 from varint.mechanism import Mechanism
-from varint.model.checks import choice, in_a_shape, of_type, positive, shown
+from varint.model.checks import in_a_shape, of_type, positive, shown
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.running import followed
@@ -156,7 +156,8 @@ def step_for(
         if energy_error is not None:
             raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave one out")
         return dt, task["scheme"], {}
-    choice(dt, (AUTO,), "dt, where it is no number,", ArgumentError)
+    if dt != AUTO:
+        raise ArgumentError(f"dt must be a number, s, or '{AUTO}', got {shown(dt)}")
     wanted = _checked_error(ENERGY_ERROR if energy_error is None else energy_error)
     if resume and output is not None and Path(output).is_file():
         settings = load_settings(output)

@@ -16,6 +16,7 @@ from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import Diagnostics
 from varint.analysis.forces import Forces, forces_at, states_of
+from varint.analysis.gaps import gaps_of, warn_of_gaps
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.prescribed import efforts_by_name, powers_of_motions, rates_of_motions
@@ -166,7 +167,7 @@ class Trajectory(Viewed):
                 f"nodes {index.start}:{index.stop}:{index.step} of {len(self)} are none, or go backward"
             )
         nodes = slice(chosen.start, chosen.stop, chosen.step)
-        counted = self._by_joint(lambda joint: self.coordinates[joint.name][nodes])
+        counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])
         return type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
 
     def __iter__(self) -> Iterator[State]:
@@ -193,7 +194,7 @@ class Trajectory(Viewed):
         2, 6 above order 6 (2 where a body turns far among them); velocities are their derivatives. So the error is of
         the order of the scheme, or higher, in the spacing of the nodes; it opens joints by as much. Across the jump of
         an impact it is of order one. Inputs and external loads, work and states of laws are linear in between. From
-        node to node a body may turn by no more than pi.
+        node to node a body may turn by no more than pi: a SparseNodesWarning tells of more.
 
         Raises ArgumentError for times that do not rise, or lie outside those of the nodes.
         """
@@ -201,10 +202,21 @@ class Trajectory(Viewed):
         chosen, first, last = np.atleast_1d(times), self.t[0], self.t[-1]
         if not chosen.size or chosen[0] < first or chosen[-1] > last or (np.diff(chosen) <= 0).any():
             raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s, got {shown(t)}")
+        self._check_gaps_at(chosen)
         nodes = interpolated(self.nodes, chosen, self.order)
-        counted = self._by_joint(lambda joint: linear(self.t, self.coordinates[joint.name], chosen))
+        counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
         found = Trajectory(self.record.part(nodes), counted)
         return found if times.ndim else found.state(0)
+
+    def _check_gaps_at(self, times: np.ndarray) -> None:
+        """Warn where one of the times lies between nodes that are too far apart."""
+        between = times[~np.isin(times, self.t)]
+        first = np.unique(np.searchsorted(self.t, between)) - 1
+        ends = np.stack([first, first + 1], axis=1)
+        speed = np.linalg.norm(self.angular_velocity[ends], axis=-1)  # (K, 2, nb)
+        fastest = int(speed.max(axis=(0, 1), initial=0.0).argmax())
+        who = f"body {self.mechanism.bodies[fastest].name!r}"
+        warn_of_gaps(who, self.t[ends], speed[..., fastest], "the motion in between is not known", stacklevel=3)
 
     @property
     def order(self) -> int:
@@ -360,10 +372,23 @@ class Trajectory(Viewed):
     def coordinates(self) -> Mapping[str, np.ndarray]:
         """Joint name to its coordinates (T, dof), or (T,) where it has one; m, rad.
 
-        Angles go on past pi, rotation vectors as well: no jumps as long as no body turns by more than pi
-        from one recorded node to the next. At the first node they are the shortest. Those of some of the nodes, and
-        between nodes, have the turns of the whole.
+        Angles go on past pi, rotation vectors as well: no jumps as long as no joint turns by more than pi
+        from one recorded node to the next, else a SparseNodesWarning. At the first node they are the shortest. Those
+        of some of the nodes, and between nodes, have the turns of the whole.
         """
+
+        def checked(joint: Joint) -> np.ndarray:
+            if self._counted is None:
+                speed = np.linalg.norm(relative(self, joint.body_a, joint.body_b).angular_velocity, axis=1)
+                harm = "whole turns are missing from its coordinates"
+                warn_of_gaps(f"joint {joint.name!r}", gaps_of(self.t), gaps_of(speed), harm, stacklevel=3)
+            return self._turned[joint.name]
+
+        return self._by_joint(checked)
+
+    @cached_property
+    def _turned(self) -> Mapping[str, np.ndarray]:
+        """As ``coordinates``, without a word about nodes that are far apart."""
         return self._by_joint(self._with_turns)
 
     def _with_turns(self, joint: Joint) -> np.ndarray:
@@ -377,7 +402,7 @@ class Trajectory(Viewed):
     def rates(self) -> Mapping[str, np.ndarray]:
         """Joint name to the rates of its coordinates (T, dof), or (T,) where it has one; m/s, rad/s."""
         motion = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
-        return self._by_joint(lambda joint: joint_rates(self.mechanism, joint, self.coordinates[joint.name], *motion))
+        return self._by_joint(lambda joint: joint_rates(self.mechanism, joint, self._turned[joint.name], *motion))
 
     def path(self, body: str, point: ArrayLike | None = None) -> PointPath:
         """The way of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.

@@ -9,7 +9,8 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from varint.cli.common import stdout_console
@@ -67,7 +68,7 @@ def _main(argv: list[str]) -> int:
     values: dict[str, Any] = {}
     problem: BaseException | None = None
     try:
-        with _stdout_kept_clean(args):
+        with _stdout_kept_clean(args), _plain_warnings():
             report = args.execute(args)
             values = report.data() if args.json else {}
         problem = report.failure
@@ -128,6 +129,18 @@ def _write(line: str, stream: TextIO) -> None:
 def _stdout_kept_clean(args: argparse.Namespace) -> contextlib.AbstractContextManager:
     """What files of mechanisms print goes to stderr, where stdout is for JSON alone or for nothing."""
     return contextlib.redirect_stdout(sys.stderr) if args.json or args.quiet else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Warnings are lines on stderr, without the place in the code that gave them."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        _write(f"varint: warning: {message}", sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _let_go(stream: TextIO) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 import warnings
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +80,10 @@ def check_method(args: Namespace) -> None:
 
 
 def _step(text: str) -> float | str:
-    return text if text == AUTO else float(text)
+    try:
+        return text if text == AUTO else float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"must be a number or {AUTO}, got '{text}'") from None
 
 
 @contextlib.contextmanager

@@ -30,6 +30,7 @@ import numpy as np
 
 from varint.io.mechanism_data import to_data
 from varint.mechanism import Mechanism
+from varint.model.checks import shown
 from varint.record import Counts
 
 FORMAT = "varint run 6"
@@ -109,6 +110,20 @@ def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarra
     for array in inputs:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
+
+
+def difference(old: tuple[Mechanism, dict], new: tuple[Mechanism, dict]) -> str:
+    """In words, the first thing in which two runs of other fingerprints differ, each a mechanism and settings."""
+    (old_mechanism, old_settings), (new_mechanism, new_settings) = old, new
+    for name in dict.fromkeys([*new_settings, *old_settings]):
+        before, now = old_settings.get(name), new_settings.get(name)
+        if name not in MAY_GROW and json.dumps(before) != json.dumps(now):
+            return f"its {name} is {shown(before)}, not {shown(now)}"
+    before, now = (to_data(mechanism, solids=False) for mechanism in (old_mechanism, new_mechanism))
+    for part, value in now.items():
+        if json.dumps(before[part]) != json.dumps(value):
+            return f"its mechanism differs in its {part}"
+    return "its start, loads or inputs are others"
 
 
 def digest_of(texts: Mapping[str, bytes], mechanism: bytes, load: np.ndarray | None) -> str:
