@@ -232,6 +232,8 @@ class Commands:
 
     def within(self, times: np.ndarray) -> np.ndarray:
         """(..., m) inputs that are functions of time, in the order of ``of_time``, at ``times``, s, up to the end."""
+        if not self.of_time:
+            return np.zeros((*times.shape, 0))
         table = [[value_at(force, min(t, self.end)) for _, force in self.of_time] for t in times.reshape(-1).tolist()]
         return np.array(table, dtype=float).reshape(*times.shape, len(self.of_time))
 
