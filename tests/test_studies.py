@@ -349,6 +349,7 @@ MISTAKES = {
     "no part": (lambda run: vi.energy_trend(run, ("energy", 0)), "leave out its part"),
     "few for a trend": (lambda run: vi.energy_trend(run[:7]), "needs 8 nodes or more, the trajectory has 7"),
     "no run": (lambda run: vi.energy_trend(run[0]), "trajectory must be a Trajectory"),
+    "a file": (lambda run: vi.energy_trend("run.h5"), r"must be a Trajectory, got 'run.h5': vi.load reads a file"),
     "joint": (lambda run: vi.crossings(run, "joint"), "no joint 'joint', did you mean 'joint"),
     "number": (lambda run: vi.crossings(run, ("joint 1", 1)), "has no coordinate 1"),
     "direction": (lambda run: vi.crossings(run, "joint 1", direction=2), "direction must be one of -1, 0, 1, got 2"),

@@ -255,11 +255,12 @@ def choice(value: object, known: Iterable[Kind], what: str, error: type[VarintEr
 
 
 def of_type(value: object, kind: type[Kind] | tuple[type[Kind], ...], what: str, error: type[VarintError]) -> Kind:
-    """``value``, which must be a ``kind``."""
+    """``value``, which must be a ``kind``. Where it is a text, the error says what makes a ``kind`` of a text."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
     if not isinstance(value, kinds):
         words = " or a ".join(each.__name__ for each in kinds)
-        raise error(f"{what} must be a {words}, got {shown(value)}")
+        how = getattr(kinds[0], "_from_text", "") if isinstance(value, str) else ""
+        raise error(f"{what} must be a {words}, got {shown(value)}{how}")
     return value
 
 
