@@ -88,6 +88,19 @@ def test_reduced_coordinates(tmp_path, here):
         assert member.trajectory.q.tobytes() == alone.q.tobytes()
 
 
+def test_steps_that_follow_the_motion_and_diagnostics(tmp_path, here):
+    options = {"every": 10, "diagnostics_every": 2}
+    found = vi.ensemble(
+        pendulum, {"angle": [0.5, 1.5], "adaptive": [False, True]}, 0.5, 0.01, output=tmp_path / "e", **options
+    )
+    for member in found:
+        angle, adaptive = member.parameters.values()
+        alone = vi.simulate(pendulum(angle), 0.5, 0.01, adaptive=adaptive, **options)
+        assert member.trajectory.t.tobytes() == alone.t.tobytes()
+        assert member.figures["energy_error"] == np.abs(alone.diagnostics.energy_balance).max()
+    assert found[0].figures["steps"] < found[3].figures["steps"]
+
+
 @pytest.mark.slow
 def test_a_script_and_a_mechanism_file(tmp_path, here):
     (tmp_path / "sizes.py").write_text("ANGLE = 0.25\n")

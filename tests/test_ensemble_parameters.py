@@ -85,6 +85,8 @@ WRONG = [
     ({"scheme": "ratle"}, "did you mean 'rattle'"),
     ({"tol": 0.0}, "tol must be positive"),
     ({"every": 0}, "every must be a whole number from 1"),
+    ({"every": 3, "diagnostics_every": 2}, "every must be a multiple of diagnostics_every"),
+    ({"adaptive": -1.0}, "adaptive"),
     ({"odrer": 2}, "no argument 'odrer' here, did you mean 'order'"),
     ({"rtol": 1e-6}, "formulation='reduced'"),
     ({"state": None}, "build may return"),

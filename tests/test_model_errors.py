@@ -193,7 +193,7 @@ BAD_RUNS = {
     "dt nan": ({"dt": NAN}, "dt must be finite"),
     "dt infinite": ({"dt": np.inf}, "dt must be finite"),
     "dt array": ({"dt": [0.01]}, "dt must be a number"),
-    "dt text": ({"dt": "fast"}, "dt, where it is no number, must be one of auto"),
+    "dt text": ({"dt": "fast"}, "dt must be a number, s, or 'auto', got 'fast'"),
     "duration zero": ({"duration": 0}, "duration must be positive"),
     "duration negative": ({"duration": -1}, "duration must be positive"),
     "duration nan": ({"duration": NAN}, "duration must be finite"),

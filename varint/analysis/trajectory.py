@@ -16,7 +16,7 @@ from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
 from varint.analysis.diagnostics import Diagnostics
 from varint.analysis.forces import Forces, forces_at, states_of
-from varint.analysis.gaps import gaps_of, warn_of_gaps
+from varint.analysis.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
 from varint.analysis.prescribed import efforts_by_name, powers_of_motions, rates_of_motions
@@ -204,21 +204,11 @@ class Trajectory(Viewed):
         chosen, first, last = np.atleast_1d(times), self.t[0], self.t[-1]
         if not chosen.size or chosen[0] < first or chosen[-1] > last or (np.diff(chosen) <= 0).any():
             raise ArgumentError(f"t must be a time, or times that rise, from {first:g} to {last:g} s, got {shown(t)}")
-        self._check_gaps_at(chosen)
+        warn_of_unknown_motion(self, chosen)
         nodes = interpolated(self.nodes, chosen, self.order)
         counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
         found = Trajectory(self.record.part(nodes), counted)
         return found if times.ndim else found.state(0)
-
-    def _check_gaps_at(self, times: np.ndarray) -> None:
-        """Warn where one of the times lies between nodes that are too far apart."""
-        between = times[~np.isin(times, self.t)]
-        first = np.unique(np.searchsorted(self.t, between)) - 1
-        ends = np.stack([first, first + 1], axis=1)
-        speed = np.linalg.norm(self.angular_velocity[ends], axis=-1)  # (K, 2, nb)
-        fastest = int(speed.max(axis=(0, 1), initial=0.0).argmax())
-        who = f"body {self.mechanism.bodies[fastest].name!r}"
-        warn_of_gaps(who, self.t[ends], speed[..., fastest], "the motion in between is not known", stacklevel=3)
 
     @property
     def order(self) -> int:
@@ -381,9 +371,7 @@ class Trajectory(Viewed):
 
         def checked(joint: Joint) -> np.ndarray:
             if self._counted is None:
-                speed = np.linalg.norm(relative(self, joint.body_a, joint.body_b).angular_velocity, axis=1)
-                harm = "whole turns are missing from its coordinates"
-                warn_of_gaps(f"joint {joint.name!r}", gaps_of(self.t), gaps_of(speed), harm, stacklevel=3)
+                warn_of_lost_turns(self, joint)
             return self._turned[joint.name]
 
         return self._by_joint(checked)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands, add_method, all_parsed, how_to_resume, key_and_text, value_of
+from varint.cli.stepping import add_adaptive, add_diagnostics, add_every
 
 if TYPE_CHECKING:
     from varint.cli.facts import Part, Report
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 ABOUT = "Run a mechanism with many parameters, on all cores or on a cluster. Writes the table and each run to a folder."
-OF_ALL = ("order", "scheme", "tol", "every", "integrator", "rtol")  # options of the run, of all members
+# options of the run, of all members
+OF_ALL = ("order", "scheme", "tol", "adaptive", "every", "diagnostics_every", "integrator", "rtol")
 TIMES = {"duration": 10.0, "dt": 0.01}  # with their defaults
 
 
@@ -37,7 +39,9 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--duration", type=float, metavar="S", help=f"s, default {TIMES['duration']:g}")
     parser.add_argument("--dt", type=float, metavar="S", help=f"step, s, default {TIMES['dt']:g}")
     add_method(parser)
-    parser.add_argument("--every", type=int, metavar="N", help="record each N-th node")
+    add_adaptive(parser)
+    add_every(parser)
+    add_diagnostics(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="for table and runs; none kept if not given"
     )

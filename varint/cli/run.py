@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands, add_mechanism, how_to_resume, numbers
-from varint.cli.stepping import DT, DURATION, add_stepping, check_method, show_progress, simulated
+from varint.cli.stepping import DT, DURATION, add_diagnostics, add_stepping, check_method, show_progress, simulated
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -20,8 +20,7 @@ def add_parser(commands: Commands) -> None:
     add_mechanism(parser, "name in the catalogue (varint info lists them), or file of a mechanism")
     add_stepping(parser)
     parser.set_defaults(duration=DURATION, dt=DT, every=1)
-    diagnostics = "record energy, momenta and drift of each N-th node; divides --every"
-    parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics)
+    add_diagnostics(parser)
     outputs = "record the start, these times, s, and the last state, in place of the nodes"
     parser.add_argument("--output-times", metavar="T1,T2,...", help=outputs)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.h5", help="record here; in memory only if not given")

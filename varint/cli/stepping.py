@@ -26,14 +26,30 @@ def add_stepping(parser: ArgumentParser) -> None:
     wanted = "with --dt auto, the largest wanted, of the largest kinetic energy, default 1e-4"
     parser.add_argument("--energy-error", type=float, metavar="SHARE", help=wanted)
     add_method(parser)
+    add_adaptive(parser)
+    halved = "do steps in which energy comes from nowhere again in halves"
+    parser.add_argument("--substep", action="store_true", help=halved)
+    add_every(parser)
+
+
+def add_adaptive(parser: ArgumentParser) -> None:
+    """``--adaptive``."""
     follow = (
         "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given and 0.05 at"
         " order 2; at most --dt"
     )
     parser.add_argument("--adaptive", type=float, nargs="?", const=True, metavar="RAD", help=follow)
-    halved = "do steps in which energy comes from nowhere again in halves"
-    parser.add_argument("--substep", action="store_true", help=halved)
+
+
+def add_every(parser: ArgumentParser) -> None:
+    """``--every``."""
     parser.add_argument("--every", type=int, metavar="N", help="record each N-th node")
+
+
+def add_diagnostics(parser: ArgumentParser) -> None:
+    """``--diagnostics-every``."""
+    diagnostics = "record energy, momenta and drift of each N-th node; divides --every"
+    parser.add_argument("--diagnostics-every", type=int, metavar="N", help=diagnostics)
 
 
 def simulated(

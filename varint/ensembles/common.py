@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from varint.diagnosing import checked_stride
 from varint.ensembles import source as sources
 from varint.ensembles.figures import RESERVED
 from varint.ensembles.parameters import FUNCTIONS, OF_RUNS, TIMES, check_names, parts_of, plain
@@ -11,7 +12,7 @@ from varint.integrators.schemes import scheme
 from varint.model.checks import arguments_of, choice, positive, suggestion, whole_number
 from varint.model.start import check_start
 from varint.running import MOST_STEPS, checked_times
-from varint.simulation import CLOSURES, MAXIMAL
+from varint.simulation import CLOSURES, MAXIMAL, checked_turn
 
 
 def checked_common(formulation: str, duration: object, dt: object, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,10 +32,10 @@ def checked_common(formulation: str, duration: object, dt: object, options: Mapp
             positive(common[name], name, ArgumentError)
     if all(name in common for name in TIMES):
         checked_times(common["duration"], common["dt"])
-    if "every" in common:
-        whole_number(common["every"], "every", 1, ArgumentError, MOST_STEPS)
+    every = whole_number(common.get("every", 1), "every", 1, ArgumentError, MOST_STEPS)
+    checked_stride(common.get("diagnostics_every"), every)
     if formulation == MAXIMAL:
-        scheme(common.get("order"), common.get("scheme"))
+        checked_turn(common.get("adaptive", False), scheme(common.get("order"), common.get("scheme")))
         choice(common.get("closures", CLOSURES[0]), CLOSURES, "closures", ArgumentError)
     else:
         _check_reduced(common)

@@ -15,8 +15,8 @@ MOST_MEMBERS = 10_000_000
 DEEPEST = 10  # list in a list in a parameter
 TIMES = ("duration", "dt")
 OF_RUNS = {  # arguments that a member, or all of them, can give to the run, beside its times; by formulation
-    "maximal": ("order", "scheme", "tol", "every", "closures", "force", "torque"),
-    "reduced": ("integrator", "rtol", "atol", "baumgarte", "every", "chart", "force", "torque"),
+    "maximal": ("order", "scheme", "tol", "adaptive", "every", "diagnostics_every", "closures", "force", "torque"),
+    "reduced": ("integrator", "rtol", "atol", "baumgarte", "chart", "every", "diagnostics_every", "force", "torque"),
 }
 FUNCTIONS = {"prescribed": "a PrescribedMotion", "state": "a start: build may return (Mechanism, State)"}
 

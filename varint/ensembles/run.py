@@ -85,8 +85,8 @@ def ensemble(
     on_unresolved : {"warn", "raise", "ignore"}
         One UnresolvedWarning for all members, none, or "raise": such members count as stopped.
     options
-        Arguments of the run, of all members: order, scheme, tol, every, closures, force, torque; in reduced coordinates
-        integrator, rtol, atol, baumgarte, every, chart, force, torque.
+        Arguments of the run, of all members: every, diagnostics_every, force, torque; in maximal coordinates order,
+        scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart.
 
     An error in a member stands in its row, and harms no other: a FailedMembersWarning tells how many there are, and
     `Ensemble.failures` which. Ctrl-C stops it all; with ``output`` it can go on.
