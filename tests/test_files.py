@@ -254,7 +254,7 @@ def test_resume_refuses_another_run(tmp_path):
         (mechanism, DT, {"every": 2}, "its every is 1, not 2"),
         (mechanism, DT, {"state": moving}, "its start, loads or inputs are others"),
         (mechanism, DT, {"force": {"link 1": (1, 0, 0)}}, "its start, loads or inputs are others"),
-        (vi.mechanisms.double_pendulum(angle=0.5), DT, {}, "its mechanism differs in its start"),
+        (vi.mechanisms.double_pendulum(angle=0.5), DT, {}, "its mechanism differs in its bodies"),
         (vi.mechanisms.n_pendulum(3), DT, {}, "its mechanism differs in its name"),
     ]
     for other, dt, options, differs in others:
