@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
 .PHONY: demo test test-slow test-long test-oldest fuzz lint format bench docs site wheels clean
 
-demo: $(READY)  ## an hour of a double pendulum: file, picture, summary
+demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
 	$(BIN)/varint run double_pendulum --duration 3600 --dt 0.01 -o demo/double_pendulum.h5 --force
 
@@ -52,8 +53,14 @@ site: $(READY)  ## the pages as a site: build/site/index.html
 wheels: $(READY)  ## wheels with compiled functions for each Python that is found, and the source, in dist/
 	$(BIN)/python packaging/build_wheels.py
 
-$(READY): pyproject.toml
+$(INSTALLED): pyproject.toml
+	@echo "installing varint in $(VENV) ..."
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $(INSTALLED)
+
+$(READY): $(INSTALLED)
+	@echo "installing what tests and pages need, 1.5 GB, some minutes ..."
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $(READY)
 
