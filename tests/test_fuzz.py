@@ -52,6 +52,15 @@ def test_few_cases_find_nothing(name, folder):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_a_worker_starts(name, folder):
+    """As `fuzz.worker` does: calls that are right are made once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        KINDS[name]().prepare()
+
+
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
 def test_many_cases_find_nothing(name):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
-from force_samples import from_its_place, sample_mechanism, samples
+from force_samples import sample_mechanism, samples
 from fuzz._wrong import a_driven_mechanism, a_mechanism, a_run
 from in_process import Here
 from random_mechanisms import random_body, random_joint
@@ -90,8 +90,8 @@ def _joint_calls() -> dict[str, Call]:
 def _force_calls() -> dict[str, Call]:
     rng, found = np.random.default_rng(4), {}
     for name, together in samples(rng).items():
-        base = sample_mechanism(rng)
-        together = [from_its_place(force, base.bodies) for force in together]
+        base = sample_mechanism(rng, together)
+        together = list(base.forces)
         for k, force in enumerate(together):
             fields = {f.name: getattr(force, f.name) for f in dataclasses.fields(force) if f.init}
             others = together[:k] + together[k + 1 :]

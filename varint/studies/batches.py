@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-MOST, LEAST = 512, 8  # batches; powers of two
+MOST = 512  # batches, a power of two
+LEAST = 8  # the same
 FEW = 16  # or fewer batches: those of a random walk may look independent
 INDEPENDENT = 0.5  # means of n batches are independent if neighbours correlate by less than this over the root of n
 CONFIDENCE = 0.95
