@@ -1,6 +1,6 @@
 """Work against precision beside MuJoCo's RK4: chains of hinges released from horizontal, 10 s.
 
-As a script it writes docs/work_precision.md and its figure; takes some minutes.
+As a script it writes docs/work_precision.md and its figure; takes some twenty minutes.
 """
 
 import time
