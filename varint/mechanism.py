@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,7 @@ START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_vel
 @dataclass(frozen=True, eq=False)
 class Mechanism(Structure):
     __doc__ = f"""A mechanism. {Structure.__doc__}"""
-    _from_text: ClassVar = ": vi.mechanisms has those of the catalogue, vi.load_mechanism reads a file"
+    _from_text = ": vi.mechanisms has those of the catalogue, vi.load_mechanism reads a file"
 
     @cached_property
     def compiled(self) -> Compiled:

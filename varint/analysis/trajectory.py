@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,7 +88,7 @@ class Trajectory(Viewed):
         Seconds spent stepping.
     """
 
-    _from_text: ClassVar = ": vi.load reads a file"
+    _from_text = ": vi.load reads a file"
 
     if TYPE_CHECKING:
         record: Record
