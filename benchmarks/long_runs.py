@@ -1,7 +1,7 @@
 """A hundred million steps: whether the energy has a trend, and how far round-off takes it.
 
     python long_runs.py FOLDER [RUN ...]     # goes on with the runs in the folder; without names all of them
-    python long_runs.py FOLDER --page        # writes docs/long_runs.md and its figure, of runs that are not done so far
+    python long_runs.py FOLDER --page        # writes docs/long_runs.md and its figure, of the runs that are done
 
 The runs take minutes to hours each. A run that is stopped goes on where it was.
 """
@@ -20,7 +20,6 @@ from varint.viz.curves import label_values, plain_axes
 from varint.viz.style import COLOURS
 
 STEPS, KEPT, DIAGNOSED = 100_000_000, 1_000_000, 1000
-FEWEST = 10_000_000  # steps of a run that the page shows though it is not done
 PAGE = Path(__file__).parents[1] / "docs" / "long_runs.md"
 FIGURE = PAGE.parent / "images" / "long_runs.png"
 EPSILON = np.finfo(float).eps
@@ -64,9 +63,9 @@ def figures(path):
 
 
 def write_page(folder):
-    """The page and its figure, of the runs as far as they are."""
+    """The page and its figure, of the runs that are done."""
     done = {name: figures(folder / f"{name}.h5") for name in RUNS if (folder / f"{name}.h5").exists()}
-    done = {name: found for name, found in done.items() if found[0].steps >= FEWEST}
+    done = {name: found for name, found in done.items() if found[0].steps == STEPS}
     figure, axes = plt.subplots(len(done), 1, figsize=(7, 2.2 * len(done)), layout="constrained", squeeze=False)
     rows = []
     for axis, (name, (trajectory, trend, largest)) in zip(axes[:, 0], done.items(), strict=True):
@@ -76,25 +75,23 @@ def write_page(folder):
         axis.set(title=f"{run.what}, order {method.order}, dt = {1000 * run.dt:g} ms", xlabel="Time (h)")
         label_values(axis, "Energy - its mean", "J", np.abs(trend.away).max())
         plain_axes(axis)
-        stages = trajectory.steps * method.stages.size
+        stages = STEPS * method.stages.size
         law = EPSILON * np.abs(energy).max() * np.sqrt(stages)
         rows.append(
-            f"| {run.what} | {method.order}, `{method.name}` | {trajectory.steps:.2g} of {1000 * run.dt:g} ms |"
-            f" {span / 3600:.0f} h |"
+            f"| {run.what} | {method.order}, `{method.name}` | {1000 * run.dt:g} ms | {span / 3600:.0f} h |"
             f" {largest:.1e} J | {trend.change:.1e} ± {trend.error * span:.1e} J | {law:.1e} J |"
             f" {trajectory.wall_time / 60:.0f} min |"
         )
     figure.savefig(FIGURE, dpi=100)
-    head = "| mechanism | order | steps | simulated | largest error | trend over the run | square-root law | stepping |"
+    head = "| mechanism | order | dt | simulated | largest error | trend over the run | square-root law | stepping |"
     PAGE.write_text(TEXT.format(table="\n".join([head, "|---|---|---|---|---|---|---|---|", *rows])))
 
 
 TEXT = """# A hundred million steps
 
-These runs are made for 10^8 steps each; the table says how many of them are done. Energy, momenta and drift are
-recorded at each 1000th node, poses at each millionth, so the files have some 10 MB. Memory stays below 300 MB however
-far they are, 400 MB where the run compiles first. `benchmarks/long_runs.py` makes this page; a run that was stopped
-goes on.
+Each of these runs has 10^8 steps. Energy, momenta and drift are recorded at each 1000th node, poses at each millionth,
+so the files have some 10 MB. Memory stays below 300 MB however far they are, 400 MB where the run compiles first.
+`benchmarks/long_runs.py` makes this page; a run that was stopped goes on.
 
 {table}
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-MOST = 512  # batches, a power of two
-LEAST = 8  # the same
-FEW = 16  # or fewer batches: those of a random walk may look independent
+MOST = 512  # batches, as LEAST a power of two
+LEAST = 8  # batches
+FEW = 16  # batches; so many of a random walk, or fewer, may look independent
 INDEPENDENT = 0.5  # means of n batches are independent if neighbours correlate by less than this over the root of n
 CONFIDENCE = 0.95
 
