@@ -11,7 +11,7 @@ from in_process import Here, here
 
 import varint as vi
 from varint.ensembles.figures import RESERVED
-from varint.ensembles.parameters import OF_RUNS, members_of
+from varint.ensembles.parameters import members_of
 
 __all__ = ["here"]  # a fixture
 ROOT = Path(__file__).parent.parent
@@ -228,4 +228,6 @@ def test_the_page(tmp_path, monkeypatch, here):
     documented = [name for line in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", line)]
     assert [name for name in documented if name != "measure"] == list(RESERVED)
     of_runs = page.split("* the **run**")[1].split("* **build**")[0]
-    assert {name for names in OF_RUNS.values() for name in names} | set(TIMES) <= set(re.findall(r"`(\w+)`", of_runs))
+    assert {name for formulation in ("maximal", "reduced") for name in of_runs(formulation)} | set(TIMES) <= set(
+        re.findall(r"`(\w+)`", of_runs)
+    )

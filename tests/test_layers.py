@@ -57,7 +57,7 @@ UPWARD = {
     "analysis/viewed.py": {"varint.viz"},
     "mechanism.py": {"varint.viz"},
     "redmax/__init__.py": {"varint.gradients.reduced"},
-    "simulation.py": {"varint.step_choice"},
+    "simulation.py": {"varint.formulations.step_choice"},
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 
