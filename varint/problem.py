@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from varint.display import Shown
 from varint.errors import ArgumentError
 from varint.io.place import check_name, check_place
 from varint.mechanism import Mechanism
@@ -20,7 +21,7 @@ TO_GO_ON = ", resume=True to go on with it"
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Shown):
     """A mechanism, where it starts, for how long it moves, and the loads on its bodies.
 
     Parameters
@@ -57,7 +58,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class Recording(Shown):
     """Which nodes of a run are kept, and where.
 
     Parameters

@@ -10,6 +10,7 @@ import numpy as np
 
 from varint.analysis.trajectory import Trajectory
 from varint.diagnosing import diagnosed
+from varint.display import Shown
 from varint.errors import ArgumentError
 from varint.mechanism import Mechanism
 from varint.model.checks import known_name, of_type, suggestion
@@ -25,7 +26,7 @@ KindOfMethod = TypeVar("KindOfMethod", bound="Method")
 
 
 @dataclass(frozen=True, eq=False)
-class Method(ABC):
+class Method(Shown, ABC):
     """How a `Problem` is simulated. A subclass is a frozen dataclass; its fields are the arguments of the method.
 
     One of them is ``dt``, the step, s, or None where the method chooses its steps.
@@ -34,12 +35,13 @@ class Method(ABC):
     ----------
     formulation : str
         Its name in records, in files, in ``ensemble(formulation=)`` and on the command line.
-    called : str
-        What users write for it, for error messages.
+    called, option : str
+        What users write for it in Python and on the command line, for error messages.
     """
 
     formulation: ClassVar[str]
     called: ClassVar[str]
+    option: ClassVar[str] = "--method"
 
     @abstractmethod
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
@@ -63,7 +65,7 @@ class Method(ABC):
             if reason := self.refusal(mechanism, force):
                 raise ArgumentError(f"{force.label} {reason}")
 
-    def report(self, trajectory: Trajectory, stacklevel: int) -> None:  # noqa: B027
+    def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """Warn, or raise UnresolvedError, where the steps of a run did not resolve its motion."""
 
     @staticmethod

@@ -80,6 +80,7 @@ class Variational(Method):
 
     formulation: ClassVar[str] = "maximal"
     called: ClassVar[str] = "varint.Variational, the maximal coordinates"
+    option: ClassVar[str] = "the schemes in maximal coordinates"
 
     def __post_init__(self) -> None:
         choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)

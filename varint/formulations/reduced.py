@@ -83,6 +83,7 @@ class Reduced(Method):
 
     formulation: ClassVar[str] = "reduced"
     called: ClassVar[str] = "varint.Reduced, the reduced coordinates"
+    option: ClassVar[str] = "--integrator"
 
     def __post_init__(self) -> None:
         if self.dt is not None:
