@@ -47,7 +47,7 @@ def add_adaptive(parser: ArgumentParser) -> None:
 
 def formulation_of(args: Namespace) -> str:
     """The formulation that the options choose; a script of a method is executed. Raises ArgumentError, FileError."""
-    from varint.formulations import HERE
+    from varint.formulations.base import HERE
 
     if args.method is not None:
         return registered_by(args.method)
@@ -56,12 +56,12 @@ def formulation_of(args: Namespace) -> str:
 
 def registered_by(path: Path) -> str:
     """The formulation of the method that a script registers. Raises ArgumentError, FileError."""
-    from varint.formulations.base import REGISTERED
+    from varint.formulations.base import REGISTERED, registered
     from varint.io.formats.script import executed
 
     before = dict(REGISTERED)
     with executed(path):
-        new = [name for name, kind in REGISTERED.items() if before.get(name) is not kind]
+        new = [name for name in registered() if before.get(name) is not REGISTERED[name]]
     if len(new) != 1:
         raise ArgumentError(f"'{path}' must register one method, by @varint.formulations.register, not {len(new)}")
     return new[0]

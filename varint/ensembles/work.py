@@ -95,7 +95,8 @@ def _trajectory(task: Task, build: Callable, number: int, parameters: Mapping[st
         else:
             trajectory.save(path)
             return trajectory
-    return _reached(partial(run, output=path, resume=started))
+    existing = "resume" if task.method.resumable else "overwrite"
+    return _reached(partial(run, output=path, **{existing: started}))
 
 
 def _has_ended(path: Path) -> bool:

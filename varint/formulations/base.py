@@ -42,6 +42,7 @@ class Method(Shown, ABC):
     formulation: ClassVar[str]
     called: ClassVar[str]
     option: ClassVar[str] = "--method"
+    resumable: ClassVar[bool] = True  # whether a run can go on from its file to the same bits
 
     @abstractmethod
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
@@ -131,6 +132,11 @@ def solve(problem: Problem, method: Method, recording: Recording | None = None) 
     of_type(problem, Problem, "problem", ArgumentError)
     of_type(method, Method, "method", ArgumentError)
     recording = Recording() if recording is None else of_type(recording, Recording, "recording", ArgumentError)
+    if recording.resume and not method.resumable:
+        raise ArgumentError(
+            f"'{method.title}' cannot go on with a run: its steps may know more than a State holds, as turns of angles;"
+            " overwrite=True begins anew"
+        )
     recording.check_place()
     run, job = method.prepare(problem, recording)
     return answer(method.trajectory(carry_out(diagnosed(run, job, method.part), job)), run.failure)

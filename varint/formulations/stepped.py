@@ -30,9 +30,10 @@ Step = Callable[[State, float], State]
 class Stepped(Method):
     """Base of methods that give the `State` after a step of ``dt`` seconds from the `State` before it.
 
-    A subclass has its name in ``formulation`` and implements `stepper`. Runs of it are recorded, written to files and
-    resumed like all others. The work of forces without a potential is summed by the trapezoidal rule over the steps.
-    Loads on bodies (``Problem(force=, torque=)``) and forces whose effort a state does not determine are refused.
+    A subclass has its name in ``formulation`` and implements `stepper`. Runs of it are recorded and written to files
+    like all others; they cannot be resumed, since steps may know more than a State holds. The work of forces without a
+    potential is summed by the trapezoidal rule over the steps. Loads on bodies (``Problem(force=, torque=)``) and
+    forces whose effort a state does not determine are refused.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ class Stepped(Method):
     """
 
     dt: float
+
+    resumable: ClassVar[bool] = False
 
     @abstractmethod
     def stepper(self, problem: Problem) -> Step:
@@ -101,7 +104,7 @@ class SteppedRun:
         self.failure: Failure | None = None
         self.done = 0
         self.memory: dict[str, np.ndarray] = {}  # the present node, and what the works of the nodes to come need
-        self.initial = state
+        self.present = state  # the object itself: `EquationsOfMotion` knows by it how often angles have turned
 
     @property
     def time(self) -> float:
@@ -123,11 +126,11 @@ class SteppedRun:
         zero, truth = np.zeros(len(self.mechanism.forces)), np.ones(len(self.mechanism.forces), dtype=bool)
         turns = np.zeros(self.mechanism.compiled.plan.measures.kind.size)
         self.memory = {"summed": zero, "has_potential": ~truth, "at_rest": truth, "turns": turns}
-        return Block(self._nodes([self.initial], 0))
+        return Block(self._nodes([self.present], 0))
 
     def advance(self, steps: int) -> Block:
         """March ``steps`` steps, or up to the end or to the one that fails."""
-        states, first, seconds = [self.state()], self.done, 0.0
+        states, first, seconds = [self.present], self.done, 0.0
         for _ in range(min(steps, self.total - self.done)):
             whose = f"integrator '{self.name}', a function that is called as {self.name}(state, dt)"
             began = time.perf_counter()
@@ -137,7 +140,7 @@ class SteppedRun:
                 self.failure = Failure(f"the step at t = {self.time:g} s gave numbers that are not finite", self.time)
                 break
             states.append(state)
-            self.done += 1
+            self.present, self.done = state, self.done + 1
         return Block(self._nodes(states, first), seconds)
 
     def tail(self) -> Block:
@@ -148,7 +151,7 @@ class SteppedRun:
 
     def state(self) -> State:
         """The present one."""
-        return State(*(self.memory[part] for part in PARTS))
+        return self.present
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """All that the steps to come depend on."""
@@ -159,6 +162,7 @@ class SteppedRun:
         """Go back to a `checkpoint`."""
         self.done = int(saved["done"][0])
         self.memory = {name: saved[name].copy() for name in self.memory}
+        self.present = State(*(self.memory[part] for part in PARTS))
 
     def _nodes(self, states: list[State], first: int) -> dict[str, np.ndarray]:
         """The recorded nodes among ``states``, of which the first is node ``first``.
