@@ -152,5 +152,5 @@ def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
     """Raise ArgumentError for an argument in ``given``; ``known``: those that there are."""
     for name in given:
         owners = [method_class(each).called for each in names() if name in method_class(each).arguments()]
-        where = f": it belongs to {' and '.join(owners)}" if owners else suggestion(name, known)
+        where = suggestion(name, known) or (f": it belongs to {' and '.join(owners)}" if owners else "")
         raise ArgumentError(f"there is no argument {name!r} here{where}")
