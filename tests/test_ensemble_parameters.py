@@ -69,7 +69,7 @@ WRONG = [
     ({"parameters": {"coordinates": [{"joint 1": 1.0}]}}, "'coordinates.NAME'"),
     ({"parameters": {"rtol": [1e-6]}}, "it is of the other formulation"),
     ({"parameters": {"dt": [0.1]}}, "'dt' is given for all members and as a parameter"),
-    ({"parameters": {"status": [1.0]}}, "column of every table"),
+    ({"parameters": {"status": [1.0]}}, "reserved column name"),
     ({"parameters": {"angle": []}}, "give one at least"),
     ({"parameters": {"angle": [np.nan]}}, "finite numbers"),
     ({"parameters": {"angle": [DEEP]}}, "which a file can hold"),

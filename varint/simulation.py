@@ -97,8 +97,8 @@ def simulate(
     diagnostics_every : int, optional
         Record energy, momenta and drift of each so many-th node, see `Trajectory.diagnostics`; divides ``every``.
     output_times : (K,), optional
-        s, rising: record the start, these times and the last state, in place of the nodes. To a time between two nodes
-        goes a step of the scheme of its own, which leaves the run as it is.
+        s, rising: record the start, these times and the last state, in place of the nodes. Times between nodes are
+        reached by a separate step that does not affect the run.
     adaptive : bool or float
         Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
         0.1 rad in a step, 0.05 at order 2, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs

@@ -107,7 +107,7 @@ class Trajectory(Viewed):
         self.__dict__.update(record=record, _counted=counted, _since=since)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name!r} of a trajectory cannot be set: what it tells follows from its record")
+        raise AttributeError(f"{name!r} cannot be set: trajectory attributes are read-only")
 
     def __repr__(self) -> str:
         return trajectory_display.text(self)
@@ -166,7 +166,7 @@ class Trajectory(Viewed):
             raise ArgumentError(f"the nodes of a trajectory are chosen by whole numbers: {problem}") from None
         if not len(chosen) or chosen.step < 0:
             raise ArgumentError(
-                f"nodes {index.start}:{index.stop}:{index.step} of {len(self)} are none, or go backward"
+                f"the slice {index.start}:{index.stop}:{index.step} of {len(self)} nodes selects no node, or runs backward"
             )
         nodes = slice(chosen.start, chosen.stop, chosen.step)
         counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])

@@ -82,7 +82,7 @@ def check_method(args: Namespace) -> None:
     if args.integrator is None and args.rtol is not None:
         raise ArgumentError("--rtol belongs to --integrator: give both, or --tol for a scheme")
     if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
-        raise ArgumentError(f"--rtol is of integrators with error control, '{args.integrator}' is none: leave it out")
+        raise ArgumentError(f"--rtol needs an integrator with error control; '{args.integrator}' has fixed steps")
     of_schemes = {"--dt auto": args.dt if args.dt == AUTO else None, "--energy-error": args.energy_error}
     of_schemes |= {"--adaptive": args.adaptive, "--substep": args.substep or None}
     of_schemes |= {f"--{name}": getattr(args, name) for name in ("order", "tol")}

@@ -57,7 +57,7 @@ def check_members(
     """Raise ArgumentError for parameters that belong nowhere, and for times that are missing."""
     for name in dict.fromkeys(name for member in members for name in member):
         if name in RESERVED:
-            raise ArgumentError(f"parameter {name!r} is called as a column of every table: call it otherwise")
+            raise ArgumentError(f"{name!r} is a reserved column name: rename the parameter")
     needed = TIMES if formulation == MAXIMAL else TIMES[:1]
     for name in needed:
         without = next((number for number, member in enumerate(members) if name not in {**common, **member}), None)

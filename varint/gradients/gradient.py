@@ -107,7 +107,7 @@ def gradient(
     ------
     ArgumentError
         An unknown name; a number that cannot change, as one that opens or locks an overconstrained loop; order 1;
-        inputs that are functions of the state; a hard stop that is met without speed; "dt" of adaptive steps; a memory
+        inputs that are functions of the state; a hard stop reached with zero speed; "dt" of adaptive steps; a memory
         in which no step fits.
     ConvergenceError
         A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.

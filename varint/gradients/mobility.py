@@ -40,8 +40,8 @@ class Mobility:
             if lost > 0:
                 what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
                 raise ArgumentError(
-                    f"{what} cannot change by {step:g}: '{self.mechanism.name}' has loops that move only because rows"
-                    f" of their joints say the same, and would lose {lost} of its ways to move"
+                    f"{what} cannot change by {step:g}: '{self.mechanism.name}' moves only because some constraints"
+                    f" are redundant; this change would remove {lost} degree{'s' if lost > 1 else ''} of freedom"
                 )
 
 

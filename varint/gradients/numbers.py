@@ -110,7 +110,7 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
         size = np.full(3, np.abs(g).max() or 1.0)
         return Number(name, g, lambda changed: dataclasses.replace(mechanism, gravity=changed), size)
     if name.startswith(f"{START}."):
-        raise ArgumentError(f"there is no {name!r}: {START!r} has them all, and vi.redmax.gradient alone has its parts")
+        raise ArgumentError(f"{name!r} exists in vi.redmax.gradient only; use {START!r} here")
     owner, _, attribute = name.rpartition(".") if "." in name else (name, "", "")
     items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
     if not items:
@@ -198,9 +198,9 @@ def made_of(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[
 
 
 class Differences(Generic[Made]):
-    """`differences` of what is known later: what has the values is made at once, the derivative taken then.
+    """Finite differences in two phases: perturbed mechanisms are built now, their values compared later.
 
-    ``make``: of what is changed by so much. It raises MechanismError where that is not allowed.
+    ``make(change)`` builds one. It raises MechanismError where the change is not allowed.
     """
 
     def __init__(self, make: Callable[[float], Made], step: float) -> None:

@@ -274,7 +274,7 @@ class MaximalRun:
         return Failure(message, when, name, held)
 
     def _clash(self) -> str | None:
-        """What is said where prescribed coordinates cannot be what they were to be in the step that failed."""
+        """Message if the prescribed coordinates were incompatible in the failed step, else None."""
         work, force_of, wanted, labels = self.march.ws.efforts, self.march.compiled.force, {}, {}
         for e, r in self.march.driven():
             force = self.mechanism.forces[force_of[e]]

@@ -18,7 +18,7 @@ MOST_COPIES = 1000  # that <replicate> makes
 MOST_FILES = 200  # that are included
 OF_PICTURES = ("visual", "statistic", "texture", "material", "skin", "camera", "light", "size", "custom", "hfield")
 LEFT_OUT = {
-    "contact": "of contacts, of which a file makes none",
+    "contact": "contacts are not imported",
     "sensor": "of sensors",
     "extension": "of plugins, of which none is run",
     "plugin": "of plugins, of which none is run",

@@ -30,7 +30,7 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
     every = list(dict.fromkeys(parts.values()))
     moving = [part for part in every if part.name != WORLD]
     if not moving:
-        raise robot.at.wrong(f"'{robot.name}' has no link with a mass that can move: there is nothing to calculate")
+        raise robot.at.wrong(f"'{robot.name}' has no link with a mass that can move: nothing can move")
     bodies = {part.name: body_of(part, notes) for part in moving}
     for part in every:
         _note_links(part, notes)

@@ -261,7 +261,7 @@ def _check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
         turn, shift = frames.relative_pose(x, R)
         if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > LARGEST_TWIST:
             raise AssemblyError(
-                f"mechanism '{structure.name}' cannot be put together: {joint.label} would be turned over."
+                f"cannot assemble mechanism '{structure.name}': {joint.label} would close on its flipped branch."
                 " Change the coordinates or poses asked for"
             )
 

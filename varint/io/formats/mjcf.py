@@ -301,7 +301,7 @@ class _Reading:
         touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
         if touching:
             self.notes.approximated(
-                f"contacts of geoms, of which a file makes none: left out, {touching} geoms", root.line, root.path
+                f"contacts of geoms, which are not imported: left out, {touching} geoms", root.line, root.path
             )
         for what in ("density", "viscosity"):
             if getattr(m.opt, what):

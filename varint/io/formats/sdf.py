@@ -43,7 +43,7 @@ SHAPES = {
 }
 WITHOUT_SHAPE = ("empty",)
 OTHERS = "of no say in the motion of rigid bodies"
-OF_CONTACTS = "of contacts, of which a file makes none"
+OF_CONTACTS = "contacts are not imported"
 PICTURES = ("light", "scene", "gui", "projector", "particle_emitter", "material", "transparency", "cast_shadows")
 SURROUNDINGS = ("audio", "audio_sink", "state", "sensor", "magnetic_field", "atmosphere", "road", "battery")
 SETTINGS = ("physics", "must_be_base_link", "enable_wind", "allow_auto_disable", "visibility_flags", "laser_retro")
@@ -51,7 +51,7 @@ LEFT_OUT = dict.fromkeys(
     [*PICTURES, *SURROUNDINGS, *SETTINGS, "spherical_coordinates", "meta", "layers"], OTHERS
 ) | dict.fromkeys(["self_collide", "surface", "max_contacts", "contact"], OF_CONTACTS)
 OF_STOPS = "the stops are hard"
-OF_MOTORS = "a bound of motors, of which a file makes none"
+OF_MOTORS = "a bound of motors, which are not imported"
 
 
 @reads("sdf", "SDF")

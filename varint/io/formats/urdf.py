@@ -35,15 +35,15 @@ WITH_AXIS = (Revolute, Prismatic, Free2D)
 OF_ONE = (Revolute, Prismatic)  # coordinate
 LEFT_OUT = {  # of the robot, its links and its joints: known, and of no say in the motion
     "material": "a colour",
-    "transmission": "of motors, of which a file makes none",
+    "transmission": "motors are not imported",
     "ros2_control": "of controllers",
     "sensor": "of sensors",
     "safety_controller": "of controllers",
     "calibration": "of sensors",
     "hardwareInterface": "of controllers",
-    "contact": "of contacts, of which a file makes none",
-    "self_collision_checking": "of contacts, of which a file makes none",
-    "collision_checking": "of contacts, of which a file makes none",
+    "contact": "contacts are not imported",
+    "self_collision_checking": "contacts are not imported",
+    "collision_checking": "contacts are not imported",
 }
 SIZES = {"box": ("size", 3), "cylinder": ("radius length", 1), "capsule": ("radius length", 1), "sphere": ("radius", 1)}
 
@@ -414,7 +414,7 @@ class _Reading:
     def _note_left_out(self) -> None:
         """Each kind of what is known and of no say in the motion, with the line of the first."""
         for what, elements in self.left_out.items():
-            why = LEFT_OUT.get(what.strip("<>"), "a bound of motors, of which a file makes none")
+            why = LEFT_OUT.get(what.strip("<>"), "a bound of motors, which are not imported")
             self.notes.approximated(f"{what}, {why}: left out, {len(elements)} in all", elements[0].line)
 
 

@@ -233,7 +233,7 @@ class Force(Frozen):
         measure = coordinate_measure(joint, coordinate, *structure.anchors(joint), angles)
         if measure is None:
             raise MechanismError(
-                f"{self.label}: coordinate {coordinate} of {joint.label} is an angle of what is massless, along which"
-                " no effort acts: put a body there, on joints of its own"
+                f"{self.label}: coordinate {coordinate} of {joint.label} belongs to a massless intermediate link;"
+                " give that link a body with its own joints"
             )
         return measure

@@ -56,7 +56,7 @@ class Commanded(Force):
 
     @property
     def input_span(self) -> float:
-        """Of the input, over which the effort is next to linear; any, where it is linear."""
+        """Input range over which the effort is nearly linear; any positive number if it is linear."""
         return 1.0
 
     @property
