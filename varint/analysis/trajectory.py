@@ -165,9 +165,8 @@ class Trajectory(Viewed):
         except (TypeError, ValueError) as problem:
             raise ArgumentError(f"the nodes of a trajectory are chosen by whole numbers: {problem}") from None
         if not len(chosen) or chosen.step < 0:
-            raise ArgumentError(
-                f"the slice {index.start}:{index.stop}:{index.step} of {len(self)} nodes selects no node, or runs backward"
-            )
+            sliced = f"{index.start}:{index.stop}:{index.step}"
+            raise ArgumentError(f"the slice {sliced} of {len(self)} nodes selects no node, or runs backward")
         nodes = slice(chosen.start, chosen.stop, chosen.step)
         counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])
         return type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)

@@ -54,9 +54,15 @@ def add_impact(ws, work):
 
 @njit
 def weigh_node(plan, ws, start, h):
-    """Weigh the node with the pose ``start``, where a solved piece of ``h`` seconds begins, and judge the last one."""
+    """Update the energy residual at the node with the pose ``start``, and judge that of the node before.
+
+    A solved piece of ``h`` seconds begins at the node.
+    """
+    # With T the kinetic energy at a node, W the work since the node before (``due`` and ``driven``):
+    #   residual_n = residual_n-1 + T_n - (T_n-1 + W)
+    # T is estimated from the impulses of the rows. If that leaves a doubt, the momenta are projected and T is exact.
     balance, before = ws.balance, ws.balance.size[0]
-    share = before / (h + before)  # of the piece before the node in the impulses of the rows there
+    share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
     kinetic, driven = _estimate(plan, ws, start, h, share), 0.0
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]

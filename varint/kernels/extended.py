@@ -364,13 +364,17 @@ def _take_back(plan, ws):
 
 @indirect(seconds=8, what="steps without drift by round-off", contract=False)
 def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
-    """One more increment of a solved stage of ``h`` seconds, from extended residuals; whether it was taken.
+    """Take one more Newton increment of a solved stage of ``h`` seconds, from residuals in double-double.
 
     Changes velocities, multipliers and the pose ``end`` with its Jacobian. Writes rests of the velocities and the
-    impulses of rows and efforts to ``ws.extended``, which `finish_extended` needs. Residuals are of no use afterwards.
-    Close to a singular pose an increment may be all round-off and open rows that were closed. Such an increment is not
-    taken: velocities, pose and residuals are then those from before.
+    impulses of rows and efforts to ``ws.extended``, which `finish_extended` needs. Residuals are invalid afterwards.
+    Close to a singular pose an increment may be pure round-off and open rows that were closed. Such an increment is
+    rejected: velocities, pose and residuals are then those from before. Returns whether the increment was taken.
     """
+    # The increment (dv, dlambda) solves, with the factors of the last one,
+    #   D dv - G^T dlambda = -(p(v) - goal - G^T lambda - efforts),   H dv = -g(end) / h,
+    # where both right-hand sides are double-double up to the final subtraction. Then v and lambda take it, and the pose
+    # ``end`` moves by h dv. It is kept if no row is open by more than before, or by more than round-off.
     nb, work = plan.bodies.mass.size, ws.extended
     before = _worst_row(plan, ws)  # of values over h
     for i in range(nb):

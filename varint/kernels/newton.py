@@ -261,6 +261,13 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened):
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
     """
+    # States of the iteration:
+    #   factored  the increment reuses the factors of the last one. If it does not shrink the residual, it is undone and
+    #             the matrix is factored anew.
+    #   left      further increments still allowed; less than ``further`` once the step has converged, so that a failure
+    #             from there on returns the converged solution.
+    #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
+    # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
     upper, increment, factored, left = start, math.inf, False, further

@@ -26,7 +26,7 @@ def check_met(mechanism: Mechanism, tape: Tape, j: int, rate: float) -> None:
     k = int(tape.impacts.stage[j]) - 1
     if abs(rate) <= GRAZING * np.abs(tape.velocity[k]).max() * mechanism.compiled.length:
         force = _stop(mechanism, tape, j)
-        raise ArgumentError(f"{force.label} is reached with zero speed, where the instant of an impact has no derivative")
+        raise ArgumentError(f"{force.label} is reached with zero speed: the instant of impact has no derivative there")
 
 
 def check_stays(mechanism: Mechanism, tape: Tape, j: int, gap: np.ndarray, changes: np.ndarray) -> None:
