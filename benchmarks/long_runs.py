@@ -100,7 +100,7 @@ so the files have some 10 MB. Memory stays below 300 MB however far they are, 40
   random in each stage would leave that much (Brouwer's law). From order 6 on much less is left.
 
 At order 2 there is the error of the scheme, which comes and goes, and no trend. From order 6 on the last increment of
-each stage is from residuals of 32 digits ([theory](theory.md), section 6), and there is no trend either. With residuals
+each stage uses double-double residuals ([theory](theory.md), section 6), and there is no trend either. With residuals
 in plain numbers the pendulum lost 7.5e-14 J in 10^8 steps, ten standard errors, and the four-bar, with
 `sofroniou-spaletta-13`, 1.0e-10 J: as much as the law, but straight, 1e-18 J in a step. The four-bar's slope is known
 better where the error of the scheme is taken off, as a function of the crank's angle: -9e-23 ± 2.2e-21 J in a step,

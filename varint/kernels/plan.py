@@ -155,7 +155,7 @@ class Loads(Record):
 
 @dataclass(frozen=True, eq=False)
 class Loops(Record):
-    """Dense nodes of loop closures and their fills; nc clusters, nn nodes, ne fills."""
+    """The closure nodes, which are dense, and their fills; nc clusters, nn closure nodes, ne fills."""
 
     cluster_node: Int1  # (nc + 1,) nodes of cluster c are cluster_node[c] : cluster_node[c + 1]
     node_first: Int1  # (nb + 2,) nodes with top i are node_order[node_first[i] : node_first[i + 1]]
@@ -250,11 +250,11 @@ class LimitSearch(Record, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class Balance(Record, writable=True):
-    """The balance of energy from node to node (balance.py)."""
+    """The energy residual and its balance from node to node (balance.py)."""
 
     redo: Bool1  # whether steps in which energy comes from nowhere are done again in halves
     at_node: Bool1  # whether the next piece is the first of a step
-    nodes: Int1  # that were weighed
+    nodes: Int1  # number of nodes that were checked
     smooth: Int1  # ... since the last impact
     dt: Float1  # s
     size: Float1  # of the last piece, s; zero after an impact, and at the start
@@ -262,11 +262,11 @@ class Balance(Record, writable=True):
     due: Float1  # J, work since then
     load: Float1  # J, work of gravity and loads since the start
     works: Float1  # J, of all elements since the start
-    error: Float1  # J, energy that came from nowhere
-    oscillation: Float1  # J, what comes back of it
+    error: Float1  # J, the energy residual: energy gained without work
+    oscillation: Float1  # J, the part of it that comes back
     bend: Float1  # J, twice the kinetic energy of the change of velocity at the last node
     alike: Float1  # sizes of the pieces about the last node, multiplied, over dt^2; zero where steps are composed
-    recent: Float2  # (2, 6) J, error, and error less its oscillation, at the nodes that were judged last
+    recent: Float2  # (2, 6) J, energy residual, and that less its oscillation, at the nodes that were judged last
     scale: Float1  # J, largest kinetic energy, or work of all that acts, so far
     unresolved: Int1  # slot of the body that a step since the last recorded node did not resolve, -1 for none
 
@@ -442,7 +442,7 @@ class ByNumbers(Record, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class Extended(Record, writable=True):
-    """What a stage that is solved with 32 digits adds (extended.py); empty where none is."""
+    """Arrays for stages that are solved in double-double (extended.py); empty if no stage is."""
 
     used: Bool1  # (1,) whether the last stage was
     velocity_rest: Float2  # (nb, 6)

@@ -50,12 +50,14 @@ def register(cls: type[KindOfJoint]) -> type[KindOfJoint]:
 class Joint(Frozen):
     """A joint between ``body_a`` and ``body_b``, either of which may be ``"world"``.
 
+    Its rows forbid motions of b relative to a; each motion that it allows is a joint motion, with a coordinate.
+
     Parameters
     ----------
     name : str
         Unique in its mechanism.
     body_a, body_b : str
-        Coordinates describe the motion of b seen from a.
+        Coordinates describe the motion of b relative to a.
     point : array_like (3,), optional
         Anchor on body a in the world, reference configuration, m. Where not given: the centre of
         mass of body b (of a, if b is the world).
