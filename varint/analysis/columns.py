@@ -171,7 +171,7 @@ GROUPS: dict[str, Group] = {
     "force": Group("efforts of forces", "forces", _of_force("force", "effort", ""), title="effort of forces"),
     "power": Group("powers of forces", "forces", _of_force("power", "power", "W")),
     "force_potential": Group("potential energy of forces", "forces", _of_force("force_potential", "potential", "J")),
-    "dissipated": Group("energy that forces took out", "forces", _of_force("dissipated", "dissipated", "J")),
+    "dissipated": Group("energy dissipated by forces", "forces", _of_force("dissipated", "dissipated", "J")),
 } | {name: Group(name.replace("_", " "), "", _quantity(name)) for name in QUANTITIES}
 ALIKE = dict.fromkeys(
     ("torque", "torques", "moment", "effort", "efforts"),

@@ -110,7 +110,7 @@ def _joint(tie: Tie, a: str, b: str, notes: ImportNotes) -> Joint:
         if tie.parts and np.linalg.matrix_rank(motion_subspace(joint, np.zeros(joint.dof)), tol=NEAR) < joint.dof:
             raise MechanismError(
                 f"the joints {names_text([one.name for one in tie.parts])}, with links without mass in between, allow a"
-                " motion twice: how much each of them moves cannot be told; give the links a mass"
+                " motion twice: their shares of the motion are undetermined; give the links a mass"
             )
     for one in tie.parts or [tie]:
         inside = f" in '{tie.name}', with massless links in between" if tie.parts else ""

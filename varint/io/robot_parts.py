@@ -128,7 +128,7 @@ def _join(part: Part, ties: dict[int, Tie], parts: dict[str, Part], touching: di
     if len(before) != 1 or len(after) != 1:
         names = names_text([ties[number].name for number in numbers])
         raise part.at.wrong(
-            f"{part.label} has no mass, and the joints {names} meet there: its motion cannot be told; give it a mass"
+            f"{part.label} has no mass, and the joints {names} meet there: its motion is undetermined; give it a mass"
         )
     first, second = before[0], after[0]
     ties[first] = joined(ties[first], ties.pop(second))

@@ -1,4 +1,4 @@
-"""Panels of what is asked for: curves over time, coordinates and their rates, ways of points, the mechanism."""
+"""Panels of what is asked for: curves over time, coordinates and their rates, paths of points, the mechanism."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -56,10 +56,10 @@ ONLY_DRAWN = {  # besides what is tabulated
     ERROR: "energy beyond the work done since the start, and its mean",
     **{name: " and ".join(own).replace("_", " ") for name, own in WITHIN.items() if name not in GROUPS},
     PHASE: "coordinates of joints against their rates",
-    PATH: "ways of points, at first of centres of mass",
+    PATH: "paths of points, by default of centres of mass",
     MECHANISM: "poses of the mechanism over the run, the last one darkest",
     SNAPSHOT: "one pose of the mechanism",
-    COUPLER: "ways of points with the mechanism drawn once, at first of bodies that no joint ties to the world",
+    COUPLER: "paths of points with the mechanism drawn once, by default of bodies that no joint ties to the world",
 }
 DRAWN = (*GROUPS, *ONLY_DRAWN)
 POSED = (MECHANISM, SNAPSHOT, COUPLER)
@@ -160,7 +160,7 @@ class Portrait(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A panel in metres: ways of points, and poses of the mechanism where there are any."""
+    """A panel in metres: paths of points, and poses of the mechanism where there are any."""
 
     painter: Painter
     traced: list[Traced]
