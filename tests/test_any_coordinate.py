@@ -123,8 +123,8 @@ def test_a_rod_refuses_by_name():
     [
         ("Spherical", {"angles": "xyx"}, "angles of motor 'm' must be three different letters"),
         ("Spherical", {"angles": 3}, "angles of motor 'm' must be three different letters"),
-        ("Revolute", {"angles": "xyz"}, "coordinate 0 of revolute joint 'joint' is none of them"),
-        ("Free", {"angles": "xyz"}, "coordinate 0 of free joint 'joint' is none of them"),
+        ("Revolute", {"angles": "xyz"}, "coordinate 0 of revolute joint 'joint' is not one of them"),
+        ("Free", {"angles": "xyz"}, "coordinate 0 of free joint 'joint' is not one of them"),
     ],
 )
 def test_bad_angles(kind, given, message):

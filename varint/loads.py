@@ -102,7 +102,7 @@ def is_controlled(force: Force) -> bool:
 
 
 def called(force: Force, t: float, state: State) -> float:
-    """What the function that commands ``force`` gives at time ``t`` and ``state``; raises ArgumentError."""
+    """Value at time ``t`` and ``state`` of the function that commands ``force``; raises ArgumentError."""
     assert isinstance(force, Commanded)
     what, command = f"{force.command_name} of {force.label} at t = {t:g} s", force.input
     assert callable(command)
@@ -260,7 +260,7 @@ class Commands:
 
 
 def starts_of_motions(structure: Structure, state: State) -> dict[str, Any]:
-    """What ``state`` has of motions that go on from the start, by the names of their forces.
+    """Initial values in ``state`` of motions that continue from the start, by the names of their forces.
 
     Of coordinates at a constant rate where they are, m or rad; of bodies that keep their orientation the rotation
     vector (3,) from the reference, rad, world.

@@ -64,7 +64,7 @@ def joined(blocks: list[dict[str, np.ndarray]]) -> HeldNodes:
 
 
 class Counts(NamedTuple):
-    """What a run has done: steps, Newton iterations, sub-steps beyond one a step, evaluations of the accelerations."""
+    """Work of a run: steps, Newton iterations, sub-steps beyond one a step, evaluations of the accelerations."""
 
     steps: int = 0
     newton_iterations: int = 0

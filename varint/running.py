@@ -129,7 +129,7 @@ class Run(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is to be run and where to record it.
+    """Task of a run and the place of its record.
 
     settings : dict
         See `Record`.
@@ -166,9 +166,9 @@ def checked_recording(
 ) -> int:
     """``every``, where those arguments of a run are right that say what becomes of it; ArgumentError, FileError."""
     if flag(resume, "resume", ArgumentError) and output is None:
-        raise ArgumentError("resume needs output=, the file of the run to go on with")
+        raise ArgumentError("resume needs output=, the file of the run to continue")
     if flag(overwrite, "overwrite", ArgumentError) and resume:
-        raise ArgumentError("overwrite=True replaces the run in output=, resume=True goes on with it: give one of them")
+        raise ArgumentError("overwrite=True replaces the run in output=, resume=True continues it: give one of them")
     if output is not None:
         check_name(path_of(output, "output"), "output")
         check_place(Path(os.path.realpath(output)), output, resume or overwrite, TO_GO_ON)
@@ -257,7 +257,7 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
 
 
 def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> Wanted | None:
-    """What is still to come, by the ``first`` node and ``more`` bytes; None where the integrator chooses its steps."""
+    """Size of the remaining record, from the ``first`` node and ``more`` bytes; None if the steps are not known."""
     if job.settings["dt"] is None or job.settings.get("turn"):
         return None
     if times := job.settings["output_times"]:
@@ -334,7 +334,7 @@ def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: P
     except (ValueError, ArithmeticError) as problem:
         if isinstance(problem, VarintError) or hasattr(problem, "__notes__"):  # of a function of the user's
             raise
-        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
 
 
 def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> None:

@@ -238,11 +238,11 @@ def load(path: str | Path) -> Trajectory:
     try:
         return trajectory_of(read(path))
     except ValueError as problem:
-        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
 
 
 def trajectory_of(record: Record) -> Trajectory:
-    """What a record says: a `ReducedTrajectory` where the run was reduced. Raises ValueError where it is none."""
+    """Trajectory of a record, a `ReducedTrajectory` if the run was reduced. Raises ValueError for any other record."""
     if record.settings["formulation"] == REDUCED:
         from varint.redmax.record import trajectory  # slow to import, so only when needed
 

@@ -62,7 +62,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StepChoice(Shown):
-    """What `choose_step` found.
+    """Result of `choose_step`.
 
     Attributes
     ----------
@@ -340,12 +340,12 @@ def _is_representative(kinetic: np.ndarray) -> bool:
 
 
 def _change(trial: Trial, order: float, allowed: float) -> float:
-    """By which factor the step has to change from a trial so that its error, of that order, is allowed."""
+    """Factor by which the step has to change from a trial so that its error, of that order, is allowed."""
     return (AIM * allowed / trial.error) ** (1 / order) if 0.0 < trial.error < RESOLVED else 0.5
 
 
 def _hoped_cost(trial: Trial, scheme: Scheme, allowed: float) -> float:
-    """What an allowed error costs at best, with one Newton iteration a stage."""
+    """Cost of an allowed error at best, with one Newton iteration a stage."""
     if trial.error <= allowed:
         return trial.cost
     return 2 * scheme.stages.size / trial.dt / _change(trial, scheme.order, allowed)

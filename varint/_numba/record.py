@@ -23,7 +23,7 @@ from varint.display import Shown
 
 
 class ArrayKind(NamedTuple):
-    """What an annotation says of a C-contiguous array."""
+    """Meaning of an annotation for a C-contiguous array."""
 
     kind: Any  # numba's type of an entry
     ndim: int

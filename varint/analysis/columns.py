@@ -1,4 +1,4 @@
-"""What is known of a motion as columns: a name, a unit and a value a node. Tables and pictures are made of them."""
+"""Quantities of a motion as columns: a name, a unit and a value per node. Tables and pictures are made of them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Group:
     title: str = ""
 
     def names(self, trajectory: "Trajectory") -> list[str]:
-        """What there are columns for: names of bodies, joints or forces."""
+        """Names of the bodies, joints or forces that have columns."""
         return [item.name for item in getattr(trajectory.mechanism, self.of)] if self.of else [""]
 
 

@@ -267,7 +267,7 @@ def rank_margin(trajectory: "Trajectory") -> np.ndarray:
 
 
 def first_of(trajectory: "Trajectory") -> First:
-    """Of the run whose part ``trajectory`` is, or of its own first node."""
+    """The `First` of the run whose part ``trajectory`` is, or of its own first node."""
     if trajectory._since is not None:
         return trajectory._since.first
     node = type(trajectory)(trajectory.record.part(row_of(trajectory, slice(0, 1))))
@@ -275,7 +275,7 @@ def first_of(trajectory: "Trajectory") -> First:
 
 
 def left_by(trajectory: "Trajectory") -> Since:
-    """What nodes that follow those of ``trajectory`` go on from."""
+    """The `Since` from which the nodes after those of ``trajectory`` continue."""
     plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
     since, turns = trajectory._since, np.zeros(plan.measures.kind.size)
     if plan.measures.period[plan.rows.role.size :].any():

@@ -20,7 +20,7 @@ LARGEST_GAP = 1e-6  # of a joint, in sizes of a part
 
 
 class Accelerations(NamedTuple):
-    """What the equations of motion say at one state.
+    """Accelerations, reactions and multipliers that solve the equations of motion at one state.
 
     linear : (nb, 3) m/s^2, world, of the centres of mass; bodies in the order of the mechanism
     angular : (nb, 3) rad/s^2, body axes

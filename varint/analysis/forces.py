@@ -19,7 +19,7 @@ from varint.model.state import State
 
 
 class Forces(NamedTuple):
-    """At T nodes; one column a force of the mechanism.
+    """Efforts, powers and potentials at T nodes; one column a force of the mechanism.
 
     effort, power, potential : (T, forces) N or N m, W, J
     load : (T, nb, 6) of all together: force, N, world, and torque, N m, body axes
@@ -37,7 +37,7 @@ class Forces(NamedTuple):
 
 
 class _AtNodes(NamedTuple):
-    """Of each element and each sum with laws, in the order of the kernel."""
+    """Arrays at nodes for each element and each sum with laws, in the order of the kernel."""
 
     effort: np.ndarray
     power: np.ndarray

@@ -1,4 +1,4 @@
-"""What is said of a run whose steps did not resolve its motion."""
+"""Warnings about a run whose steps did not resolve its motion."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ MISSED = 0.25  # of its largest effort: smaller differences from it are not told
 
 
 class Unresolved(NamedTuple):
-    """Where a motion was not resolved first: at ``time``, s, worst at ``body``; ``message`` says it in full."""
+    """First unresolved step of a motion: at ``time``, s, worst at ``body``; ``message`` describes it in full."""
 
     message: str
     time: float
@@ -28,7 +28,7 @@ class Unresolved(NamedTuple):
 
 
 def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
-    """What is said of a run with steps of ``dt``, s; None where it resolved its motion."""
+    """The `Unresolved` of a run with steps of ``dt``, s; None if it resolved its motion."""
     times = trajectory.unresolved
     if not times.size:
         return find_swinging(trajectory, dt) if trajectory.settings["formulation"] == "maximal" else None
@@ -51,7 +51,7 @@ def finer_step(mechanism: Mechanism, dt: float) -> float:
 
 
 def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
-    """What is said of a run whose steps of ``dt``, s, are too long for a steep force along a joint's coordinate.
+    """The `Unresolved` of a run whose steps of ``dt``, s, are too long for a steep force along a joint coordinate.
 
     Such a force keeps the mean rate of each step. The rate at the nodes is off, or goes to and fro about it, out of the
     reach of the law, so that the effort there is not the one that acted. Told where each node is recorded.

@@ -211,7 +211,7 @@ class Trajectory(Viewed):
 
     @property
     def order(self) -> int:
-        """Of the method that made the run; 2 for an integrator of the user's, whose order is not known."""
+        """Order of the method that made the run; 2 for a user-defined integrator, whose order is unknown."""
         return self.settings.get("order", 2)
 
     @property
@@ -377,7 +377,7 @@ class Trajectory(Viewed):
 
     @cached_property
     def _turned(self) -> Mapping[str, np.ndarray]:
-        """As ``coordinates``, without a word about nodes that are far apart."""
+        """Like ``coordinates``, without a warning about nodes that are far apart."""
         return self._by_joint(self._with_turns)
 
     def _with_turns(self, joint: Joint) -> np.ndarray:
@@ -452,7 +452,7 @@ class Trajectory(Viewed):
 
     @cached_property
     def _joints(self) -> Workspace:
-        """In which the drift follows the coordinates of products of exponentials."""
+        """Joints whose drift follows the coordinates of products of exponentials."""
         return followed(self)
 
     @cached_property

@@ -75,7 +75,7 @@ class Rollout:
         self.options = {"tol": TOL, **options}
 
     def states(self, parameters: Mapping[str, Any]) -> RolloutStates:
-        """Of the run with these parameters."""
+        """States of the run with these parameters."""
         mechanism, _ = made_of(self.build, parameters)
         run = simulate(mechanism, self.duration, self.dt, **self.options)
         return RolloutStates(*(getattr(run, name)[self.nodes] for name in RolloutStates._fields))

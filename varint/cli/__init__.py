@@ -127,7 +127,7 @@ def _write(line: str, stream: TextIO) -> None:
 
 
 def _stdout_kept_clean(args: argparse.Namespace) -> contextlib.AbstractContextManager:
-    """What files of mechanisms print goes to stderr, where stdout is for JSON alone or for nothing."""
+    """Send the output of mechanism files to stderr, where stdout is for JSON alone or for nothing."""
     return contextlib.redirect_stdout(sys.stderr) if args.json or args.quiet else contextlib.nullcontext()
 
 

@@ -1,4 +1,4 @@
-"""What the subcommands share: the mechanism they are told of, paths to write to, where they print."""
+"""Shared code of the subcommands: the mechanism argument, output paths, printing."""
 
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
@@ -56,7 +56,7 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     if Path(name).suffix in FORMATS:
         return load_mechanism(name, all_parsed(parameters))
     if Path(name).exists():
-        raise ArgumentError(f"'{name}' is no mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
+        raise ArgumentError(f"'{name}' is not a mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
     raise ArgumentError(
         f"no mechanism '{name}' in the catalogue{suggestion(name, mechanisms.ALL) or ':'}"
         f" 'varint info' lists it; files of mechanisms end in {' or '.join(FORMATS)}"
@@ -82,7 +82,7 @@ def check_picture(path: Path, source: Path | None, suffixes: tuple[str, ...] = (
 
 
 def stdout_console() -> "Console":
-    """Where tables go, wide enough for them where it is no terminal. Raises BrokenPipeError where nobody reads.
+    """Console for tables, wide enough for them if it is no terminal. Raises BrokenPipeError if nobody reads.
 
     Characters that its encoding does not have are written as their numbers.
     """

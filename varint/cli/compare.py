@@ -111,7 +111,7 @@ def _converted(text: str, kind: Callable[[str], Any], what: str) -> list[Any]:
         try:
             found.append(kind(word))
         except ValueError:
-            raise ArgumentTypeError(f"'{word}' is no {what}") from None
+            raise ArgumentTypeError(f"'{word}' is not a {what}") from None
     return found
 
 

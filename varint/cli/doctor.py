@@ -54,7 +54,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def version() -> str:
-    """In a line: of varint, numba and numpy, and the class of this processor."""
+    """One line: version of varint, numba and numpy, and the class of this processor."""
     import varint
     from varint._numba.shipped import cpu_class
 
@@ -70,7 +70,7 @@ def execute(args: Namespace) -> "Report":
 
 
 def requirements() -> "list[Requirement]":
-    """What varint needs, with the extras as markers: by the checkout that this is, or the installed package."""
+    """Requirements of varint, with extras as markers: of this checkout, or of the installed package."""
     import tomllib
 
     from packaging.requirements import Requirement
@@ -180,7 +180,7 @@ def _megabytes(folder: Path | None) -> str:
 
 
 def _files(folder: Path | None, pattern: str = "*.nbc") -> tuple[int, int]:
-    """How many there are, and their size, bytes."""
+    """Number of files, and their size, bytes."""
     sizes = [path.stat().st_size for path in folder.glob(pattern)] if folder else []
     return len(sizes), sum(sizes)
 

@@ -126,7 +126,7 @@ def _parts(args: Namespace, found: "Ensemble") -> "list[Part]":
 
 
 def _unresolved(found: "Ensemble") -> int:
-    """How many members had steps that did not resolve their motion."""
+    """Number of members with steps that did not resolve their motion."""
     import numpy as np
 
     return int(np.isfinite(np.asarray(found.table["unresolved"], dtype=float)).sum())
@@ -151,9 +151,9 @@ def _members(args: Namespace) -> list[dict[str, Any]]:
     if drawn and args.members is None:
         raise ArgumentError("--draw needs --members N, how many are drawn")
     if not drawn and (args.members is not None or args.seed is not None):
-        raise ArgumentError("--members and --seed are of parameters that are drawn: give --draw KEY=KIND:A:B")
+        raise ArgumentError("--members and --seed apply to drawn parameters: give --draw KEY=KIND:A:B")
     if drawn and args.list is not None:
-        raise ArgumentError("--draw and --list both tell what the members are: leave out one")
+        raise ArgumentError("--draw and --list both define the members: leave out one")
     if not grid and not drawn and args.list is None:
         raise ArgumentError("nothing varies: give --vary, --draw or --list; varint run makes a single run")
     others: list[dict[str, Any]] = [{}]
@@ -174,7 +174,7 @@ def _once(key: str, *given: dict) -> None:
 
 
 def _values(text: str) -> list[Any]:
-    """Of ``FROM:TO:COUNT``, or those between the commas of ``text``."""
+    """Values of ``FROM:TO:COUNT``, or those between the commas of ``text``."""
     import ast
 
     import numpy as np

@@ -25,7 +25,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def folder() -> Path:
-    """Where the examples lie: in the package, or beside it in a checkout. Raises FileError."""
+    """Folder of the examples: in the package, or beside it in a checkout. Raises FileError."""
     import varint
     from varint.errors import FileError
 

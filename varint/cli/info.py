@@ -43,7 +43,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def execute(args: Namespace) -> Report:
-    """What is known of it."""
+    """Report on a mechanism, a run or the catalogue."""
     from varint.cli.common import find_mechanism
     from varint.errors import ArgumentError
 
@@ -93,7 +93,7 @@ def _mechanism(mechanism: "Mechanism", name: str, given: list[str]) -> Report:
 
 
 def _described(mechanism: "Mechanism", name: str, given: list[str]) -> list[Part]:
-    """What it is, where its coordinates are zero, and its parameters."""
+    """Description of a mechanism: text, zero of its coordinates, and parameters."""
     from varint import mechanisms
     from varint.cli.catalogue import entry
     from varint.io.mechanism_file import parameters_in
@@ -136,7 +136,7 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[Part]:
 
 
 def _imported(mechanism: "Mechanism") -> list[Part]:
-    """What became of the parts of a file that was imported; by lines those that are not as the file says."""
+    """Fate of the parts of an imported file; by lines those that are not as in the file."""
     report = mechanism.import_report
     if not report:
         return []
@@ -177,7 +177,7 @@ def _of_topology(mechanism: "Mechanism") -> list[Fact]:
 
 
 def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
-    """What the joints allow at the start; null where that would take too long to find."""
+    """Mobility at the start; null if that would take too long to compute."""
     from collections import Counter
 
     clusters = Counter(mechanism.compiled.topology.cluster_of.values())

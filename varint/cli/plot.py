@@ -84,10 +84,12 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
     if moving and (args.of or set(args.what) - {MECHANISM}):
         raise ArgumentError(f"'{args.output}' shows the mechanism in motion, and nothing else: leave out the names")
     if moving and args.times is not None:
-        raise ArgumentError("--times is of poses in still pictures: leave it out, or give an output .png, .pdf or .svg")
+        raise ArgumentError(
+            "--times applies to poses in still pictures: leave it out, or give an output .png, .pdf or .svg"
+        )
     for name in ("speed", "fps"):
         if getattr(args, name) is not None and not moving:
-            raise ArgumentError(f"--{name} is of moving pictures: give it with an output .gif or .mp4")
+            raise ArgumentError(f"--{name} applies to moving pictures: give it with an output .gif or .mp4")
     if args.of and not args.what:
         raise ArgumentError("--of needs what to draw: coordinates, reactions ...")
     if args.plane is not None:

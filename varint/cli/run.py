@@ -75,7 +75,7 @@ def execute(args: Namespace) -> "Report":
 
 
 def _recording(args: Namespace) -> dict[str, Any]:
-    """What is recorded of the run, and where."""
+    """Options of the recording: output, stride, diagnostics."""
     found = {"output": args.output, "resume": args.resume, "overwrite": args.force}
     found["diagnostics_every"] = args.diagnostics_every
     if args.output_times is not None:
@@ -90,17 +90,17 @@ def _check_options(args: Namespace) -> None:
 
     check_method(args)
     if args.columns is not None and args.csv is None:
-        raise ArgumentError("--columns is of the table: give it with --csv FILE.csv")
+        raise ArgumentError("--columns applies to the table: give it with --csv FILE.csv")
     for group in _groups(args):
         listed_name(group, GROUPS, "--columns: there are no columns")
     if args.resume and args.output is None:
-        raise ArgumentError("--resume needs -o, the file of the run to go on with")
+        raise ArgumentError("--resume needs -o, the file of the run to continue")
     if args.force and not (args.output or args.plot or args.csv):
         raise ArgumentError("--force replaces files: it needs -o, --plot or --csv")
 
 
 def _groups(args: Namespace) -> list[str]:
-    """Of columns, as named; none where the table is the usual one."""
+    """Column groups as named; empty for the default table."""
     return [] if args.columns is None else [word.strip() for word in args.columns.split(",")]
 
 
@@ -118,7 +118,7 @@ def _check_paths(args: Namespace) -> Path | None:
         check_name(output, "output")
         can_be_written(output)
     if output is not None and output.exists() and kept:
-        raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
+        raise FileError(f"'{output}' exists: continue it by --resume, or replace it by --force")
     picture = args.plot or (output and output.with_suffix(".png"))
     if picture is not None:
         check_picture(picture, output)

@@ -1,4 +1,4 @@
-"""What is shown in motion: a recorded run, or a mechanism that is simulated first."""
+"""Motion to show: a recorded run, or a mechanism that is simulated first."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How a mechanism is simulated: the options that subcommands share, and the run that they ask for."""
+"""Simulation options shared by subcommands, and the run that they define."""
 
 import contextlib
 import sys
@@ -88,7 +88,9 @@ def check_method(args: Namespace) -> None:
     of_schemes |= {f"--{name}": getattr(args, name) for name in ("order", "tol")}
     for name, value in of_schemes.items():
         if args.integrator is not None and value is not None:
-            raise ArgumentError(f"{name} is of the schemes in maximal coordinates: leave out either it or --integrator")
+            raise ArgumentError(
+                f"{name} applies to the schemes in maximal coordinates: leave out either it or --integrator"
+            )
     if args.energy_error is not None and args.dt != AUTO:
         raise ArgumentError("--energy-error belongs to --dt auto, which chooses the step by it: give both or neither")
     if args.scheme is not None and args.order is not None:

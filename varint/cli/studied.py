@@ -1,4 +1,4 @@
-"""What studies have found, as facts."""
+"""Results of studies as facts."""
 
 from functools import singledispatch
 
@@ -21,7 +21,7 @@ KINDS = [Column(kind, kind.replace("_", " "), unit, True) for kind, unit in UNIT
 
 @singledispatch
 def parts(result: Study) -> list[Part]:
-    """Of the report on a study."""
+    """Parts of the report on a study."""
     raise NotImplementedError(type(result).__name__)
 
 

@@ -21,7 +21,7 @@ Step = Callable[[State, float], State]
 
 
 def name_of(step: Step) -> str:
-    """What an integrator of one's own is called; raises ArgumentError where it has no name."""
+    """Name of a user-defined integrator; raises ArgumentError if it has none."""
     name = getattr(step, "__name__", None)
     if not isinstance(name, str) or not name.strip():
         raise ArgumentError(

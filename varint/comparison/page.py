@@ -35,7 +35,7 @@ class Table(NamedTuple):
 
 
 def facts(comparison: "Comparison") -> dict[str, str]:
-    """What was run."""
+    """Settings of the comparison."""
     mechanism, settings, reference = comparison.mechanism, comparison.settings, comparison.reference
     loops = sum(len(cuts) for _, cuts in mechanism.compiled.topology.clusters)
     stabilised = f"; Baumgarte's b = {settings.baumgarte:g} 1/s, or 0 where said" if loops else ""
@@ -70,7 +70,7 @@ def markdown(comparison: "Comparison") -> str:
 
 
 def in_html(comparison: "Comparison") -> str:
-    """What was run and the tables, without their notes, for a notebook."""
+    """Settings and tables, without their notes, for a notebook."""
     title = f"{comparison.mechanism.name}: VI and REDMAX"
     parts = [html_table(("", ""), list(facts(comparison).items()), title)]
     return "".join([*parts, *(html_table(t.columns, t.rows, t.title, LISTED) for t in tables(comparison))])
@@ -102,7 +102,7 @@ def _error(error: float, fitted: bool, apart: float) -> str:
 
 
 def _local_order(series: Series, error: np.ndarray, fitted: np.ndarray, k: int) -> str:
-    """From the run before to run ``k``."""
+    """Order from the run before to run ``k``."""
     if k == 0 or series.parameter != "dt":
         return ""
     pair = slice(k - 1, k + 1)
@@ -160,7 +160,7 @@ def _costs(comparison: "Comparison") -> Table:
 
 
 def table_text(table: Table) -> str:
-    """As Markdown."""
+    """The table as Markdown."""
     columns = [column.lstrip(">") for column in table.columns]
     cells = [columns, *([cell.replace("|", "\\|") for cell in row] for row in table.rows)]
     widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings(Shown):
-    """What was run.
+    """Settings of the comparison.
 
     duration : float, s
     dt : steps, s, from the largest to the smallest

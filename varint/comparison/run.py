@@ -36,7 +36,7 @@ WHOLE = 1e-9  # how far from a whole number a ratio of steps may be, over itself
 
 
 class Task(NamedTuple):
-    """What `Series` is made from; ``run(value, duration)`` makes one run."""
+    """Runs of one `Series`; ``run(value, duration)`` makes one run."""
 
     name: str
     parameter: str
@@ -210,7 +210,7 @@ def _tasks(
     dt: np.ndarray,
     asked: tuple[tuple[int, ...], tuple[str, ...], tuple[Step, ...]],
 ) -> list[Task]:
-    """Of VI by its orders, REDMAX by its integrators, integrators of one's own, and the unstabilised one."""
+    """Tasks of VI by orders, of REDMAX by integrators, of user-defined integrators, and of the unstabilised one."""
     orders, names, own = asked
     tasks = [variational(mechanism, state, dt, number) for number in orders]
     tasks += [reduced(mechanism, state, dt, name) for name in names]

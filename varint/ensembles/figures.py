@@ -56,7 +56,7 @@ def _largest_drift(trajectory: Trajectory) -> float:
 
 
 def measured(trajectory: Trajectory, measure: Measure | None, parameters: Collection[str]) -> dict[str, float]:
-    """What the user's function gives: names to numbers. Raises ArgumentError."""
+    """Result of the user's function: names to numbers. Raises ArgumentError."""
     if measure is None:
         return {}
     given = call(measure, "measure, a function of the trajectory", trajectory)
@@ -66,7 +66,7 @@ def measured(trajectory: Trajectory, measure: Measure | None, parameters: Collec
     for name, value in given.items():
         check_name(name, "a number of measure", ArgumentError)
         if name in RESERVED or name in parameters:
-            raise ArgumentError(f"measure gives {name!r}, which is another column of the table: call it otherwise")
+            raise ArgumentError(f"measure gives {name!r}, which is another column of the table: rename it")
         try:
             number = np.asarray(value)
             if number.dtype.kind not in "iufb" or number.size != 1:

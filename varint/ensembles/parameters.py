@@ -43,7 +43,7 @@ def members_of(parameters: object) -> list[dict[str, Any]]:
         if not isinstance(member, Mapping):
             raise ArgumentError(f"parameters of member {number} must be a mapping by their names, got {shown(member)}")
     if not given:
-        raise ArgumentError("parameters has no member: give one mapping at least")
+        raise ArgumentError("parameters has no member: give at least one mapping")
     return [
         {name_of(name): plain(value, f"parameter {name!r} of member {number}") for name, value in member.items()}
         for number, member in enumerate(given)
@@ -56,7 +56,7 @@ def _grid(parameters: Mapping) -> list[dict[str, Any]]:
         what = f"values of parameter {name_of(name)!r}"
         listed = (given,) if is_alone(given) or given is None else sequence_of(given, what, "values", ArgumentError)
         if not len(listed):
-            raise ArgumentError(f"{what} are none: give one at least")
+            raise ArgumentError(f"{what} are empty: give at least one")
         values[name] = [plain(value, what) for value in listed]
     if math.prod(map(len, values.values())) > MOST_MEMBERS:
         raise ArgumentError(f"the grid has more than {MOST_MEMBERS} members: give fewer values, or random_draws")
@@ -118,7 +118,7 @@ def check_names(
             continue
         if name in of_run and takes is not None and name in takes:
             raise ArgumentError(
-                f"parameter {name!r} is one of build and an argument of the run as well: call that of build otherwise"
+                f"parameter {name!r} is one of build and an argument of the run as well: rename that of build"
             )
         if name in common:
             raise ArgumentError(f"{name!r} is given for all members and as a parameter: leave one out")

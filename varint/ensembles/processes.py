@@ -50,7 +50,7 @@ class Worker:
             raise ArgumentError(f"build or measure cannot be used in a worker process: {told['failed']}")
 
     def row(self, member: Member) -> Row:
-        """What the process answers; raises Died."""
+        """Answer of the process; raises Died."""
         number, parameters = member
         self._send(json.dumps({"number": number, "parameters": parameters}).encode() + b"\n")
         return self._receive()

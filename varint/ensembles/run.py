@@ -127,7 +127,7 @@ def load_ensemble(path: str | Path) -> Ensemble:
 
 
 def usable_cores() -> int:
-    """Of this machine, that this process may use."""
+    """Number of cores of this machine that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -151,10 +151,10 @@ def _way(
 
 def _checked_output(output: str | Path | None, resume: bool, overwrite: bool) -> Path | None:
     if flag(resume, "resume", ArgumentError) and output is None:
-        raise ArgumentError("resume needs output=, the folder of the ensemble to go on with")
+        raise ArgumentError("resume needs output=, the folder of the ensemble to continue")
     if flag(overwrite, "overwrite", ArgumentError) and resume:
         raise ArgumentError(
-            "overwrite=True replaces the ensemble in output=, resume=True goes on with it: give one of them"
+            "overwrite=True replaces the ensemble in output=, resume=True continues it: give one of them"
         )
     return None if output is None else folders.checked_folder(output, resume or overwrite)
 

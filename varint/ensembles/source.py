@@ -1,4 +1,4 @@
-"""What builds the mechanisms of an ensemble: a function, a name of the catalogue, or a file."""
+"""Source of the mechanisms of an ensemble: a function, a name of the catalogue, or a file."""
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping

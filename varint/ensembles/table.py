@@ -37,7 +37,7 @@ class Table:
         return [NUMBER, *self.parameters, STATUS, *FIGURES, *self._measured, MESSAGE]
 
     def values(self, number: int) -> dict[str, Any]:
-        """Of a member, by column; None where it has none."""
+        """Values of a member, by column; None where it has none."""
         row: Row = {NUMBER: number, **self.members[number], **self.rows[number]}
         return {column: row.get(column) for column in self.columns}
 
@@ -77,7 +77,7 @@ class Table:
         if columns is None:
             return
         if [column for column in columns if column in self.columns] != self.columns:
-            raise FileError(f"'{self.path}' is no table of this ensemble: overwrite=True begins anew")
+            raise FileError(f"'{self.path}' is not a table of this ensemble: overwrite=True begins anew")
         for cells in lines:
             self._take(columns, cells)
 

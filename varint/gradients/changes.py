@@ -1,4 +1,4 @@
-"""What another description changes of the objectives of a run: functions whose derivatives are those of the run."""
+"""Effects of a changed description on the objectives of a run: functions whose derivatives are those of the run."""
 
 from collections.abc import Callable
 

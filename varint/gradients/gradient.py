@@ -161,7 +161,7 @@ def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
 def _setting(
     mechanism: Mechanism, duration: float, dt: float, times: ArrayLike | None, given: Mapping[str, Any]
 ) -> tuple[Setting, list]:
-    """How the run is done, and of which instants the objective is; ``given``: other arguments of `gradient`."""
+    """Setting of the run, and the instants of the objective; ``given``: other arguments of `gradient`."""
     on_unresolved = choice(given["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
     method = find_scheme(given["order"], given["scheme"])
     check_forces(mechanism, method)
@@ -199,7 +199,7 @@ def _tell_unresolved(run: TapedRun, on_unresolved: str) -> None:
 
 
 def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> LoadPlace | None:
-    """Of "NAME.force" and "NAME.torque" of a body."""
+    """Body and kind of load of "NAME.force" or "NAME.torque"."""
     body, _, what = name.rpartition(".")
     given = {"force": (force, slice(0, 3)), "torque": (torque, slice(3, 6))}
     if what not in given or body not in mechanism.body_index:
@@ -222,7 +222,7 @@ class Prepared:
         self.changes = Changes(run, objectives, self.sums)
 
     def derivative(self, number: Number) -> Derivative:
-        """By a number, of its shape, as a function of the objective: its number and its gradient."""
+        """Derivative by a number, of its shape, as a function of the objective: its number and its gradient."""
         run = self.run
         if number.series is not None:
             elements = np.flatnonzero(run.compiled.force == number.series)

@@ -46,7 +46,7 @@ class Mobility:
 
 
 def rank_at(mechanism: Mechanism, state: State) -> int:
-    """Of the rows of the joints."""
+    """Rank of the rows of the joints."""
     closure = Closure(mechanism, mechanism.compiled, alike=True, couplings=False)
     _, jacobian = closure.evaluate(*with_world(state.position, state.quat_wxyz))
     matrix = closure.matrix(jacobian, closure.row_size(jacobian))

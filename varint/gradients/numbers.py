@@ -294,5 +294,5 @@ def differences(function: Callable[[float], Any], step: float) -> Any:
 
 
 def start_of(mechanism: Mechanism, state: State | None) -> State:
-    """Where a run starts: ``state`` with its joints closed, and couplings as they are there; see `gradient`."""
+    """State that a run starts from: ``state`` with its joints closed, couplings unchanged; see `gradient`."""
     return mechanism.state() if state is None else dataclasses.replace(mechanism, forces=[]).assemble(state)

@@ -161,7 +161,7 @@ def _by_number(
 
 
 def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:
-    """Where the run of a changed mechanism starts; ``state`` as of `gradient`."""
+    """State that the run of a changed mechanism starts from; ``state`` as in `gradient`."""
     if state is None:
         return mechanism.state()
     return start_of(mechanism, state) if isinstance(state, State) else state

@@ -36,7 +36,7 @@ BLOCK = 256  # steps between two looks at whether they resolved the motion
 
 
 class Setting(NamedTuple):
-    """How a run is done, as of `simulate`; ``steps`` of the whole run, for which inputs and loads are given.
+    """Settings of a run, as for `simulate`; ``steps`` of the whole run, for which inputs and loads are given.
 
     ``turn``: rad, of a step that follows the motion; None for steps of dt. ``end``: s, of such a run. ``memory``:
     bytes, or None.
@@ -150,7 +150,7 @@ class TapedRun:
         return np.array(self.times) / self.dt if self.is_adaptive else np.arange(self.steps + 1)
 
     def widths(self, nodes: np.ndarray) -> np.ndarray:
-        """Of dt, between each of the nodes and the next row of the inputs."""
+        """Shares of dt between each of the nodes and the next row of the inputs."""
         if not (self.is_adaptive and self.commands.varies):
             return np.ones(len(nodes))
         return np.diff(self.knots)[nodes]
@@ -334,7 +334,7 @@ def _memory() -> float:
 
 
 def _node(march: March, pose: int, place: tuple[int, float, int, int], state: State) -> Node:
-    """Where a run is; ``place``: see `Node`."""
+    """Position of a run; ``place``: see `Node`."""
     ws, efforts = march.ws, march.ws.efforts
     poses = ws.position[pose], ws.quat[pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate

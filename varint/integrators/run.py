@@ -78,7 +78,7 @@ class MaximalRun:
 
     @property
     def counts(self) -> Counts:
-        """What was done so far."""
+        """Counts of the work done so far."""
         return Counts(self.march.node, *self.iterations.tolist())
 
     def start(self) -> Block:

@@ -62,7 +62,7 @@ def body_from_data(entry: Mapping[str, Any], place: str, one: str = "body") -> B
 
 
 def label_of(entry: Mapping[str, Any], place: str, one: str) -> str:
-    """How errors name an entry: "body 'crank' (bodies[0])"."""
+    """Name of an entry in errors: "body 'crank' (bodies[0])"."""
     return f"{one} {shown(entry['name'])} ({place})" if "name" in entry else place
 
 

@@ -75,12 +75,12 @@ def from_data(data: object, what: str, line_of: Callable[[str, int, str], str] |
 
 
 def _labels(elements: Mapping[str, list]) -> dict[tuple[str, int], str]:
-    """How errors name the elements, by their lists and places."""
+    """Names of the elements in errors, by their lists and places."""
     return {(which, number): item.label for which, items in elements.items() for number, item in enumerate(items)}
 
 
 class _InElement(MechanismError):
-    """What is wrong with an element of a list, from its line on."""
+    """An element of a list is wrong, from its line on."""
 
 
 def _listed(entries: object, which: str, line_of: Callable[[str, int, str], str] | None) -> list:

@@ -26,7 +26,7 @@ OPEN = 1e-12  # of a coupling at the start
 
 
 def numbers(values: Iterable[float]) -> str:
-    """As text, to the same bits."""
+    """Numbers as text, to the same bits."""
     return " ".join(repr(float(value)) for value in values)
 
 
@@ -63,7 +63,7 @@ class Efforts:
                 self.refused.append(f"force '{force.name}', a {type(force).__name__}{why}")
 
     def _taken(self, force: Force) -> str | None:
-        """None where it is held, else why not."""
+        """The reason why it is refused; None if it is represented."""
         if isinstance(force, Coupled):
             return self._coupled(force)
         if isinstance(force, AlongCoordinate):

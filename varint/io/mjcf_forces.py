@@ -1,4 +1,4 @@
-"""What acts in an MJCF model beside the joints' own springs: tendons, actuators, rotors, gravcomp; and its start."""
+"""Forces of an MJCF model beside the joints' own springs: tendons, actuators, rotors, gravcomp; and its start."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -82,7 +82,7 @@ class Forces:
     # ------------------------------------------------------------------------------------------------- joints
 
     def _rotors(self) -> Iterator[Force]:
-        """Of each armature a body that turns about itself at the rate of the joint: it adds just that inertia."""
+        """Bodies in place of armatures: each turns about itself at the rate of the joint and adds just that inertia."""
         m = self.m
         for joint in range(m.njnt):
             dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
@@ -102,7 +102,7 @@ class Forces:
             yield Coupling(own, terms=[(tie, number, 1.0), (own, 0, -1.0)])
 
     def _dampers(self) -> Iterator[Force]:
-        """Of joints with several axes."""
+        """Dampers of joints with several axes."""
         m = self.m
         for joint in np.flatnonzero((m.jnt_type == JOINT_FREE) | (m.jnt_type == JOINT_BALL)):
             dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
@@ -209,7 +209,7 @@ class Forces:
     def _fixed(
         self, tendon: int, name: str, at: Element, term: tuple[int, float], effort: tuple[float, float], limited: bool
     ) -> Iterator[Force]:
-        """Of one joint: along its coordinate."""
+        """Force of a fixed tendon of one joint: along its coordinate."""
         m, (joint, factor), (stiffness, damping) = self.m, term, effort
         tie, number, zero = self.places[joint]
         along: dict[str, Any] = {"joint": tie, "coordinate": number}

@@ -1,4 +1,4 @@
-"""What of an MJCF file MuJoCo's compiler is given: includes in their places, names for all, nothing but data of motion.
+"""Input of MuJoCo's compiler from an MJCF file: includes in place, names for all, nothing but data of motion.
 
 The compiler opens no file: it gets the text, and the contents of meshes that lie in the folder of the file or in one
 of those that are named.

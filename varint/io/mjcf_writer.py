@@ -196,7 +196,7 @@ class _Writing:
 
 
 def _motions(joint: Joint, point: np.ndarray) -> Iterable[tuple[str | None, np.ndarray, np.ndarray]]:
-    """Of each motion of a joint the kind of MJCF's, None where there is none, a point and an axis, world."""
+    """Kind in MJCF of each motion of a joint, None where there is none, a point and an axis, world."""
     if isinstance(joint, Composite):
         for part in joint.parts:
             given = {key: value for key, value in part.items() if key != "type"}

@@ -1,4 +1,4 @@
-"""Where a run file can be written."""
+"""Checks of the path of a run file."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def check_place(path: Path, output: str | Path, may_exist: bool, otherwise: str 
         if not path.parent.is_dir():
             raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
         if path.exists() and not path.is_file():
-            raise FileError(f"cannot write '{path}': it is no file")
+            raise FileError(f"cannot write '{path}': it is not a file")
         if path.exists() and not may_exist:
             raise FileError(f"'{output}' exists: overwrite=True to replace it{otherwise}")
         if path.exists() and not os.access(path, os.W_OK):

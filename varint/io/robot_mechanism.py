@@ -153,7 +153,7 @@ def _against_gravity(robot: Robot, parts: Mapping[str, Part], notes: ImportNotes
 
 
 def _in_loops(ends: Mapping[str, tuple[str, str]]) -> set[str]:
-    """Of the ties with these ends those in a loop."""
+    """Ties with these ends that lie in a loop."""
     import networkx as nx  # slow to import
 
     graph = nx.Graph(pair for pair in ends.values() if pair[0] != pair[1])
@@ -169,7 +169,7 @@ def _start(along: Acting) -> float:
 
 
 def _told_start(tie: Tie, along: Acting, begin: np.ndarray, number: int, held: bool, notes: ImportNotes) -> Acting:
-    """What acts, where the zero of the file is outside the limits: it starts at a limit, or there is none."""
+    """Forces, where the zero of the file is outside the limits: it starts at a limit, or there is none."""
     says = f"the limits of joint '{tie.name}' leave out its zero pose"
     if held:  # by a loop or a coupling, which other joints have a say in
         begin[number] = 0.0

@@ -42,12 +42,12 @@ class Part:
 
     @property
     def at(self) -> Element:
-        """Where it begins."""
+        """Place in the file where it begins."""
         return self.links[0].at
 
     @property
     def label(self) -> str:
-        """How messages name it."""
+        """Name in messages."""
         names = [link.name for link in self.links]
         return f"link '{names[0]}'" if len(names) == 1 else f"link '{names[0]}' with what is fixed to it"
 

@@ -42,7 +42,7 @@ class Wanted(NamedTuple):
         return -(-self.steps // self.finer[0]) * self.finer[1] if self.finer else 0
 
     def remedy(self, room: float) -> str:
-        """What makes it fit into ``room`` bytes."""
+        """Advice that makes it fit into ``room`` bytes."""
         if self.fixed:
             return "give a shorter duration"
         stride = self.finer[0] if self.finer else 1

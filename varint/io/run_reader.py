@@ -72,7 +72,7 @@ class RunReader:
     def __init__(self, path: Path, file: h5py.File) -> None:
         self.path, self.file = path, file
         if self._text("format") != FORMAT.encode():
-            raise FileError(f"'{path}' is no run of varint, or of another version of it: expected '{FORMAT}'")
+            raise FileError(f"'{path}' is not a run of varint, or was written by another version: expected '{FORMAT}'")
         self.texts = {name: self._text(name) for name in TEXTS}
         self.description = self._array("mechanism").item()
         self.load = self._array("steady_load") if "steady_load" in file else None
@@ -89,7 +89,7 @@ class RunReader:
         found = self.diagnostics.shapes if self.diagnostics else {}
         asked = {"t": ((), "<f8")} | {name: (item, "<f8") for name, item in DIAGNOSTICS.items()}
         if found != (asked if self.settings.get("diagnostics_every") else {}):
-            raise ValueError("its diagnostics are not those that it was asked for")
+            raise ValueError("its diagnostics are not those of its settings")
 
     @property
     def left_open(self) -> bool:
@@ -103,7 +103,7 @@ class RunReader:
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """What was simulated."""
+        """The simulated mechanism."""
         try:
             return from_data(json.loads(self.description), f"'{self.path}'")
         except MechanismError as problem:
@@ -113,7 +113,7 @@ class RunReader:
         attribute = h5py.h5a.open(self.file.id, name.encode())
         kind, space = attribute.get_type(), attribute.get_space()
         if kind.get_class() != h5py.h5t.STRING or kind.is_variable_str() or space.get_simple_extent_npoints() != 1:
-            raise ValueError(f"attribute '{name}' is no text")
+            raise ValueError(f"attribute '{name}' is not a text")
         if attribute.get_storage_size() > self.size:
             raise ValueError(f"attribute '{name}' is longer than the file")
         return bytes(self.file.attrs[name])
@@ -135,7 +135,7 @@ class RunReader:
                 raise ValueError(f"'{name}' is missing")
             parent = parent[part]
         if not isinstance(parent, h5py.Dataset) or parent.shape is None:
-            raise ValueError(f"'{name}' is no array")
+            raise ValueError(f"'{name}' is not an array")
         plist = parent.id.get_create_plist()
         if plist.get_layout() == h5py.h5d.VIRTUAL or plist.get_external_count() or plist.get_nfilters():
             raise ValueError(f"'{name}' is not stored as runs are")
@@ -210,7 +210,7 @@ class Table:
         return sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in self.shapes.values())
 
     def time_of(self, records: int) -> float:
-        """Of the last of the first ``records`` rows, s."""
+        """Time of the last of the first ``records`` rows, s."""
         block = int(np.searchsorted(self._sums[:, 0], records))
         begin = int(self._sums[block - 1, 0]) if block else 0
         return float(self.rows("t", block, block + 1)[records - 1 - begin])
@@ -363,7 +363,7 @@ def open_run(path: str | Path) -> Iterator[RunReader]:
     except PermissionError as problem:
         raise FileError(f"cannot read '{path}': {problem.strerror}") from None
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as problem:
-        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
 
 
 def _opened(path: Path) -> h5py.File:
@@ -396,7 +396,7 @@ def _opened(path: Path) -> h5py.File:
 def _object(text: bytes) -> dict:
     found = json.loads(text)
     if not isinstance(found, dict):
-        raise ValueError("a part of it is no JSON object")
+        raise ValueError("a part of it is not a JSON object")
     return found
 
 

@@ -72,7 +72,7 @@ class Scope:
     # ---------------------------------------------------------------------------------------------------- places
 
     def place(self) -> Pose:
-        """Of its frame, in the world."""
+        """Pose of its frame, in the world."""
         if self.outer is None:
             return still()
         return self.outer.place() @ self.outer.frame(self.name, self.by)
@@ -163,7 +163,7 @@ class Scope:
 
 
 def numbers_of(pose: Element) -> Pose:
-    """What a <pose> says."""
+    """Numbers of a <pose>."""
     if not pose.text.strip():
         return still()
     form = pose.attributes.get("rotation_format", "euler_rpy")

@@ -1,4 +1,4 @@
-"""Where tables and keys stand in a TOML file, which its parser does not tell."""
+"""Lines of tables and keys in a TOML file, which its parser does not report."""
 
 import re
 import tomllib

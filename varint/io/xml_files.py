@@ -178,7 +178,9 @@ class _Builder:
             raise
         except expat.ExpatError as problem:
             message = expat.errors.messages.get(problem.code, str(problem))
-            raise FileError(f"'{self.path}', line {problem.lineno + self.before}: this is no XML: {message}") from None
+            raise FileError(
+                f"'{self.path}', line {problem.lineno + self.before}: this is not valid XML: {message}"
+            ) from None
         except (LookupError, ValueError) as problem:  # of its encoding
             raise FileError(f"'{self.path}', line 1: {problem}: write it in UTF-8") from None
         assert self.root is not None  # else there was an error
@@ -221,7 +223,7 @@ class _Builder:
 
 
 def unknown(element: Element, tags: Collection[str], names: Collection[str] | None = None) -> Iterator[tuple[str, int]]:
-    """What in an element is none of these children (``tags``) and attributes (``names``), in words, with its line."""
+    """Parts of an element other than these children (``tags``) and attributes (``names``), in words, with the line."""
     for child in element.children:
         if child.tag not in tags:
             yield f"<{child.tag}> in <{element.tag}>{suggestion(child.tag, tags)}", child.line

@@ -22,7 +22,7 @@ SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not jud
 
 @njit
 def start_balance(plan, ws, dt, before):
-    """At the first node, with steps of ``dt``; ``before``: the size of the step that led there, s, zero for none."""
+    """Initialise at the first node, with steps of ``dt``; ``before``: size of the step that led there, s, or zero."""
     balance, mass = ws.balance, 0.0
     for i in range(plan.bodies.mass.size):
         mass += plan.bodies.mass[i]
@@ -110,7 +110,7 @@ def _judge(plan, ws):
 
 @njit
 def _start_anew(balance):
-    """As if there had been no error at the recent nodes, but the present oscillation."""
+    """Reset the energy residual at the recent nodes to the present oscillation."""
     for k in range(RECENT):
         balance.recent[0, k], balance.recent[1, k] = 0.0, -balance.oscillation[0]
 
@@ -140,7 +140,7 @@ def _change(value, before, recent):
 
 @njit
 def _oscillation(balance, kinetic):
-    """What comes back of the error at the last node, J, given the kinetic energy at the present one.
+    """Part of the energy residual at the last node that comes back, J, given the kinetic energy at the present one.
 
     About an impact it is the last that was known.
     """

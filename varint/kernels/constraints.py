@@ -8,7 +8,7 @@ from varint.kernels.measures import mapped_value, measure_at
 
 @njit
 def start_constraints(plan, ws, pose):
-    """At the start of a run: turns are counted from zero, those of driven ones from the target; sums stay as here."""
+    """Initialise at the start of a run: turns count from zero, those of driven ones from the target; sums stay."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]

@@ -176,7 +176,7 @@ def _to_body(plan, ws, i, d):
 
 @njit(contract=False)
 def _lever(plan, ws, pose, r, a, b):
-    """From the centre of a to the point of b, m; of an AXIS row the direction of b. In axes of a.
+    """Vector from the centre of a to the point of b, m; for an AXIS row the direction of b. In axes of a.
 
     ``a``, ``b``: slots of the first and the second body of the formula in measures/.
     """

@@ -192,7 +192,7 @@ class Plan(Record):
 
 @dataclass(frozen=True, eq=False)
 class EffortWork(Record, writable=True):
-    """What laws, loads, constraints and limits keep in a run; ne elements."""
+    """Arrays of laws, loads, constraints and limits in a run; ne elements."""
 
     input: Float1  # (ne,) over the step
     effort: Float1  # (ne,) N or N m
@@ -399,7 +399,7 @@ class Tangent(Record, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class ByProducts(Record, writable=True):
-    """What the rows of n products of exponentials have at E poses of a run (by_products.py)."""
+    """Derivatives of the rows of n products of exponentials at E poses of a run (by_products.py)."""
 
     count: Int1  # (1,) how many there are
     position: Float3  # (E n, 2, 3) of the two bodies of the joint

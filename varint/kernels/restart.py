@@ -1,4 +1,4 @@
-"""What a composed step changes: kept at its start, so that it can be done again in halves.
+"""State that a composed step changes: stored at its start, so that it can be repeated in halves.
 
 A composition keeps its order only where all its stages have their shares of one step, so a stage that cannot be solved
 halves the whole step (measured: halving the stage alone leaves errors of second order).

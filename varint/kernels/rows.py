@@ -98,7 +98,7 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
 
 @njit
 def _constrained(plan, ws, r, position, rotation, jacobian):
-    """What measure r adds to the value of its constraint, and its row; zero where that takes no part."""
+    """Term of measure r in the value of its constraint, and its row; zero where that takes no part."""
     if ws.compliance[r] > 0.0:
         for s in range(2):
             for k in range(6):

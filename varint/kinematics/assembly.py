@@ -123,7 +123,7 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
 
 
 def _alone(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
-    """Of the joints ``names`` those in no loop and in no coupling: nothing else follows from their coordinates."""
+    """Joints of ``names`` in no loop and in no coupling: nothing else follows from their coordinates."""
     topology = compiled.topology
     free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}
     coupled = {name for force in _couplings(structure) for terms in force.terms_of(structure) for name, *_ in terms}
@@ -188,7 +188,7 @@ def _starts(
     x: np.ndarray,
     R: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """Where the way to the ``coordinates`` starts: there already, of joints ``placed`` that nothing has moved since."""
+    """Start of the path to the ``coordinates``: the target itself for joints ``placed`` that nothing moved since."""
     here = {}
     for name, frame in frames.items():
         turn, shift = frame.relative_pose(x, R)
@@ -269,7 +269,7 @@ def _check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
 def _conflict(
     structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray, held: Sequence[int], way: str
 ) -> str:
-    """What cannot be closed, by how much, and the loop it is in; poses where the gaps are smallest together."""
+    """Report of the gap that cannot be closed, its size and loop; poses where the gaps are smallest together."""
     g, _ = closure.evaluate(x, R)
     gaps = {}
     for j in np.unique(closure.joint[closure.joint >= 0]):

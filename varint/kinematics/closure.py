@@ -196,7 +196,7 @@ class Closure:
         return list(zip(forces.tolist(), np.abs(self.scale * g)[places].tolist(), strict=True))
 
     def speed(self, motion: np.ndarray) -> float:
-        """Of the fastest body of motions (nb + 1, 6), m/s."""
+        """Speed of the fastest body of motions (nb + 1, 6), m/s."""
         return max(np.abs(motion[:, :3]).max(), self.length * np.abs(motion[:, 3:]).max())
 
     def row_size(self, G: np.ndarray) -> np.ndarray:

@@ -234,7 +234,7 @@ def joint_rates(
 
 
 def _of_its_bodies(frames: JointFrames, *arrays: np.ndarray) -> list[np.ndarray]:
-    """Of arrays (T, nb, ...) what belongs to the bodies of a joint, which ``frames`` then know by their new numbers."""
+    """Parts of arrays (T, nb, ...) for the bodies of a joint, which ``frames`` then know by their new numbers."""
     own = [body for body in (frames.a, frames.b) if body >= 0]
     frames.a, frames.b = (own.index(body) if body >= 0 else body for body in (frames.a, frames.b))
     return [np.asarray(array)[:, own] for array in arrays]

@@ -78,7 +78,7 @@ class Sweep(Shown):
 
     @property
     def unit(self) -> str:
-        """Of ``values``: "m", "rad", or empty where the coordinate is a pure number."""
+        """Unit of ``values``: "m", "rad", or empty where the coordinate is a pure number."""
         return units_of(self.mechanism.joint(self.joint))[self.number]
 
     @property
@@ -304,7 +304,7 @@ class _Path:
         return self.closure.motion(Q @ np.linalg.solve(triangle.T, np.concatenate([rates, carried])))
 
     def _zero(self, around: Sequence[Node], least: np.ndarray) -> float | None:
-        """Where between three nodes the ``least`` (3,) singular value passes zero, None if it does not.
+        """Zero, between three nodes, of the ``least`` (3,) singular value, None if it does not pass zero.
 
         Given a sign that changes there the value is a smooth function of the coordinate.
         """

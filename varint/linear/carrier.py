@@ -40,7 +40,7 @@ class ImpactCarrier:
         self.ws, self.work, self.drifts, self._between = ws, work, drifts, carry
 
     def carry(self, tape: Tape, changes: np.ndarray, states: np.ndarray) -> None:
-        """From the start of the stages on the tape to their end, in place; raises ArgumentError."""
+        """Carry changes from the start of the stages on the tape to their end, in place; raises ArgumentError."""
         self.tape, self.changes, self.states = tape, changes, states
         self.shift = np.zeros(len(changes))  # s: by how much later the present stage begins
         self.last = -1  # stage, whose end does not move

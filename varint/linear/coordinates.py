@@ -113,7 +113,7 @@ def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: 
 
 
 def _condition(matrix: np.ndarray) -> float:
-    """Of a square matrix, by the sums of columns; infinite where it has no inverse."""
+    """Condition number of a square matrix, by the sums of columns; infinite if it has no inverse."""
     try:
         inverse = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
@@ -122,7 +122,7 @@ def _condition(matrix: np.ndarray) -> float:
 
 
 def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) -> int:
-    """In how many ways the mechanism can move from a pose (nb, 3), (nb, 4), with all of its constraints."""
+    """Degrees of freedom of the mechanism at a pose (nb, 3), (nb, 4), with all of its constraints."""
     compiled = mechanism.compiled
     ws = workspace(compiled.plan, functions=compiled.functions)
     ws.position[0, :-1], ws.quat[0, :-1] = position[compiled.order], quat_wxyz[compiled.order]
@@ -133,7 +133,7 @@ def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) 
 
 
 def _mobility(plan: Plan, ws: Workspace) -> int:
-    """In how many ways the mechanism can move, by the ranks that the solver found at the pose factored last."""
+    """Degrees of freedom of the mechanism, by the ranks that the solver found at the pose factored last."""
     closed, closures = ws.compliance == 0.0, np.arange(plan.loops.node_row[0], plan.loops.node_row[-1])
     in_tree = closed.copy()
     in_tree[closures] = False

@@ -1,4 +1,4 @@
-"""Where a mechanism rests: Newton's method for the balance of forces, on the motions that the joints allow."""
+"""Equilibria of a mechanism: Newton's method for the balance of forces, on the motions that the joints allow."""
 
 import numpy as np
 

@@ -56,7 +56,7 @@ class Drift(NamedTuple):
 
 
 class Drifts:
-    """What changes with time in a run of steps of ``dt``, s: the ``commands`` and ``loads`` at its nodes, if any."""
+    """Inputs that change with time in a run of steps of ``dt``, s: ``commands`` and ``loads`` at its nodes, if any."""
 
     def __init__(self, mechanism: Mechanism, commands: Commands | None, loads: Loads | None, dt: float) -> None:
         self.compiled, self.commands, self.loads, self.dt = mechanism.compiled, commands, loads, dt
@@ -69,7 +69,7 @@ class Drifts:
         return any(each is not None and each.varies for each in (self.commands, self.loads))
 
     def of_stage(self, tape: Tape, k: int) -> Drift:
-        """Of stage k of the run."""
+        """Drifts of stage k of the run."""
         plan, nodes = self.compiled.plan, tape.node[k] + np.arange(2)
         input, load = np.zeros(len(self.spans)), np.zeros((plan.bodies.mass.size, 6))
         target, target_rate = np.zeros((2, plan.rows.role.size))

@@ -79,7 +79,7 @@ class _Place(NamedTuple):
 
 
 class _Motion(NamedTuple):
-    """What is asked for: efforts at ``places`` of a ``mechanism`` without those that were there in the run.
+    """Motion whose efforts at ``places`` of a ``mechanism`` are wanted, without the efforts of the run.
 
     arrays : position (T, nb, 3), quat (T, nb, 4), velocity and angular velocity (T, nb, 3)
     acceleration : (T, nb, 6) m/s^2, world, and rad/s^2, body axes
@@ -146,7 +146,7 @@ def _of(force) -> _Place:
 
 
 def _known(mechanism: Mechanism, name: str) -> int:
-    """How many coordinates the joint has."""
+    """Number of coordinates of the joint."""
     if not isinstance(name, str) or name not in mechanism.joint_index:
         raise ArgumentError(f"joints: '{mechanism.name}' has no joint {shown(name)}")
     return mechanism.joint(name).dof

@@ -158,7 +158,7 @@ class Linearization(Shown):
 
 
 def steps_text(dt: float | None) -> str:
-    """What a display says of the steps."""
+    """Description of the steps in a display."""
     return "continuous" if dt is None else f"steps of {dt:g} s"
 
 
@@ -256,7 +256,7 @@ class Linearizer(Shown):
         return SecondOrder(*self._system.made, about, self._system.inputs, B)
 
     def _changes(self, state: State, changes: np.ndarray) -> np.ndarray:
-        """What changes (c, nb, 12) of a state that was linearised, and those of the inputs, lead to."""
+        """Images of changes (c, nb, 12) of the state of linearisation, and of those of the inputs."""
         self._system.place(state)
         return self._system.changes(changes)
 
@@ -276,7 +276,7 @@ def elements_of(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _System:
-    """What is linearised: ``coordinates`` about the state of `place`, and their ``basis`` (2 n, nb, 12)."""
+    """System to linearise: ``coordinates`` about the state of `place`, and their ``basis`` (2 n, nb, 12)."""
 
     coordinates: Coordinates
     basis: np.ndarray

@@ -180,7 +180,7 @@ class _Shot:
         return (ends[0] - ends[1]) / (2 * NUDGE * self.dt)
 
     def changed(self, change: np.ndarray, dt: float) -> "_Shot":
-        """From a start that is changed by (2 n,), with another step."""
+        """Run from a start that is changed by (2 n,), with another step."""
         mechanism, method = self.made
         state = moved(mechanism, self.state, np.tensordot(change, self.basis, 1))
         return _Shot(mechanism, method, state, dt, self.steps)

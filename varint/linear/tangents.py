@@ -65,7 +65,7 @@ class TangentRun:
         self.closed: str | None = None  # the label of a stop that was met without restitution
 
     def state(self) -> State:
-        """At the present node."""
+        """State at the present node."""
         return self.run.state()
 
     def coordinates(self) -> Coordinates:
@@ -161,7 +161,7 @@ class TangentRun:
             self.closed = self.mechanism.forces[compiled.force[element]].label
 
     def _room(self, steps: int) -> int:
-        """For the stages of so many steps."""
+        """Room on the tape for the stages of so many steps."""
         return int(SPARE * steps * self.stages) + 1
 
     def place(self) -> Workspace:

@@ -69,5 +69,5 @@ class Square:
         return 0.0
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        """Numbers from the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
         return Numbers(u=frame_a[:, self.axis_a], w=frame_b[:, self.axis_b])

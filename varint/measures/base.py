@@ -1,4 +1,4 @@
-"""What a kind of measure states, and the registry of the kinds.
+"""Contract of a kind of measure, and the registry of the kinds.
 
 A measure is a scalar g of the poses of two bodies a and b, one of which may be the world; its unit is m or rad. Each
 kind gives three compiled functions:

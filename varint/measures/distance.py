@@ -71,5 +71,5 @@ class Distance:
         return float(np.linalg.norm(apart)) - self.length
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        """Numbers from the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
         return Numbers(u=anchor_a, w=anchor_b, c=self.length)

@@ -41,5 +41,5 @@ class OnMotions:
         return float(np.linalg.norm(apart))
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """None: the motions stand in the table of products."""
+        """Empty: the motions stand in the table of products."""
         return Numbers()

@@ -79,7 +79,7 @@ class Body(Frozen):
 
     @property
     def label(self) -> str:
-        """How errors name the body."""
+        """Name of the body in errors."""
         return f"body '{self.name}'"
 
     def _facts(self) -> Iterable[str]:

@@ -381,7 +381,7 @@ def arguments_of(function: Callable) -> list[str] | None:
 
 
 def call(function: Callable, whose: str, *arguments: Any) -> Any:
-    """What a function of the user's gives; an error of its own goes on as it is, with a note of ``whose`` it is."""
+    """Result of a user's function; its errors propagate unchanged, with a note of ``whose`` it is."""
     try:
         return function(*arguments)
     except Exception as problem:

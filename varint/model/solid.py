@@ -37,7 +37,7 @@ class Solid(Frozen):
 
     @property
     def label(self) -> str:
-        """As messages name it."""
+        """Name in messages."""
         return f"a solid ({self.kind})"
 
     def __post_init__(self) -> None:

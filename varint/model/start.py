@@ -1,4 +1,4 @@
-"""What is given of a motion to start from: coordinates and rates of joints, poses and velocities of bodies."""
+"""Initial values of a motion: coordinates and rates of joints, poses and velocities of bodies."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

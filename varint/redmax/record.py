@@ -1,4 +1,4 @@
-"""What is recorded of a reduced run, and the trajectory that is made of it.
+"""Record of a reduced run, and the trajectory that is made of it.
 
 Beside what both formulations record, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in
 `CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the

@@ -88,7 +88,7 @@ class ReducedRun:
 
     @property
     def counts(self) -> Counts:
-        """What was done so far."""
+        """Counts of the work done so far."""
         i = self.integrator
         return Counts(i.steps, i.newton_iterations, 0, i.evaluations)
 
@@ -204,7 +204,7 @@ class ReducedRun:
         return Failure(message, when, body)
 
     def _lost(self) -> str | None:
-        """What is said where a body or a point is not where a force moves it, or where drives open a loop."""
+        """Message if a body or a point is not where a force moves it, or if drives open a loop."""
         e, nq = self.equations, self.equations.nq
         if not (e.closures.courses or (e.drives and len(e.closures))):
             return None
@@ -220,7 +220,7 @@ class ReducedRun:
         return None
 
     def _clash(self, q: np.ndarray, qdot: np.ndarray) -> str | None:
-        """What is said where the loops cannot be closed with the prescribed joints where they are."""
+        """Message if the loops cannot be closed with the prescribed joints where they are."""
         drives = [drive for drive in self.equations.drives if drive.columns.stop - drive.columns.start == 1]
         wanted = {drive.name: (float(q[drive.columns][0]), float(qdot[drive.columns][0])) for drive in drives}
         labels = {drive.name: f"the motion prescribed for {drive.label}" for drive in drives}
@@ -267,7 +267,7 @@ class ReducedRun:
         return y
 
     def _node(self, t: float, y: np.ndarray) -> dict:
-        """What is recorded at time ``t`` and state ``y``, in the present charts."""
+        """Record at time ``t`` and state ``y``, in the present charts."""
         e, inputs, y = self.equations, self.equations.inputs, self._place(t, y)
         assert inputs is not None
         slot = e.compiled.slot

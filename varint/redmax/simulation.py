@@ -185,7 +185,7 @@ def _moved(mechanism: Mechanism, state: State | ReducedState | None, span: Span)
 
 
 def _checked_task(end: float, dt: float | None, rtol: float, atol: float | None) -> Task:
-    """What the integrator is to do, with its largest errors of a step; raises ArgumentError."""
+    """Task of the integrator, with its largest errors of a step; raises ArgumentError."""
     rtol = checked_rtol(rtol)
     return Task(end, dt, rtol, 0.01 * rtol if atol is None else positive(atol, "atol", ArgumentError))
 

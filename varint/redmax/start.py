@@ -1,4 +1,4 @@
-"""Where a run in reduced coordinates starts."""
+"""Start of a run in reduced coordinates."""
 
 from collections.abc import Mapping
 

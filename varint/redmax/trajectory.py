@@ -51,7 +51,7 @@ class ReducedTrajectory(Trajectory):
 
     @property
     def evaluations(self) -> int:
-        """How often the accelerations, or the residual of a step, were evaluated."""
+        """Number of evaluations of the accelerations, or of the residual of a step."""
         return self.record.counts.evaluations
 
     @property
@@ -115,7 +115,7 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
-        """As of `Trajectory`; those of floating bases, columns of ``qdot`` (T, 6), are there by "base of BODY"."""
+        """Rates as in `Trajectory`; those of floating bases, columns of ``qdot`` (T, 6), are named "base of BODY"."""
         joints = super().rates
         bases = {name: self.qdot[:, own] for name, own in self.columns.items() if name not in joints}
 

@@ -170,7 +170,7 @@ def lyapunov_exponent(
 def _check_growth(size: float, base: Trajectory, k: int, spacing: float) -> None:
     if not size <= LARGEST:
         raise ArgumentError(
-            f"the neighbouring motion is {size:.2g} away at t = {base.t[k + 1]:g} s, which is no neighbour: give an"
+            f"the neighbouring motion is {size:.2g} away at t = {base.t[k + 1]:g} s, too far for a neighbour: give an"
             f" interval shorter than {spacing:g} s"
         )
 

@@ -28,7 +28,7 @@ LEAST_DRAWN = 1e-18  # a logarithmic axis has no zero
 
 @dataclass(frozen=True, eq=False)
 class TimeReversal(Study):
-    """How far a motion that is run forward and back again ends from its start.
+    """Distance from its start at which a motion ends that is run forward and back again.
 
     Attributes
     ----------

@@ -124,7 +124,7 @@ def check_film(path: str | Path, fps: float, speed: float, width: int) -> tuple[
 
 
 def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
-    """For the suffix of the file; of a GIF a frame lasts whole hundredths of a second. Raises ArgumentError."""
+    """Writer for the suffix of the file; of a GIF a frame lasts whole hundredths of a second. Raises ArgumentError."""
     suffix = file.suffix.lower()
     if suffix == GIF:
         return PillowWriter(fps=HUNDREDTHS / round(HUNDREDTHS / fps))  # type: ignore[arg-type]  # need not be whole

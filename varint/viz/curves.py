@@ -75,7 +75,7 @@ def window(t: np.ndarray) -> float:
 
 
 def duration(seconds: float) -> str:
-    """In the unit that it is said in."""
+    """Duration as text, in a suitable unit."""
     return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:.3g} s"
 
 
@@ -193,7 +193,7 @@ def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
 
 
 def labelled(words: str, unit: str) -> str:
-    """What an axis shows, with the unit in brackets."""
+    """Label of an axis, with the unit in brackets."""
     return f"{words} ({unit.replace('^2', '²').replace('^3', '³').replace(' ', NO_BREAK)})" if unit else words
 
 

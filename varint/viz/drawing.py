@@ -68,7 +68,7 @@ def make_painter(
     traced: Iterable[Traced] = (),
     ways: Iterable[np.ndarray] = (),
 ) -> Painter:
-    """For poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and ``ways`` (n, 3) of points."""
+    """Painter of poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and paths ``ways`` (n, 3)."""
     return Painter(make_scene(structure, view, [(each.body, each.point) for each in traced]), x, R, ways)
 
 

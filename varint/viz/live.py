@@ -28,7 +28,7 @@ PATIENCE = 0.1  # s between two looks for the first node
 
 
 class Source(Protocol):
-    """Where the frames come from."""
+    """Source of the frames."""
 
     def latest(self) -> tuple[Trajectory, bool]:
         """The run so far, and whether no more nodes will come."""

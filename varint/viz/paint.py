@@ -94,7 +94,7 @@ class Painter:
         self.axes.text(corner[0] + 1.6 * arms[:, 0].max(), corner[1], f"{length:g} m", **look)
 
     def still(self, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
-        """What stands still: ground, guides over the way of the poses, tracks; on the ``level`` of a pose."""
+        """Draw the fixed parts: ground, guides over the path of the poses, tracks; on the ``level`` of a pose."""
         strokes: list[np.ndarray] = []
         for guide in self.scene.guides:
             strokes += self._guide(guide, x, R)

@@ -101,14 +101,14 @@ class Curves(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What is on the axis of values."""
+        """Label of the axis of values."""
         if self.mean:
             return self.columns[0].name.capitalize()
         return (words(self.what) if self.floor is None else QUANTITIES[self.what[0]].label).capitalize()
 
     @property
     def names(self) -> list[str]:
-        """In the legend, where it names columns."""
+        """Names in the legend, where it names columns."""
         if self.mean or self.floor is not None or not (owned(self.what[0]) or len(self.columns) > 1):
             return []
         return [column.name for column in self.columns]
@@ -196,7 +196,7 @@ Panel = Curves | Portrait | Drawing
 
 
 class Given(NamedTuple):
-    """What chooses among the things to draw, as given to `Trajectory.plot`."""
+    """Options that choose among the things to draw, as given to `Trajectory.plot`."""
 
     of: dict[str, list[str]]  # names by "bodies", "joints", "forces"
     times: ArrayLike | None
@@ -218,12 +218,12 @@ def check_used(what: Iterable[str], **options: object) -> None:
 
 
 def owned(what: str) -> str:
-    """Of what there are curves: "bodies", "joints", "forces", or nothing."""
+    """Owners of curves: "bodies", "joints", "forces", or nothing."""
     return {PATH: "bodies", PHASE: "joints"}.get(what) or (GROUPS[what].of if what in GROUPS else "")
 
 
 def words(what: Sequence[str]) -> str:
-    """What a panel shows."""
+    """Description of a panel."""
     shared = {QUANTITIES[name].within if name in QUANTITIES else "" for name in what}
     if len(what) > 1 and len(shared) == 1 and "" not in shared:
         return shared.pop()
@@ -254,7 +254,7 @@ def of_unit(panels: Sequence[Panel], unit: str) -> list[Panel]:
 
 
 def notes(panels: Sequence[Panel]) -> list[str]:
-    """What is not drawn, and why."""
+    """Omitted curves, and the reason."""
     curves = [panel for panel in panels if isinstance(panel, Curves)]
     bands = [panel for panel in curves if panel.floor is None and not panel.mean and panel.has_bands]
     zero = [f"{count_text(panel.zero, 'curve')} of {words(panel.what)}" for panel in curves if panel.zero]

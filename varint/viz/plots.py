@@ -58,7 +58,7 @@ def draw(
     trace: object = None,
     plane: str | None = None,
 ) -> Any:
-    """What is called ``name``, on ``ax`` or in a figure of its own; see `varint.plot`.
+    """Draw the panels called ``name``, on ``ax`` or in a figure of its own; see `varint.plot`.
 
     Returns the axes, an array of them where there are several panels. Raises ArgumentError, also where there are not
     as many axes as panels.
@@ -162,7 +162,7 @@ def _figure(trajectory: Trajectory, panels: Sequence[Panel], told: Sequence[str]
 
 
 def _settings(trajectory: Trajectory, method: str | None) -> str:
-    """How the run was made."""
+    """Settings of the run, as text."""
     steps = trajectory.steps
     found = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]
     if method is not None:

@@ -1,4 +1,4 @@
-"""What is drawn of a mechanism: outlines of its bodies, marks of its joints, lines of its forces.
+"""Drawing of a mechanism: outlines of its bodies, marks of its joints, lines of its forces.
 
 Bodies are described by mass and inertia, not by a shape. So a body is drawn from where its joints and forces meet it
 and from the box of the same inertia, which shows how far it reaches.
@@ -143,7 +143,7 @@ class _Box(NamedTuple):
 
 
 def _box(body: Body, view: View) -> _Box:
-    """In the plane of the picture where the mechanism moves in it, else in space; ways in axes of the body."""
+    """A box in the plane of the picture where the mechanism moves in it, else in space; in axes of the body."""
     seen = np.stack([view.right, view.up], axis=1) if view.flat else np.eye(3)
     axes = rotation_matrix(body.quat_wxyz).T @ seen if view.flat else seen
     spread = axes.T @ (0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia) @ axes / body.mass
@@ -229,7 +229,7 @@ def _unlike(points: Iterable[np.ndarray], box: _Box) -> list[np.ndarray]:
 
 
 def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> list[Outline]:
-    """How a body is drawn that joints and forces meet at ``points``, from its centre of mass."""
+    """Outlines of a body that joints and forces meet at ``points``, from its centre of mass."""
     half, first = box.halves, box.ways[:, 0]
     if box.is_long:
         tips = [

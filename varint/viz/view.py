@@ -1,4 +1,4 @@
-"""From where a mechanism is seen: the plane in which it moves, or isometric."""
+"""View of a mechanism: the plane in which it moves, or isometric."""
 
 from itertools import permutations
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class View(NamedTuple):
 
     @property
     def labels(self) -> tuple[str, str]:
-        """Of the picture's axes."""
+        """Labels of the picture's axes."""
         return _label(self.right), _label(self.up)
 
 
@@ -48,7 +48,7 @@ def choose_view(structure: Structure, plane: str | None, camera: ArrayLike | Non
     """
     if camera is not None:
         if plane is not None:
-            raise ArgumentError("plane and camera both say from where the mechanism is seen: give one of them")
+            raise ArgumentError("plane and camera both define the view: give one of them")
         return _from_angles(up_of(structure), *np.radians(array_of(camera, (2,), "camera", ArgumentError)))
     if plane is None:
         return _found(structure)
@@ -110,7 +110,7 @@ def _level(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _from_angles(up: np.ndarray, azimuth: float, elevation: float) -> View:
-    """From the front, turned to the right about ``up``, and raised; rad."""
+    """View from the front, turned to the right about ``up``, and raised; rad."""
     first, second = _level(up)
     right = np.cos(azimuth) * first + np.sin(azimuth) * second
     level = np.cross(right, up)

@@ -79,7 +79,7 @@ def _arrows_data(arrows: Arrows) -> dict[str, Any]:
 
 
 def _arrows(trajectory: Trajectory) -> Iterable[Arrows]:
-    """Of springs, motors and loads together on each body; of each joint on its body b. Without those that are zero."""
+    """Arrows of springs, motors and loads together on each body; of each joint on its body b. Without zero ones."""
     load = trajectory.load + trajectory.forces_along.load
     axes = rotation_matrix(trajectory.quat_wxyz)
     reactions = [trajectory.reactions[joint.name] for joint in trajectory.mechanism.joints]

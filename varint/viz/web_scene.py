@@ -1,4 +1,4 @@
-"""What the page in the browser draws of a mechanism, as JSON-ready data: what `varint.viz.scene` says, in space."""
+"""Data of a mechanism for the page in the browser, ready for JSON: the drawing of `varint.viz.scene`, in space."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -97,7 +97,7 @@ def encoded(array: np.ndarray, kind: str) -> str:
 def _corners(
     scene: Scene, solids: Sequence[Sequence[Solid]], x: np.ndarray, R: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of the box, along the world's axes, around all that is drawn at poses of the start; (3,) m each."""
+    """Corners of the box, along the world's axes, around all that is drawn at poses of the start; (3,) m each."""
     points = [placed(x, R, outline.body, outline.points) for outline in scene.outlines]
     points += [placed(x, R, mark.body, mark.point)[None] for mark in scene.marks]
     points += scene.tracks
@@ -153,7 +153,7 @@ def _is_on(solid: Solid, point: np.ndarray, margin: float) -> bool:
 
 
 def _met(scene: Scene, joints: Iterable[JointFrames], described: Iterable[int]) -> list[list[np.ndarray]]:
-    """By body the points (3,), in its axes, at which joints and forces meet it; none of those that are not described.
+    """Points (3,) by body, in its axes, at which joints and forces meet it; none of those that are not described.
 
     Solids that were imported are whole.
     """
@@ -234,7 +234,7 @@ def _hull(points: np.ndarray) -> dict:
 
 
 def _joint(frames: JointFrames) -> dict:
-    """Where it is on body b, or on a where b is the world, and the axes of its motions there."""
+    """Place of a joint on body b, or on a where b is the world, and the axes of its motions there."""
     joint = frames.joint
     moves = [motion for motion in joint.shown if isinstance(motion, Turn | Slide)]
     sides = [(frames.a, frames.axes_a), (frames.b, frames.axes_b)]

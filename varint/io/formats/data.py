@@ -18,7 +18,7 @@ LONGEST_ROW = 100  # characters of an array of arrays on one line
 
 
 class _Refused(ValueError):
-    """What JSON allows, or Python takes for it, and no mechanism has: a ``token``, or a ``key`` that is repeated."""
+    """A ``token`` that JSON or Python allows and no mechanism has, or a ``key`` that is repeated."""
 
     def __init__(self, message: str, token: str = "", key: str = "") -> None:
         super().__init__(message)

@@ -77,7 +77,7 @@ def compiled(source: Source) -> Any:
 
 
 class _Reading:
-    """What is read of the compiled model.
+    """Data read from the compiled model.
 
     The reference configuration is the model's, but for joints that an equality holds elsewhere at its zero.
 
@@ -161,7 +161,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------- joints
 
     def _tie(self, body: int, link: Link) -> Tie:
-        """What moves a body against its parent."""
+        """The tie that moves a body against its parent."""
         m, joints = self.m, self._joints(body)
         above = self._body(int(m.body_parentid[body]))
         parts = [self._one(joint, body, above, link) for joint in joints]
@@ -196,7 +196,7 @@ class _Reading:
         return tie
 
     def _along(self, joint: int, name: str, at: Element) -> Acting:
-        """What acts along a hinge or slide."""
+        """Efforts along a hinge or slide."""
         m = self.m
         place, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         zero = float(self.at_rest.qpos[place])
@@ -296,7 +296,7 @@ class _Reading:
     # -------------------------------------------------------------------------------------------------- the rest
 
     def _note_world(self) -> None:
-        """What of the model has no place in a mechanism."""
+        """Note the parts of the model that have no place in a mechanism."""
         m, root = self.m, self.source.root
         touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
         if touching:

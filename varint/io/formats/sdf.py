@@ -62,7 +62,7 @@ def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
 
 
 class _Reading:
-    """What is read of the scopes of a file."""
+    """Data read from the scopes of a file."""
 
     def __init__(self, root: Element, notes: ImportNotes, packages: Sequence[Path]) -> None:
         self.root, self.notes, self.packages = root, notes, packages
@@ -274,7 +274,7 @@ class _Reading:
         return -2.0 * math.pi / value
 
     def _along(self, axis: Element, number: int, tie: Tie) -> Acting:
-        """What acts along an axis of a joint."""
+        """Efforts along an axis of a joint."""
         known = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic")
         self._note_unknown(axis, known, ())
         given = {"lower": -math.inf, "upper": math.inf, "damping": 0.0, "friction": 0.0}

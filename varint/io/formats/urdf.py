@@ -56,7 +56,7 @@ def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
 
 
 class _Reading:
-    """What is read, and where links are placed: with all coordinates at zero, those that mimic others at their offset.
+    """Data read, and poses of links: with all coordinates at zero, those that mimic others at their offset.
 
     links, joints : elements by their names
     place : of the links that are placed
@@ -158,7 +158,7 @@ class _Reading:
         return order
 
     def _moved(self, joint: Element) -> Pose:
-        """From the frame of a joint to its child, where it begins."""
+        """Pose from the frame of a joint to its child, where it begins."""
         value = self.begin.get(joint.need("name"), 0.0)
         if not value:
             return still()
@@ -193,7 +193,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------ the joints
 
     def _tie(self, joint: Element) -> Tie:
-        """What a joint that places its child becomes."""
+        """The tie made from a joint that places its child."""
         name, kind = joint.need("name"), _kind(joint)
         a, b = self._link(joint, "parent"), self._link(joint, "child")
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
@@ -217,7 +217,7 @@ class _Reading:
         return tie
 
     def _closing(self, joint: Element) -> Tie:
-        """What a joint becomes whose child is placed already: it closes a loop."""
+        """The loop closure made from a joint whose child is placed already."""
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
         self._note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
         kind = _kind(joint)
@@ -228,7 +228,7 @@ class _Reading:
         return tie
 
     def _loop(self, joint: Element) -> Tie:
-        """What a <loop_joint> becomes."""
+        """The closure made from a <loop_joint>."""
         self._note_unknown(joint, ("link1", "link2", "axis", "limit", "dynamics"), ("name", "type"))
         first, second = (self._end(joint, tag) for tag in ("link1", "link2"))
         axis = _axis(joint) if _kind(joint) in WITH_AXIS else None
@@ -273,7 +273,7 @@ class _Reading:
         return tie, turned
 
     def _along(self, joint: Element, kind: type[Joint] | None, zero: float) -> list[Acting]:
-        """What acts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
+        """Efforts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
         name, limit, dynamics = joint.need("name"), joint.one("limit"), joint.one("dynamics")
         if kind not in OF_ONE:
             for element in (limit, dynamics):
@@ -293,7 +293,7 @@ class _Reading:
         return [Acting(0, lower - zero, upper - zero, **given)]
 
     def _limits(self, joint: Element, limit: Element | None) -> tuple[float, float]:
-        """Of the file; infinite where there are none."""
+        """Limits in the file; infinite where there are none."""
         none, name = (-np.inf, np.inf), joint.need("name")
         if limit is None:
             return none

@@ -61,7 +61,7 @@ class Pressure(Force):
             raise MechanismError(f"exponent of {self.label} must be at least 1, got {self.exponent:g}")
 
     def _pressed(self, measure: Displacement | Length, lower: float) -> Effort:
-        """Of surfaces whose distance is the ``measure``, less ``lower``."""
+        """Effort between surfaces whose distance is the ``measure``, less ``lower``."""
         given = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower}
         if self.law == "linear":
             return Effort((measure,), STOP, given | {"upper": np.inf})

@@ -1,4 +1,4 @@
-"""What moves a joint coordinate as told."""
+"""Forces that move a joint coordinate along a prescribed motion."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -75,7 +75,7 @@ class UserLaw(AlongMeasure):
                 self._compare(float(x), float(v))
 
     def _found(self, value: float, rate: float) -> tuple[float, float, float]:
-        """What steps find: no numbers where the law raises an error, as at the end of its domain."""
+        """Values of the law in a step: no numbers where it raises an error, as at the end of its domain."""
         try:
             return compiled_law(self.law)(value, rate)
         except Exception:  # whatever the user's law raises: beside the start of the run it may

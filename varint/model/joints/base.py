@@ -1,4 +1,4 @@
-"""What a joint is: rows it forbids, motions it allows, coordinates it measures.
+"""Base of joints: rows they forbid, motions they allow, coordinates they measure.
 
 A joint lives in a frame fixed to each of its two bodies: origin at the anchor (``point`` on body
 a, ``point_b`` on body b), axes X, Y, Z that coincide in the reference configuration. A joint's
@@ -92,7 +92,7 @@ class Joint(Frozen):
 
     @property
     def label(self) -> str:
-        """How errors name the joint."""
+        """Name of the joint in errors."""
         return f"{type(self).__name__.lower()} joint '{self.name}'"
 
     def _facts(self) -> Iterable[str]:
