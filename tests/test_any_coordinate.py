@@ -114,7 +114,7 @@ def test_efforts_along_a_rotation_vector_among_other_motions(first):
 
 
 def test_a_rod_refuses_by_name():
-    with pytest.raises(vi.MechanismError, match=r"'motor': coordinate 0 of rod joint 'joint' is .*massless"):
+    with pytest.raises(vi.MechanismError, match=r"'motor': coordinate 0 of rod joint 'joint' belongs to .*massless"):
         on_a_joint("Rod", [vi.Motor("motor", joint="joint", effort=1.0)])
 
 

@@ -242,10 +242,10 @@ MISTAKES = {
     "run file that is not there": (["plot", "none.h5"], ("none.h5", "no such file")),
     "truncated run": (["plot", "short.h5"], ("short.h5", "damaged")),
     "truncated run, described": (["info", "short.h5"], ("short.h5", "damaged")),
-    "text as a run": (["plot", "text.txt"], ("text.txt", "no run of varint")),
+    "text as a run": (["plot", "text.txt"], ("text.txt", "not a run of varint")),
     "text as a run, resumed": (
         ["run", "double_pendulum", "-o", "text.h5", "--resume"],
-        ("text.h5", "no run of varint"),
+        ("text.h5", "not a run of varint"),
     ),
     "output in no folder": (["run", "double_pendulum", "-o", "none/run.h5"], ("none", "cannot write")),
     "picture in no folder": (["run", "double_pendulum", "--plot", "none/p.png"], ("none", "cannot write")),

@@ -115,7 +115,7 @@ def test_a_damaged_folder_is_told(tmp_path, here):
     folder = tmp_path / "e"
     quiet(pendulum, {"angle": [0.5]}, output=folder)
     for name, text, message in (
-        ("results.csv", "member,x\n", "no table of this ensemble"),
+        ("results.csv", "member,x\n", "not a table of this ensemble"),
         ("results.csv", (folder / "results.csv").read_text().replace("done,0.1", "done,zero"), "damaged at the line"),
         ("ensemble.json", "{", "cannot read"),
         ("ensemble.json", "[]", "describes no ensemble"),

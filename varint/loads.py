@@ -315,7 +315,7 @@ def motions_at(structure: Structure, compiled: Compiled, times: np.ndarray, span
 
 
 def check_no_history(structure: Structure, compiled: Compiled) -> None:
-    """That time and state determine all forces; raises ArgumentError."""
+    """Check that time and state determine all forces; raises ArgumentError."""
     with_state = compiled.force[compiled.plan.laws.element[compiled.plan.laws.state >= 0]]
     for k, force in enumerate(structure.forces):
         reason = "has a law with a state of its own, which a State does not hold" if k in with_state else ""

@@ -147,7 +147,7 @@ class Mechanism(Structure):
         Raises
         ------
         ArgumentError
-            No such joint or coordinate, values that are not finite numbers, a way of more than 1000 rad or sizes of a
+            No such joint or coordinate, values that are not finite numbers, a path of more than 1000 rad or sizes of a
             part, or of more than 10000 steps between values.
         AssemblyError
             The joints cannot be closed at ``state``.

@@ -1,4 +1,4 @@
-"""The way of every run, in whichever coordinates: start, march in blocks, record in memory or in a file, answer."""
+"""The procedure of every run, in either formulation: start, march in blocks, record in memory or in a file, answer."""
 
 import os
 import signal
@@ -71,7 +71,7 @@ class Failure(NamedTuple):
 
 
 class Run(Protocol):
-    """A mechanism on its way through time.
+    """A mechanism on its path through time.
 
     Same mechanism, same arguments, same machine: the same bits, however the steps are cut into blocks, and whether or
     not the run was stopped and restored from a checkpoint.
@@ -338,7 +338,7 @@ def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: P
 
 
 def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> None:
-    """That a checkpoint has the arrays of the run; raises ValueError."""
+    """Check that a checkpoint has the arrays of the run; raises ValueError."""
     if saved.keys() != own.keys():
         raise ValueError(f"its checkpoint holds {', '.join(saved)}")
     for name, array in own.items():

@@ -207,7 +207,7 @@ def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> Maxim
 
 
 def check_redone(compiled: Compiled, on_unresolved: str) -> None:
-    """That steps of a mechanism can be done again in halves, where that is asked for; raises ArgumentError."""
+    """Check that steps of a mechanism can be repeated in halves, if that is wanted; raises ArgumentError."""
     if compiled.plan.limits.measure.size and on_unresolved == "substep":
         raise ArgumentError(
             "on_unresolved='substep' does not take hard stops: give them a stiffness, or take a shorter dt"
@@ -260,7 +260,7 @@ def _compiled(mechanism: Mechanism, closures: str) -> Compiled:
 
 
 def check_forces(mechanism: Mechanism, method: Scheme) -> None:
-    """That the scheme knows all forces of the mechanism."""
+    """Check that the scheme supports all forces of the mechanism."""
     for force in mechanism.forces:
         if force.reduced_only:
             from varint.redmax.integrators import with_contacts
@@ -275,7 +275,7 @@ def check_forces(mechanism: Mechanism, method: Scheme) -> None:
 
 
 def checked_start(mechanism: Mechanism, state: State, ws: Workspace | None = None) -> State:
-    """``state``, from which the mechanism can start; raises ArgumentError, StateError. ``ws``: as of `joint_drift`."""
+    """``state``, from which the mechanism can start; raises ArgumentError, StateError. ``ws``: as in `joint_drift`."""
     if not isinstance(state, State):
         from varint.redmax.states import ReducedState  # slow to import, so only when needed
 

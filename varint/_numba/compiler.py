@@ -180,7 +180,7 @@ def _tell_of(entry: "Entry", how: str) -> None:
 class Entry(CPUDispatcher):
     """A compiled function: called from Python it is an entry, in compiled functions a part of theirs.
 
-    ``seconds``: about how long it takes to compile as an entry; 0 where nobody needs to be told. ``what``: what is
+    ``seconds``: about how long it takes to compile as an entry; 0 if it need not be announced. ``what``: what is
     announced then, one for all entries that are needed together. ``ahead``: see `njit`.
     """
 

@@ -32,7 +32,7 @@ ENVIRONMENT = {"NUMBA_CPU_NAME": CPU_CLASS, "NUMBA_CPU_FEATURES": FEATURES}  # c
 
 
 class Shipped(NamedTuple):
-    """``folder`` of the compiled functions that can be used here; None where there is none, and ``why_not``, empty
+    """``folder`` of the compiled functions that can be used here, or None, and ``why_not``, empty
     where the package brings nothing along."""
 
     folder: Path | None

@@ -1,4 +1,4 @@
-"""Double-double arithmetic, about 32 digits: each number is the unevaluated sum of two floats.
+"""Double-double arithmetic, errors of 2^-104: each number is the unevaluated sum of two floats.
 
 A double-double number is (head, rest), where head is the sum rounded to a float; a double-double vector is
 (heads, rests), two tuples of three. Names in code say *extended* for double-double, and *plain* for a float.

@@ -1,4 +1,4 @@
-"""Rotation vectors along which forces act: told where they jump, at half a turn."""
+"""Rotation vectors along which forces act: detected where they jump, at half a turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from varint.model.rotation import rotation_matrix, vector_from_matrix
 
 @dataclass(frozen=True)
 class HalfTurn:
-    """A rotation beyond half a turn: the time, s, by which it was, and what is said of it."""
+    """A rotation beyond half a turn: the time, s, by which it was, and the message about it."""
 
     time: float
     message: str

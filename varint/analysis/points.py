@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PointPath(Shown):
-    """The way of a point of a body over T nodes.
+    """The path of a point of a body over T nodes.
 
     Attributes
     ----------

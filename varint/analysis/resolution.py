@@ -54,7 +54,7 @@ def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
     """The `Unresolved` of a run whose steps of ``dt``, s, are too long for a steep force along a joint coordinate.
 
     Such a force keeps the mean rate of each step. The rate at the nodes is off, or goes to and fro about it, out of the
-    reach of the law, so that the effort there is not the one that acted. Told where each node is recorded.
+    reach of the law, so that the effort there is not the one that acted. Reported if each node is recorded.
     """
     mechanism = trajectory.mechanism
     along = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.angles is None]

@@ -195,7 +195,7 @@ class Trajectory(Viewed):
         2, 6 above order 6 (2 where a body turns far among them); velocities are their derivatives. So the error is of
         the order of the scheme, or higher, in the spacing of the nodes; it opens joints by as much. Across the jump of
         an impact it is of order one. Inputs and external loads, work and states of laws are linear in between. From
-        node to node a body may turn by no more than pi: a SparseNodesWarning tells of more.
+        node to node a body may turn by no more than pi: a SparseNodesWarning reports more.
 
         Raises ArgumentError for times that do not rise, or lie outside those of the nodes.
         """
@@ -318,11 +318,11 @@ class Trajectory(Viewed):
         times : times, s, optional
             Of the poses of "mechanism"; else six over the run. Of that of "coupler" and "snapshot"; else the end.
         trace : name of a body or joint, or (body, point), or a list of these, optional
-            Points whose ways all but curves show; ``point`` (3,), m, world, reference configuration.
+            Points whose paths all but curves show; ``point`` (3,), m, world, reference configuration.
         plane : {"xy", "xz", "yz", "yx", "zx", "zy", "isometric"}, optional
             What these are seen in; else the plane in which the joints move.
 
-        Raises ArgumentError for what there is none of, with the nearest; FileError.
+        Raises ArgumentError for an unknown name, with the closest valid one; FileError.
         """
         from varint.viz.plots import plot
 
@@ -394,7 +394,7 @@ class Trajectory(Viewed):
         return self._by_joint(lambda joint: joint_rates(self.mechanism, joint, self._turned[joint.name], *motion))
 
     def path(self, body: str, point: ArrayLike | None = None) -> PointPath:
-        """The way of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.
+        """The path of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.
 
         ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given.
         """

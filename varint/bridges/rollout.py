@@ -19,7 +19,7 @@ from varint.running import checked_times
 from varint.simulation import simulate
 
 OPTIONS = ("order", "scheme", "tol", "state", "force", "torque")  # of `simulate` and of `gradient`
-TOL = 1e-12  # m/s, as of `gradient`
+TOL = 1e-12  # m/s, as in `gradient`
 
 
 class RolloutStates(NamedTuple):

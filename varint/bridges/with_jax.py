@@ -31,13 +31,13 @@ def jax_rollout(
     build : function
         Of parameters by name, floats or arrays of numpy; makes the mechanism.
     duration, dt, order
-        As of `varint.gradient`.
+        See `varint.gradient`.
     times : (K,), optional
         s, rising; whole steps. The last node where not given.
     bodies : int, optional
         How many the mechanism has, nb; needed within ``jax.jit`` and ``jax.vmap``, which ask for shapes before a run.
     options
-        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as of `varint.gradient`.
+        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as in `varint.gradient`.
 
     Returns
     -------

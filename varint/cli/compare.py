@@ -117,7 +117,7 @@ def _converted(text: str, kind: Callable[[str], Any], what: str) -> list[Any]:
 
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A callback that tells the present run on a terminal, None elsewhere and where it shall be ``quiet``."""
+    """A callback that shows the present run on a terminal, None elsewhere and where it shall be ``quiet``."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from varint.cli.facts import Part, Report
 
-ABOUT = "Tell which versions are installed, what is compiled and where, and which extras there are."
+ABOUT = "Report which versions are installed, what is compiled and where, and which extras there are."
 GIVES = {  # extra: what it is for
     "contact": "hard contact and joint friction in reduced coordinates",
     "dask": "ensembles on a Dask cluster",
@@ -49,7 +49,7 @@ class Installed(NamedTuple):
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("doctor", help="tell versions, what is compiled, what is missing", description=ABOUT)
+    parser = commands.add_parser("doctor", help="report versions, what is compiled, what is missing", description=ABOUT)
     parser.set_defaults(execute=execute)
 
 

@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def first_word(argv: Sequence[str]) -> str | None:
-    """That is no option: the name of a command."""
+    """First word that is not an option: the name of a command."""
     return next((word for word in argv if not word.startswith("-")), None)
 
 

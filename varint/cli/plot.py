@@ -30,8 +30,8 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument(
         "--trace", action="append", metavar="POINT",
-        help="point whose way mechanism, coupler and path show: name of a body or joint, or BODY:x,y,z in the reference"
-        " configuration, m; as often as needed",
+        help="point whose path mechanism, coupler and path show: name of a body or joint, or BODY:x,y,z in the"
+        " reference configuration, m; as often as needed",
     )  # fmt: skip
     parser.add_argument(
         "--times", metavar="T1,T2,...", help="of the poses, s; default: of mechanism six over the run, else its end"

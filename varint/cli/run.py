@@ -84,7 +84,7 @@ def _recording(args: Namespace) -> dict[str, Any]:
 
 
 def _check_options(args: Namespace) -> None:
-    """Raises ArgumentError for options that would have no effect, and for columns that there are none of."""
+    """Raises ArgumentError for options that would have no effect, and for unknown columns."""
     from varint.analysis.columns import GROUPS, listed_name
     from varint.errors import ArgumentError
 

@@ -28,7 +28,7 @@ def parts(result: Study) -> list[Part]:
 @parts.register
 def _(trend: Trend) -> list[Part]:
     unit = f"{trend.unit}/s"
-    verdict = "the slope is not zero" if trend.significant else "no slope that can be told from zero"
+    verdict = "the slope is not zero" if trend.significant else "no slope distinguishable from zero"
     facts = [
         Fact("mechanism", "", trend.mechanism),
         Fact("quantity", "quantity", trend.quantity),
@@ -170,5 +170,5 @@ def _with_units(values: tuple[float, ...]) -> str:
 
 
 def _rounded(order: float) -> float | None:
-    """To two places, as it can be told; None where there is none."""
+    """Value rounded to two places, or None."""
     return None if np.isnan(order) else round(float(order), 2)

@@ -64,7 +64,7 @@ def turn(quat: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def time_apart(difference: Quantities, reference: Trajectory) -> float:
-    """s: when poses are further apart than a tenth of the way that the reference goes from its start; NaN if never.
+    """s: when poses are further apart than a tenth of the path of the reference from its start; NaN if never.
 
     A turn counts times the mechanism's part size. From there on differences do not grow as errors do: they saturate.
     """

@@ -67,7 +67,7 @@ def own_run(mechanism: Mechanism, state: State, step: Step, dt: float, steps: in
 
 
 def _is_finite(mechanism: Mechanism, state: object, what: str) -> bool:
-    """Whether the numbers of a state are finite; raises ArgumentError where it is none of the mechanism."""
+    """Whether the numbers of a state are finite; raises ArgumentError if it is not one of the mechanism."""
     found, nb = of_type(state, State, what, ArgumentError), len(mechanism.bodies)
     arrays = {name: getattr(found, name) for name in PARTS}
     for name, array in arrays.items():

@@ -28,7 +28,7 @@ class Settings(Shown):
     orders : of VI
     integrators : of REDMAX
     own : names of integrators of one's own
-    rtol, check : float, tolerance of the reference, and of the run that tells its error
+    rtol, check : float, tolerance of the reference, and of the run that estimates its error
     tol : float, of a step of VI, m/s
     baumgarte : float, 1/s
     """

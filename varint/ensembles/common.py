@@ -69,7 +69,7 @@ def check_members(
 
 
 def _check_start_names(member: Mapping[str, Any], formulation: str, build: Any) -> None:
-    """That the joints and bodies of the start are there, where the first member can be built; else its row tells."""
+    """Check that joints and bodies of the start exist, if the first member can be built; else its row has the error."""
     parts = parts_of(member, formulation)
     if not parts.start:
         return

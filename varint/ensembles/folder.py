@@ -81,7 +81,7 @@ def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 
 def check_same(folder: Path, described: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
-    """That the ensemble in the folder is this one, to which members may have been added at the end; FileError."""
+    """Check that the ensemble in the folder is this one, perhaps with members added at the end; raises FileError."""
     found, known = read_description(folder)
     for key in dict.fromkeys([*described, *found]):
         if found.get(key) != described.get(key):

@@ -160,7 +160,7 @@ class Processes:
         worker.close()
 
     def _tell(self, member: Member, death: str) -> None:
-        """Put a member whose worker died back, or tell that it is lost."""
+        """Put a member whose worker died back, or report that it is lost."""
         number = member[0]
         with self.lock:
             self.deaths[number] = self.deaths.get(number, 0) + 1

@@ -69,7 +69,7 @@ def ensemble(
     output : path, optional
         Folder for the table, results.csv, and the run of each member. Without one only the table is kept, in memory.
     resume : bool
-        Go on with the ensemble in ``output``: members that ended are not run again, those that were under way go on,
+        Go on with the ensemble in ``output``: members that ended are not run again, those in progress continue,
         those that ended in an error are tried again. Members may be added at the end.
     overwrite : bool
         Replace the ensemble in ``output``.
@@ -88,7 +88,7 @@ def ensemble(
         Arguments of the run, of all members: every, diagnostics_every, force, torque; in maximal coordinates order,
         scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart.
 
-    An error in a member stands in its row, and harms no other: a FailedMembersWarning tells how many there are, and
+    An error in a member stands in its row, and harms no other: a FailedMembersWarning gives their number, and
     `Ensemble.failures` which. Ctrl-C stops it all; with ``output`` it can go on.
 
     Raises

@@ -70,7 +70,7 @@ class Changed:
         self.along = [changes.along(kernel, changed) for kernel in kernels]
 
     def value(self, k: int, adjoint: Adjoint) -> float:
-        """That of objective k, once the run was gone back along."""
+        """Value of objective k, after the backward pass."""
         run, start, compiled = self.run, self.start, self.changed.compiled
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])

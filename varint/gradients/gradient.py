@@ -82,11 +82,11 @@ def gradient(
         Whether the objective takes the mechanism before the state or states: that of an energy, a reaction or a joint
         coordinate, which depend on the numbers themselves too.
     duration, dt, order, scheme, tol, force, torque
-        As of `simulate`; no order 1.
+        See `simulate`; no order 1.
     adaptive : bool or float
-        As of `simulate`. The gradient is that of the steps as they were taken: their sizes are held.
+        See `simulate`. The gradient is that of the steps as they were taken: their sizes are held.
     on_unresolved : {"warn", "raise", "substep", "ignore"}
-        As of `simulate`, but for steep forces such as a `VelocityMotor`, of which nothing is said. With "substep" the
+        See `simulate`, but for steep forces such as a `VelocityMotor`, of which nothing is said. With "substep" the
         gradient is that of the steps as they were cut.
     memory : float, optional
         Bytes for stages and checkpoints, half of what is free where not given. Where all stages do not fit, the run is
@@ -211,9 +211,9 @@ def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Map
 
 
 class Prepared:
-    """Derivatives by numbers of the description; ``sums``: what is needed for them on the way back along the run.
+    """Derivatives by numbers of the description; ``sums``: the data that they need in the backward pass.
 
-    ``state`` as of `gradient`.
+    ``state`` as in `gradient`.
     """
 
     def __init__(self, run: TapedRun, state: State | None, objectives: int) -> None:

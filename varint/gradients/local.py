@@ -33,7 +33,7 @@ class Local:
         Whether the run starts from ``mechanism.state()``, which moves with the numbers, not from a state that is given.
     objectives : int
     sums : list of MotionSum
-        To which those are added that are needed on the way back.
+        To which those are added that the backward pass needs.
     """
 
     def __init__(self, run: TapedRun, from_reference: bool, objectives: int, sums: list[MotionSum]) -> None:

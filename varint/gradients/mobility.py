@@ -27,7 +27,7 @@ class Mobility:
         self.overconstrained = self.rank < rows
 
     def check(self, number: Number) -> None:
-        """Raise ArgumentError where a change of the number takes a way to move from a loop."""
+        """Raise ArgumentError where a change of the number removes a degree of freedom from a loop."""
         moves_joints = isinstance(number.field.item, Joint) if number.field else number.name != GRAVITY
         if not self.overconstrained or not moves_joints:
             return

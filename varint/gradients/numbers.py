@@ -99,7 +99,7 @@ def check_names(names: Sequence) -> None:
 
 
 def number_of(mechanism: Mechanism, name: str) -> Number:
-    """The number that is called ``name``; raises ArgumentError where there is none."""
+    """The number that is called ``name``; raises ArgumentError if it is unknown."""
     if found := COMPONENT.fullmatch(name):
         whole, k = number_of(mechanism, found[1]), int(found[2])
         if whole.value.ndim != 1 or k >= len(whole.value):

@@ -67,10 +67,10 @@ class Node(NamedTuple):
     position: np.ndarray  # (nb + 1, 3)
     quat: np.ndarray  # (nb + 1, 4)
     momentum: np.ndarray  # (nb, 6)
-    value_near: np.ndarray  # as of `EffortWork`, up to target_rate
+    value_near: np.ndarray  # as in `EffortWork`, up to target_rate
     target: np.ndarray
     target_rate: np.ndarray
-    q: np.ndarray  # as of `ProductWork`
+    q: np.ndarray  # as in `ProductWork`
     order: np.ndarray
     closed: np.ndarray  # (limits,) int, and the gaps at which they are held
     rest_gap: np.ndarray
@@ -218,7 +218,7 @@ class TapedRun:
         return self.largest
 
     def _reach(self, part: int) -> None:
-        """Take a part on the tape, from the last checkpoint before it, with new ones on the way."""
+        """Take a part on the tape, from the last checkpoint before it, with new ones added."""
         at, saved = self.kept[-1]
         if self.run.march.node != at * self.layout.part:
             self.run.restore(self.packing.unpack(saved))

@@ -337,7 +337,7 @@ class March:
         check_order(saved["products order"])
         told = saved["balance unresolved"]
         if node < 0 or pose not in (0, 1) or told.min() < -1 or told.max() >= len(self.compiled.order):
-            raise ValueError("its checkpoint names a node, pose or body that there is none of")
+            raise ValueError("its checkpoint names an unknown node, pose or body")
         for name, array in self._kept():
             array[:] = saved[name]
         self.node, self.pose = node, pose

@@ -165,7 +165,7 @@ class Forces:
                 self.notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)
                 continue
             if kind != EQ_TENDON:
-                raise at.wrong(f"equality '{name}' is none of connect, weld, joint and tendon: leave it out")
+                raise at.wrong(f"equality '{name}' is not connect, weld, joint or tendon: leave it out")
             constant, slope, *higher = (float(one) for one in m.eq_data[number, :5])
             tendons = [int(m.eq_obj1id[number]), int(m.eq_obj2id[number])]
             sums = [self._terms(tendon) for tendon in tendons if tendon >= 0]

@@ -199,7 +199,7 @@ class Source:
         self.named.setdefault((group, element.attributes["name"]), element)
 
     def _without_mesh(self, element: Element, body: Element | None) -> bool:
-        """Whether it is a geom that cannot be compiled and has no say; an error where a mass may hang on it."""
+        """Whether it is a geom that cannot be compiled and carries no mass; an error if a mass may depend on it."""
         attributes = element.attributes
         if element.tag == "mesh":
             return attributes.get("name", "") in self.missing

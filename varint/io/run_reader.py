@@ -434,7 +434,7 @@ def _settings(found: dict) -> dict:
 
 
 def _check_nodes(run: RunReader) -> None:
-    """That the arrays are those of the mechanism."""
+    """Check that the arrays are those of the mechanism."""
     nb, nf = len(run.mechanism.bodies), len(run.mechanism.forces)
     states = int(np.count_nonzero(run.mechanism.compiled.plan.laws.state >= 0))
     wanted = {"t": (), "position": (nb, 3), "quat_wxyz": (nb, 4), "velocity": (nb, 3), "angular_velocity": (nb, 3)}

@@ -56,7 +56,7 @@ class Content(NamedTuple):
     nodes : dict of name to (T, ...)
         The first ones, or all.
     diagnostics : dict of name to (D, ...)
-        Those of the same steps; empty where there are none.
+        Those of the same steps; empty if there is nothing.
     """
 
     mechanism: Mechanism

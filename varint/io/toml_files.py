@@ -23,7 +23,7 @@ AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not told.
+    """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not reported.
 
     ``report``: where it was imported.
     """
@@ -47,13 +47,13 @@ class Source:
         return lambda message: MechanismError(f"{self.at(path)}: {'.'.join(path)}: {message}")
 
     def about(self, path: Sequence[str], keys: Mapping[str, Any], message: str) -> str:
-        """`at` the key of a table that a message is about, as far as it can be told."""
+        """`at` the key of a table that a message is about, if it is known."""
         named = [key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", message)]
         return self.at([*path, max(named, key=len)] if named else path)
 
 
 def sources_of(path: Path, packages: Packages = ()) -> list[Source]:
-    """The file and those that it includes, each after what it includes; ``packages``: as of `Format`. FileError."""
+    """The file and those that it includes, each after what it includes; ``packages``: as in `Format`. FileError."""
     found: dict[Path, Source] = {}
     folder = path.resolve().parent
 

@@ -35,7 +35,7 @@ def meet_limits(plan: Plan, ws: Workspace, pose: int, part: float, whole: float)
 
     Returns ACCEPTED, or AGAIN and the share of the next trial; ``whole``: that of the next without a limit in the
     way. Accepted with ``ws.search.limit`` set: the trial ends where that limit is met. LEAPT: the trial is too long to
-    tell which limits it passes.
+    determine which limits it passes.
     """
     search = ws.search
     if leaps(plan, ws, 1 - pose):

@@ -294,12 +294,12 @@ class Kept(Record, writable=True):
     position_rest: Float2  # (nb, 3)
     quat_rest: Float2  # (nb, 4)
     momentum_rest: Float2  # (nb, 6)
-    value_near: Float1  # (nm,) as of `EffortWork`, up to target_rate
+    value_near: Float1  # (nm,) as in `EffortWork`, up to target_rate
     work: Float1  # (ne,)
     state: Float1  # (ns,)
     target: Float1  # (nr,)
     target_rate: Float1  # (nr,)
-    q: Float2  # (n, 6) as of `ProductWork`
+    q: Float2  # (n, 6) as in `ProductWork`
     order: Int2  # (n, 6)
     balance: Balance
     velocity: Float3  # (stages, nb, 6)
@@ -358,11 +358,11 @@ class Tape(Record, writable=True):
     velocity: Float3  # (N, nb, 6)
     multiplier: Float2  # (N, nr)
     load: Float4  # (N, 2, nb, 6) at start and end, but for gravity
-    value_near: Float2  # (N, nm) as of `EffortWork`
+    value_near: Float2  # (N, nm) as in `EffortWork`
     input: Float2  # (N, ne)
     target: Float2  # (N, nr)
     state: Float2  # (N, states of laws)
-    q: Float3  # (N, n, 6) as of `ProductWork`
+    q: Float3  # (N, n, 6) as in `ProductWork`
     order: Int3  # (N, n, 6)
     closed: Int2  # (N, limits) 1 for those that are closed, and the gaps at which they are held
     rest_gap: Float2
@@ -405,7 +405,7 @@ class ByProducts(Record, writable=True):
     position: Float3  # (E n, 2, 3) of the two bodies of the joint
     rotation: Float4  # (E n, 2, 3, 3)
     q: Float2  # (E n, 6) coordinates near those of the pose
-    order: Int2  # (E n, 6) as of `ProductWork`
+    order: Int2  # (E n, 6) as in `ProductWork`
     motion: Float4  # (E n, rows, 2, 6) factors of the gradients of the rows
     factor: Float2  # (E n, rows) of their values
 

@@ -305,7 +305,7 @@ def run(
 
 @njit
 def record_node(plan, ws, pose, interval_velocity, out):
-    """Write the present node to ``out``; ``interval_velocity`` as of `run`.
+    """Write the present node to ``out``; ``interval_velocity`` as in `run`.
 
     ``out``: position (nb, 3), quat (nb, 4), velocity (nb, 6), work (ne,), states of laws (n,).
     """

@@ -148,7 +148,7 @@ def _closed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
-    Of the way there whole turns that lead back to the same pose are left out, but for those that couplings count.
+    The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
     ``placed``: joints that are at their coordinates.
     """
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
@@ -172,7 +172,7 @@ def _closed(
         x, R, gap = closure.close(x, R, ITERATIONS)
         if not closure.is_closed(gap, x):
             at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
-            on_the_way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
+            on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
             raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
         if share == 0:
             here = _starts(compiled, frames, coordinates, placed, x, R)
@@ -205,7 +205,7 @@ def _pieces(
     here: Mapping[str, np.ndarray],
     goals: Mapping[str, np.ndarray],
 ) -> int:
-    """Into how many pieces the way is cut."""
+    """Number of pieces of the path."""
     most = 1
     for name, frame in frames.items():
         moves = np.abs(goals[name] - here[name]) / coordinate_units(compiled.length, frame.joint)

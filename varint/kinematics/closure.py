@@ -105,7 +105,7 @@ def motion_of(joint: Joint, number: int) -> Motion:
 
 
 class Closure:
-    """The rows of a mechanism's joints, those of ``asked``, and the metric that says which bodies give way.
+    """The rows of a mechanism's joints, those of ``asked``, and the metric of the correction.
 
     Parameters
     ----------

@@ -281,7 +281,7 @@ def _nearest_vectors(vectors: np.ndarray, near: np.ndarray) -> np.ndarray:
 
 
 def without_turns(joint: Joint, q: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """The coordinates (dof,) of the same pose as ``q`` (dof,), on the way from ``start`` in its first turn."""
+    """The coordinates (dof,) of the same pose as ``q`` (dof,), on the path from ``start`` in its first turn."""
     found, table, stage = q.copy(), joint_table(joint), 0
     while stage >= 0:
         row, k = table[stage], int(table[stage, FIRST])

@@ -89,7 +89,7 @@ def check_moves(mechanism: Mechanism, coordinates: Coordinates) -> None:
 def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: State) -> Coordinates:
     """Those about ``state``, which is pose 0 of the workspace and placed there; ``work``: scratch.
 
-    Raises StateError where the joint coordinates do not tell how the mechanism moves.
+    Raises StateError if the joint coordinates do not determine the motion.
     """
     mechanism, compiled = candidates.mechanism, candidates.compiled
     names, ends, nb = candidates.names, candidates.ends, len(candidates.compiled.order)
@@ -106,7 +106,7 @@ def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: 
     for _ in range(2 if count else 0):  # the second pass takes off round-off
         among = rows @ motions.T
         if len(among) != count or not _condition(among) <= DEPENDENT:
-            raise StateError(f"the joint coordinates of '{mechanism.name}' do not tell how it moves from this pose")
+            raise StateError(f"the joint coordinates of '{mechanism.name}' do not determine its motion from this pose")
         motions = np.linalg.inv(among).T @ motions
     shape = len(chosen), nb, 6
     return Coordinates(state, tuple(names[k] for k in chosen), rows.reshape(shape), motions.reshape(shape))

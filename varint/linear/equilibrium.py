@@ -33,7 +33,7 @@ def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
     ArgumentError
         Hard stops, laws with a state of their own.
     ConvergenceError
-        No equilibrium was found, as of what falls.
+        No equilibrium was found, such as for a falling mechanism.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     x, quat, _, _ = checked_state(mechanism, mechanism.state() if state is None else state, "state")

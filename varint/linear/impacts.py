@@ -78,7 +78,7 @@ class Drifts:
         if self.commands is not None and self.commands.varies:
             (a, b), (p, q) = self.commands.at(nodes)
             p, q, s, constraints = p * self.dt, q * self.dt, tape.share[k] + 0.5 * tape.h[k] / self.dt, plan.constraints
-            square, cube = 3.0 * (b - a) - 2.0 * p - q, 2.0 * (a - b) + p + q  # as of `constraints.set_targets`
+            square, cube = 3.0 * (b - a) - 2.0 * p - q, 2.0 * (a - b) + p + q  # as in `constraints.set_targets`
             rows, elements = constraints.row[constraints.driven], constraints.element[constraints.driven]
             target[rows] = ((p + s * (2.0 * square + 3.0 * s * cube)) / self.dt)[elements]
             target_rate[rows] = ((2.0 * square + 6.0 * s * cube) / self.dt**2)[elements]

@@ -54,9 +54,9 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     Raises
     ------
     ArgumentError
-        No coordinate to act at, efforts that are not determined because there are more of them than ways to move, a
-        motion that takes efforts elsewhere; hard stops and friction that only steps know. MechanismError: coordinates
-        of rotation vectors in maximal coordinates.
+        No coordinate to act at, more efforts than degrees of freedom, a motion that requires efforts elsewhere; hard
+        stops and friction that only act in steps. MechanismError: coordinates of rotation vectors in maximal
+        coordinates.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     motion = _motion(trajectory, joints)
@@ -180,7 +180,7 @@ def _maximal(motion: _Motion) -> np.ndarray:
 def _refuse_many(motion: _Motion) -> None:
     raise ArgumentError(
         f"efforts at {names_text(place.name for place in motion.places)} are not determined: '{motion.mechanism.name}'"
-        " has fewer ways to move, give joints= with as many coordinates, or less"
+        " has fewer degrees of freedom, give joints= with as many coordinates, or less"
     )
 
 

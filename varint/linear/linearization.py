@@ -77,7 +77,7 @@ class Linearization(Shown):
         """The state with the coordinates and rates x (2 n,): `coordinates` of it are x, and its joints are closed.
 
         Prescribed motions and the sums of couplings stay as they are in ``state``. Raises StateError where the joints
-        have no such state on the way from there, or a body is half a turn away; ArgumentError for another shape.
+        have no such state on the path from there, or a body is half a turn away; ArgumentError for another shape.
         """
         return self._chart.state(array_of(x, (2 * len(self.names),), "x", ArgumentError))
 
@@ -183,7 +183,7 @@ def linearize(
     dt : float, optional
         s: the exact derivative of one step of the integrator. Else the equations of motion, in continuous time.
     order, scheme
-        Of the step, as of `simulate`; no order 1.
+        Of the step, as in `simulate`; no order 1.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def linearize(
         What has no derivative: laws with a state of their own; hard stops without ``dt``, and with it one that is met
         without speed, or at the instant of a node or of another impact.
     StateError
-        A state that leaves joints open; one in which the joint coordinates do not tell how the mechanism moves.
+        A state that leaves joints open; one in which the joint coordinates do not determine the motion.
     ConvergenceError
         The step could not be solved.
     """
@@ -206,7 +206,7 @@ class Linearizer(Shown):
     Parameters
     ----------
     mechanism, dt, order, scheme
-        As of `linearize`, and with the same errors.
+        See `linearize`, and with the same errors.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ class PeriodicOrbit(Shown):
     steps : int
     gap : float
         m or rad, and the same over the period: how far it ends from its start.
-    names : (n,) of the minimal coordinates, as of `Linearization`
+    names : (n,) of the minimal coordinates, as in `Linearization`
     monodromy : (2 n, 2 n) changes of these and their rates at the end, by those at the start
     multipliers : (2 n,) complex
         Its eigenvalues, by size from the largest on. Along the motion one is one; without damping, another as well, and
@@ -94,7 +94,7 @@ def periodic_orbit(
         Whether the period is ``period`` itself; else it is found as well, by the size of the step. Where something
         changes with time the period is that of the change, and has to be fixed.
     order, scheme
-        As of `simulate`; no order 1.
+        See `simulate`; no order 1.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def periodic_orbit(
         A period that is free where something changes with time, inputs that are functions of the state, and what has no
         derivative, see `linearize`.
     StateError
-        As of `linearize`.
+        See `linearize`.
     ConvergenceError
         No periodic motion was found, or a step could not be solved.
     """

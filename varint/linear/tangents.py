@@ -123,7 +123,7 @@ class TangentRun:
         return found
 
     def _velocities(self, changes: np.ndarray) -> np.ndarray:
-        """The way back, at the present node."""
+        """The inverse, at the present node."""
         self.place()
         changes_of_velocities(self.compiled.plan, self.aside, self.work, changes)
         return changes[:, self.compiled.slot]
@@ -197,7 +197,7 @@ def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> 
     if method is None and plan.limits.measure.size:
         force = mechanism.forces[mechanism.compiled.force[plan.limits.element[0]]]
         raise ArgumentError(
-            f"{force.label} is hard: it acts in impacts, and accelerations do not tell how '{mechanism.name}'"
+            f"{force.label} is hard: it acts in impacts, and accelerations do not show how '{mechanism.name}'"
             " moves. Take the derivative of a step (dt=), or leave it out"
         )
     without = {

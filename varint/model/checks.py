@@ -129,7 +129,7 @@ def is_alone(value: object) -> bool:
 
 
 def is_whole(value: object) -> bool:
-    """Whether ``value`` is a whole number by its type: 2.0 and True are none."""
+    """Whether ``value`` is a whole number by its type, unlike 2.0 and True."""
     if isinstance(value, np.ndarray | np.generic):
         return value.shape == () and value.dtype.kind in "iu"  # spans of time are integers to numpy
     return isinstance(value, int) and not isinstance(value, bool)
@@ -369,7 +369,7 @@ def function_of(value: object, what: str, error: type[VarintError] = MechanismEr
 
 
 def arguments_of(function: Callable) -> list[str] | None:
-    """Names of a function's parameters; None where it takes any, or does not tell."""
+    """Names of a function's parameters; None if it takes any, or has no signature."""
     try:
         parameters = signature(function).parameters
     except (ValueError, TypeError):

@@ -7,7 +7,7 @@ A joint of k coordinates has 6 - k rows. With E(q) and the pose T of the second 
 and the rows are the other ones, N e. Which are solved for is decided where the joint was seen last, by complete
 pivoting on M = de/dq, so that it does not change within a step. The change of a row along a motion is c . de with the
 covector c = N - (N M) (P M)^-1 P, exactly; its own change follows from c M = 0. The coordinates q themselves change by
-c . de with c = -(P M)^-1 P, whose change follows from c M = -1 in the same way.
+c . de with c = -(P M)^-1 P, whose change likewise follows from c M = -1.
 """
 
 from varint._numba import Float1, Float2, Float3, indirect, njit

@@ -128,7 +128,7 @@ class Equations(TreeKinematics):
         return {name: array.copy() for name, array in self._remembered()} | {"rank": self.constraints.memory()}
 
     def recall(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Go back to a `memory`; raises ValueError where it is none."""
+        """Go back to a `memory`; raises ValueError for any other arrays."""
         check_order(saved["product order"])
         for name, array in self._remembered():
             array[:] = saved[name]

@@ -1,4 +1,4 @@
-"""The equations of motion in reduced coordinates, for methods of one's own."""
+"""The equations of motion in reduced coordinates, for user-defined methods."""
 
 from collections.abc import Iterable
 from weakref import WeakKeyDictionary
@@ -108,7 +108,7 @@ class EquationsOfMotion(Shown):
         return made
 
     def acceleration(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """ddq (nq,) at time ``t``, s, with the loops and couplings held; NaN where there is none.
+        """ddq (nq,) at time ``t``, s, with the loops and couplings held; NaN by default.
 
         Prescribed joints are where their motion has them at ``t``, whatever ``q`` and ``qdot`` say.
         """

@@ -168,7 +168,7 @@ class ReducedRun:
         """Go back to a `checkpoint`; raises ValueError where no run can have left it."""
         e = self.equations
         if not all(0 <= k < len(CHARTS) for k in saved["charts"]):
-            raise ValueError("its checkpoint names charts that there are none of")
+            raise ValueError("its checkpoint names unknown charts")
         parts: dict[str, dict] = {"equations": {}, "integrator": {}}
         for name, array in saved.items():
             owner, _, own = name.partition(" ")
@@ -197,7 +197,7 @@ class ReducedRun:
         }
 
     def _failure(self, reason: str) -> Failure:
-        """That of the step from the present state."""
+        """Failure of the step from the present state."""
         when, e = self.integrator.t, self.equations
         body = e.hardest_accelerated(when, *np.split(self.integrator.y, self.parts)[:2])
         message = f"the step at t = {when:g} s, hardest for body '{body}', could not be done: {reason}"
@@ -231,7 +231,7 @@ class ReducedRun:
         return np.concatenate([np.zeros((3, 0)), *(d.at(self.integrator.t) for d in self.equations.drives)], axis=1)
 
     def _check_drives(self, before: np.ndarray) -> None:
-        """That the prescribed motions go on as they did."""
+        """Check that the prescribed motions continue unchanged."""
         if not np.array_equal(self._driven(), before):
             labels = ", ".join(drive.label for drive in self.equations.drives)
             raise FileError(f"the motion prescribed for {labels} is another one than that of the run to go on with")

@@ -110,9 +110,9 @@ def simulate(
         (q, qdot, qddot), each a number or (dof,): hybrid dynamics. From the start on the joint is where it says.
     chart : str
         Coordinates of free rotations: "exponential", rotation vectors, or one of the twelve orders of Euler angles,
-        such as "xyz" or "zxz", which gives way to another near its singularity.
+        such as "xyz" or "zxz", which is replaced by another near its singularity.
     output, resume, progress, overwrite
-        As in `varint.simulate`; ``progress`` is told seconds in place of steps where there is no ``dt``. When a run
+        As in `varint.simulate`; ``progress`` gets seconds in place of steps if there is no ``dt``. When a run
         goes on, functions in ``prescribed`` must be those of the run: they are not in the file.
 
     Raises
@@ -224,7 +224,7 @@ def started(
 
 
 def _check_contacts(mechanism: Mechanism, kind: type[Integrator]) -> None:
-    """That the integrator knows the hard stops and the joint friction, where there are any."""
+    """Check that the integrator supports the hard stops and the joint friction, where there are any."""
     found = [force for force in mechanism.forces if is_contact(mechanism, force)]
     if not found:
         return

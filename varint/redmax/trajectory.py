@@ -154,7 +154,7 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
-        """Force name to its effort (T,), N or N m, as of `Trajectory`, that of a prescribed motion from `driving`.
+        """Force name to its effort (T,), N or N m, as in `Trajectory`, that of a prescribed motion from `driving`.
 
         That of a `HardContact` is its normal force, that of a `JointCoulombFriction` along the coordinate of its joint,
         on body b. Where there are more, it has no sign: of a ball the torque, of a pin that turns and slides the force

@@ -32,7 +32,7 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
     direction : {0, 1, -1}
         Either; from below to above; from above to below.
 
-    The motion between nodes is that of `Trajectory.at`: the times are as exact as it is. Two crossings between
+    The motion between nodes is that of `Trajectory.at`: the times are as accurate as it is. Two crossings between
     neighbouring nodes are not seen.
 
     Raises ArgumentError for an unknown joint, and for fewer than two nodes.

@@ -115,7 +115,7 @@ def lyapunov_exponent(
     duration, dt : float
         s; of the run. The error falls with the root of the duration.
     state, order, scheme
-        As of `simulate`.
+        See `simulate`.
     interval : float, optional
         s, rounded to whole steps: after which the separation is set back; 1/400 of the duration where not given.
     separation : float

@@ -89,7 +89,7 @@ def poincare_section(
     Parameters
     ----------
     trajectory, of, value
-        As of `crossings`.
+        See `crossings`.
     direction : {1, -1, 0}
         From below to above, from above to below, or either.
     show : str or (str, int), optional

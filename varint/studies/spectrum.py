@@ -57,7 +57,7 @@ class PowerSpectrum(Study):
     frequency : (F,) Hz, from zero to half the rate of the nodes
     power : (F, C) U^2/Hz
     resolution : float
-        Hz: lines that are nearer to each other than twice this are not told apart.
+        Hz: lines that are nearer to each other than twice this are not separated.
     resampled : bool
         Whether the nodes were not equally spaced, so that values between them were taken.
     """
@@ -134,7 +134,7 @@ def power_spectrum(
     segments : int
         Averaged, each overlapping half of the next (Welch): fewer frequencies, less scatter.
 
-    Raises ArgumentError for what there is none of, with the nearest, and for segments of fewer than 16 nodes.
+    Raises ArgumentError for an unknown name, with the closest valid one, and for segments of fewer than 16 nodes.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     segments = whole_number(segments, "segments", 1, ArgumentError)

@@ -142,7 +142,7 @@ def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
 
 
 def _ffmpeg() -> str | None:
-    """The program: that of imageio-ffmpeg, or of this machine; None where there is none."""
+    """The program: that of imageio-ffmpeg, or of this machine, or None."""
     try:
         import imageio_ffmpeg
 

@@ -163,7 +163,7 @@ def _band(axes: Axes, t: np.ndarray, lowest: np.ndarray, highest: np.ndarray, co
 
 
 class Scaled(Formatter):
-    """Numbers of an axis over ``power`` of ten, with the digits that tell them apart."""
+    """Numbers of an axis over ``power`` of ten, with the digits that distinguish them."""
 
     def __init__(self, power: int) -> None:
         self.power = power

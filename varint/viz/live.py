@@ -129,7 +129,7 @@ class Live:
         self.page = page_text(data | {"live": True, "duration": self.duration})
 
     def frames(self, first: int) -> dict[str, Any]:
-        """Frames from number ``first`` on, as of `frames_data`.
+        """Frames from number ``first`` on, as in `frames_data`.
 
         ``more``: whether others are there already, ``done``: whether none will come after these, ``share`` of the
         duration that is computed, ``message``: how it ended.

@@ -167,7 +167,7 @@ class Painter:
         return found
 
     def trace(self, points: np.ndarray, colour: str, level: float = 0.0, style: Any = "-") -> Artist:
-        """The way (T, 3), m, world, of a point."""
+        """The path (T, 3), m, world, of a point."""
         return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3, style)
 
     def dot(self, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:

@@ -247,7 +247,7 @@ def find_panels(
 
 
 def of_unit(panels: Sequence[Panel], unit: str) -> list[Panel]:
-    """Those in ``unit``; raises ArgumentError where there are none."""
+    """Those in ``unit``; raises ArgumentError if there are none."""
     known = [panel.unit for panel in panels if not isinstance(panel, Drawing)]
     choice(unit, known, "unit", ArgumentError)
     return [panel for panel in panels if not isinstance(panel, Drawing) and panel.unit == unit]

@@ -209,7 +209,7 @@ def _add_marks(scene: Scene, joint: Joint, sides: list) -> None:
 
 
 def _track(joint: Joint, frames: JointFrames, path: Product) -> np.ndarray:
-    """(n, 3) m, the way of the centre of mass that a joint to the world leaves body b."""
+    """(n, 3) m, the path of the centre of mass that a joint to the world leaves body b."""
     centre = -frames.axes_b.T @ frames.origin_b  # in frame b
     poses = (joint_pose(joint, np.array([q])) for q in np.linspace(0.0, len(path.base), PIECES * len(path.base) + 1))
     return np.array([frames.origin_a + frames.axes_a @ (shift + turn @ centre) for turn, shift in poses])

@@ -87,7 +87,7 @@ def _axis(joint: Joint, motion: Motion) -> np.ndarray:
 
 
 def _across(sliding: list[np.ndarray], up: np.ndarray) -> np.ndarray:
-    """A normal (3,) of the plane of two slides, or of one and the upward direction; zero where there is none."""
+    """A normal (3,) of the plane of two slides, or of one and the upward direction; zero by default."""
     for other in (*sliding[1:], up, np.eye(3)[0]):
         normal = np.cross(sliding[0], other) if sliding else np.zeros(3)
         if np.linalg.norm(normal) > 0.1:
@@ -96,7 +96,7 @@ def _across(sliding: list[np.ndarray], up: np.ndarray) -> np.ndarray:
 
 
 def up_of(structure: Structure) -> np.ndarray:
-    """(3,) against gravity; z where there is none."""
+    """(3,) against gravity; z by default."""
     size = np.linalg.norm(structure.gravity)
     return -structure.gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
 

@@ -26,7 +26,7 @@ class _Refused(ValueError):
 
 
 def load(path: Path) -> Mechanism:
-    """The mechanism in a file of JSON, in UTF-8, or in UTF-16 or UTF-32 as JSON can be told by its first bytes."""
+    """The mechanism in a file of JSON, in UTF-8, or in UTF-16 or UTF-32, detected by its first bytes."""
     try:
         content = path.read_bytes()
     except OSError as problem:

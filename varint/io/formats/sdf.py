@@ -42,7 +42,7 @@ SHAPES = {
     "ellipsoid": ("radii 3",),
 }
 WITHOUT_SHAPE = ("empty",)
-OTHERS = "of no say in the motion of rigid bodies"
+OTHERS = "without effect on the motion of rigid bodies"
 OF_CONTACTS = "contacts are not imported"
 PICTURES = ("light", "scene", "gui", "projector", "particle_emitter", "material", "transparency", "cast_shadows")
 SURROUNDINGS = ("audio", "audio_sink", "state", "sensor", "magnetic_field", "atmosphere", "road", "battery")
@@ -341,7 +341,7 @@ class _Reading:
             if not values["multiplier"]:
                 raise mimic.wrong(f"joint '{name}' mimics with the multiplier 0: make it fixed")
             if values["offset"] != values["multiplier"] * values["reference"]:
-                says = f"joint '{name}': offset and reference of <mimic> give way to the poses of the file"
+                says = f"joint '{name}': offset and reference of <mimic> are replaced by the poses of the file"
                 self.notes.approximated(says, mimic.line, mimic.path)
             terms = [(scope.path + name, number, 1.0), (target, int(which == "axis2"), -values["multiplier"])]
             found.append(Ratio(f"mimic of {scope.path}{name}", mimic, terms))
@@ -371,7 +371,7 @@ class _Reading:
                 self.notes.not_understood(what, line, element.path)
 
     def _note_left_out(self) -> None:
-        """Each kind of what is known and of no say in the motion, with the line of the first."""
+        """Note each kind of known element without effect on the motion, with the line of the first."""
         for (tag, why), elements in self.left_out.items():
             says = f"<{tag}>, {why}: left out, {len(elements)} in all"
             self.notes.approximated(says, elements[0].line, elements[0].path)

@@ -33,7 +33,7 @@ KINDS: dict[str, type[Joint] | None] = {
 }
 WITH_AXIS = (Revolute, Prismatic, Free2D)
 OF_ONE = (Revolute, Prismatic)  # coordinate
-LEFT_OUT = {  # of the robot, its links and its joints: known, and of no say in the motion
+LEFT_OUT = {  # of the robot, its links and its joints: known, and without effect on the motion
     "material": "a colour",
     "transmission": "motors are not imported",
     "ros2_control": "of controllers",
@@ -293,7 +293,7 @@ class _Reading:
         return [Acting(0, lower - zero, upper - zero, **given)]
 
     def _limits(self, joint: Element, limit: Element | None) -> tuple[float, float]:
-        """Limits in the file; infinite where there are none."""
+        """Limits in the file; infinite by default."""
         none, name = (-np.inf, np.inf), joint.need("name")
         if limit is None:
             return none
@@ -317,7 +317,7 @@ class _Reading:
         return lower, upper
 
     def _range(self, joint: Element) -> tuple[float, float]:
-        """The limits that the file gives, infinite where there are none."""
+        """The limits that the file gives, infinite by default."""
         limit = joint.one("limit")
         if limit is None or joint.need("type") == "continuous":
             return -math.inf, math.inf
@@ -412,7 +412,7 @@ class _Reading:
             self.notes.not_understood(what, line)
 
     def _note_left_out(self) -> None:
-        """Each kind of what is known and of no say in the motion, with the line of the first."""
+        """Note each kind of known element without effect on the motion, with the line of the first."""
         for what, elements in self.left_out.items():
             why = LEFT_OUT.get(what.strip("<>"), "a bound of motors, which are not imported")
             self.notes.approximated(f"{what}, {why}: left out, {len(elements)} in all", elements[0].line)

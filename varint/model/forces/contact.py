@@ -161,8 +161,8 @@ class UserContact(UserLaw, OnPlane):
     __doc__ = f"""{OnPlane.__doc__}
     The pressure is ``law(value, rate) -> (effort, d effort / d value, d effort / d rate)``, SI units, by the distance
     ``value`` of the surface from the plane, negative inside, and its rate; 0 outside, else positive. ``law`` is
-    compiled by numba, and its derivatives compared with differences where a run starts. ``potential(value)``, J, tells
-    what of its work is stored; without it all counts as dissipated. Functions go into no file.
+    compiled by numba, and its derivatives compared with differences where a run starts. ``potential(value)``, J, is
+    the stored part of its work; without it all counts as dissipated. Functions go into no file.
     """
 
     def elements(self, structure: "Structure") -> list[Element]:

@@ -34,8 +34,8 @@ class UserLaw(AlongMeasure):
     """A force by ``law(value, rate) -> (effort, d effort / d value, d effort / d rate)``, SI units.
 
     ``law`` is compiled by numba; stepped implicitly by the derivatives it gives, which are compared with differences
-    where a run starts. Efforts are along the value: negative where they pull it back. ``potential(value)``, J, tells
-    what of its work is stored; without it all counts as dissipated. Functions go into no file.
+    where a run starts. Efforts are along the value: negative where they pull it back. ``potential(value)``, J, is
+    the stored part of its work; without it all counts as dissipated. Functions go into no file.
     """
 
     law: Callable = field(kw_only=True)

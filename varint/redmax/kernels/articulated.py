@@ -162,7 +162,7 @@ def scaled_rows(work: ReducedWorkspace, side: Int2, jacobian: Float3, bias: Floa
 def outward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
     """Pass from root to leaves: ``u`` (nq,) of `inward_pass` becomes (1 + K)^-T L^-T u: ddq.
 
-    Also the accelerations of the nodes, ``work.acceleration``. ``bias``: as of `inward_pass`.
+    Also the accelerations of the nodes, ``work.acceleration``. ``bias``: as in `inward_pass`.
     """
     nodes = work.nodes
     S, U, L, x = work.subspace, work.U, work.L, work.point
