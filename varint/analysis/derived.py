@@ -115,11 +115,11 @@ def keeps_energy(trajectory: "Trajectory") -> bool:
 
 
 def _forces_keep_energy(trajectory: "Trajectory") -> bool:
-    still, found = np.zeros_like(trajectory.velocity), trajectory.forces_along
+    still, along = np.zeros_like(trajectory.velocity), trajectory.forces_along
     arrays = trajectory.position, trajectory.quat_wxyz, still, still, trajectory.command, trajectory.law_states
     at_rest = forces_at(trajectory.mechanism, *arrays, turns_before(trajectory))
-    without_potential = found.effort[:, ~found.potential.any(axis=0)]
-    return not without_potential.any() and np.array_equal(found.effort, at_rest.effort)
+    without_potential = along.effort[:, ~along.potential.any(axis=0)]
+    return not without_potential.any() and np.array_equal(along.effort, at_rest.effort)
 
 
 def has_loops(trajectory: "Trajectory") -> bool:

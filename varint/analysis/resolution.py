@@ -114,6 +114,6 @@ def inertia_along(mechanism: Mechanism, force: AlongCoordinate, state: State) ->
     load[1, [frames.a, frames.b]] += jacobian
     still = np.zeros((2, len(mechanism.bodies), 3))
     position, quat = (np.repeat(array[None], 2, axis=0) for array in (state.position, state.quat_wxyz))
-    found = accelerations_and_reactions(mechanism, load[:, :-1], position, quat, still, still)[0]
-    change = np.vstack([found[1] - found[0], np.zeros(6)])
+    solution = accelerations_and_reactions(mechanism, load[:, :-1], position, quat, still, still)[0]
+    change = np.vstack([solution[1] - solution[0], np.zeros(6)])
     return float(1.0 / np.sum(jacobian * change[[frames.a, frames.b]]))

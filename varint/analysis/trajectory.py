@@ -206,8 +206,8 @@ class Trajectory(Viewed):
         warn_of_unknown_motion(self, chosen)
         nodes = interpolated(self.nodes, chosen, self.order)
         counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
-        found = Trajectory(self.record.part(nodes), counted)
-        return found if times.ndim else found.state(0)
+        between = Trajectory(self.record.part(nodes), counted)
+        return between if times.ndim else between.state(0)
 
     @property
     def order(self) -> int:

@@ -108,10 +108,10 @@ def _told(problem: BaseException | None) -> tuple[int, str]:
         if not any(note.startswith(OF_USERS) for note in notes):
             raise problem
         text = f"{type(problem).__name__}: {text}"
-    told = " ".join("; ".join([text, *notes]).split())
+    line = " ".join("; ".join([text, *notes]).split())
     for of_python, of_command in OPTIONS.items():
-        told = told.replace(of_python, of_command)
-    return code, told
+        line = line.replace(of_python, of_command)
+    return code, line
 
 
 def _as_data(problem: BaseException | None, text: str) -> dict[str, str]:

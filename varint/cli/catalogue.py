@@ -54,15 +54,15 @@ def entry(name: str) -> Entry:
 def _parameters(build: Any, listed: str) -> list[Parameter]:
     """Parameters in the order of the docstring, each header with the lines indented below it."""
     defaults = inspect.signature(build).parameters
-    found = []
+    parameters = []
     for block in re.split(r"\n(?=\S)", listed.strip()) if listed.strip() else []:
         header, _, what = block.partition("\n")
         match = HEADER.fullmatch(header)
         if match is None or match[1] not in defaults:
             raise ValueError(f"'{header}' in the docstring of a mechanism is no parameter: NAME : KIND, UNIT")
         default = defaults[match[1]].default
-        found.append(Parameter(match[1], match[2], match[3] or "", default, _joined(what)))
-    return found
+        parameters.append(Parameter(match[1], match[2], match[3] or "", default, _joined(what)))
+    return parameters
 
 
 def _plain(text: str | None) -> str:

@@ -108,12 +108,12 @@ def stdout_console() -> "Console":
 
 def all_parsed(texts: list[str]) -> dict[str, object]:
     """Names to values, of texts ``KEY=VALUE``. Raises ArgumentError."""
-    given: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     for key, text in map(key_and_text, texts):
-        if key in given:
+        if key in parameters:
             raise ArgumentError(f"parameter '{key}' is given twice: leave one out")
-        given[key] = value_of(text)
-    return given
+        parameters[key] = value_of(text)
+    return parameters
 
 
 def key_and_text(text: str) -> tuple[str, str]:

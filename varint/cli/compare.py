@@ -45,8 +45,8 @@ def execute(args: Namespace) -> "Report":
 
     if args.all == bool(args.mechanism):
         raise ArgumentError("compare needs a mechanism, or --all of the catalogue, one of the two")
-    given = {name: getattr(args, name) for name in OPTIONS if getattr(args, name) is not None}
-    return _all(args, given) if args.all else _one(args, given)
+    options = {name: getattr(args, name) for name in OPTIONS if getattr(args, name) is not None}
+    return _all(args, options) if args.all else _one(args, options)
 
 
 def _one(args: Namespace, given: dict[str, Any]) -> "Report":
@@ -106,13 +106,13 @@ def whole_numbers(text: str) -> list[int]:
 
 
 def _converted(text: str, kind: Callable[[str], Any], what: str) -> list[Any]:
-    found = []
+    values = []
     for word in _words(text):
         try:
-            found.append(kind(word))
+            values.append(kind(word))
         except ValueError:
             raise ArgumentTypeError(f"'{word}' is not a {what}") from None
-    return found
+    return values
 
 
 @contextlib.contextmanager

@@ -70,7 +70,7 @@ def execute(args: Namespace) -> "Report":
         with _progress(args.quiet) as progress, warnings.catch_warnings():
             for category in (FailedMembersWarning, UnresolvedWarning):  # the report says it
                 warnings.simplefilter("ignore", category)
-            found = ensemble(
+            result = ensemble(
                 args.mechanism,
                 members,
                 **times,
@@ -85,10 +85,10 @@ def execute(args: Namespace) -> "Report":
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(how_to_resume(args)) from None
-    failures, unresolved = found.failures, _unresolved(found)
-    told = f"{len(failures)} of {len(found)} members failed" if failures else ""
-    warning = f"the steps of {unresolved} of {len(found)} members did not resolve their motion" if unresolved else ""
-    return Report(_parts(args, found), warning=warning, failure=EnsembleError(told) if failures else None)
+    failures, unresolved = result.failures, _unresolved(result)
+    failed = f"{len(failures)} of {len(result)} members failed" if failures else ""
+    warning = f"the steps of {unresolved} of {len(result)} members did not resolve their motion" if unresolved else ""
+    return Report(_parts(args, result), warning=warning, failure=EnsembleError(failed) if failures else None)
 
 
 def _parts(args: Namespace, found: "Ensemble") -> "list[Part]":

@@ -171,9 +171,9 @@ def _of_topology(mechanism: "Mechanism") -> list[Fact]:
     bodies, joints = len(mechanism.bodies), len(mechanism.joints)
     facts += [Fact("", "bodies, joints", bodies), Fact("", "bodies, joints", joints)]
     facts.append(Fact("freedoms_less_rows", "6 n - rows", 6 * bodies - mechanism.rows))
-    told = "" if mechanism.is_closed else "description"
+    label = "" if mechanism.is_closed else "description"
     text = "open: the bodies above were moved to close the joints"
-    return [*facts, Fact("closed_as_described", told, mechanism.is_closed, text=text)]
+    return [*facts, Fact("closed_as_described", label, mechanism.is_closed, text=text)]
 
 
 def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
@@ -186,18 +186,18 @@ def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
         keys = ("mobility", "generic_mobility", "singular", "redundancy", "redundant_rows", "unique_multipliers")
         why = Fact("", label, f"not counted: {largest} bodies in one cluster of loops")
         return [why, *(Fact(key, "", None) for key in keys)]
-    found = mechanism.diagnose(state)
-    generic, lines = found.generic_mobility, list(found.redundant_lines)
-    nearby = label if found.singular else ""
-    facts = [Fact("mobility", label, found.mobility)]
+    diagnosis = mechanism.diagnose(state)
+    generic, lines = diagnosis.generic_mobility, list(diagnosis.redundant_lines)
+    nearby = label if diagnosis.singular else ""
+    facts = [Fact("mobility", label, diagnosis.mobility)]
     facts.append(Fact("generic_mobility", nearby, generic, text=f"{generic} at neighbouring poses: singular"))
-    facts += [Fact("singular", "", found.singular), Fact("redundancy", "", found.redundancy)]
+    facts += [Fact("singular", "", diagnosis.singular), Fact("redundancy", "", diagnosis.redundancy)]
     shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
-    where = f"redundant rows, {found.redundancy}" if lines else ""
+    where = f"redundant rows, {diagnosis.redundancy}" if lines else ""
     facts.append(Fact("redundant_rows", where, lines, text="\n".join(shown)))
     alone = "joint reactions are not unique: those of the least norm are reported"
-    told = "" if found.unique_multipliers else "reactions"
-    return [*facts, Fact("unique_multipliers", told, found.unique_multipliers, text=alone)]
+    shown_as = "" if diagnosis.unique_multipliers else "reactions"
+    return [*facts, Fact("unique_multipliers", shown_as, diagnosis.unique_multipliers, text=alone)]
 
 
 def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:

@@ -37,7 +37,7 @@ def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> a
         parser.error(f"no command '{first}'{suggestion(first, commands)}: there are {', '.join(commands)}")
     args, unknown = parser.parse_known_args(argv)
     if unknown:
-        own = commands[args.command] if first else parser
+        subparser = commands[args.command] if first else parser
         word = unknown[0].partition("=")[0]
-        own.error(f"unknown argument '{word}'{suggestion(word, own._option_string_actions)}")
+        subparser.error(f"unknown argument '{word}'{suggestion(word, subparser._option_string_actions)}")
     return args

@@ -94,12 +94,12 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
         raise ArgumentError("--of needs what to draw: coordinates, reactions ...")
     if args.plane is not None:
         choice(args.plane, PLANES, "--plane", ArgumentError)
-    given = {
+    options = {
         "times": None if args.times is None else numbers(args.times, "--times takes numbers, s, as in 0,0.1,0.2"),
         "trace": points_of(args.trace),
         "plane": args.plane,
     }
     if not moving:
-        check_used(args.what, **given)
-    given |= {"speed": args.speed, "fps": args.fps}
-    return {name: value for name, value in given.items() if value is not None}
+        check_used(args.what, **options)
+    options |= {"speed": args.speed, "fps": args.fps}
+    return {name: value for name, value in options.items() if value is not None}

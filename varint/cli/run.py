@@ -76,11 +76,11 @@ def execute(args: Namespace) -> "Report":
 
 def _recording(args: Namespace) -> dict[str, Any]:
     """Options of the recording: output, stride, diagnostics."""
-    found = {"output": args.output, "resume": args.resume, "overwrite": args.force}
-    found["diagnostics_every"] = args.diagnostics_every
+    options = {"output": args.output, "resume": args.resume, "overwrite": args.force}
+    options["diagnostics_every"] = args.diagnostics_every
     if args.output_times is not None:
-        found["output_times"] = numbers(args.output_times, "--output-times takes numbers, s, as in 0.5,1,1.5")
-    return found
+        options["output_times"] = numbers(args.output_times, "--output-times takes numbers, s, as in 0.5,1,1.5")
+    return options
 
 
 def _check_options(args: Namespace) -> None:
@@ -111,13 +111,13 @@ def _check_paths(args: Namespace) -> Path | None:
     from varint.io.place import check_name
     from varint.model.checks import can_be_written
 
-    output, kept = args.output, not (args.resume or args.force)
+    output, protected = args.output, not (args.resume or args.force)
     if output is not None:
         if output.suffix.lower() == ".csv":
             raise ArgumentError(f"-o records the run itself, .h5: write the table by --csv {output}")
         check_name(output, "output")
         can_be_written(output)
-    if output is not None and output.exists() and kept:
+    if output is not None and output.exists() and protected:
         raise FileError(f"'{output}' exists: continue it by --resume, or replace it by --force")
     picture = args.plot or (output and output.with_suffix(".png"))
     if picture is not None:
@@ -127,6 +127,6 @@ def _check_paths(args: Namespace) -> Path | None:
             raise ArgumentError(f"tables are CSV files: '{args.csv}' must end in .csv")
         can_be_written(args.csv)
     for what, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
-        if path is not None and path.exists() and kept:
+        if path is not None and path.exists() and protected:
             raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another by {option}")
     return picture

@@ -1,4 +1,4 @@
-"""Runs by integrators of one's own."""
+"""Runs by user-defined integrators."""
 
 import time
 from collections.abc import Callable

@@ -75,7 +75,7 @@ def compare(
     order : int or sequence
         Of VI.
     integrators : sequence of str or function
-        Names, of `varint.redmax.simulate`, and integrators of one's own: functions ``f(state, dt)`` of a `State` and a
+        Names, of `varint.redmax.simulate`, and user-defined integrators: functions ``f(state, dt)`` of a `State` and a
         step, s, that return the `State` after it. They are run in steps of each ``dt`` and called by their
         ``__name__``. One that gives numbers that are not finite is reported as stopped; one that gives no state, with
         unit quaternions, raises an ArgumentError. docs/own_methods.md has examples.
@@ -179,7 +179,7 @@ def known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
 def _known_integrators(
     integrators: str | Step | Sequence[str | Step],
 ) -> tuple[tuple[str, ...], tuple[Step, ...]]:
-    """Names of those of REDMAX, and those of one's own."""
+    """Names of those of REDMAX, and user-defined ones."""
     given = (integrators,) if callable(integrators) else _several(integrators, "integrators", "names and functions")
     if not given:
         raise ArgumentError(f"integrators is empty: give one or more, as {DEFAULT}")

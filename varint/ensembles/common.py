@@ -25,8 +25,8 @@ def checked_common(formulation: str, duration: object, dt: object, options: Mapp
             others = [other for other, names in OF_RUNS.items() if name in names]
             where = f": it is of formulation={others[0]!r}" if others else suggestion(name, known)
             raise ArgumentError(f"there is no argument {name!r} here{where}")
-    given = {"duration": duration, "dt": dt, **options}
-    common = {name: plain(value, name) for name, value in given.items() if value is not None}
+    arguments = {"duration": duration, "dt": dt, **options}
+    common = {name: plain(value, name) for name, value in arguments.items() if value is not None}
     for name in TIMES:
         if name in common:
             positive(common[name], name, ArgumentError)

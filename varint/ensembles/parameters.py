@@ -36,17 +36,17 @@ def members_of(parameters: object) -> list[dict[str, Any]]:
     """
     if isinstance(parameters, Mapping):
         return _grid(parameters)
-    given = sequence_of(
+    members = sequence_of(
         parameters, "parameters", "mappings, one a member, or a mapping of names to values", ArgumentError
     )
-    for number, member in enumerate(given):
+    for number, member in enumerate(members):
         if not isinstance(member, Mapping):
             raise ArgumentError(f"parameters of member {number} must be a mapping by their names, got {shown(member)}")
-    if not given:
+    if not members:
         raise ArgumentError("parameters has no member: give at least one mapping")
     return [
         {name_of(name): plain(value, f"parameter {name!r} of member {number}") for name, value in member.items()}
-        for number, member in enumerate(given)
+        for number, member in enumerate(members)
     ]
 
 

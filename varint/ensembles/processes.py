@@ -41,13 +41,13 @@ class Worker:
         self.process = subprocess.Popen(command, env=os.environ | ONE_THREAD, **pipes)  # type: ignore[call-overload]
         try:
             self._send(json.dumps({"task": len(task)}).encode() + b"\n" + task)
-            told = self._receive()
+            answer = self._receive()
         except Died as problem:
             self.close()
             raise ArgumentError(f"a worker process could not start, it {problem}") from None
-        if "failed" in told:
+        if "failed" in answer:
             self.close()
-            raise ArgumentError(f"build or measure cannot be used in a worker process: {told['failed']}")
+            raise ArgumentError(f"build or measure cannot be used in a worker process: {answer['failed']}")
 
     def row(self, member: Member) -> Row:
         """Answer of the process; raises Died."""
@@ -112,10 +112,10 @@ class Processes:
             for thread in threads:
                 thread.start()
             for _ in members:
-                found = self.found.get()
-                if isinstance(found, BaseException):
-                    raise found
-                yield found
+                item = self.found.get()
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
         finally:
             with self.lock:
                 self.stopped = True

@@ -83,10 +83,10 @@ class Table:
 
     def _take(self, columns: list[str], cells: list[str]) -> None:
         try:
-            found = dict(zip(columns, cells, strict=True))
-            number = int(found[NUMBER])
-            own = [name for name in columns if name not in (NUMBER, *self.parameters)]
-            row = {name: _value(name, found[name]) for name in own if found[name] or name in (STATUS, MESSAGE)}
+            entries = dict(zip(columns, cells, strict=True))
+            number = int(entries[NUMBER])
+            measured = [name for name in columns if name not in (NUMBER, *self.parameters)]
+            row = {name: _value(name, entries[name]) for name in measured if entries[name] or name in (STATUS, MESSAGE)}
             if not 0 <= number < len(self.members):
                 raise ValueError("no such member")
         except (ValueError, KeyError):

@@ -92,8 +92,8 @@ def parameters_in(path: str | Path, given: Mapping[str, Any] = MappingProxyType(
 
 def package_folders(packages: Sequence[str | Path] = ()) -> list[Path]:
     """The folders of packages: those that are given, then those of the environment."""
-    given = sequence_of(packages, "packages", "folders", ArgumentError)
-    found = [Path(path_of(folder, "a folder of packages")) for folder in given]
+    folders = sequence_of(packages, "packages", "folders", ArgumentError)
+    found = [Path(path_of(folder, "a folder of packages")) for folder in folders]
     return found + [Path(folder) for folder in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if folder]
 
 

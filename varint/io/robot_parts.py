@@ -177,7 +177,7 @@ def _repaired(inertia: np.ndarray, part: Part, notes: ImportNotes) -> np.ndarray
 
 def shapes_of(part: Part, body: Body | None) -> list[ImportedShape]:
     """The shapes of its links, on ``body``, or on the world."""
-    found = []
+    shapes = []
     for link in part.links:
         for shape in link.shapes:
             pose = link.pose @ shape.pose
@@ -188,5 +188,5 @@ def shapes_of(part: Part, body: Body | None) -> list[ImportedShape]:
             name = body.name if body is not None else WORLD
             mesh = shape.mesh
             place = p, quat_from_matrix(R), isinstance(mesh, Path)
-            found.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(mesh), *place))
-    return found
+            shapes.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(mesh), *place))
+    return shapes

@@ -77,12 +77,12 @@ class Checkpoint:
         """Stored arrays, by the name of their dataset."""
         turn, records, status, counts, diagnosed = self.progress
         text = self.message.encode()[:LONGEST_MESSAGE].decode(errors="ignore").encode()
-        kept = {
+        arrays = {
             "progress": np.array([turn, records, status, *counts, diagnosed], dtype=np.int64),
             "wall_time": np.array(self.wall_time, dtype=np.float64),
             "message": np.array(text, dtype=f"S{LONGEST_MESSAGE}"),
         } | {f"state/{name}": np.asarray(array) for name, array in self.state.items()}
-        return kept | {"checksum": np.array(checksum_of(kept), dtype=np.int64)}
+        return arrays | {"checksum": np.array(checksum_of(arrays), dtype=np.int64)}
 
 
 def checksum_of(arrays: Mapping[str, np.ndarray]) -> int:
@@ -105,8 +105,8 @@ def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarra
 
     The duration may grow when a run goes on, and no motion depends on the solids of bodies: neither counts.
     """
-    kept = {key: value for key, value in settings.items() if key not in MAY_GROW}
-    digest = hashlib.sha256(json.dumps([to_data(mechanism, solids=False), kept]).encode())
+    fixed = {key: value for key, value in settings.items() if key not in MAY_GROW}
+    digest = hashlib.sha256(json.dumps([to_data(mechanism, solids=False), fixed]).encode())
     for array in inputs:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

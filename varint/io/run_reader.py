@@ -86,9 +86,9 @@ class RunReader:
         self.diagnostics: Table | None = None
         if columns := _object(self.texts["diagnostics"]):
             self.diagnostics = Table(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
-        found = self.diagnostics.shapes if self.diagnostics else {}
+        recorded = self.diagnostics.shapes if self.diagnostics else {}
         asked = {"t": ((), "<f8")} | {name: (item, "<f8") for name, item in DIAGNOSTICS.items()}
-        if found != (asked if self.settings.get("diagnostics_every") else {}):
+        if recorded != (asked if self.settings.get("diagnostics_every") else {}):
             raise ValueError("its diagnostics are not those of its settings")
 
     @property
@@ -119,13 +119,13 @@ class RunReader:
         return bytes(self.file.attrs[name])
 
     def _array(self, name: str) -> np.ndarray:
-        found = self._linked(name)
-        if found.dtype.str not in KINDS and found.dtype.kind != "S":
+        linked = self._linked(name)
+        if linked.dtype.str not in KINDS and linked.dtype.kind != "S":
             raise ValueError(f"'{name}' holds neither numbers nor a text")
-        dataset = self.dataset(name, found.dtype.str, found.shape)
+        dataset = self.dataset(name, linked.dtype.str, linked.shape)
         if dataset.id.get_storage_size() < dataset.nbytes:
             raise ValueError(f"'{name}' is not wholly in the file")
-        return np.asarray(dataset[()], dtype=found.dtype)
+        return np.asarray(dataset[()], dtype=linked.dtype)
 
     def _linked(self, name: str) -> h5py.Dataset:
         """The dataset ``name``, which lies in this file and nowhere else, as it is."""
@@ -159,9 +159,9 @@ class RunReader:
     def _newest(self) -> Checkpoint:
         """The checkpoint that counts."""
         for _ in range(PATIENCE if self.left_open else 1):
-            found = [checkpoint for turn in TURNS if (checkpoint := self._checkpoint(turn))]
-            if len(found) == len(TURNS) or (found and self.left_open):
-                return max(found, key=lambda checkpoint: checkpoint.progress.turn)
+            checkpoints = [checkpoint for turn in TURNS if (checkpoint := self._checkpoint(turn))]
+            if len(checkpoints) == len(TURNS) or (checkpoints and self.left_open):
+                return max(checkpoints, key=lambda checkpoint: checkpoint.progress.turn)
             time.sleep(0.02)  # a writer changes one at a time
         raise ValueError("its checkpoints are not those that were written")
 
@@ -394,10 +394,10 @@ def _opened(path: Path) -> h5py.File:
 
 
 def _object(text: bytes) -> dict:
-    found = json.loads(text)
-    if not isinstance(found, dict):
+    data = json.loads(text)
+    if not isinstance(data, dict):
         raise ValueError("a part of it is not a JSON object")
-    return found
+    return data
 
 
 def _row_of(name: str, row: Any) -> tuple[tuple[int, ...], str]:
@@ -445,8 +445,8 @@ def _check_nodes(run: RunReader) -> None:
         raise ValueError("its loads are not those of its mechanism")
     if run.settings["formulation"] == "maximal":
         shape = run.nodes.shapes.get("unresolved_body")
-        told = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
-        if told.min() < -1 or told.max() >= nb:
+        unresolved = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
+        if unresolved.min() < -1 or unresolved.max() >= nb:
             raise ValueError("'unresolved_body' does not belong to its mechanism")
     for name, item in wanted.items():
         if run.nodes.shapes.get(name) != (item, "<f8"):

@@ -54,29 +54,29 @@ class Source:
 
 def sources_of(path: Path, packages: Packages = ()) -> list[Source]:
     """The file and those that it includes, each after what it includes; ``packages``: as in `Format`. FileError."""
-    found: dict[Path, Source] = {}
+    sources: dict[Path, Source] = {}
     folder = path.resolve().parent
 
     def add(path: Path, asked: str) -> None:
         if not path.resolve().is_relative_to(folder):
             raise FileError(f"{asked} includes '{path}', which is outside the folder '{folder}' and is not read")
-        if path.resolve() in found:
+        if path.resolve() in sources:
             raise FileError(f"{asked} includes '{path}', which is there already")
         source = _read(path) if path.suffix == SUFFIX else _other(path, asked, packages)
-        found[path.resolve()] = source
-        given = source.tables.get(INCLUDE, [])
-        for name in [given] if isinstance(given, str) else given:
+        sources[path.resolve()] = source
+        included = source.tables.get(INCLUDE, [])
+        for name in [included] if isinstance(included, str) else included:
             where = source.at([INCLUDE])
             if not isinstance(name, str) or not name:
                 raise FileError(f"{where}: include must be the names of files, got {shown(name)}")
             add(path.parent / name, where)
-        found[path.resolve()] = found.pop(path.resolve())
+        sources[path.resolve()] = sources.pop(path.resolve())
 
     try:
         add(path, "")
     except RecursionError:
         raise FileError(f"'{path}' includes files that include files, and so on, too many of them") from None
-    return list(found.values())
+    return list(sources.values())
 
 
 def _read(path: Path) -> Source:
@@ -128,7 +128,7 @@ def merged(sources: list[Source], *path: str, again: bool = False) -> dict[str, 
     ``again``: a key may stand in several files, and the last counts; else raises FileError, but for what a start takes
     the place of in an imported file.
     """
-    found: dict[str, tuple[Any, Source]] = {}
+    merged: dict[str, tuple[Any, Source]] = {}
     for source in sources:
         table: Any = source.tables
         for key in path:
@@ -136,8 +136,8 @@ def merged(sources: list[Source], *path: str, again: bool = False) -> dict[str, 
         if not isinstance(table, dict):
             raise FileError(f"{source.at(path)}: {'.'.join(path)} must be a table, got {shown(table)}")
         for key, value in table.items():
-            if key in found and not again and not (path[0] == START and found[key][1].report):
-                there = found[key][1].at([*path, key])
+            if key in merged and not again and not (path[0] == START and merged[key][1].report):
+                there = merged[key][1].at([*path, key])
                 raise FileError(f"{source.at([*path, key])}: {'.'.join([*path, key])} stands in {there} already")
-            found[key] = value, source
-    return found
+            merged[key] = value, source
+    return merged

@@ -52,10 +52,10 @@ class Element:
 
     def one(self, tag: str) -> "Element | None":
         """Its child of this name; an error where there are several."""
-        found = list(self.all(tag))
-        if len(found) > 1:
-            raise found[1].error(f"<{self.tag}> has one <{tag}>, this is another: leave one out")
-        return found[0] if found else None
+        children = list(self.all(tag))
+        if len(children) > 1:
+            raise children[1].error(f"<{self.tag}> has one <{tag}>, this is another: leave one out")
+        return children[0] if children else None
 
     def need(self, name: str) -> str:
         """The attribute of this name."""
@@ -65,10 +65,10 @@ class Element:
 
     def child(self, tag: str) -> "Element":
         """Its child of this name, which must be there."""
-        found = self.one(tag)
-        if found is None:
+        child = self.one(tag)
+        if child is None:
             raise self.error(f"<{self.tag}> needs an element <{tag}>")
-        return found
+        return child
 
     def numbers(self, name: str, count: int, default: Sequence[float] | None = None) -> list[float]:
         """The attribute's ``count`` numbers."""

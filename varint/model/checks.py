@@ -109,18 +109,18 @@ def finite(value: ArrayLike, what: str, error: type[VarintError] = MechanismErro
 
 def positive(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
     """``value`` as a finite float above zero."""
-    found = finite(value, what, error)
-    if found <= 0.0:
-        raise error(f"{what} must be positive, got {found:g}")
-    return found
+    number = finite(value, what, error)
+    if number <= 0.0:
+        raise error(f"{what} must be positive, got {number:g}")
+    return number
 
 
 def not_negative(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
     """``value`` as a finite float from zero."""
-    found = finite(value, what, error)
-    if found < 0.0:
-        raise error(f"{what} must be zero or positive, got {found:g}")
-    return found
+    number = finite(value, what, error)
+    if number < 0.0:
+        raise error(f"{what} must be zero or positive, got {number:g}")
+    return number
 
 
 def is_alone(value: object) -> bool:
@@ -146,10 +146,10 @@ def whole_number(
     reach = "" if least is None else f" from {least}"
     if not is_whole(value) or (least is not None and int(value) < least):  # type: ignore[call-overload]
         raise error(f"{what} must be a whole number{reach}, got {shown(value)}")
-    found = int(value)  # type: ignore[call-overload]
-    if most is not None and found > most:
-        raise error(f"{what} must be a whole number{reach} up to {most}, got {shown(found)}")
-    return found
+    number = int(value)  # type: ignore[call-overload]
+    if most is not None and number > most:
+        raise error(f"{what} must be a whole number{reach} up to {most}, got {shown(number)}")
+    return number
 
 
 def flag(value: object, what: str, error: type[VarintError] = MechanismError) -> bool:

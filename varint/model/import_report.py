@@ -91,9 +91,9 @@ class ImportReport(Shown):
     def check(self) -> None:
         """Raise FileError where something was not understood."""
         if self.not_understood:
-            told = [str(entry) for entry in self.not_understood[:TOLD]]
-            more = len(self.not_understood) - len(told)
-            raise FileError("; ".join(told) + (f"; and {more} more" if more else ""))
+            lines = [str(entry) for entry in self.not_understood[:TOLD]]
+            more = len(self.not_understood) - len(lines)
+            raise FileError("; ".join(lines) + (f"; and {more} more" if more else ""))
 
     def _facts(self) -> Iterable[str]:
         for kind, listed in self.entries().items():

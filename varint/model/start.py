@@ -46,6 +46,6 @@ def of_bodies(
     checked = {}
     for name, value in by_name(values, structure.body_index, f"{prefix}{key}", "body", error).items():
         label, size = f"{prefix}{key} of body '{name}'", OF_BODIES[key]
-        found = unit_quaternion(value, label, error) if size == 4 else bounded_array(value, (size,), label, error)
-        checked[structure.body_index[name]] = found
+        array = unit_quaternion(value, label, error) if size == 4 else bounded_array(value, (size,), label, error)
+        checked[structure.body_index[name]] = array
     return checked

@@ -56,10 +56,10 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
         return observed(trajectory.at(chosen), of)[where.reshape(times.shape)] - goal
 
     t = trajectory.t
-    found = find_root(off, (t[before], t[before + 1]), args=(goal,))
-    (left, right), size = found.bracket, np.abs(found.f_bracket)
+    root = find_root(off, (t[before], t[before + 1]), args=(goal,))
+    (left, right), size = root.bracket, np.abs(root.f_bracket)
     at_node = np.where(size[0] < size[1], left, right)  # where round-off has put it beyond the node
-    return np.unique(np.where(found.success, found.x, at_node))
+    return np.unique(np.where(root.success, root.x, at_node))
 
 
 def observed(trajectory: Trajectory, of: Crossed) -> np.ndarray:

@@ -140,17 +140,17 @@ def lyapunov_exponent(
             " duration or a shorter interval"
         )
     clock = Clock()
-    own = by_clock(mechanism, clock)
+    clocked = by_clock(mechanism, clock)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     options: dict[str, Any] = {"order": order, "scheme": scheme, "tol": TOL, "every": every}
     base = simulate(mechanism, count * every * dt, dt, state=state, **options)
-    neighbours = _Neighbours(own, every * dt, separation)
+    neighbours = _Neighbours(clocked, every * dt, separation)
     away = neighbours.first(base[0])
     rates = np.empty(count)
     for k in range(count):
         clock.start = float(base.t[k])
         start = neighbours.near(base[k], away)
-        end = simulate(own, every * dt, dt, state=start, on_unresolved="ignore", **options)[-1]
+        end = simulate(clocked, every * dt, dt, state=start, on_unresolved="ignore", **options)[-1]
         before, away = (neighbours.apart(base[i], near) for i, near in ((k, start), (k + 1, end)))
         rates[k] = np.log(np.linalg.norm(away) / np.linalg.norm(before)) / (every * dt)
         _check_growth(float(np.linalg.norm(away)), base, k, every * dt)
@@ -195,10 +195,10 @@ class _Neighbours:
         """(nb, 12) of some direction in which the mechanism can move."""
         away = np.random.default_rng(SEED).standard_normal((len(state.position), 12))
         for _ in range(2):
-            found = self.apart(state, self.near(state, away))
-            if not np.linalg.norm(found) > 1e-3 * self.separation:
+            direction = self.apart(state, self.near(state, away))
+            if not np.linalg.norm(direction) > 1e-3 * self.separation:
                 raise ArgumentError(f"mechanism '{self.mechanism.name}' cannot move from its state: nothing parts")
-            away = found
+            away = direction
         return away
 
     def near(self, state: State, away: np.ndarray) -> State:

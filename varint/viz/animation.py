@@ -131,14 +131,14 @@ def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
     program = _ffmpeg()
     if program is None:
         raise ArgumentError(f"'{file}' {TO_INSTALL}")
-    codec, told = CODECS[suffix]
+    codec, options = CODECS[suffix]
 
     class Writer(FFMpegWriter):
         @classmethod
         def bin_path(cls) -> str:
             return str(program)
 
-    return Writer(fps=fps, codec=codec, extra_args=told)  # type: ignore[arg-type]
+    return Writer(fps=fps, codec=codec, extra_args=options)  # type: ignore[arg-type]
 
 
 def _ffmpeg() -> str | None:

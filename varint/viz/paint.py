@@ -151,20 +151,20 @@ class Painter:
 
     def pose(self, x: np.ndarray, R: np.ndarray, fade: float = 0.0, level: float = 0.0) -> list[Artist]:
         """One pose (nb + 1, ...), ``fade`` from 0 to 1 paler, ``level`` of poses above each other; its artists."""
-        found: list[Artist] = []
+        artists: list[Artist] = []
         depth = self._depth(x)
         for outline in self.scene.outlines:
             under = BLOCK_Z if outline.solid and self.scene.view.flat else LINK_Z
             paint = self._box if len(outline.points) == len(BOX) and outline.solid else self._outline
-            found += paint(outline, x, R, fade, level + under + depth[outline.body])
+            artists += paint(outline, x, R, fade, level + under + depth[outline.body])
         for strand in self.scene.strands:
-            found.append(self._strand(strand, x, R, fade, level + STRAND_Z))
+            artists.append(self._strand(strand, x, R, fade, level + STRAND_Z))
         for mark in self.scene.marks:
-            found += self._mark(mark, x, R, fade, level + (LINK_Z + 0.95 if mark.symbol == "slider" else MARK_Z))
+            artists += self._mark(mark, x, R, fade, level + (LINK_Z + 0.95 if mark.symbol == "slider" else MARK_Z))
         centres = self.scene.view.project(x[:-1])
         discs = [0.32 * self.size * CIRCLE + centre for centre in centres]
-        found += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
-        return found
+        artists += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
+        return artists
 
     def trace(self, points: np.ndarray, colour: str, level: float = 0.0, style: Any = "-") -> Artist:
         """The path (T, 3), m, world, of a point."""
@@ -177,11 +177,11 @@ class Painter:
     def name(self, text: str, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """A name beside a point (3,), m, world."""
         right, up = self.scene.view.project(point)
-        found = self.axes.annotate(
+        note = self.axes.annotate(
             text, (right, up), (4, 4), textcoords="offset points", fontsize=SMALL, color=colour,
             zorder=level + TRACE_Z + 0.1, path_effects=[withStroke(linewidth=2.0, foreground="white")],
         )  # fmt: skip
-        return plain(found)
+        return plain(note)
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""

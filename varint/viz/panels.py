@@ -127,10 +127,10 @@ class Curves(NamedTuple):
         elif self.floor is not None:
             entries = [entry for column in self.columns for entry in sizes(axes, t, column.values, self.floor)]
         else:
-            found = [
+            lines = [
                 curve(axes, self.t, column.values, line(k), self.span, unit) for k, column in enumerate(self.columns)
             ]
-            entries = list(zip(found, self.names, strict=False))
+            entries = list(zip(lines, self.names, strict=False))
         if self.floor is None:
             label_values(axes, self.title, self.unit, max(np.abs(column.values).max() for column in self.columns))
         else:
@@ -240,10 +240,10 @@ def find_panels(
     check_drawn(what)
     check_used(what, times=times, trace=trace, plane=plane)
     traced = find_traced(trajectory.mechanism, trace)
-    given = Given(_chosen(trajectory, what, of), times, traced, plane)
+    chosen = Given(_chosen(trajectory, what, of), times, traced, plane)
     if times is not None:
         checked_times(trajectory, times)
-    return _joined([panel for name in dict.fromkeys(what) for panel in _panels(trajectory, name, given)])
+    return _joined([panel for name in dict.fromkeys(what) for panel in _panels(trajectory, name, chosen)])
 
 
 def of_unit(panels: Sequence[Panel], unit: str) -> list[Panel]:
@@ -258,18 +258,18 @@ def notes(panels: Sequence[Panel]) -> list[str]:
     curves = [panel for panel in panels if isinstance(panel, Curves)]
     bands = [panel for panel in curves if panel.floor is None and not panel.mean and panel.has_bands]
     zero = [f"{count_text(panel.zero, 'curve')} of {words(panel.what)}" for panel in curves if panel.zero]
-    told = (
+    remarks = (
         [f"bands: smallest to largest; lines: mean, over {duration(window(bands[0].t))} where swings are fast"]
         if bands
         else []
     )
-    told += [f"not drawn as they are zero: {', '.join(zero)}"] * bool(zero)
+    remarks += [f"not drawn as they are zero: {', '.join(zero)}"] * bool(zero)
     left_out = [
         (panel.title if isinstance(panel, Curves) else PHASE.capitalize(), panel.unit, panel.beyond)
         for panel in panels
         if not isinstance(panel, Drawing) and panel.beyond
     ]
-    return told + [
+    return remarks + [
         f"{labelled(title, unit)}, left out beyond {MOST}, choose by of: {names_text(each.name for each in several)}"
         for title, unit, several in left_out
     ]
@@ -304,7 +304,7 @@ def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str]
         return {}
     kinds = {owned(name) for name in what}
     known = {kind: [item.name for item in getattr(trajectory.mechanism, kind)] for kind in sorted(kinds - {""})}
-    found: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for name in [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError):
         owners = [kind for kind, names in known.items() if isinstance(name, str) and name in names]
         if not owners:
@@ -312,8 +312,8 @@ def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str]
             among = " or ".join(known) or "nothing that is drawn, which is of the whole mechanism"
             raise ArgumentError(f"of: {shown(name)} is no name of {among}{near}")
         for kind in owners:
-            found.setdefault(kind, []).append(name)
-    return found
+            by_kind.setdefault(kind, []).append(name)
+    return by_kind
 
 
 def _panels(trajectory: Trajectory, what: str, given: Given) -> Sequence[Panel]:
@@ -330,18 +330,18 @@ def _panels(trajectory: Trajectory, what: str, given: Given) -> Sequence[Panel]:
 
 def _curves(trajectory: Trajectory, what: str, given: Given) -> list[Curves]:
     source = finest(trajectory, what)
-    found = columns(source, what, given.of.get(GROUPS[what].of))
-    if not found:
+    candidates = columns(source, what, given.of.get(GROUPS[what].of))
+    if not candidates:
         raise ArgumentError(f"'{trajectory.mechanism.name}' has no {GROUPS[what].of}: there is no {what!r} to draw")
     logarithmic = what in QUANTITIES and QUANTITIES[what].logarithmic
     floor = ROUND_OFF * trajectory.mechanism.compiled.length if logarithmic else None
-    least = VANISHING * max(np.abs(column.values).max() for column in found)
-    kept = [column for column in found if len(found) <= MOST or np.abs(column.values).max() >= least]
-    by_unit = {column.unit: [each for each in kept if each.unit == column.unit] for column in kept}
+    least = VANISHING * max(np.abs(column.values).max() for column in candidates)
+    visible = [column for column in candidates if len(candidates) <= MOST or np.abs(column.values).max() >= least]
+    by_unit = {column.unit: [each for each in visible if each.unit == column.unit] for column in visible}
     first, *others = (
         Curves((what,), source.t, unit, own[:MOST], own[MOST:], 0, floor) for unit, own in by_unit.items()
     )
-    return [first._replace(zero=len(found) - len(kept)), *others]
+    return [first._replace(zero=len(candidates) - len(visible)), *others]
 
 
 def _error(trajectory: Trajectory) -> Curves:
@@ -357,22 +357,22 @@ def _portraits(trajectory: Trajectory, given: Given) -> list[Portrait]:
     if not pairs:
         raise ArgumentError(f"no joint of '{trajectory.mechanism.name}' has a coordinate: there is no 'phase' to draw")
     units = dict.fromkeys(coordinate.unit for coordinate, _ in pairs)
-    own = {unit: [pair for pair in pairs if pair[0].unit == unit] for unit in units}
-    return [Portrait(unit, of[:MOST], [each for each, _ in of[MOST:]]) for unit, of in own.items()]
+    by_unit = {unit: [pair for pair in pairs if pair[0].unit == unit] for unit in units}
+    return [Portrait(unit, of[:MOST], [each for each, _ in of[MOST:]]) for unit, of in by_unit.items()]
 
 
 def _joined(panels: Iterable[Panel]) -> list[Panel]:
     """The panels, neighbours in one where they can be."""
-    found: list[Panel] = []
+    joined: list[Panel] = []
     for panel in panels:
-        last = found[-1] if found else None
+        last = joined[-1] if joined else None
         if isinstance(panel, Curves) and isinstance(last, Curves) and last.joins(panel):
             several = list({column.name: column for column in (*last.columns, *panel.columns)}.values())
             what = tuple(dict.fromkeys((*last.what, *panel.what)))
-            found[-1] = last._replace(what=what, columns=several)
+            joined[-1] = last._replace(what=what, columns=several)
         else:
-            found.append(panel)
-    return found
+            joined.append(panel)
+    return joined
 
 
 def _poses(trajectory: Trajectory, what: str, given: Given) -> Drawing:

@@ -220,12 +220,12 @@ def _track(joint: Joint, frames: JointFrames, path: Product) -> np.ndarray:
 
 def _unlike(points: Iterable[np.ndarray], box: _Box) -> list[np.ndarray]:
     """The points as far as they differ in the directions of the box."""
-    kept: list[np.ndarray] = []
+    distinct: list[np.ndarray] = []
     for point in points:
         seen = box.ways @ (box.ways.T @ point)
-        if all(np.linalg.norm(seen - other) > SAME * (box.halves[0] + np.linalg.norm(seen)) for other in kept):
-            kept.append(seen)
-    return kept
+        if all(np.linalg.norm(seen - other) > SAME * (box.halves[0] + np.linalg.norm(seen)) for other in distinct):
+            distinct.append(seen)
+    return distinct
 
 
 def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> list[Outline]:

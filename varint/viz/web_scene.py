@@ -163,12 +163,12 @@ def _met(scene: Scene, joints: Iterable[JointFrames], described: Iterable[int]) 
             points += [(frames.a, frames.origin_a), (frames.b, frames.origin_b)]
     for strand in scene.strands:
         points += zip(strand.bodies, strand.points, strict=True)
-    found: list[list[np.ndarray]] = [[] for _ in scene.structure.bodies]
+    points_by_body: list[list[np.ndarray]] = [[] for _ in scene.structure.bodies]
     wanted = set(described)
     for body, point in points:
         if body in wanted:
-            found[body].append(point)
-    return found
+            points_by_body[body].append(point)
+    return points_by_body
 
 
 def _parts(solids: Sequence[Solid], outlines: Iterable[Outline], met: Iterable[np.ndarray], size: float) -> list[dict]:
@@ -182,13 +182,13 @@ def _parts(solids: Sequence[Solid], outlines: Iterable[Outline], met: Iterable[n
 
 
 def _solid(solid: Solid) -> dict:
-    found = {
+    data = {
         "kind": solid.kind,
         "sizes": _plain(solid.sizes),
         "position": _plain(solid.position),
         "quat": _plain(solid.quat_wxyz),
     }
-    return found | (_mesh(solid.vertices, solid.triangles) if solid.kind == "mesh" else {})
+    return data | (_mesh(solid.vertices, solid.triangles) if solid.kind == "mesh" else {})
 
 
 def _mesh(vertices: np.ndarray, triangles: np.ndarray) -> dict:
@@ -240,8 +240,8 @@ def _joint(frames: JointFrames) -> dict:
     sides = [(frames.a, frames.axes_a), (frames.b, frames.axes_b)]
     axes = []
     for place, motion in enumerate(moves):
-        body, own = sides[0 if place == 0 and len(moves) > 1 else 1]
-        axes.append({"body": body, "axis": _plain(own[:, motion.axis]), "slides": isinstance(motion, Slide)})
+        body, frame = sides[0 if place == 0 and len(moves) > 1 else 1]
+        axes.append({"body": body, "axis": _plain(frame[:, motion.axis]), "slides": isinstance(motion, Slide)})
     body, point = (frames.b, frames.origin_b) if frames.b != WORLD else (frames.a, frames.origin_a)
     return {
         "name": joint.name,
@@ -256,8 +256,8 @@ def _joint(frames: JointFrames) -> dict:
 
 def _mark(mark: Mark, solids: Sequence[Sequence[Solid]], size: float) -> dict:
     """A symbol, wide enough to be seen beside the solid that it lies in."""
-    own = solids[mark.body] if mark.body != WORLD else ()
-    halves = [_box(solid)[1].min() for solid in own if _is_on(solid, mark.point, 0.0)]
+    around = solids[mark.body] if mark.body != WORLD else ()
+    halves = [_box(solid)[1].min() for solid in around if _is_on(solid, mark.point, 0.0)]
     wide = min(max(halves, default=0.0), MOST_COVERED * size)
     turn = quat_from_z(mark.axis) if np.any(mark.axis) else np.array([1.0, 0.0, 0.0, 0.0])
     return {

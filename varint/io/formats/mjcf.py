@@ -63,7 +63,7 @@ def compiled(source: Source) -> Any:
     except ImportError:
         raise source.root.error("MJCF is read by MuJoCo's compiler: pip install 'varint[mjcf]'") from None
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             model = mujoco.MjSpec.from_string(source.text, assets=source.assets).compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as problem:
@@ -71,7 +71,7 @@ def compiled(source: Source) -> Any:
         name = next((word for word in what.split("'")[1::2] if word), "")
         at = next((element for (_, own), element in source.named.items() if own == name), source.root)
         raise at.error(f"MuJoCo's compiler says: {what}") from None
-    for warning in told:
+    for warning in warned:
         source.notes.approximated(f"MuJoCo's compiler warns: {warning.message}", source.root.line, source.root.path)
     return model
 
@@ -151,9 +151,9 @@ class _Reading:
                 sizes = (2.0 * a, 2.0 * b, 2.0 * c)
             elif kind == "mesh":
                 number = int(m.geom_dataid[geom])
-                own = Pose(rotation_matrix(m.mesh_quat[number]), m.mesh_pos[number].copy())
+                frame = Pose(rotation_matrix(m.mesh_quat[number]), m.mesh_pos[number].copy())
                 name = str(m.mesh(number).name)
-                pose, sizes = pose @ own.inverse(), tuple(float(scale) for scale in m.mesh_scale[number])
+                pose, sizes = pose @ frame.inverse(), tuple(float(scale) for scale in m.mesh_scale[number])
                 mesh = self.source.files.get(name, name)
             touches = m.geom_contype[geom] or m.geom_conaffinity[geom]
             yield Shape("collision" if touches else "visual", kind, sizes, mesh, pose)

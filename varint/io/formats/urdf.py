@@ -105,14 +105,14 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------ the tree
 
     def _named(self, tag: str) -> dict[str, Element]:
-        found: dict[str, Element] = {}
+        elements: dict[str, Element] = {}
         for element in self.root.all(tag):
             name = element.need("name")
-            if name in found:
-                there = found[name].line
+            if name in elements:
+                there = elements[name].line
                 raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
-            found[name] = element
-        return found
+            elements[name] = element
+        return elements
 
     def _link(self, joint: Element, end: str) -> str:
         """The name of the link that a joint has as its ``end``."""
@@ -391,10 +391,10 @@ class _Reading:
         pose = _origin(element)
         if of.tag == "mesh" and of.attributes.get("filename", "").strip():
             uri = of.attributes["filename"]
-            found = found_file(uri, self.notes.path, self.packages)
-            if found is None:
+            file = found_file(uri, self.notes.path, self.packages)
+            if file is None:
                 self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of.line)
-            return [Shape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), found or uri, pose)]
+            return [Shape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), file or uri, pose)]
         if of.tag not in SIZES:
             self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of.line)
             return []

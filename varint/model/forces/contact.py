@@ -62,10 +62,10 @@ class Pressure(Force):
 
     def _pressed(self, measure: Displacement | Length, lower: float) -> Effort:
         """Effort between surfaces whose distance is the ``measure``, less ``lower``."""
-        given = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower}
+        parameters = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower}
         if self.law == "linear":
-            return Effort((measure,), STOP, given | {"upper": np.inf})
-        return Effort((measure,), HUNT_CROSSLEY, given | {"exponent": self.exponent})
+            return Effort((measure,), STOP, parameters | {"upper": np.inf})
+        return Effort((measure,), HUNT_CROSSLEY, parameters | {"exponent": self.exponent})
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +128,11 @@ class OnPlane(Rubbing):
 
     def elements(self, structure: "Structure") -> list[Element]:
         body = self._moving(structure, self.body)
-        found: list[Element] = []
+        contacts: list[Element] = []
         for point in self._points_of(structure):
             height = Displacement(WORLD, body, self.normal, point, self.ground + self.radius * self.normal)
-            found += self._rubbed(self._pressure(height), body, point, self.radius)
-        return found
+            contacts += self._rubbed(self._pressure(height), body, point, self.radius)
+        return contacts
 
     def _points_of(self, structure: "Structure") -> np.ndarray:
         """(P, 3)."""
@@ -205,5 +205,5 @@ class SphereContact(Pressure, Rubbing, AlongMeasure):
 
     def _measure(self, structure: "Structure") -> Length:
         a, b = (self._moving(structure, name) for name in (self.body_a, self.body_b))
-        given = ((self.center_a, a), (self.center_b, b))
-        return Length(a, b, *(structure.body(body).position if at is None else at for at, body in given))
+        centers = ((self.center_a, a), (self.center_b, b))
+        return Length(a, b, *(structure.body(body).position if at is None else at for at, body in centers))

@@ -42,7 +42,7 @@ class JointCoulombFriction(Force):
     bears at its two ends, with collars of the same radius where it cannot slide; of a prismatic joint a square bar,
     ``radius`` half its width, that bears at the corners of its two ends; of a spherical joint a ball of ``radius``.
     ``length``: by default two radii. ``around``: contact points of each ring around a pin; 4 as the reference of DIFF
-    has, 3 or a large odd number for a pin that is round. Or surfaces of one's own: ``points`` (P, 3) m, and ``normals``
+    has, 3 or a large odd number for a pin that is round. Or user-defined surfaces: ``points`` (P, 3) m, and ``normals``
     (P, 3) out of body b there, both in the world, reference configuration; the joint must not move along a normal, and
     all together must bear whatever it transmits. Pressures are the least that transmit what the joint transmits, on
     both sides: those of a worn-in bearing, 4 / pi times the load across a pin. For `varint.redmax.simulate` with

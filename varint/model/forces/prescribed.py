@@ -31,8 +31,8 @@ class PrescribedMotion(Driven):
     command_name = "position"
 
     def __post_init__(self) -> None:
-        given = [value for value in (self.rate, self.acceleration) if value is not None]
-        if callable(self.position) and all(callable(value) for value in given):
+        derivatives = [value for value in (self.rate, self.acceleration) if value is not None]
+        if callable(self.position) and all(callable(value) for value in derivatives):
             super().__post_init__()
             return
         if self.acceleration is not None:
@@ -56,5 +56,5 @@ class PrescribedMotion(Driven):
 
     @property
     def derivatives(self) -> Mapping[str, Callable]:
-        given = {"rate": self.rate, "acceleration": self.acceleration}
-        return {name: function for name, function in given.items() if callable(function)}
+        derivatives = {"rate": self.rate, "acceleration": self.acceleration}
+        return {name: function for name, function in derivatives.items() if callable(function)}
