@@ -29,7 +29,10 @@ WORDS = {  # phrase: wording of the field
     r"\bmet without speed\b": "reached with zero speed",
 }
 ANY = re.compile("|".join(WORDS))
-OPENINGS = re.compile(r"(Of|What|By|At|As|How|Where|From|For|In|That|None|Whether there is none)\b")  # of docstrings
+OPENINGS = re.compile(  # of docstrings
+    r"(Of|What|By|At|As|How|Where|When|From|For|In|To|That|Those|Through|Until|After|Before|Between|None|Nothing"
+    r"|Whether there is none)\b"
+)
 
 
 def texts(path: Path) -> Iterator[tuple[int, str, bool]]:

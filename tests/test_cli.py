@@ -236,7 +236,7 @@ MISTAKES = {
     "tolerance of zero": (["run", "double_pendulum", "--tol", "0"], ("tol",)),
     "mechanism file that is not there": (["info", "none.json"], ("none.json", "No such file")),
     "mechanism in another format": (["run", "text.txt"], ("text.txt", ".json")),
-    "run as a mechanism": (["run", "run.h5"], ("run.h5", "no mechanism")),
+    "run as a mechanism": (["run", "run.h5"], ("run.h5", "is not a mechanism")),
     "JSON with a syntax error": (["info", "broken.json"], ("broken.json", "line 3")),
     "Python with an error": (["run", "broken.py"], ("broken.py", "line 2", "NameError")),
     "run file that is not there": (["plot", "none.h5"], ("none.h5", "no such file")),

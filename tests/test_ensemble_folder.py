@@ -118,7 +118,7 @@ def test_a_damaged_folder_is_told(tmp_path, here):
         ("results.csv", "member,x\n", "not a table of this ensemble"),
         ("results.csv", (folder / "results.csv").read_text().replace("done,0.1", "done,zero"), "damaged at the line"),
         ("ensemble.json", "{", "cannot read"),
-        ("ensemble.json", "[]", "describes no ensemble"),
+        ("ensemble.json", "[]", "does not describe an ensemble"),
         ("ensemble.json", '{"format": "varint ensemble 1"}', "no list of members"),
     ):
         before = (folder / name).read_text()

@@ -20,7 +20,7 @@ __all__ = list(DRAWN)
 
 
 def _options(name: str) -> list[str]:
-    """Those that a panel has."""
+    """Options of a panel."""
     chosen = ["of"] if owned(name) else []
     metres = ["trace", "plane"] if name in IN_METRES else ["unit"]
     return [*chosen, *(["times"] if name in POSED else []), *metres]

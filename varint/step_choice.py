@@ -188,7 +188,7 @@ def _checked_error(value: float) -> float:
 
 
 def _schemes(mechanism: Mechanism, order: int | None, scheme: str | None) -> list[Scheme]:
-    """Those to choose from, the highest orders first."""
+    """Schemes to choose from, the highest orders first."""
     if order is not None or scheme is not None:
         named = find_scheme(order, scheme)
         return [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]

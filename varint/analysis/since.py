@@ -75,7 +75,7 @@ def summed_work(trajectory: "Trajectory") -> np.ndarray:
 
 
 def turns_before(trajectory: "Trajectory") -> np.ndarray | None:
-    """Those from which angles of laws go on counting; None for a whole run."""
+    """Coordinates from which angles of laws continue counting; None for a whole run."""
     return None if trajectory._since is None else trajectory._since.turns
 
 

@@ -96,12 +96,12 @@ def _words(text: str) -> list[str]:
 
 
 def numbers(text: str) -> list[float]:
-    """Those between the commas of ``text``."""
+    """Numbers between the commas of ``text``."""
     return _converted(text, float, "number")
 
 
 def whole_numbers(text: str) -> list[int]:
-    """Those between the commas of ``text``."""
+    """Whole numbers between the commas of ``text``."""
     return _converted(text, int, "whole number")
 
 

@@ -115,7 +115,7 @@ class Data:
         return dict(self.values)
 
     def show(self, console: "Console") -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def execute(args: Namespace) -> "Report":
 
 
 def _options(args: Namespace, moving: bool) -> dict[str, Any]:
-    """Those of `Trajectory.plot` or `animate` that are given. Raises ArgumentError where one has no effect."""
+    """Given options of `Trajectory.plot` or `animate`. Raises ArgumentError where one has no effect."""
     from varint.errors import ArgumentError
     from varint.model.checks import choice
     from varint.viz.panels import MECHANISM, check_used

@@ -70,7 +70,7 @@ def simulated(
 
 
 def given(**options: object) -> dict[str, Any]:
-    """Those that are not None."""
+    """Options that are not None."""
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -101,7 +101,7 @@ class Figures:
         return {"quantities": {name: _figures(quantity, run) for name, quantity in QUANTITIES.items()}, "end": end}
 
     def show(self, console: "Console") -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:

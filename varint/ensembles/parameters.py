@@ -89,7 +89,7 @@ def plain(value: object, what: str, depth: int = DEEPEST) -> Any:
 
 
 def parts_of(parameters: Mapping[str, Any], formulation: str) -> Parts:
-    """To what each one belongs: ``coordinates.JOINT`` and its like to the start, those of `OF_RUNS` to the run."""
+    """Owner of each parameter: ``coordinates.JOINT`` and its like the start, those of `OF_RUNS` the run."""
     parts = Parts({}, {}, {})
     for name, value in parameters.items():
         key, dot, of = name.partition(".")

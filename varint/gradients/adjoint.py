@@ -149,7 +149,7 @@ class Adjoint:
         products.count[0] = products.motion[:] = products.factor[:] = 0
 
     def finish(self) -> None:
-        """After the first part: the start of constraints of forces.
+        """Finish after the first part: the start of constraints of forces.
 
         Velocities are projected to their rates, and those that are not driven keep the value that they have there.
         """

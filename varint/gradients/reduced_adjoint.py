@@ -196,7 +196,7 @@ class Derivatives:
         self.ends: list[tuple[Tree, Motion]] = [(run.tree, (q, rates)), *((step.tree, step.end) for step in run.steps)]
 
     def stage(self, step: Step, stage: Stage) -> StageDerivatives:
-        """Those of a stage; raises ArgumentError if there are none."""
+        """Derivatives of a stage; raises ArgumentError if there are none."""
         self.equations.use(step.tree)
         kind = ImplicitStage if stage.s else ExplicitStage
         try:

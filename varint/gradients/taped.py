@@ -77,7 +77,7 @@ class Node(NamedTuple):
 
 
 class Unresolved(NamedTuple):
-    """Between which times, s, steps first did not resolve the motion, and the name of a body."""
+    """Interval of times, s, in which steps first did not resolve the motion, and the name of a body."""
 
     after: float
     until: float
@@ -255,7 +255,7 @@ class TapedRun:
 
     @property
     def _stages(self) -> int:
-        """Before the present node."""
+        """Number of stages before the present node."""
         return self.marks[self.part] + int(self.tape.count[0]) - self.empty
 
     def _advance(self, end: int, is_new: bool) -> None:

@@ -19,7 +19,7 @@ SHAPES: dict[str, Mapping[str, Parameter]] = {  # constructor to its parameters
 
 
 def own_parameters(shape: str) -> dict[str, Parameter]:
-    """Those that say what the shape is: its sizes, points, parts."""
+    """Parameters that define the shape: its sizes, points, parts."""
     return {name: parameter for name, parameter in SHAPES[shape].items() if name not in (*OF_BODIES, DENSITY)}
 
 

@@ -337,7 +337,7 @@ def read(path: str | Path) -> Record:
 
 
 def _nodes(table: Table) -> Nodes:
-    """Those of a table, in memory where they are few."""
+    """Nodes of a table, in memory where they are few."""
     if table.records * table.width > HELD:
         return StoredNodes(table)
     return HeldNodes({name: table.rows(name) for name in table.shapes})

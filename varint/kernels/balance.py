@@ -45,7 +45,7 @@ def copy_balance(balance, to):
 
 @njit
 def add_impact(ws, work):
-    """After an impact of that work, J, which left momenta that the rows do not forbid."""
+    """Account for an impact of that work, J, which left momenta that the rows do not forbid."""
     balance = ws.balance
     balance.due[0] += work
     balance.works[0] += work
@@ -165,7 +165,7 @@ def _bend(plan, before, after, h):
 
 @njit
 def add_piece(ws, h, load):
-    """After a piece of a step of ``h`` seconds, in which loads did the work ``load``, J."""
+    """Account for a piece of a step of ``h`` seconds, in which loads did the work ``load``, J."""
     balance, works = ws.balance, 0.0
     for e in range(ws.efforts.work.size):
         works += ws.efforts.work[e]

@@ -68,7 +68,7 @@ def set_targets(plan, ws, inputs, node, share, dt):
 
 @njit
 def finish_constraints(plan, ws, pose):
-    """After a step to ``pose``: the work of its impulses, at the rate where they act, then the rates at its end."""
+    """Finish a step to ``pose``: the work of its impulses, at the rate where they act, then the rates at its end."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]

@@ -87,7 +87,7 @@ def check_moves(mechanism: Mechanism, coordinates: Coordinates) -> None:
 
 
 def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: State) -> Coordinates:
-    """Those about ``state``, which is pose 0 of the workspace and placed there; ``work``: scratch.
+    """Coordinates about ``state``, which is pose 0 of the workspace and placed there; ``work``: scratch.
 
     Raises StateError if the joint coordinates do not determine the motion.
     """

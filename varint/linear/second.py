@@ -36,7 +36,7 @@ ROUND_OFF = 1e-15  # ... and the least that there is
 
 @dataclass(frozen=True, eq=False)
 class SecondDerivatives(Shown):
-    """Those of costate . x' of one step by the n minimal coordinates and their rates, x, and the m inputs, u.
+    """Second derivatives of costate . x' of a step by n minimal coordinates and their rates, x, and m inputs, u.
 
     xx : (2 n, 2 n) symmetric
     xu : (2 n, m)

@@ -289,7 +289,7 @@ def by_name(
 
 
 def check_plain_fields(item: Any, label: str) -> None:
-    """Those of a description that are names, whole numbers and flags, by their annotations."""
+    """Check names, whole numbers and flags of a description, by their annotations."""
     cls: Any = type(item)
     for name, check in _plain_fields(cls):
         object.__setattr__(item, name, check(getattr(item, name), f"{name} of {label}"))

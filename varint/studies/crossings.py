@@ -1,4 +1,4 @@
-"""When a coordinate, or a number that a state has, takes a value."""
+"""Times at which a coordinate, or a number that a state has, takes a value."""
 
 from collections.abc import Callable
 
@@ -72,7 +72,7 @@ def observed(trajectory: Trajectory, of: Crossed) -> np.ndarray:
 
 
 def period_of(joint: Joint, number: int) -> float:
-    """After which a coordinate has the same pose again: 2 pi of a turn about an axis; 0 where it never has."""
+    """Period of a coordinate after which the pose repeats: 2 pi of a turn about an axis; 0 where it never does."""
     table, stage = joint_table(joint), 0
     while stage >= 0:
         row = table[stage]

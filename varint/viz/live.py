@@ -180,7 +180,7 @@ def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Do nothing."""
 
     class Server(ThreadingHTTPServer):
         """Which says nothing of a page that was closed before its answer came."""

@@ -91,7 +91,7 @@ class Curves(NamedTuple):
 
     @property
     def span(self) -> float:
-        """Between smallest and largest value."""
+        """Difference between largest and smallest value."""
         return float(max(each.values.max() for each in self.columns) - min(each.values.min() for each in self.columns))
 
     @property
@@ -247,7 +247,7 @@ def find_panels(
 
 
 def of_unit(panels: Sequence[Panel], unit: str) -> list[Panel]:
-    """Those in ``unit``; raises ArgumentError if there are none."""
+    """Panels in ``unit``; raises ArgumentError if there are none."""
     known = [panel.unit for panel in panels if not isinstance(panel, Drawing)]
     choice(unit, known, "unit", ArgumentError)
     return [panel for panel in panels if not isinstance(panel, Drawing) and panel.unit == unit]

@@ -48,7 +48,7 @@ class Element(Shown):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Those that it pushes or ties together, the world among them."""
+        """Bodies that it connects or acts on, the world among them."""
         raise NotImplementedError
 
 
