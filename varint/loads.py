@@ -318,7 +318,7 @@ def check_no_history(structure: Structure, compiled: Compiled) -> None:
     """Check that time and state determine all forces; raises ArgumentError."""
     with_state = compiled.force[compiled.plan.laws.element[compiled.plan.laws.state >= 0]]
     for k, force in enumerate(structure.forces):
-        reason = "has a law with a state of its own, which a State does not hold" if k in with_state else ""
+        reason = "has a law with an internal variable, which a State does not hold" if k in with_state else ""
         if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
             reason = f"has one {force.command_name} a node, and there are none here: give it a number or a function"
         if isinstance(force, Moved) and any(np.ndim(given) > 1 for given in vars(force).values()):

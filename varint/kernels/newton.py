@@ -256,7 +256,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened):
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
     are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
     where the next one would be NOTHING: what Newton's method leaves would move the mean energy from step to step. They
-    are skipped if `finish_extended` follows (``sharpened``) and is expected to bring the residual below NOTHING.
+    are skipped if `sharpen` follows (``sharpened``) and is expected to bring the residual below NOTHING.
 
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.

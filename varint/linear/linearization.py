@@ -188,8 +188,8 @@ def linearize(
     Raises
     ------
     ArgumentError
-        What has no derivative: laws with a state of their own; hard stops without ``dt``, and with it one that is met
-        without speed, or at the instant of a node or of another impact.
+        What has no derivative: laws with internal variables; hard stops without ``dt``, and with it one that is
+        reached with zero speed, or at the instant of a node or of another impact.
     StateError
         A state that leaves joints open; one in which the joint coordinates do not determine the motion.
     ConvergenceError

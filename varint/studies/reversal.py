@@ -105,7 +105,7 @@ def time_reversal(
     Raises
     ------
     ArgumentError
-        Forces that depend on more than time and state: laws with a state of their own, inputs with one value a node.
+        Forces that depend on more than time and state: laws with internal variables, inputs with one value a node.
     StateError, ConvergenceError
         See `simulate`.
     """
