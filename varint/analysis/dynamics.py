@@ -89,7 +89,7 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0, *, closed:
     Raises
     ------
     ArgumentError
-        Forces that a state does not determine: inputs with one value a node, laws with a state of their own, friction
+        Forces that a state does not determine: inputs with one value a node, laws with an internal variable, friction
         of `JointCoulombFriction`. StateError: a wrong state, or one that leaves a joint open.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)

@@ -31,7 +31,7 @@ def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
     Raises
     ------
     ArgumentError
-        Hard stops, laws with a state of their own.
+        Hard stops, laws with an internal variable.
     ConvergenceError
         No equilibrium was found, such as for a falling mechanism.
     """

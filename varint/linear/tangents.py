@@ -201,7 +201,7 @@ def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> 
             " moves. Take the derivative of a step (dt=), or leave it out"
         )
     without = {
-        "laws with a state of their own": (plan.laws.state >= 0).any(),
+        "laws with an internal variable": (plan.laws.state >= 0).any(),
     }
     for what, there in without.items():
         if there:

@@ -56,8 +56,8 @@ class EquationsOfMotion(Shown):
     Raises
     ------
     ArgumentError
-        Forces that time and state do not determine: inputs with one value a node, laws with a state of their own, hard
-        stops, joint friction. StateError: a wrong state.
+        Forces that time and state do not determine: inputs with one value a node, laws with an internal variable,
+        hard stops, joint friction. StateError: a wrong state.
     """
 
     def __init__(

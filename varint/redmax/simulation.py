@@ -88,8 +88,8 @@ def simulate(
     state : State or ReducedState, optional
         ``mechanism.state()`` where not given.
     integrator : str
-        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; those take energy
-        out of the motion.
+        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; the latter
+        dissipate energy numerically.
     rtol, atol : float
         Largest error of a step, relative and absolute (m, rad, m/s, rad/s, J); ``atol`` is ``rtol / 100`` where not
         given.

@@ -111,7 +111,7 @@ def lyapunov_exponent(
     Parameters
     ----------
     mechanism : Mechanism
-        Inputs may be functions of time; laws with a state of their own are refused.
+        Inputs may be functions of time; laws with an internal variable are refused.
     duration, dt : float
         s; of the run. The error falls with the root of the duration.
     state, order, scheme
