@@ -91,7 +91,7 @@ TEXT = """# A hundred million steps
 
 Each of these runs has 10^8 steps. Energy, momenta and drift are recorded at each 1000th node, poses at each millionth,
 so the files have some 10 MB. Memory stays below 300 MB however far they are, 400 MB where the run compiles first.
-`benchmarks/long_runs.py` makes this page; a run that was stopped goes on.
+`benchmarks/long_runs.py` makes this page; it continues stopped runs.
 
 {table}
 
