@@ -31,6 +31,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python packaging/words.py  # the wording of pages, docstrings and messages
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -91,7 +91,7 @@ TEXT = """# A hundred million steps
 
 Each of these runs has 10^8 steps. Energy, momenta and drift are recorded at each 1000th node, poses at each millionth,
 so the files have some 10 MB. Memory stays below 300 MB however far they are, 400 MB where the run compiles first.
-`benchmarks/long_runs.py` makes this page; a run that was stopped goes on.
+`benchmarks/long_runs.py` makes this page; it continues stopped runs.
 
 {table}
 
@@ -100,7 +100,7 @@ so the files have some 10 MB. Memory stays below 300 MB however far they are, 40
   random in each stage would leave that much (Brouwer's law). From order 6 on much less is left.
 
 At order 2 there is the error of the scheme, which comes and goes, and no trend. From order 6 on the last increment of
-each stage is from residuals of 32 digits ([theory](theory.md), section 6), and there is no trend either. With residuals
+each stage uses double-double residuals ([theory](theory.md), section 6), and there is no trend either. With residuals
 in plain numbers the pendulum lost 7.5e-14 J in 10^8 steps, ten standard errors, and the four-bar, with
 `sofroniou-spaletta-13`, 1.0e-10 J: as much as the law, but straight, 1e-18 J in a step. The four-bar's slope is known
 better where the error of the scheme is taken off, as a function of the crank's angle: -9e-23 ± 2.2e-21 J in a step,

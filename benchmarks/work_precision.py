@@ -380,7 +380,7 @@ def every_method(found):
 HEAD = f"""# Work against precision
 
 Chains of n hinged links of 1 kg and 1 m (`n_pendulum`) are released at rest from horizontal and swing for 10 s: the
-motion is chaotic, and the ends of long chains whip. The page tells how long it takes to keep the energy to a given
+motion is chaotic, and the ends of long chains whip. The page reports how long it takes to keep the energy to a given
 error, in varint and in MuJoCo with its Runge-Kutta method of order 4. Both have the same masses, inertias and hinges,
 no damping and no contacts. Their energies and accelerations agree to 1e-10 at the start and in motion, which the
 benchmark checks first.

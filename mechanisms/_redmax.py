@@ -123,7 +123,7 @@ def four_bar(scene: Scene, root, at=ORIGIN, q=None) -> None:
 
 
 def move_last(scene: Scene) -> None:
-    """Turn and shift the last body of scenes 13 and 20 in the x-z plane, as told: two of its points are moved."""
+    """Turn and shift the last body of scenes 13 and 20 in the x-z plane, as prescribed: two of its points are moved."""
     number = len(scene.bodies)
     centre = scene.point(number, ORIGIN)
     for name, x in (("centre", 0.0), ("end", 5.0)):

@@ -1,4 +1,4 @@
-"""Scene 9 of the reference implementation of REDMAX: three bars, the first turned as told."""
+"""Scene 9 of the reference implementation of REDMAX: three bars, the first turned as prescribed."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Scene 13 of the reference implementation of REDMAX: four bars in a zigzag, the last moved as told."""
+"""Scene 13 of the reference implementation of REDMAX: four bars in a zigzag, the last moved as prescribed."""
 
 import varint as vi
 from varint.mechanisms._redmax import Scene, cuboid, move_last, pose

@@ -1,4 +1,4 @@
-"""Scene 20 of the reference implementation of REDMAX: five bars, the last moved and the third hinge turned as told."""
+"""Scene 20 of the reference implementation of REDMAX: five bars, the last moved and the third hinge turned as given."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Scene 32 of the reference implementation of REDMAX: a four-bar linkage that swings while its crank turns as told."""
+"""Scene 32 of the reference implementation of REDMAX: a four-bar linkage that swings while its crank turns as given."""
 
 import numpy as np
 

@@ -114,7 +114,7 @@ def test_efforts_along_a_rotation_vector_among_other_motions(first):
 
 
 def test_a_rod_refuses_by_name():
-    with pytest.raises(vi.MechanismError, match=r"'motor': coordinate 0 of rod joint 'joint' is .*massless"):
+    with pytest.raises(vi.MechanismError, match=r"'motor': coordinate 0 of rod joint 'joint' belongs to .*massless"):
         on_a_joint("Rod", [vi.Motor("motor", joint="joint", effort=1.0)])
 
 
@@ -123,8 +123,8 @@ def test_a_rod_refuses_by_name():
     [
         ("Spherical", {"angles": "xyx"}, "angles of motor 'm' must be three different letters"),
         ("Spherical", {"angles": 3}, "angles of motor 'm' must be three different letters"),
-        ("Revolute", {"angles": "xyz"}, "coordinate 0 of revolute joint 'joint' is none of them"),
-        ("Free", {"angles": "xyz"}, "coordinate 0 of free joint 'joint' is none of them"),
+        ("Revolute", {"angles": "xyz"}, "coordinate 0 of revolute joint 'joint' is not one of them"),
+        ("Free", {"angles": "xyz"}, "coordinate 0 of free joint 'joint' is not one of them"),
     ],
 )
 def test_bad_angles(kind, given, message):

@@ -115,7 +115,7 @@ def test_pictures_are_kept_unless_forced(capsys):
         (["--speed", "0", "-o", "t.gif"], ("speed must be positive",)),
         (["mechanism", "--fps", "2"], ("--fps", ".gif")),
         (["--fps", "60", "-o", "t.gif"], ("fps must be at most 50",)),
-        (["--times", "0.1", "-o", "t.gif"], ("--times is of poses in still pictures",)),
+        (["--times", "0.1", "-o", "t.gif"], ("--times applies to poses in still pictures",)),
         (["--times", "0.1"], ("times has no effect here: it belongs to 'mechanism'",)),
         (["path", "--times", "0.1"], ("times has no effect here",)),
         (

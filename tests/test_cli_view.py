@@ -93,7 +93,7 @@ def test_what_exists_is_kept(capsys):
         (["view", "none.h5", "--html", "p.html"], ("none.h5", "no such file")),
         (["view", "none.h5"], ("none.h5", "no such file")),
         (["view", "four_bra", "--html", "p.html"], ("four_bra", "did you mean 'four_bar'?")),
-        (["view", "other.h5", "--html", "p.html"], ("other.h5", "no run of varint")),
+        (["view", "other.h5", "--html", "p.html"], ("other.h5", "not a run of varint")),
         (["view", "four_bar", "--html", "p.png"], ("'p.png' must end in .html",)),
         (["view", "four_bar", "--html", "none/p.html"], ("no folder 'none'",)),
         (["view", "four_bar", "--frames", "0"], ("--frames must be",)),

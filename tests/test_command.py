@@ -251,7 +251,7 @@ def test_quiet_does_not_hide_errors(capsys):
         (["info", "--quiet"], "unknown argument '--quiet'"),
         (["compare", "tree", "--order", "2,4,2"], "argument --order: '2' is named twice"),
         (["compare", "tree", "--integrators", "rk45, rk45"], "argument --integrators: 'rk45' is named twice"),
-        (["compare", "tree", "--dt", "0.01,x"], "argument --dt: 'x' is no number"),
+        (["compare", "tree", "--dt", "0.01,x"], "argument --dt: 'x' is not a number"),
         (["run", "tree", "--scheme", "suzki"], "--scheme: invalid choice: 'suzki'"),
     ],
 )
@@ -311,7 +311,7 @@ def test_module_is_the_command():
         (["run", "tree", "--force"], "--force replaces files: it needs -o, --plot or --csv"),
         (["run", "tree", "--resume"], "--resume needs -o"),
         (["run", "tree", "--resume", "--plot", "p.png"], "--resume needs -o"),
-        (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' has steps of --dt"),
+        (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' has fixed steps"),
         (["run", "tree", "--rtol", "1e-3"], "--rtol belongs to --integrator"),
         (["run", "tree", "--integrator", "rk45", "--tol", "1e-3"], "--tol belongs to the schemes"),
         (["run", "tree", "--integrator", "rk45", "--order", "2"], "--order belongs to the schemes"),
@@ -372,7 +372,7 @@ def test_columns_of_a_table():
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["--columns", "energy"], "--columns is of the table: give it with --csv FILE.csv"),
+        (["--columns", "energy"], "--columns applies to the table: give it with --csv FILE.csv"),
         (
             ["--csv", "a.csv", "--columns", "energy,reaction"],
             "'reaction', did you mean 'reactions'? There are position,",

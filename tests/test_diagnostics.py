@@ -370,11 +370,11 @@ def test_file_changed_on_purpose_is_refused(tmp_path, name):
     vi.simulate(mechanism, 0.4, DT, every=4, diagnostics_every=2, output=path)
     signed(path, (ON_LOAD | ON_RESUME)[name])
     if name in ON_LOAD:
-        with pytest.raises(vi.FileError, match="damaged or no run of varint"):
+        with pytest.raises(vi.FileError, match="damaged or not a run of varint"):
             vi.load(path)
     else:
         vi.load(path)
-    with pytest.raises(vi.FileError, match=r"damaged or no run of varint|holds another run"):
+    with pytest.raises(vi.FileError, match=r"damaged or not a run of varint|holds another run"):
         vi.simulate(mechanism, 0.8, DT, every=4, diagnostics_every=2, output=path, resume=True)
 
 

@@ -171,8 +171,9 @@ def test_every_promise_names_the_tests_that_hold_it():
 def test_glossary_agrees_with_the_definitions():
     """Each word of the glossary stands in the docstring of what defines it, and has one line."""
     page = (ROOT / "docs" / "architecture.md").read_text().split("## Glossary")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (\w+) \| .+? \| `([\w.]+)` \|$", page, re.M)
+    rows = re.findall(r"^\| ([\w -]+) \| .+? \| `([\w.]+)` \|$", page, re.M)
     assert len(rows) > 20
+    assert len(rows) == page.count("\n| ") - 1  # all but the heading
     words = [word for word, _ in rows]
     assert len(set(words)) == len(words)
     for word, place in rows:

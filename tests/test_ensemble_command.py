@@ -72,7 +72,7 @@ def test_the_folder_and_going_on(capsys, folder):
         assert [float(row[name]) for row in rows] == values["table"][name]
     assert vi.load("e/runs/000/000001.h5").success
     values, lines = json_of(capsys, [*argv, "--json"], 2)
-    assert "--resume goes on with it, --force replaces it" in values["error"]
+    assert "--resume continues it, --force replaces it" in values["error"]
     run = (folder / "e" / "runs" / "000" / "000000.h5").stat().st_mtime_ns
     assert main([*argv, "--resume", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
@@ -128,7 +128,7 @@ def test_keys_are_those_of_the_page(capsys):
         (["--draw", "angle=uniform:0:1"], "--draw needs --members"),
         (["--draw", "angle=even:0:1", "--members", "2"], "must be one of uniform, loguniform, normal"),
         (["--draw", "angle=uniform:0:x", "--members", "2"], "must be a number"),
-        (["--vary", "angle=1", "--members", "2"], "are of parameters that are drawn"),
+        (["--vary", "angle=1", "--members", "2"], "apply to drawn parameters"),
         (["--vary", "angle=1", "--rtol", "1e-6"], "--rtol belongs to --integrator"),
         (["--list", "none.csv"], "cannot read 'none.csv'"),
         (["--list", "empty.csv"], "has no member"),

@@ -23,7 +23,7 @@ def test_the_folder(tmp_path, here):
     assert (data["duration"], data["dt"], data["order"], data["formulation"]) == (0.1, 0.01, 4, "maximal")
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert names == {"ensemble.json", "results.csv", "runs/000/000000.h5", "runs/000/000001.h5"}
-    with pytest.raises(vi.FileError, match="holds an ensemble: resume=True goes on with it"):
+    with pytest.raises(vi.FileError, match="holds an ensemble: resume=True continues it"):
         quiet(pendulum, {"angle": [0.5, 1.0]}, output=folder)
     for other, what in (
         ({"build": "double_pendulum"}, "its build"),
@@ -115,10 +115,10 @@ def test_a_damaged_folder_is_told(tmp_path, here):
     folder = tmp_path / "e"
     quiet(pendulum, {"angle": [0.5]}, output=folder)
     for name, text, message in (
-        ("results.csv", "member,x\n", "no table of this ensemble"),
+        ("results.csv", "member,x\n", "not a table of this ensemble"),
         ("results.csv", (folder / "results.csv").read_text().replace("done,0.1", "done,zero"), "damaged at the line"),
         ("ensemble.json", "{", "cannot read"),
-        ("ensemble.json", "[]", "describes no ensemble"),
+        ("ensemble.json", "[]", "does not describe an ensemble"),
         ("ensemble.json", '{"format": "varint ensemble 1"}', "no list of members"),
     ):
         before = (folder / name).read_text()

@@ -49,7 +49,7 @@ def test_draws_keep_to_their_seed_their_name_and_their_place():
         ({"a": 3.0}, "or one of scipy.stats"),
         ({"a": stats.norm}, None),  # without parameters it is the standard normal
         ({}, "a mapping of names"),
-        ({"a": stats.norm(loc=np.nan)}, "no finite numbers"),
+        ({"a": stats.norm(loc=np.nan)}, "not finite numbers"),
     ],
 )
 def test_wrong_distributions(given, message):
@@ -69,8 +69,8 @@ WRONG = [
     ({"parameters": {"coordinates": [{"joint 1": 1.0}]}}, "'coordinates.NAME'"),
     ({"parameters": {"rtol": [1e-6]}}, "it is of the other formulation"),
     ({"parameters": {"dt": [0.1]}}, "'dt' is given for all members and as a parameter"),
-    ({"parameters": {"status": [1.0]}}, "column of every table"),
-    ({"parameters": {"angle": []}}, "give one at least"),
+    ({"parameters": {"status": [1.0]}}, "reserved column name"),
+    ({"parameters": {"angle": []}}, "give at least one"),
     ({"parameters": {"angle": [np.nan]}}, "finite numbers"),
     ({"parameters": {"angle": [DEEP]}}, "which a file can hold"),
     ({"parameters": {"angle": [pendulum]}}, "which a file can hold"),

@@ -267,7 +267,7 @@ def test_resume_needs_a_run(tmp_path):
     with pytest.raises(vi.FileError, match="no such file"):
         pendulum_run(tmp_path / "none.h5", resume=True)
     (tmp_path / "text.h5").write_text("not a run")
-    with pytest.raises(vi.FileError, match="no run of varint"):
+    with pytest.raises(vi.FileError, match="not a run of varint"):
         pendulum_run(tmp_path / "text.h5", resume=True)
 
 
@@ -321,7 +321,7 @@ def test_file_that_holds_no_run(tmp_path, content):
             file["position"] = np.zeros((3, 2, 3))
     else:
         path.write_bytes(content)
-    with pytest.raises(vi.FileError, match="no run of varint"):
+    with pytest.raises(vi.FileError, match="not a run of varint"):
         vi.load(path)
 
 

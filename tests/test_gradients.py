@@ -76,7 +76,7 @@ def test_an_impact_without_speed_has_no_derivative(monkeypatch):
     monkeypatch.setattr("varint.linear.impacts.GRAZING", 1e3)  # as if it were the slowest of all
     mechanism = with_forces(vi.mechanisms.n_pendulum(1), vi.JointStop("stop", joint="joint 1", lower=-0.1, upper=3.0))
     start = mechanism.state(rates={"joint 1": -2.5})
-    with pytest.raises(vi.ArgumentError, match="jointstop 'stop' is met without speed"):
+    with pytest.raises(vi.ArgumentError, match="jointstop 'stop' is reached with zero speed"):
         vi.gradient(mechanism, lambda s: 0.0, 0.2, 0.01, with_respect_to=["gravity"], state=start)
 
 

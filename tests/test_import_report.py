@@ -73,7 +73,7 @@ def test_what_is_not_imported_has_an_empty_report():
     ("text", "words"),
     [
         ("", "no element found"),
-        ("<r>", "line 1: this is no XML"),
+        ("<r>", "line 1: this is not valid XML"),
         ("<r><a></r>", "mismatched tag"),
         (BOMB, "entities are not read"),
         (OUTSIDE, "entities are not read"),

@@ -321,7 +321,7 @@ def test_what_is_not_understood_is_listed(written):
         (5, "tendon 'w', which wraps around shapes or pulleys"),
         (8, "actuator 'm' <muscle>"),
     ]
-    assert "<contact>, of contacts" in str(report)
+    assert "<contact>, contacts are not imported" in str(report)
     with pytest.raises(vi.FileError, match=r"line 1: density .* line 8: actuator 'm'"):
         vi.load_mechanism(path, strict=True)
 

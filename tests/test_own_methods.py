@@ -189,7 +189,7 @@ def test_wrong_requests_are_named():
         with pytest.raises(vi.ArgumentError, match=message):
             vi.compare(mechanism, 0.04, [0.02, 0.01], integrators=integrators)
     servo = vi.JointServo("servo", joint="joint 1", target=0.0, stiffness=1.0, integral=1.0)
-    with pytest.raises(vi.ArgumentError, match="jointservo 'servo' has a law with a state of its own"):
+    with pytest.raises(vi.ArgumentError, match="jointservo 'servo' has a law with an internal variable"):
         vi.compare(replace(mechanism, forces=[servo]), 0.04, [0.02, 0.01], integrators=rk4)
 
 

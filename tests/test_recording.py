@@ -74,7 +74,7 @@ def test_overwriting_needs_no_file(simulate, pendulum, tmp_path):
 
 def test_overwrite_and_resume_exclude_each_other(simulate, pendulum, tmp_path):
     simulate(pendulum, 0.1, output=tmp_path / "run.h5")
-    with pytest.raises(vi.ArgumentError, match=r"overwrite=True replaces .* resume=True goes on"):
+    with pytest.raises(vi.ArgumentError, match=r"overwrite=True replaces .* resume=True continues"):
         simulate(pendulum, 0.2, output=tmp_path / "run.h5", overwrite=True, resume=True)
     with pytest.raises(vi.ArgumentError, match="overwrite must be True or False, got 'yes'"):
         simulate(pendulum, 0.2, output=tmp_path / "run.h5", overwrite="yes")

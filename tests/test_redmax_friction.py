@@ -340,8 +340,8 @@ def test_contact_points_of_ones_own():
     ("given", "message"),
     [
         (v_block(across=(1.0, 1.0, 0.0)) | {"points": np.ones((5, 3))}, "revolute joint 'joint' moves along normal"),
-        (v_block(apart=0.0), "its contact points do not bear all that revolute joint 'joint' transmits"),
-        ({"points": np.ones((1, 3))}, "needs points and normals, or none of the two"),
+        (v_block(apart=0.0), "its contact points cannot bear the wrench of revolute joint 'joint'"),
+        ({"points": np.ones((1, 3))}, "needs points and normals, or neither"),
         (v_block() | {"normals": np.zeros((5, 3))}, "normal 0 of jointcoulombfriction 'friction' must not be zero"),
         (v_block() | {"normals": np.eye(3)}, r"normals of .* must be .*got shape \(3, 3\)"),
         ({"around": 2}, "around of jointcoulombfriction 'friction' must be a whole number from 3"),
@@ -368,7 +368,7 @@ def test_bad_parameters(parameters, message):
 
 def test_joints_without_such_surfaces():
     joint = vi.Universal("joint", "world", "body", point=(0, 0, 0), axis=(1, 0, 0), axis_b=(0, 1, 0))
-    with pytest.raises(vi.MechanismError, match=r"friction is known of revolute.*not of universal joint 'joint'"):
+    with pytest.raises(vi.MechanismError, match=r"friction is available for revolute.*not for universal joint 'joint'"):
         one_body(joint)
     with pytest.raises(vi.MechanismError, match="jointcoulombfriction 'friction': no joint 'joint', did you mean"):
         one_body(vi.Revolute("joints", "world", "body", point=(0, 0, 0), axis=(0, 0, 1)))

@@ -149,7 +149,7 @@ def test_file_that_goes_while_it_is_written(tmp_path, replaced):
 
 def test_output_that_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.h5")
-    with pytest.raises(vi.FileError, match="it is no file"):
+    with pytest.raises(vi.FileError, match="it is not a file"):
         run(tmp_path / "pipe.h5")
     with pytest.raises(vi.FileError, match="no such file"):
         vi.load(tmp_path / "pipe.h5")

@@ -139,7 +139,7 @@ def __dir__() -> list[str]:
 
 
 def _version() -> str:
-    """Of the checkout that this is, whatever is installed beside it, or of the installed package."""
+    """Version of the checkout that this is, whatever is installed beside it, or of the installed package."""
     import importlib.metadata
     import tomllib
 

@@ -130,7 +130,7 @@ class Steady:
 
 
 class Span:
-    """What is known of the times of a run: ``steps`` of ``dt``, s, None where it has none, up to ``end``, s."""
+    """Times of a run: ``steps`` of ``dt``, s, None where it has none, up to ``end``, s."""
 
     def __init__(self, steps: int, dt: float | None, end: float) -> None:
         self.steps, self.dt, self.end = steps, dt, end
@@ -164,12 +164,12 @@ ANY_TIME = Span(0, None, inf)  # of equations that are no run's
 
 
 def value_at(force: Commanded, t: float) -> float:
-    """What the function of time that commands ``force`` gives at time ``t``; raises ArgumentError."""
+    """Value at time ``t`` of the function of time that commands ``force``; raises ArgumentError."""
     return _number(force, force.command_name, force.input, t)
 
 
 def _number(force: Force, name: str, function: object, t: float) -> float:
-    """What a function of time gives; an error of its own gets a note that names the force."""
+    """Number returned by a function of time; an error of its own gets a note that names the force."""
     what = f"{name} of {force.label} at t = {t:g} s"
     assert callable(function)
     return finite(call(function, f"{what}, a function that is called as f(t)", t), what, ArgumentError)
@@ -186,7 +186,7 @@ def _constant(value: np.ndarray) -> Course:
 
 
 def course_of_coordinate(force: Driven, span: Span, start: float = 0.0) -> Course:
-    """Of a prescribed coordinate (3, 1); ``start``: m or rad, where a constant rate goes on from."""
+    """Target of a prescribed coordinate (3, 1); ``start``: m or rad, where a constant rate goes on from."""
     if force.constant_rate is not None:
         return Steady(force.constant_rate, start)
     position = force.input
@@ -212,7 +212,7 @@ def course_of_coordinate(force: Driven, span: Span, start: float = 0.0) -> Cours
 
 
 def course_of_body(force: Moved, structure: Structure, span: Span, turn: np.ndarray) -> Course:
-    """Of a prescribed point (3, 3) or body (3, 6): positions, then rotation vectors from the reference, world axes.
+    """Target of a prescribed point (3, 3) or body (3, 6): positions, then rotation vectors from the reference, world.
 
     ``turn`` (3,): that of the start, where no orientation is given.
     """
@@ -300,7 +300,7 @@ def refuse_moved(forces: Iterable[Force], what: str) -> None:
 
 
 def starts_elsewhere(force: Moved | Driven, gap: float) -> str:
-    """What is said where a run does not start on the motion; ``gap``: m, or sizes of a part."""
+    """Message if a run does not start on the motion; ``gap``: m, or sizes of a part."""
     if isinstance(force, Driven):
         return (
             f"{force.label} starts {gap:.3g} m, or rad, from where the state has coordinate {force.coordinate} of joint"
@@ -315,7 +315,7 @@ def starts_elsewhere(force: Moved | Driven, gap: float) -> str:
 
 
 def cannot_start(force: Moved | Driven, speed: float) -> str:
-    """What is said where a motion has a velocity that the body cannot have; ``speed``: m/s, by how much."""
+    """Message if a motion has a velocity that the body cannot have; ``speed``: m/s, by how much."""
     return (
         f"{force.label} asks {_moving(force)} for a velocity that the joints, or other prescribed motions, do not"
         f" allow, by {speed:.3g} m/s: prescribe a motion that they can follow"
@@ -327,7 +327,7 @@ def _moving(force: Moved | Driven) -> str:
 
 
 def cannot_follow(force: Moved | Driven, gap: float) -> str:
-    """What is said where a body stays behind the motion; ``gap``: m, or sizes of a part."""
+    """Message if a body stays behind the motion; ``gap``: m, or sizes of a part."""
     return (
         f"{force.label} asks for a motion that the joints, or other prescribed motions, do not allow:"
         f" {_moving(force)} is {gap:.3g} m, or rad, away from it"
@@ -337,7 +337,7 @@ def cannot_follow(force: Moved | Driven, gap: float) -> str:
 def what_clashes(
     mechanism: Mechanism, state: State, wanted: Mapping[str, tuple[float, float]], labels: Mapping[str, str]
 ) -> str | None:
-    """What is said where no motion near a ``state`` has the coordinates and rates ``wanted``; None where one has.
+    """Message if no motion near a ``state`` has the coordinates and rates ``wanted``, else None.
 
     ``wanted``: of joints of one coordinate, by name, m or rad, and their rates; ``labels``: what prescribes them.
     """

@@ -68,7 +68,7 @@ class Diagnosed:
 
     @property
     def counts(self) -> Counts:
-        """What was done so far."""
+        """Counts of the work done so far."""
         return self.run.counts
 
     @property
@@ -161,7 +161,7 @@ class Diagnosed:
         return recorded, diagnostics
 
     def _told(self, bodies: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Of each chosen node the first body that was not resolved since the one before; -1 for none."""
+        """First body, for each chosen node, that was not resolved since the one before; -1 for none."""
         found = np.full(np.count_nonzero(chosen) + 1, -1)  # the last: since the last chosen one
         group = np.concatenate([[0], np.cumsum(chosen) - chosen])
         bodies = np.concatenate([[self.told], bodies])

@@ -1,4 +1,4 @@
-"""How things show themselves: a few lines at a prompt, small tables in a notebook."""
+"""Displays of objects: a few lines at a prompt, small tables in a notebook."""
 
 import html
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -102,7 +102,7 @@ def is_controlled(force: Force) -> bool:
 
 
 def called(force: Force, t: float, state: State) -> float:
-    """What the function that commands ``force`` gives at time ``t`` and ``state``; raises ArgumentError."""
+    """Value at time ``t`` and ``state`` of the function that commands ``force``; raises ArgumentError."""
     assert isinstance(force, Commanded)
     what, command = f"{force.command_name} of {force.label} at t = {t:g} s", force.input
     assert callable(command)
@@ -260,7 +260,7 @@ class Commands:
 
 
 def starts_of_motions(structure: Structure, state: State) -> dict[str, Any]:
-    """What ``state`` has of motions that go on from the start, by the names of their forces.
+    """Initial values in ``state`` of motions that continue from the start, by the names of their forces.
 
     Of coordinates at a constant rate where they are, m or rad; of bodies that keep their orientation the rotation
     vector (3,) from the reference, rad, world.
@@ -315,10 +315,10 @@ def motions_at(structure: Structure, compiled: Compiled, times: np.ndarray, span
 
 
 def check_no_history(structure: Structure, compiled: Compiled) -> None:
-    """That time and state determine all forces; raises ArgumentError."""
+    """Check that time and state determine all forces; raises ArgumentError."""
     with_state = compiled.force[compiled.plan.laws.element[compiled.plan.laws.state >= 0]]
     for k, force in enumerate(structure.forces):
-        reason = "has a law with a state of its own, which a State does not hold" if k in with_state else ""
+        reason = "has a law with an internal variable, which a State does not hold" if k in with_state else ""
         if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
             reason = f"has one {force.command_name} a node, and there are none here: give it a number or a function"
         if isinstance(force, Moved) and any(np.ndim(given) > 1 for given in vars(force).values()):

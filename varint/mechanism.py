@@ -42,7 +42,7 @@ class Mechanism(Structure):
 
     @cached_property
     def import_report(self) -> ImportReport:
-        """What became of the parts of the file that this was imported from; empty where it was not imported.
+        """Report on the parts of the file that this was imported from; empty where it was not imported.
 
         Set by `varint.load_mechanism`. What is made of this mechanism by ``dataclasses.replace`` has an empty one.
         """
@@ -147,7 +147,7 @@ class Mechanism(Structure):
         Raises
         ------
         ArgumentError
-            No such joint or coordinate, values that are not finite numbers, a way of more than 1000 rad or sizes of a
+            No such joint or coordinate, values that are not finite numbers, a path of more than 1000 rad or sizes of a
             part, or of more than 10000 steps between values.
         AssemblyError
             The joints cannot be closed at ``state``.
@@ -193,7 +193,7 @@ class Mechanism(Structure):
         return "".join([*parts, *(html_table(columns, rows) for columns, rows in tables if rows)])
 
     def _start_rows(self) -> Iterator[tuple[str, str, str, str]]:
-        """What ``start`` gives: key, name, value, unit."""
+        """Rows of ``start``: key, name, value, unit."""
         for key, given in self.start.items():
             for name, value in (given or {}).items():
                 unit = START_UNITS[key] if key in START_UNITS else _units_text(self.joint(name), key == "rates")

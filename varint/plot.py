@@ -20,7 +20,7 @@ __all__ = list(DRAWN)
 
 
 def _options(name: str) -> list[str]:
-    """Those that a panel has."""
+    """Options of a panel."""
     chosen = ["of"] if owned(name) else []
     metres = ["trace", "plane"] if name in IN_METRES else ["unit"]
     return [*chosen, *(["times"] if name in POSED else []), *metres]
@@ -43,7 +43,7 @@ def _function(name: str) -> Callable[..., Any]:
     what = ONLY_DRAWN.get(name) or GROUPS[name].what
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (
-        f"Draw {what}, on ``ax`` or in a figure of its own; returns the axes. Options, as of `Trajectory.plot`:"
+        f"Draw {what}, on ``ax`` or in a figure of its own; returns the axes. Options, as in `Trajectory.plot`:"
         f" {', '.join(options)}; see `varint.plot`. Raises ArgumentError."
     )
     function.__signature__ = signature  # type: ignore[attr-defined]

@@ -64,7 +64,7 @@ def joined(blocks: list[dict[str, np.ndarray]]) -> HeldNodes:
 
 
 class Counts(NamedTuple):
-    """What a run has done: steps, Newton iterations, sub-steps beyond one a step, evaluations of the accelerations."""
+    """Work of a run: steps, Newton iterations, sub-steps beyond one a step, evaluations of the accelerations."""
 
     steps: int = 0
     newton_iterations: int = 0
@@ -84,10 +84,10 @@ class Record(Shown):
     layout : dict
         JSON-ready: what the columns of the arrays belong to, where the mechanism alone does not say it.
     nodes : Nodes
-        "t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state" as of `Trajectory`;
+        "t", "position", "quat_wxyz", "velocity", "angular_velocity", "work", "command", "law_state" as in `Trajectory`;
         "load" where it varies; "unresolved_body" in maximal, "q" and others in reduced coordinates.
     diagnostics : Nodes or None
-        The arrays of `Diagnostics` by name; None where there are none.
+        The arrays of `Diagnostics` by name, or None.
     load : (1, nb, 6) or None
         External force, N, world, and torque, N m, body, without gravity, where they are constant.
     counts : Counts

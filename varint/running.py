@@ -1,4 +1,4 @@
-"""The way of every run, in whichever coordinates: start, march in blocks, record in memory or in a file, answer."""
+"""The procedure of every run, in either formulation: start, march in blocks, record in memory or in a file, answer."""
 
 import os
 import signal
@@ -59,7 +59,7 @@ class Failure(NamedTuple):
 
 
 class Run(Protocol):
-    """A mechanism on its way through time.
+    """A mechanism on its path through time.
 
     Same mechanism, same arguments, same machine: the same bits, however the steps are cut into blocks, and whether or
     not the run was stopped and restored from a checkpoint.
@@ -117,7 +117,7 @@ class Run(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is to be run and where to record it.
+    """Task of a run and the place of its record.
 
     settings : dict
         See `Record`.
@@ -182,7 +182,7 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
 
 
 def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> Wanted | None:
-    """What is still to come, by the ``first`` node and ``more`` bytes; None where the integrator chooses its steps."""
+    """Size of the remaining record, from the ``first`` node and ``more`` bytes; None if the steps are not known."""
     if job.settings["dt"] is None or job.settings.get("turn"):
         return None
     if times := job.settings["output_times"]:
@@ -259,11 +259,11 @@ def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: P
     except (ValueError, ArithmeticError) as problem:
         if isinstance(problem, VarintError) or hasattr(problem, "__notes__"):  # of a function of the user's
             raise
-        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
 
 
 def _check_state(saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray]) -> None:
-    """That a checkpoint has the arrays of the run; raises ValueError."""
+    """Check that a checkpoint has the arrays of the run; raises ValueError."""
     if saved.keys() != own.keys():
         raise ValueError(f"its checkpoint holds {', '.join(saved)}")
     for name, array in own.items():

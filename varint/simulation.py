@@ -108,4 +108,4 @@ def load(path: str | Path) -> Trajectory:
     try:
         return trajectory_of(read(path))
     except ValueError as problem:
-        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None

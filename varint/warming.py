@@ -36,7 +36,7 @@ runpy.run_module("varint.warming", run_name="__main__", alter_sys=True)
 
 
 class Done(NamedTuple):
-    """Of a kind: how many functions were compiled, were there already, and came with varint; the time, s."""
+    """Result of a kind: number of functions compiled, present already, and shipped with varint; the time, s."""
 
     kind: str
     compiled: int

@@ -44,7 +44,7 @@ def begin(first: Any) -> Iterator[Any]:
 
 
 def wait_for(entry: Any) -> None:
-    """Until the process that compiles ``entry``, if there is one, has ended: by then it lies in the cache folder."""
+    """Wait until the process that compiles ``entry``, if any, has ended: by then it lies in the cache folder."""
     process = _begun.pop(entry, None)
     if process is not None:
         process.wait()

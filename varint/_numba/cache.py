@@ -1,4 +1,4 @@
-"""Where compiled functions are kept.
+"""The cache of compiled functions.
 
 Each is one file. Its name says all that the code depends on: the function, the file that it stands in, the types of
 its arguments, the processor; the folder's name is a hash of every file with compiled code, since a function may
@@ -39,7 +39,7 @@ ORIGINS: Counter[str] = Counter()  # of the forms of functions in this process: 
 
 
 class Wanted:
-    """What this process does before it compiles a function.
+    """Hook that a process runs before it compiles a function.
 
     ``shipped``: whether what a wheel brings along will do. ``ahead``: whether other processes may compile for it.
     """
@@ -61,7 +61,7 @@ class NotPrivate(OSError):
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Where compiled functions are kept; None where there is no place. Says on stderr which folder it refuses."""
+    """Folder of compiled functions; None if no folder is usable. Reports on stderr which folder it refuses."""
     chosen = bool(config.CACHE_DIR)
     refused: dict[Path, OSError] = {}
     found = None
@@ -133,7 +133,7 @@ class FunctionCache:
 
     @property
     def prefix(self) -> str:
-        """What the names of this function's files begin with."""
+        """Common start of the names of this function's files."""
         name = f"{self.function.__module__}.{self.function.__qualname__}"
         return re.sub(r"[^a-zA-Z0-9._]", "_", name)[-100:]
 

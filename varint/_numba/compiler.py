@@ -1,4 +1,4 @@
-"""How kernels are compiled: each function typed once, and made into machine code only where Python enters.
+"""Compilation of kernels: each function typed once, and made into machine code only where Python enters.
 
 By itself numba optimises a function and makes machine code and a wrapper for Python of it for each of its signatures,
 also where other compiled functions call it and nobody else. Here such a function is a *part*: typed, translated
@@ -121,7 +121,7 @@ class PartDispatcher(CPUDispatcher):
         return super().get_call_template(args, kws)
 
     def add_overload(self, cres):
-        """As numba, but without a function for Python: callers find the code by its description."""
+        """Add a signature like numba, but without a function for Python: callers find the code by its description."""
         self.targetctx.insert_user_function(cres.fndesc, cres.fndesc, [cres.library])
         self.overloads[tuple(cres.signature.args)] = cres._replace(entry_point=cres.fndesc)
 
@@ -180,7 +180,7 @@ def _tell_of(entry: "Entry", how: str) -> None:
 class Entry(CPUDispatcher):
     """A compiled function: called from Python it is an entry, in compiled functions a part of theirs.
 
-    ``seconds``: about how long it takes to compile as an entry; 0 where nobody needs to be told. ``what``: what is
+    ``seconds``: about how long it takes to compile as an entry; 0 if it need not be announced. ``what``: what is
     announced then, one for all entries that are needed together. ``ahead``: see `njit`.
     """
 
@@ -197,7 +197,7 @@ class Entry(CPUDispatcher):
 
     @cached_property
     def part(self) -> PartDispatcher:
-        """What other compiled functions call; made where something is compiled."""
+        """Compiled code for calls from other compiled functions; made where something is compiled."""
         return PartDispatcher(self.py_func, self.locals, self.targetoptions)
 
     @property
@@ -211,7 +211,7 @@ class Entry(CPUDispatcher):
         return getattr(self._cache, "keeps", False)
 
     def compile(self, sig):
-        """As of numba, or from the cache folder where another process is compiling it now."""
+        """Compile like numba, or read from the cache folder if another process is compiling the function now."""
         wait_for(self)
         return super().compile(sig)
 

@@ -56,7 +56,7 @@ class Indirect:
 
 
 def indirect(function=None, **options) -> Any:
-    """Decorator: `Indirect`; ``options`` as of `njit`."""
+    """Decorator: `Indirect`; ``options`` as in `njit`."""
     return Indirect(function, **options) if function else lambda f: Indirect(f, **options)
 
 

@@ -2,7 +2,7 @@
 
 A tuple of arrays travels member by member: some 900 machine words for a `Plan` and a `Workspace` at each
 call, and a second of compilation in each function that takes them. A record travels as one word. The
-descriptors of its arrays never change, which the compiler is told, so that it loads each of them once.
+descriptors of its arrays never change, which is declared to the compiler, so that it loads each of them once.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from varint.display import Shown
 
 
 class ArrayKind(NamedTuple):
-    """What an annotation says of a C-contiguous array."""
+    """Meaning of an annotation for a C-contiguous array."""
 
     kind: Any  # numba's type of an entry
     ndim: int
@@ -97,7 +97,7 @@ def _place(record, name):
 
 
 def _check(array, kind, writable, place):
-    """That ``array`` is as numba's type ``kind`` says; freeze it where it is to be read-only."""
+    """Check that ``array`` is of numba's type ``kind``; freeze it where it is to be read-only."""
     dtype = _DTYPES[kind.dtype]
     if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != kind.ndim:
         got = f"{array.dtype} of {array.ndim}" if isinstance(array, np.ndarray) else f"{type(array)}"

@@ -32,7 +32,7 @@ ENVIRONMENT = {"NUMBA_CPU_NAME": CPU_CLASS, "NUMBA_CPU_FEATURES": FEATURES}  # c
 
 
 class Shipped(NamedTuple):
-    """``folder`` of the compiled functions that can be used here; None where there is none, and ``why_not``, empty
+    """``folder`` of the compiled functions that can be used here, or None, and ``why_not``, empty
     where the package brings nothing along."""
 
     folder: Path | None
@@ -54,7 +54,7 @@ def cpu_class() -> str:
 
 @functools.cache
 def find() -> Shipped:
-    """What is shipped with this package and can be used here."""
+    """Find the compiled functions shipped with this package that can be used here."""
     path = FOLDER / MANIFEST
     try:
         made_for = json.loads(path.read_text())
@@ -78,7 +78,7 @@ def find() -> Shipped:
 
 
 def manifest() -> dict[str, str]:
-    """What compiled functions depend on in this process, but for the processor: versions, system, sources."""
+    """Dependencies of compiled functions in this process, but for the processor: versions, system, sources."""
     return VERSIONS | {"system": sys.platform, "sources": SOURCES}
 
 
@@ -89,5 +89,5 @@ def is_of_class(codegen) -> bool:
 
 
 def host() -> str:
-    """What LLVM calls this processor."""
+    """LLVM's name of this processor."""
     return binding.get_host_cpu_name()

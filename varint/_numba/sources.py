@@ -13,7 +13,7 @@ COMPILED_FOLDERS = ("_numba", "algebra", "kernels", "measures", "model/forces", 
 
 
 def digest_of(path: Path) -> bytes:
-    """Of the contents of a file. Raises OSError."""
+    """Digest of the contents of a file. Raises OSError."""
     return hashlib.sha256(path.read_bytes()).digest()
 
 

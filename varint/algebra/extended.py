@@ -1,7 +1,7 @@
-"""Arithmetic with about 32 digits, on extended numbers: each is the sum of two plain numbers.
+"""Double-double arithmetic, errors of 2^-104: each number is the unevaluated sum of two floats.
 
-An extended number is (head, rest), where head is the sum rounded to a plain number; an extended vector is
-(heads, rests), two tuples of three.
+A double-double number is (head, rest), where head is the sum rounded to a float; a double-double vector is
+(heads, rests), two tuples of three. Names in code say *extended* for double-double, and *plain* for a float.
 Errors are some units of 2^-104 of the sizes of all terms together (Dekker, Numer. Math. 18 (1971) 224; of inner
 products: Ogita, Rump and Oishi, SIAM J. Sci. Comput. 26 (2005) 1955). Each operation has to round by itself, hence
 ``contract=False``.
@@ -16,7 +16,7 @@ ZERO = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 @njit(contract=False, inline="always")
 def exact_sum(a, b):
-    """The sum of two plain numbers, as an extended one, without any error: `sums.two_sum`, but never contracted."""
+    """The sum of two plain numbers in double-double, exact: `sums.two_sum`, but never contracted."""
     total = a + b
     added = total - a
     return total, (a - (total - added)) + (b - added)
@@ -24,14 +24,14 @@ def exact_sum(a, b):
 
 @njit(contract=False, inline="always")
 def exact_product(a, b):
-    """The product of two plain numbers, as an extended one, without any error."""
+    """The product of two plain numbers in double-double, exact."""
     head = a * b
     return head, fma(a, b, -head)
 
 
 @njit(contract=False, inline="always")
 def joined(head, rest):
-    """The extended number that is the sum of a plain number and a much smaller one."""
+    """The double-double number that is the sum of a plain number and a much smaller one."""
     total = head + rest
     return total, rest - (total - head)
 
@@ -86,7 +86,7 @@ def vector(a, rest):
 
 @njit(contract=False, inline="always")
 def vector_of(x, y, z):
-    """The extended vector of three extended numbers."""
+    """The double-double vector of three double-double numbers."""
     return (x[0], y[0], z[0]), (x[1], y[1], z[1])
 
 
@@ -129,7 +129,7 @@ def dot(a, b):
 
 @njit(contract=False, inline="always")
 def dot4(a, b):
-    """Inner product of two vectors of four, each a tuple of extended numbers."""
+    """Inner product of two vectors of four, each a tuple of double-double numbers."""
     x, y = (a[0][0], a[1][0], a[2][0]), (a[0][1], a[1][1], a[2][1])
     u, v = (b[0][0], b[1][0], b[2][0]), (b[0][1], b[1][1], b[2][1])
     return add(dot((x, y), (u, v)), times(a[3], b[3]))

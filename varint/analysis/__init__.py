@@ -1,1 +1,1 @@
-"""What a trajectory tells: energy, momentum, drift."""
+"""Quantities of a trajectory: energy, momentum, drift."""

@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 class ByName(Mapping[str, Value], Generic[Item, Value]):
     """Values by the name of a joint or a force, each worked out when first asked for.
 
-    ``index``: name to number; ``find``: raises MechanismError for a name that there is none of; ``of``: what has the
+    ``index``: name to number; ``find``: raises MechanismError for an unknown name; ``of``: what has the
     names. A copy, a pickled one too, is a dict of all values.
     """
 

@@ -1,4 +1,4 @@
-"""What is known of a motion as columns: a name, a unit and a value a node. Tables and pictures are made of them."""
+"""Quantities of a motion as columns: a name, a unit and a value per node. Tables and pictures are made of them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class Group:
     title: str = ""
 
     def names(self, trajectory: "Trajectory") -> list[str]:
-        """What there are columns for: names of bodies, joints or forces."""
+        """Names of the bodies, joints or forces that have columns."""
         return [item.name for item in getattr(trajectory.mechanism, self.of)] if self.of else [""]
 
 
@@ -171,7 +171,7 @@ GROUPS: dict[str, Group] = {
     "force": Group("efforts of forces", "forces", _of_force("force", "effort", ""), title="effort of forces"),
     "power": Group("powers of forces", "forces", _of_force("power", "power", "W")),
     "force_potential": Group("potential energy of forces", "forces", _of_force("force_potential", "potential", "J")),
-    "dissipated": Group("energy that forces took out", "forces", _of_force("dissipated", "dissipated", "J")),
+    "dissipated": Group("energy dissipated by forces", "forces", _of_force("dissipated", "dissipated", "J")),
 } | {name: Group(name.replace("_", " "), "", _quantity(name)) for name in QUANTITIES}
 ALIKE = dict.fromkeys(
     ("torque", "torques", "moment", "effort", "efforts"),

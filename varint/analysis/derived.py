@@ -115,11 +115,11 @@ def keeps_energy(trajectory: "Trajectory") -> bool:
 
 
 def _forces_keep_energy(trajectory: "Trajectory") -> bool:
-    still, found = np.zeros_like(trajectory.velocity), trajectory.forces_along
+    still, along = np.zeros_like(trajectory.velocity), trajectory.forces_along
     arrays = trajectory.position, trajectory.quat_wxyz, still, still, trajectory.command, trajectory.law_states
     at_rest = forces_at(trajectory.mechanism, *arrays, turns_before(trajectory))
-    without_potential = found.effort[:, ~found.potential.any(axis=0)]
-    return not without_potential.any() and np.array_equal(found.effort, at_rest.effort)
+    without_potential = along.effort[:, ~along.potential.any(axis=0)]
+    return not without_potential.any() and np.array_equal(along.effort, at_rest.effort)
 
 
 def has_loops(trajectory: "Trajectory") -> bool:
@@ -267,7 +267,7 @@ def rank_margin(trajectory: "Trajectory") -> np.ndarray:
 
 
 def first_of(trajectory: "Trajectory") -> First:
-    """Of the run whose part ``trajectory`` is, or of its own first node."""
+    """The `First` of the run whose part ``trajectory`` is, or of its own first node."""
     if trajectory._since is not None:
         return trajectory._since.first
     node = type(trajectory)(trajectory.record.part(row_of(trajectory, slice(0, 1))))
@@ -275,7 +275,7 @@ def first_of(trajectory: "Trajectory") -> First:
 
 
 def left_by(trajectory: "Trajectory") -> Since:
-    """What nodes that follow those of ``trajectory`` go on from."""
+    """The `Since` from which the nodes after those of ``trajectory`` continue."""
     plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
     since, turns = trajectory._since, np.zeros(plan.measures.kind.size)
     if plan.measures.period[plan.rows.role.size :].any():

@@ -87,7 +87,7 @@ for _name in ("t", *DIAGNOSTICS):
 
 
 def finest(trajectory: "Trajectory", name: str) -> Any:
-    """What has the quantity called ``name`` at the most nodes: the trajectory or its diagnostics."""
+    """The trajectory or its diagnostics, whichever has the quantity ``name`` at more nodes."""
     if name in DIAGNOSTICS and trajectory.diagnostics is not None:
         return trajectory.diagnostics
     return trajectory

@@ -20,7 +20,7 @@ LARGEST_GAP = 1e-6  # of a joint, in sizes of a part
 
 
 class Accelerations(NamedTuple):
-    """What the equations of motion say at one state.
+    """Accelerations, reactions and multipliers that solve the equations of motion at one state.
 
     linear : (nb, 3) m/s^2, world, of the centres of mass; bodies in the order of the mechanism
     angular : (nb, 3) rad/s^2, body axes
@@ -64,8 +64,8 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     t = finite(t, "t", ArgumentError)
     x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
     check_no_history(mechanism, mechanism.compiled)
-    found = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
-    potentials = dict(zip(mechanism.force_index, found.potential[0].tolist(), strict=True))
+    forces = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
+    potentials = dict(zip(mechanism.force_index, forces.potential[0].tolist(), strict=True))
     kinetic = kinetic_energy(mechanism, v, w)
     return Energy(float(kinetic[0]), float(potential_energy(mechanism, x)[0]), potentials)
 
@@ -89,7 +89,7 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0, *, closed:
     Raises
     ------
     ArgumentError
-        Forces that a state does not determine: inputs with one value a node, laws with a state of their own, friction
+        Forces that a state does not determine: inputs with one value a node, laws with an internal variable, friction
         of `JointCoulombFriction`. StateError: a wrong state, or one that leaves a joint open.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
@@ -99,15 +99,15 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0, *, closed:
     if flag(closed, "closed", ArgumentError) and gap > LARGEST_GAP * mechanism.compiled.length:
         raise StateError(f"the state leaves a joint {gap:.3g} m open: mechanism.assemble(state) closes it")
     check_no_history(mechanism, mechanism.compiled)
-    found = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
+    forces = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
     compiled = mechanism.compiled
     bend = motions_at(mechanism, compiled, np.array([t]))[1]
-    moved, reaction, held = accelerations_and_reactions(mechanism, found.load, x, quat, v, w, bend)
-    reactions = {j.name: Reaction(*np.split(own, 2)) for j, own in zip(mechanism.joints, reaction[0], strict=True)}
+    moved, reaction, held = accelerations_and_reactions(mechanism, forces.load, x, quat, v, w, bend)
+    reactions = {j.name: Reaction(*np.split(part, 2)) for j, part in zip(mechanism.joints, reaction[0], strict=True)}
     efforts: dict[str, float | np.ndarray] = dict(
-        zip(mechanism.force_index, (found.effort + compiled.by_force(held))[0].tolist(), strict=True)
+        zip(mechanism.force_index, (forces.effort + compiled.by_force(held))[0].tolist(), strict=True)
     )
     for number, force in moved_forces(mechanism.forces):
-        own = held[:, compiled.force == number]
-        efforts[force.name] = force.effort(mechanism, own, quat[:, mechanism.body_index[force.body]])[0]
+        part = held[:, compiled.force == number]
+        efforts[force.name] = force.effort(mechanism, part, quat[:, mechanism.body_index[force.body]])[0]
     return Accelerations(moved[0, :, :3], moved[0, :, 3:], reactions, efforts)

@@ -19,7 +19,7 @@ from varint.model.state import State
 
 
 class Forces(NamedTuple):
-    """At T nodes; one column a force of the mechanism.
+    """Efforts, powers and potentials at T nodes; one column a force of the mechanism.
 
     effort, power, potential : (T, forces) N or N m, W, J
     load : (T, nb, 6) of all together: force, N, world, and torque, N m, body axes
@@ -37,7 +37,7 @@ class Forces(NamedTuple):
 
 
 class _AtNodes(NamedTuple):
-    """Of each element and each sum with laws, in the order of the kernel."""
+    """Arrays at nodes for each element and each sum with laws, in the order of the kernel."""
 
     effort: np.ndarray
     power: np.ndarray
@@ -68,25 +68,28 @@ def forces_at(
         turns = np.zeros(compiled.plan.measures.kind.size)
         return Forces(none, none, none, np.zeros((*position.shape[:2], 6)), turns)
     motion = position, quat_wxyz, velocity, angular_velocity
-    found = _at_nodes(mechanism, motion, command, law_state, turns)
-    potential = found.potential
+    at_nodes = _at_nodes(mechanism, motion, command, law_state, turns)
+    potential = at_nodes.potential
     for f, e in enumerate(compiled.plan.laws.element):
-        own = getattr(mechanism.forces[compiled.force[e]], "potential", None)
-        if own is not None:
+        law = getattr(mechanism.forces[compiled.force[e]], "potential", None)
+        if law is not None:
             what = f"potential of {mechanism.forces[compiled.force[e]].label}"
-            whose, values = f"{what}, a function that is called as f(value)", found.value[:, _sum_of(compiled.plan, f)]
-            potential[:, e] = [finite(call(own, whose, x), f"{what} at {x:g}") for x in values.tolist()]
+            whose, values = (
+                f"{what}, a function that is called as f(value)",
+                at_nodes.value[:, _sum_of(compiled.plan, f)],
+            )
+            potential[:, e] = [finite(call(law, whose, x), f"{what} at {x:g}") for x in values.tolist()]
     by_force = compiled.by_force
-    by_name = by_force(found.effort), by_force(found.power), by_force(potential)
-    return Forces(*by_name, found.load[:, compiled.slot], found.turns)
+    by_name = by_force(at_nodes.effort), by_force(at_nodes.power), by_force(potential)
+    return Forces(*by_name, at_nodes.load[:, compiled.slot], at_nodes.turns)
 
 
 def states_of(mechanism: Mechanism, law_states: np.ndarray, force: Force) -> np.ndarray:
     """The states (T,) of the law of ``force``, (T, n) where there are none or several, out of all (T, n)."""
     plan, compiled = mechanism.compiled.plan, mechanism.compiled
     owners = compiled.force[plan.laws.element[plan.laws.state >= 0]]
-    own = law_states[:, owners == mechanism.force_index[force.name]]
-    return own[:, 0] if own.shape[1] == 1 else own
+    states = law_states[:, owners == mechanism.force_index[force.name]]
+    return states[:, 0] if states.shape[1] == 1 else states
 
 
 def _coordinate(mechanism: Mechanism, state: State, joint: str, number: int) -> float:
@@ -103,11 +106,11 @@ def check_laws(mechanism: Mechanism, state: State) -> None:
     if not checked:
         return
     motion = [array[None] for array in (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)]
-    compiled, found = mechanism.compiled, _at_nodes(mechanism, motion, np.zeros((1, len(mechanism.forces))), None)
+    compiled, at_nodes = mechanism.compiled, _at_nodes(mechanism, motion, np.zeros((1, len(mechanism.forces))), None)
     force_of_law = compiled.force[compiled.plan.laws.element].tolist()
     for number, force in checked:
         s = _sum_of(compiled.plan, force_of_law.index(number))
-        force.check_law(float(found.value[0, s]), float(found.rate[0, s]))
+        force.check_law(float(at_nodes.value[0, s]), float(at_nodes.rate[0, s]))
 
 
 def _sum_of(plan: Plan, f: int) -> int:

@@ -1,4 +1,4 @@
-"""Nodes that are too far apart to tell the motion between them."""
+"""Nodes that are too far apart to determine the motion between them."""
 
 import warnings
 from typing import TYPE_CHECKING
@@ -40,8 +40,8 @@ def _warn(who: str, t: np.ndarray, speed: np.ndarray, harm: str, stacklevel: int
     if turn.max(initial=0.0) > LARGEST_TURN:
         k = int(turn.argmax())
         warnings.warn(
-            f"{who} turns by some {turn[k]:.3g} rad between the nodes at {t[k, 0]:g} and {t[k, 1]:g} s, and nodes tell"
-            f" no more than half a turn: {harm}. Record nodes more often, by a smaller 'every'",
+            f"{who} turns by some {turn[k]:.3g} rad between the nodes at {t[k, 0]:g} and {t[k, 1]:g} s, and nodes"
+            f" determine no more than half a turn: {harm}. Record nodes more often, by a smaller 'every'",
             SparseNodesWarning,
             stacklevel=stacklevel,
         )

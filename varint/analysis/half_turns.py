@@ -1,4 +1,4 @@
-"""Rotation vectors along which forces act: told where they jump, at half a turn."""
+"""Rotation vectors along which forces act: detected where they jump, at half a turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from varint.model.rotation import rotation_matrix, vector_from_matrix
 
 @dataclass(frozen=True)
 class HalfTurn:
-    """A rotation beyond half a turn: the time, s, by which it was, and what is said of it."""
+    """A rotation beyond half a turn: the time, s, by which it was, and the message about it."""
 
     time: float
     message: str
@@ -36,19 +36,19 @@ class HalfTurns:
         if not self.watched or not len(nodes["t"]):
             return None
         names = "t", "quat_wxyz", "angular_velocity"
-        own = {name: nodes[name] for name in names}
+        block = {name: nodes[name] for name in names}
         if self._last is not None:
-            own = {name: np.concatenate([self._last[name], own[name]]) for name in names}
-        self._last = {name: own[name][-1:] for name in names}
-        t = own["t"]
-        found = [
+            block = {name: np.concatenate([self._last[name], block[name]]) for name in names}
+        self._last = {name: block[name][-1:] for name in names}
+        t = block["t"]
+        jumps = [
             (t[row + 1], ends)
             for ends in self.watched
-            for row in np.flatnonzero(self._jumps(ends, own["quat_wxyz"], own["angular_velocity"], np.diff(t)))[:1]
+            for row in np.flatnonzero(self._jumps(ends, block["quat_wxyz"], block["angular_velocity"], np.diff(t)))[:1]
         ]
-        if not found:
+        if not jumps:
             return None
-        time, ends = min(found)
+        time, ends = min(jumps)
         return HalfTurn(float(time), self._message(float(time), ends))
 
     def _jumps(self, ends: tuple[str, str], quat: np.ndarray, spin: np.ndarray, dt: np.ndarray) -> np.ndarray:

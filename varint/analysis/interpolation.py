@@ -29,7 +29,7 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     if away.max() > 1 and away.max() * np.linalg.norm(r[away == 1], axis=-1).max() > LARGEST_TURN:
         return interpolated(nodes, times, LOW_ORDER)
     turn, turn_rate = _sum(values, r, r_rate), _sum(slopes, r, r_rate)
-    found = {
+    arrays = {
         "t": times,
         "position": _sum(values, x, v),
         "quat_wxyz": quat_product(nodes["quat_wxyz"][before], quat_from_vector(turn)),
@@ -38,12 +38,12 @@ def interpolated(nodes: Nodes, times: np.ndarray, order: int) -> HeldNodes:
     }
     for name in LINEAR:
         if name in nodes:
-            found[name] = linear(t, nodes[name], times)
+            arrays[name] = linear(t, nodes[name], times)
     if "unresolved_body" in nodes:
-        found["unresolved_body"] = nodes["unresolved_body"][
+        arrays["unresolved_body"] = nodes["unresolved_body"][
             np.minimum(np.searchsorted(t, times), len(t) - 1)
         ]  # of the node that follows
-    return HeldNodes(found)
+    return HeldNodes(arrays)
 
 
 def _stencils(before: np.ndarray, count: int, total: int) -> np.ndarray:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PointPath(Shown):
-    """The way of a point of a body over T nodes.
+    """The path of a point of a body over T nodes.
 
     Attributes
     ----------
@@ -101,8 +101,8 @@ class Relative(NamedTuple):
 def point_path(trajectory: "Trajectory", body: str, point: ArrayLike | None) -> PointPath:
     """See `Trajectory.path`. Raises MechanismError for a name that no body has, ArgumentError for what is no point."""
     described = trajectory.mechanism.body(body)
-    given = described.position if point is None else array_of(point, (3,), f"point of body '{body}'", ArgumentError)
-    return PointPath(trajectory, body, rotation_matrix(described.quat_wxyz).T @ (given - described.position))
+    anchor = described.position if point is None else array_of(point, (3,), f"point of body '{body}'", ArgumentError)
+    return PointPath(trajectory, body, rotation_matrix(described.quat_wxyz).T @ (anchor - described.position))
 
 
 def relative(trajectory: "Trajectory", body_a: str, body_b: str) -> Relative:

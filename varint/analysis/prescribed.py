@@ -1,4 +1,4 @@
-"""What prescribed motions take: their efforts, and powers, at the nodes of a run."""
+"""Efforts and powers of prescribed motions at the nodes of a run."""
 
 from typing import TYPE_CHECKING
 

@@ -14,7 +14,7 @@ UNITS = ("N", "N m")
 
 
 class Reaction(NamedTuple):
-    """What a joint exerts on its ``body_b``, and in the opposite sense on its ``body_a``, at T nodes.
+    """Force and torque of a joint on its ``body_b`` at T nodes; those on its ``body_a`` are opposite.
 
     force : (T, 3) N, world
     torque : (T, 3) N m, world, about the joint's anchor on ``body_b``

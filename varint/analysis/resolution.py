@@ -1,4 +1,4 @@
-"""What is said of a run whose steps did not resolve its motion."""
+"""Warnings about a run whose steps did not resolve its motion."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ MISSED = 0.25  # of its largest effort: smaller differences from it are not told
 
 
 class Unresolved(NamedTuple):
-    """Where a motion was not resolved first: at ``time``, s, worst at ``body``; ``message`` says it in full."""
+    """First unresolved step of a motion: at ``time``, s, worst at ``body``; ``message`` describes it in full."""
 
     message: str
     time: float
@@ -28,7 +28,7 @@ class Unresolved(NamedTuple):
 
 
 def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
-    """What is said of a run with steps of ``dt``, s; None where it resolved its motion."""
+    """The `Unresolved` of a run with steps of ``dt``, s; None if it resolved its motion."""
     times = trajectory.unresolved
     if not times.size:
         return find_swinging(trajectory, dt) if "scheme" in trajectory.settings else None
@@ -51,10 +51,10 @@ def finer_step(mechanism: Mechanism, dt: float) -> float:
 
 
 def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
-    """What is said of a run whose steps of ``dt``, s, are too long for a steep force along a joint's coordinate.
+    """The `Unresolved` of a run whose steps of ``dt``, s, are too long for a steep force along a joint coordinate.
 
     Such a force keeps the mean rate of each step. The rate at the nodes is off, or goes to and fro about it, out of the
-    reach of the law, so that the effort there is not the one that acted. Told where each node is recorded.
+    reach of the law, so that the effort there is not the one that acted. Reported if each node is recorded.
     """
     mechanism = trajectory.mechanism
     along = [force for force in mechanism.forces if isinstance(force, AlongCoordinate) and force.angles is None]
@@ -114,6 +114,6 @@ def inertia_along(mechanism: Mechanism, force: AlongCoordinate, state: State) ->
     load[1, [frames.a, frames.b]] += jacobian
     still = np.zeros((2, len(mechanism.bodies), 3))
     position, quat = (np.repeat(array[None], 2, axis=0) for array in (state.position, state.quat_wxyz))
-    found = accelerations_and_reactions(mechanism, load[:, :-1], position, quat, still, still)[0]
-    change = np.vstack([found[1] - found[0], np.zeros(6)])
+    solution = accelerations_and_reactions(mechanism, load[:, :-1], position, quat, still, still)[0]
+    change = np.vstack([solution[1] - solution[0], np.zeros(6)])
     return float(1.0 / np.sum(jacobian * change[[frames.a, frames.b]]))

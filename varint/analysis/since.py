@@ -1,4 +1,4 @@
-"""What the nodes of a part of a run go on from, so that its quantities have the bits of those of the whole run."""
+"""Sums carried over from earlier nodes, so that a part of a run has the bits of the whole run."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class First(NamedTuple):
-    """At the first node of a run, where sums over its nodes begin.
+    """Values at the first node of a run, where sums over its nodes begin.
 
     energy : J
     potential, work : (forces,) J
@@ -25,7 +25,7 @@ class First(NamedTuple):
 
 
 class Since(NamedTuple):
-    """What the nodes before a part left.
+    """Sums that the nodes before a part left.
 
     first : First
     outside : float
@@ -49,7 +49,7 @@ def packed(since: Since) -> np.ndarray:
 
 
 def unpacked(numbers: np.ndarray, like: Since) -> Since:
-    """What was `packed`, of the run that left ``like``."""
+    """Inverse of `packed`, for the run that left ``like``."""
     arrays, begin = [], 0
     for array in _arrays(like):
         arrays.append(numbers[begin : begin + array.size].reshape(array.shape).astype(array.dtype))
@@ -75,7 +75,7 @@ def summed_work(trajectory: "Trajectory") -> np.ndarray:
 
 
 def turns_before(trajectory: "Trajectory") -> np.ndarray | None:
-    """Those from which angles of laws go on counting; None for a whole run."""
+    """Coordinates from which angles of laws continue counting; None for a whole run."""
     return None if trajectory._since is None else trajectory._since.turns
 
 

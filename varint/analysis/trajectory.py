@@ -107,7 +107,7 @@ class Trajectory(Viewed):
         self.__dict__.update(record=record, _counted=counted, _since=since)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{name!r} of a trajectory cannot be set: what it tells follows from its record")
+        raise AttributeError(f"{name!r} cannot be set: trajectory attributes are read-only")
 
     def __repr__(self) -> str:
         return trajectory_display.text(self)
@@ -165,9 +165,8 @@ class Trajectory(Viewed):
         except (TypeError, ValueError) as problem:
             raise ArgumentError(f"the nodes of a trajectory are chosen by whole numbers: {problem}") from None
         if not len(chosen) or chosen.step < 0:
-            raise ArgumentError(
-                f"nodes {index.start}:{index.stop}:{index.step} of {len(self)} are none, or go backward"
-            )
+            sliced = f"{index.start}:{index.stop}:{index.step}"
+            raise ArgumentError(f"the slice {sliced} of {len(self)} nodes selects no node, or runs backward")
         nodes = slice(chosen.start, chosen.stop, chosen.step)
         counted = self._by_joint(lambda joint: self._turned[joint.name][nodes])
         return type(self)(self.record.part(ChosenNodes(self.nodes, nodes)), counted)
@@ -196,7 +195,7 @@ class Trajectory(Viewed):
         2, 6 above order 6 (2 where a body turns far among them); velocities are their derivatives. So the error is of
         the order of the scheme, or higher, in the spacing of the nodes; it opens joints by as much. Across the jump of
         an impact it is of order one. Inputs and external loads, work and states of laws are linear in between. From
-        node to node a body may turn by no more than pi: a SparseNodesWarning tells of more.
+        node to node a body may turn by no more than pi: a SparseNodesWarning reports more.
 
         Raises ArgumentError for times that do not rise, or lie outside those of the nodes.
         """
@@ -207,12 +206,12 @@ class Trajectory(Viewed):
         warn_of_unknown_motion(self, chosen)
         nodes = interpolated(self.nodes, chosen, self.order)
         counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
-        found = Trajectory(self.record.part(nodes), counted)
-        return found if times.ndim else found.state(0)
+        between = Trajectory(self.record.part(nodes), counted)
+        return between if times.ndim else between.state(0)
 
     @property
     def order(self) -> int:
-        """Of the method that made the run; 2 for an integrator of the user's, whose order is not known."""
+        """Order of the method that made the run; 2 for a user-defined integrator, whose order is unknown."""
         return self.settings.get("order", 2)
 
     @property
@@ -319,11 +318,11 @@ class Trajectory(Viewed):
         times : times, s, optional
             Of the poses of "mechanism"; else six over the run. Of that of "coupler" and "snapshot"; else the end.
         trace : name of a body or joint, or (body, point), or a list of these, optional
-            Points whose ways all but curves show; ``point`` (3,), m, world, reference configuration.
+            Points whose paths all but curves show; ``point`` (3,), m, world, reference configuration.
         plane : {"xy", "xz", "yz", "yx", "zx", "zy", "isometric"}, optional
             What these are seen in; else the plane in which the joints move.
 
-        Raises ArgumentError for what there is none of, with the nearest; FileError.
+        Raises ArgumentError for an unknown name, with the closest valid one; FileError.
         """
         from varint.viz.plots import plot
 
@@ -378,7 +377,7 @@ class Trajectory(Viewed):
 
     @cached_property
     def _turned(self) -> Mapping[str, np.ndarray]:
-        """As ``coordinates``, without a word about nodes that are far apart."""
+        """Like ``coordinates``, without a warning about nodes that are far apart."""
         return self._by_joint(self._with_turns)
 
     def _with_turns(self, joint: Joint) -> np.ndarray:
@@ -395,7 +394,7 @@ class Trajectory(Viewed):
         return self._by_joint(lambda joint: joint_rates(self.mechanism, joint, self._turned[joint.name], *motion))
 
     def path(self, body: str, point: ArrayLike | None = None) -> PointPath:
-        """The way of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.
+        """The path of a point of ``body``: ``position``, ``velocity`` and ``acceleration`` (T, 3), world.
 
         ``point`` (3,): where it is in the reference configuration, m, world; the centre of mass where not given.
         """
@@ -453,7 +452,7 @@ class Trajectory(Viewed):
 
     @cached_property
     def _joints(self) -> Workspace:
-        """In which the drift follows the coordinates of products of exponentials."""
+        """Joints whose drift follows the coordinates of products of exponentials."""
         return followed(self)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How a trajectory shows itself: from what is recorded, nothing is worked out."""
+"""Text and HTML of a trajectory: from recorded data, nothing is computed."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -59,7 +59,7 @@ def _recorded(trajectory: "Trajectory") -> str:
 
 
 def method(settings: dict) -> str:
-    """By what a run was made, in a few words."""
+    """The method that made a run, in a few words."""
     if "scheme" in settings:
         return f"order {settings['order']} ({settings['scheme']})"
     where = "reduced coordinates" if "chart" in settings else "an integrator of the user's"

@@ -19,7 +19,7 @@ from varint.problem import checked_times
 from varint.simulation import simulate
 
 OPTIONS = ("order", "scheme", "tol", "state", "force", "torque")  # of `simulate` and of `gradient`
-TOL = 1e-12  # m/s, as of `gradient`
+TOL = 1e-12  # m/s, as in `gradient`
 
 
 class RolloutStates(NamedTuple):
@@ -75,7 +75,7 @@ class Rollout:
         self.options = {"tol": TOL, **options}
 
     def states(self, parameters: Mapping[str, Any]) -> RolloutStates:
-        """Of the run with these parameters."""
+        """States of the run with these parameters."""
         mechanism, _ = made_of(self.build, parameters)
         run = simulate(mechanism, self.duration, self.dt, **self.options)
         return RolloutStates(*(getattr(run, name)[self.nodes] for name in RolloutStates._fields))

@@ -31,13 +31,13 @@ def jax_rollout(
     build : function
         Of parameters by name, floats or arrays of numpy; makes the mechanism.
     duration, dt, order
-        As of `varint.gradient`.
+        See `varint.gradient`.
     times : (K,), optional
         s, rising; whole steps. The last node where not given.
     bodies : int, optional
         How many the mechanism has, nb; needed within ``jax.jit`` and ``jax.vmap``, which ask for shapes before a run.
     options
-        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as of `varint.gradient`.
+        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as in `varint.gradient`.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def jax_rollout(
         whole_number(bodies, "bodies", 1, ArgumentError)
 
     def on_host(function: Callable, types: Callable[[], Any], *values: Any) -> Any:
-        """At once where the values are known, so that errors come as they are raised; else as a callback."""
+        """Call at once if the values are known, so that errors come as they are raised; else as a callback."""
         if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values)):
             return jax.pure_callback(function, types(), *values, vmap_method="sequential")
         return jax.tree.map(jax.numpy.asarray, function(*values))

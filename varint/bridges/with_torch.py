@@ -28,11 +28,11 @@ def torch_rollout(
     build : function
         Of parameters by name, floats or arrays of numpy; makes the mechanism.
     duration, dt, order
-        As of `varint.gradient`.
+        See `varint.gradient`.
     times : (K,), optional
         s, rising; whole steps. The last node where not given.
     options
-        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as of `varint.gradient`.
+        ``scheme``, ``tol``, ``state``, ``force``, ``torque``, as in `varint.gradient`.
 
     Returns
     -------

@@ -108,10 +108,10 @@ def _told(problem: BaseException | None) -> tuple[int, str]:
         if not any(note.startswith(OF_USERS) for note in notes):
             raise problem
         text = f"{type(problem).__name__}: {text}"
-    told = " ".join("; ".join([text, *notes]).split())
+    line = " ".join("; ".join([text, *notes]).split())
     for of_python, of_command in OPTIONS.items():
-        told = told.replace(of_python, of_command)
-    return code, told
+        line = line.replace(of_python, of_command)
+    return code, line
 
 
 def _as_data(problem: BaseException | None, text: str) -> dict[str, str]:
@@ -127,7 +127,7 @@ def _write(line: str, stream: TextIO) -> None:
 
 
 def _stdout_kept_clean(args: argparse.Namespace) -> contextlib.AbstractContextManager:
-    """What files of mechanisms print goes to stderr, where stdout is for JSON alone or for nothing."""
+    """Send the output of mechanism files to stderr, where stdout is for JSON alone or for nothing."""
     return contextlib.redirect_stdout(sys.stderr) if args.json or args.quiet else contextlib.nullcontext()
 
 

@@ -109,13 +109,13 @@ def execute(args: Namespace) -> "Report":
     from varint.errors import FileError
     from varint.viz.figure import SUFFIXES
 
-    given = _checked(args)
+    options = _checked(args)
     if args.output is not None:
         source = Path(args.source) if VERBS[args.study].of_run else None
         picture = check_picture(args.output, source, SUFFIXES)
         if picture.exists() and not args.force:
             raise FileError(f"'{picture}' exists: replace it by --force, or give the picture another name")
-    result = _studied(args.study, args.source, given)
+    result = _studied(args.study, args.source, options)
     if args.output is not None:
         result.plot(args.output)
     files = [Files("output", [args.output] if args.output else [])]
@@ -128,8 +128,8 @@ def _checked(args: Namespace) -> dict[str, Any]:
     from varint.model.checks import choice
 
     verb = VERBS[choice(args.study, VERBS, "the study", ArgumentError)]
-    given = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
-    for name in given:
+    options = {name: value for name in OPTIONS if (value := getattr(args, name)) is not None}
+    for name in options:
         if name not in verb.options:
             owners = ", ".join(own for own, other in VERBS.items() if name in other.options)
             raise ArgumentError(f"--{name} has no effect on {args.study}: it belongs to {owners}")
@@ -138,7 +138,7 @@ def _checked(args: Namespace) -> dict[str, Any]:
     if verb.of_run != (Path(args.source).suffix in RUN_FILES):
         wanted = "a run, .h5 or .hdf5" if verb.of_run else "a mechanism, by its name or file"
         raise ArgumentError(f"{args.study} is of {wanted}, got '{args.source}'")
-    return given
+    return options
 
 
 def _studied(study: str, source: str, given: dict[str, Any]) -> "Study":

@@ -1,4 +1,4 @@
-"""What the docstrings of the catalogue say of its mechanisms and their parameters."""
+"""Descriptions of catalogue mechanisms and their parameters, from docstrings."""
 
 import ast
 import inspect
@@ -14,7 +14,7 @@ HEADER = re.compile(r"(\w+) : (.+?)(?:, ([^,]+))?")  # name : kind, unit
 
 
 class Parameter(NamedTuple):
-    """Of a function of the catalogue: its ``name``, ``kind``, ``unit``, ``default`` and what it is."""
+    """Parameter of a function of the catalogue: its ``name``, ``kind``, ``unit``, ``default`` and meaning."""
 
     name: str
     kind: str
@@ -37,13 +37,13 @@ class Entry(NamedTuple):
 
 
 def first_line(name: str) -> str:
-    """What the mechanism ``name`` is; its file is read, not imported."""
+    """First line of the docstring of mechanism ``name``; its file is read, not imported."""
     text = (Path(mechanisms.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
     return _plain(ast.get_docstring(ast.parse(text))).partition("\n")[0]
 
 
 def entry(name: str) -> Entry:
-    """What is told of the mechanism ``name``: by the docstrings of its file and of its function."""
+    """Description of the mechanism ``name``: from the docstrings of its file and of its function."""
     module = mechanisms.module(name)
     body, _, listed = _plain(inspect.getdoc(module.build)).partition(PARAMETERS)
     text, _, zero = body.partition(ZERO)
@@ -52,17 +52,17 @@ def entry(name: str) -> Entry:
 
 
 def _parameters(build: Any, listed: str) -> list[Parameter]:
-    """In the order of the docstring, each header with the lines that are indented below it."""
+    """Parameters in the order of the docstring, each header with the lines indented below it."""
     defaults = inspect.signature(build).parameters
-    found = []
+    parameters = []
     for block in re.split(r"\n(?=\S)", listed.strip()) if listed.strip() else []:
         header, _, what = block.partition("\n")
         match = HEADER.fullmatch(header)
         if match is None or match[1] not in defaults:
             raise ValueError(f"'{header}' in the docstring of a mechanism is no parameter: NAME : KIND, UNIT")
         default = defaults[match[1]].default
-        found.append(Parameter(match[1], match[2], match[3] or "", default, _joined(what)))
-    return found
+        parameters.append(Parameter(match[1], match[2], match[3] or "", default, _joined(what)))
+    return parameters
 
 
 def _plain(text: str | None) -> str:

@@ -1,4 +1,4 @@
-"""What the subcommands share: the mechanism they are told of, paths to write to, where they print."""
+"""Shared code of the subcommands: the mechanism argument, output paths, printing."""
 
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
@@ -43,7 +43,7 @@ def find_mechanism(name: str, parameters: list) -> "Mechanism":
     if Path(name).suffix in FORMATS:
         return load_mechanism(name, all_parsed(parameters))
     if Path(name).exists():
-        raise ArgumentError(f"'{name}' is no mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
+        raise ArgumentError(f"'{name}' is not a mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
     raise ArgumentError(
         f"no mechanism '{name}' in the catalogue{suggestion(name, mechanisms.ALL) or ':'}"
         f" 'varint info' lists it; files of mechanisms end in {' or '.join(FORMATS)}"
@@ -69,7 +69,7 @@ def check_picture(path: Path, source: Path | None, suffixes: tuple[str, ...] = (
 
 
 def stdout_console() -> "Console":
-    """Where tables go, wide enough for them where it is no terminal. Raises BrokenPipeError where nobody reads.
+    """Console for tables, wide enough for them if it is no terminal. Raises BrokenPipeError if nobody reads.
 
     Characters that its encoding does not have are written as their numbers.
     """
@@ -95,12 +95,12 @@ def stdout_console() -> "Console":
 
 def all_parsed(texts: list[str]) -> dict[str, object]:
     """Names to values, of texts ``KEY=VALUE``. Raises ArgumentError."""
-    given: dict[str, object] = {}
+    parameters: dict[str, object] = {}
     for key, text in map(key_and_text, texts):
-        if key in given:
+        if key in parameters:
             raise ArgumentError(f"parameter '{key}' is given twice: leave one out")
-        given[key] = value_of(text)
-    return given
+        parameters[key] = value_of(text)
+    return parameters
 
 
 def key_and_text(text: str) -> tuple[str, str]:

@@ -49,8 +49,8 @@ def execute(args: Namespace) -> "Report":
 
     if args.all == bool(args.mechanism):
         raise ArgumentError("compare needs a mechanism, or --all of the catalogue, one of the two")
-    given = {name: getattr(args, name) for name in OPTIONS if getattr(args, name) is not None}
-    return _all(args, given) if args.all else _one(args, given)
+    options = {name: getattr(args, name) for name in OPTIONS if getattr(args, name) is not None}
+    return _all(args, options) if args.all else _one(args, options)
 
 
 def _one(args: Namespace, given: dict[str, Any]) -> "Report":
@@ -102,28 +102,28 @@ def _words(text: str) -> list[str]:
 
 
 def numbers(text: str) -> list[float]:
-    """Those between the commas of ``text``."""
+    """Numbers between the commas of ``text``."""
     return _converted(text, float, "number")
 
 
 def whole_numbers(text: str) -> list[int]:
-    """Those between the commas of ``text``."""
+    """Whole numbers between the commas of ``text``."""
     return _converted(text, int, "whole number")
 
 
 def _converted(text: str, kind: Callable[[str], Any], what: str) -> list[Any]:
-    found = []
+    values = []
     for word in _words(text):
         try:
-            found.append(kind(word))
+            values.append(kind(word))
         except ValueError:
-            raise ArgumentTypeError(f"'{word}' is no {what}") from None
-    return found
+            raise ArgumentTypeError(f"'{word}' is not a {what}") from None
+    return values
 
 
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A callback that tells the present run on a terminal, None elsewhere and where it shall be ``quiet``."""
+    """A callback that shows the present run on a terminal, None elsewhere and where it shall be ``quiet``."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

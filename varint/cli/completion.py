@@ -45,8 +45,8 @@ def execute(args: Namespace) -> "Report":
 
     parser, commands = _parser()
     names = " ".join(mechanisms.ALL)
-    for own in commands.values():
-        for action in own._actions:
+    for subparser in commands.values():
+        for action in subparser._actions:
             if action.metavar in ("NAME_OR_FILE", "RUN_OR_NAME"):
                 action.complete = {  # type: ignore[attr-defined]
                     "bash": "_varint_mechanism",

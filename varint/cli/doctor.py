@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from varint.cli.facts import Part, Report
 
-ABOUT = "Tell which versions are installed, what is compiled and where, and which extras there are."
+ABOUT = "Report which versions are installed, what is compiled and where, and which extras there are."
 GIVES = {  # extra: what it is for
     "contact": "hard contact and joint friction in reduced coordinates",
     "dask": "ensembles on a Dask cluster",
@@ -49,12 +49,12 @@ class Installed(NamedTuple):
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
-    parser = commands.add_parser("doctor", help="tell versions, what is compiled, what is missing", description=ABOUT)
+    parser = commands.add_parser("doctor", help="report versions, what is compiled, what is missing", description=ABOUT)
     parser.set_defaults(execute=execute)
 
 
 def version() -> str:
-    """In a line: of varint, numba and numpy, and the class of this processor."""
+    """One line: version of varint, numba and numpy, and the class of this processor."""
     import varint
     from varint._numba.shipped import cpu_class
 
@@ -70,7 +70,7 @@ def execute(args: Namespace) -> "Report":
 
 
 def requirements() -> "list[Requirement]":
-    """What varint needs, with the extras as markers: by the checkout that this is, or the installed package."""
+    """Requirements of varint, with extras as markers: of this checkout, or of the installed package."""
     import tomllib
 
     from packaging.requirements import Requirement
@@ -78,11 +78,11 @@ def requirements() -> "list[Requirement]":
     import varint
 
     project = Path(varint.__file__).parents[1] / "pyproject.toml"
-    found = tomllib.loads(project.read_text()).get("project", {}) if project.is_file() else {}
-    if found.get("name") != "varint":
+    project_data = tomllib.loads(project.read_text()).get("project", {}) if project.is_file() else {}
+    if project_data.get("name") != "varint":
         return [Requirement(text) for text in metadata.requires("varint") or ()]
-    listed = [Requirement(text) for text in found["dependencies"]]
-    for extra, texts in found["optional-dependencies"].items():
+    listed = [Requirement(text) for text in project_data["dependencies"]]
+    for extra, texts in project_data["optional-dependencies"].items():
         listed += [Requirement(f"{text}; extra == '{extra}'") for text in texts]
     return listed
 
@@ -91,16 +91,16 @@ def extras() -> dict[str, list[Installed]]:
     """Extra to the packages that it brings; "" to those that varint itself needs."""
     from packaging.markers import default_environment
 
-    found: dict[str, list[Installed]] = {}
+    packages: dict[str, list[Installed]] = {}
     listed = requirements()
     names = {marker.split('"')[1] for each in listed if "extra ==" in (marker := str(each.marker))}
     for name in ("", *sorted(names)):
         environment: dict[str, Any] = {**default_environment(), "extra": name}
         mine = [each for each in listed if (each.marker.evaluate(environment) if each.marker else not name)]
-        found[name] = [_installed(each) for each in mine if each.name != "varint"]
+        packages[name] = [_installed(each) for each in mine if each.name != "varint"]
         for own in (each for each in mine if each.name == "varint"):
-            found[name] += [one for other in sorted(own.extras) for one in found.get(other, ())]
-    return found
+            packages[name] += [one for other in sorted(own.extras) for one in packages.get(other, ())]
+    return packages
 
 
 def _installed(requirement: "Requirement") -> Installed:
@@ -120,9 +120,9 @@ def _packages() -> "list[Part]":
     import varint
     from varint.cli.facts import Column, Fact, Facts, Listing
 
-    found = extras()[""]
-    wrong = [each.name for each in found if not each.fits]
-    rows = [(each.name, each.version, each.allowed, each.fits) for each in found]
+    required = extras()[""]
+    wrong = [each.name for each in required if not each.fits]
+    rows = [(each.name, each.version, each.allowed, each.fits) for each in required]
     columns = [Column("name", "package"), Column("version", "version"), Column("allowed", "allowed")]
     facts = [
         Fact("varint", "varint", varint.__version__),
@@ -149,7 +149,7 @@ def _compiled() -> "list[Part]":
     brought, _ = _files(shipped.folder)
     state = "native" if own else "shipped" if brought else "none"
     old = folder.parent if folder else None
-    told = {
+    texts = {
         "native": "for this processor",
         "shipped": "as it came with varint, for a class of processors: 'varint compile' makes it for this one",
         "none": "nothing: the first run of each kind compiles, or 'varint compile'",
@@ -161,7 +161,7 @@ def _compiled() -> "list[Part]":
                 Fact("processor", "processor", name),
                 Fact("cpu_class", "processor", of_class, text=f"of class {of_class}"),
                 Fact("cores", "processor", os.cpu_count(), text=f"{os.cpu_count()} cores"),
-                Fact("compiled", "compiled", state, text=told[state]),
+                Fact("compiled", "compiled", state, text=texts[state]),
                 Fact("native_functions", "", own),
                 Fact("shipped_functions", "", brought),
                 Fact("", "functions", own, text=f"{own} of this processor, {brought} that came with varint"),
@@ -180,7 +180,7 @@ def _megabytes(folder: Path | None) -> str:
 
 
 def _files(folder: Path | None, pattern: str = "*.nbc") -> tuple[int, int]:
-    """How many there are, and their size, bytes."""
+    """Number of files, and their size, bytes."""
     sizes = [path.stat().st_size for path in folder.glob(pattern)] if folder else []
     return len(sizes), sum(sizes)
 

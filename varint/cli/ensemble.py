@@ -72,7 +72,7 @@ def execute(args: Namespace) -> "Report":
         with _progress(args.quiet) as progress, warnings.catch_warnings():
             for category in (FailedMembersWarning, UnresolvedWarning):  # the report says it
                 warnings.simplefilter("ignore", category)
-            found = ensemble(
+            result = ensemble(
                 args.mechanism,
                 members,
                 **times,
@@ -87,10 +87,10 @@ def execute(args: Namespace) -> "Report":
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(how_to_resume(args)) from None
-    failures, unresolved = found.failures, _unresolved(found)
-    told = f"{len(failures)} of {len(found)} members failed" if failures else ""
-    warning = f"the steps of {unresolved} of {len(found)} members did not resolve their motion" if unresolved else ""
-    return Report(_parts(args, found), warning=warning, failure=EnsembleError(told) if failures else None)
+    failures, unresolved = result.failures, _unresolved(result)
+    failed = f"{len(failures)} of {len(result)} members failed" if failures else ""
+    warning = f"the steps of {unresolved} of {len(result)} members did not resolve their motion" if unresolved else ""
+    return Report(_parts(args, result), warning=warning, failure=EnsembleError(failed) if failures else None)
 
 
 def _parts(args: Namespace, found: "Ensemble") -> "list[Part]":
@@ -128,7 +128,7 @@ def _parts(args: Namespace, found: "Ensemble") -> "list[Part]":
 
 
 def _unresolved(found: "Ensemble") -> int:
-    """How many members had steps that did not resolve their motion."""
+    """Number of members with steps that did not resolve their motion."""
     import numpy as np
 
     return int(np.isfinite(np.asarray(found.table["unresolved"], dtype=float)).sum())
@@ -153,9 +153,9 @@ def _members(args: Namespace) -> list[dict[str, Any]]:
     if drawn and args.members is None:
         raise ArgumentError("--draw needs --members N, how many are drawn")
     if not drawn and (args.members is not None or args.seed is not None):
-        raise ArgumentError("--members and --seed are of parameters that are drawn: give --draw KEY=KIND:A:B")
+        raise ArgumentError("--members and --seed apply to drawn parameters: give --draw KEY=KIND:A:B")
     if drawn and args.list is not None:
-        raise ArgumentError("--draw and --list both tell what the members are: leave out one")
+        raise ArgumentError("--draw and --list both define the members: leave out one")
     if not grid and not drawn and args.list is None:
         raise ArgumentError("nothing varies: give --vary, --draw or --list; varint run makes a single run")
     others: list[dict[str, Any]] = [{}]
@@ -176,7 +176,7 @@ def _once(key: str, *given: dict) -> None:
 
 
 def _values(text: str) -> list[Any]:
-    """Of ``FROM:TO:COUNT``, or those between the commas of ``text``."""
+    """Values of ``FROM:TO:COUNT``, or those between the commas of ``text``."""
     import ast
 
     import numpy as np

@@ -25,14 +25,14 @@ def add_parser(commands: Commands) -> None:
 
 
 def folder() -> Path:
-    """Where the examples lie: in the package, or beside it in a checkout. Raises FileError."""
+    """Folder of the examples: in the package, or beside it in a checkout. Raises FileError."""
     import varint
     from varint.errors import FileError
 
     package = Path(varint.__file__).parent
-    for found in (package / "examples", package.parent / "examples"):
-        if found.is_dir():
-            return found
+    for folder in (package / "examples", package.parent / "examples"):
+        if folder.is_dir():
+            return folder
     raise FileError(f"no examples came with varint in '{package}': install it from its wheel or its source")
 
 
@@ -63,12 +63,12 @@ def execute(args: Namespace) -> "Report":
     if args.copy is None:
         if args.force:
             raise ArgumentError("--force replaces files: it needs --copy FOLDER")
-        told = {path: what(source / path) for path in files}
+        titles = {path: what(source / path) for path in files}
         tables = []
         for place in sorted({path.parent for path in files}):
-            rows = [[path.name, text] for path, text in told.items() if path.parent == place]
+            rows = [[path.name, text] for path, text in titles.items() if path.parent == place]
             tables.append(Rows(("file", "what it is"), rows, "" if place == Path() else place.as_posix()))
-        listed = [{"name": path.as_posix(), "what": text} for path, text in told.items()]
+        listed = [{"name": path.as_posix(), "what": text} for path, text in titles.items()]
         return Report([Data({"examples": listed}), *tables])
     new = [args.copy / path for path in files]
     there = [path for path in new if path.exists()]

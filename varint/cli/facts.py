@@ -1,4 +1,4 @@
-"""What a subcommand has found out, told once: shown as tables, or written as one JSON object.
+"""Report of a subcommand, built once: shown as tables, or written as one JSON object.
 
 A `Report` is a list of parts. Each part says what it adds to the object, and how it is shown.
 """
@@ -36,12 +36,12 @@ class Fact(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """As the table has it."""
+        """Value as shown in the table."""
         return cell(self.value, self.unit) if self.text is None else self.text
 
 
 class Column(NamedTuple):
-    """Of a listing: the ``key`` in its objects, the ``label`` above its cells, the ``unit`` of its values."""
+    """Column of a listing: the ``key`` in its objects, the ``label`` above its cells, the ``unit`` of its values."""
 
     key: str
     label: str
@@ -55,10 +55,10 @@ class Column(NamedTuple):
 
 
 class Part(Protocol):
-    """Of a report."""
+    """Part of a report."""
 
     def data(self) -> dict[str, Any]:
-        """What it adds to the object."""
+        """Entries that the part adds to the JSON object."""
 
     def show(self, console: "Console") -> None:
         """Print it for people."""
@@ -115,7 +115,7 @@ class Data:
         return dict(self.values)
 
     def show(self, console: "Console") -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Report:
-    """What a subcommand has to say.
+    """Report of a subcommand.
 
     parts : of the object and of what is shown, in their order
     warning : for stderr, where the parts are not shown

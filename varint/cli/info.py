@@ -43,7 +43,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def execute(args: Namespace) -> Report:
-    """What is known of it."""
+    """Report on a mechanism, a run or the catalogue."""
     from varint.cli.common import find_mechanism
     from varint.errors import ArgumentError
 
@@ -93,7 +93,7 @@ def _mechanism(mechanism: "Mechanism", name: str, given: list[str]) -> Report:
 
 
 def _described(mechanism: "Mechanism", name: str, given: list[str]) -> list[Part]:
-    """What it is, where its coordinates are zero, and its parameters."""
+    """Description of a mechanism: text, zero of its coordinates, and parameters."""
     from varint import mechanisms
     from varint.cli.catalogue import entry
     from varint.io.mechanism_file import parameters_in
@@ -136,7 +136,7 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[Part]:
 
 
 def _imported(mechanism: "Mechanism") -> list[Part]:
-    """What became of the parts of a file that was imported; by lines those that are not as the file says."""
+    """Fate of the parts of an imported file; by lines those that are not as in the file."""
     report = mechanism.import_report
     if not report:
         return []
@@ -171,13 +171,13 @@ def _of_topology(mechanism: "Mechanism") -> list[Fact]:
     bodies, joints = len(mechanism.bodies), len(mechanism.joints)
     facts += [Fact("", "bodies, joints", bodies), Fact("", "bodies, joints", joints)]
     facts.append(Fact("freedoms_less_rows", "6 n - rows", 6 * bodies - mechanism.rows))
-    told = "" if mechanism.is_closed else "description"
+    label = "" if mechanism.is_closed else "description"
     text = "open: the bodies above were moved to close the joints"
-    return [*facts, Fact("closed_as_described", told, mechanism.is_closed, text=text)]
+    return [*facts, Fact("closed_as_described", label, mechanism.is_closed, text=text)]
 
 
 def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
-    """What the joints allow at the start; null where that would take too long to find."""
+    """Mobility at the start; null if that would take too long to compute."""
     from collections import Counter
 
     clusters = Counter(mechanism.compiled.topology.cluster_of.values())
@@ -186,18 +186,18 @@ def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
         keys = ("mobility", "generic_mobility", "singular", "redundancy", "redundant_rows", "unique_multipliers")
         why = Fact("", label, f"not counted: {largest} bodies in one cluster of loops")
         return [why, *(Fact(key, "", None) for key in keys)]
-    found = mechanism.diagnose(state)
-    generic, lines = found.generic_mobility, list(found.redundant_lines)
-    nearby = label if found.singular else ""
-    facts = [Fact("mobility", label, found.mobility)]
+    diagnosis = mechanism.diagnose(state)
+    generic, lines = diagnosis.generic_mobility, list(diagnosis.redundant_lines)
+    nearby = label if diagnosis.singular else ""
+    facts = [Fact("mobility", label, diagnosis.mobility)]
     facts.append(Fact("generic_mobility", nearby, generic, text=f"{generic} at neighbouring poses: singular"))
-    facts += [Fact("singular", "", found.singular), Fact("redundancy", "", found.redundancy)]
+    facts += [Fact("singular", "", diagnosis.singular), Fact("redundancy", "", diagnosis.redundancy)]
     shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
-    where = f"redundant rows, {found.redundancy}" if lines else ""
+    where = f"redundant rows, {diagnosis.redundancy}" if lines else ""
     facts.append(Fact("redundant_rows", where, lines, text="\n".join(shown)))
     alone = "joint reactions are not unique: those of the least norm are reported"
-    told = "" if found.unique_multipliers else "reactions"
-    return [*facts, Fact("unique_multipliers", told, found.unique_multipliers, text=alone)]
+    shown_as = "" if diagnosis.unique_multipliers else "reactions"
+    return [*facts, Fact("unique_multipliers", shown_as, diagnosis.unique_multipliers, text=alone)]
 
 
 def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:

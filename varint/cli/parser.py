@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def first_word(argv: Sequence[str]) -> str | None:
-    """That is no option: the name of a command."""
+    """First word that is not an option: the name of a command."""
     return next((word for word in argv if not word.startswith("-")), None)
 
 
@@ -37,7 +37,7 @@ def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> a
         parser.error(f"no command '{first}'{suggestion(first, commands)}: there are {', '.join(commands)}")
     args, unknown = parser.parse_known_args(argv)
     if unknown:
-        own = commands[args.command] if first else parser
+        subparser = commands[args.command] if first else parser
         word = unknown[0].partition("=")[0]
-        own.error(f"unknown argument '{word}'{suggestion(word, own._option_string_actions)}")
+        subparser.error(f"unknown argument '{word}'{suggestion(word, subparser._option_string_actions)}")
     return args

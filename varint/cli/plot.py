@@ -30,8 +30,8 @@ def add_parser(commands: Commands) -> None:
     )
     parser.add_argument(
         "--trace", action="append", metavar="POINT",
-        help="point whose way mechanism, coupler and path show: name of a body or joint, or BODY:x,y,z in the reference"
-        " configuration, m; as often as needed",
+        help="point whose path mechanism, coupler and path show: name of a body or joint, or BODY:x,y,z in the"
+        " reference configuration, m; as often as needed",
     )  # fmt: skip
     parser.add_argument(
         "--times", metavar="T1,T2,...", help="of the poses, s; default: of mechanism six over the run, else its end"
@@ -75,7 +75,7 @@ def execute(args: Namespace) -> "Report":
 
 
 def _options(args: Namespace, moving: bool) -> dict[str, Any]:
-    """Those of `Trajectory.plot` or `animate` that are given. Raises ArgumentError where one has no effect."""
+    """Given options of `Trajectory.plot` or `animate`. Raises ArgumentError where one has no effect."""
     from varint.errors import ArgumentError
     from varint.model.checks import choice
     from varint.viz.panels import MECHANISM, check_used
@@ -84,20 +84,22 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
     if moving and (args.of or set(args.what) - {MECHANISM}):
         raise ArgumentError(f"'{args.output}' shows the mechanism in motion, and nothing else: leave out the names")
     if moving and args.times is not None:
-        raise ArgumentError("--times is of poses in still pictures: leave it out, or give an output .png, .pdf or .svg")
+        raise ArgumentError(
+            "--times applies to poses in still pictures: leave it out, or give an output .png, .pdf or .svg"
+        )
     for name in ("speed", "fps"):
         if getattr(args, name) is not None and not moving:
-            raise ArgumentError(f"--{name} is of moving pictures: give it with an output .gif or .mp4")
+            raise ArgumentError(f"--{name} applies to moving pictures: give it with an output .gif or .mp4")
     if args.of and not args.what:
         raise ArgumentError("--of needs what to draw: coordinates, reactions ...")
     if args.plane is not None:
         choice(args.plane, PLANES, "--plane", ArgumentError)
-    given = {
+    options = {
         "times": None if args.times is None else numbers(args.times, "--times takes numbers, s, as in 0,0.1,0.2"),
         "trace": points_of(args.trace),
         "plane": args.plane,
     }
     if not moving:
-        check_used(args.what, **given)
-    given |= {"speed": args.speed, "fps": args.fps}
-    return {name: value for name, value in given.items() if value is not None}
+        check_used(args.what, **options)
+    options |= {"speed": args.speed, "fps": args.fps}
+    return {name: value for name, value in options.items() if value is not None}

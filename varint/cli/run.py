@@ -76,32 +76,32 @@ def execute(args: Namespace) -> "Report":
 
 
 def _recording(args: Namespace) -> dict[str, Any]:
-    """What is recorded of the run, and where."""
-    found = {"output": args.output, "resume": args.resume, "overwrite": args.force}
-    found["diagnostics_every"] = args.diagnostics_every
+    """Options of the recording: output, stride, diagnostics."""
+    options = {"output": args.output, "resume": args.resume, "overwrite": args.force}
+    options["diagnostics_every"] = args.diagnostics_every
     if args.output_times is not None:
-        found["output_times"] = numbers(args.output_times, "--output-times takes numbers, s, as in 0.5,1,1.5")
-    return found
+        options["output_times"] = numbers(args.output_times, "--output-times takes numbers, s, as in 0.5,1,1.5")
+    return options
 
 
 def _check_options(args: Namespace) -> None:
-    """Raises ArgumentError for options that would have no effect, and for columns that there are none of."""
+    """Raises ArgumentError for options that would have no effect, and for unknown columns."""
     from varint.analysis.columns import GROUPS, listed_name
     from varint.errors import ArgumentError
 
     method_of(args)
     if args.columns is not None and args.csv is None:
-        raise ArgumentError("--columns is of the table: give it with --csv FILE.csv")
+        raise ArgumentError("--columns applies to the table: give it with --csv FILE.csv")
     for group in _groups(args):
         listed_name(group, GROUPS, "--columns: there are no columns")
     if args.resume and args.output is None:
-        raise ArgumentError("--resume needs -o, the file of the run to go on with")
+        raise ArgumentError("--resume needs -o, the file of the run to continue")
     if args.force and not (args.output or args.plot or args.csv):
         raise ArgumentError("--force replaces files: it needs -o, --plot or --csv")
 
 
 def _groups(args: Namespace) -> list[str]:
-    """Of columns, as named; none where the table is the usual one."""
+    """Column groups as named; empty for the default table."""
     return [] if args.columns is None else [word.strip() for word in args.columns.split(",")]
 
 
@@ -112,14 +112,14 @@ def _check_paths(args: Namespace) -> Path | None:
     from varint.io.place import check_name
     from varint.model.checks import can_be_written
 
-    output, kept = args.output, not (args.resume or args.force)
+    output, protected = args.output, not (args.resume or args.force)
     if output is not None:
         if output.suffix.lower() == ".csv":
             raise ArgumentError(f"-o records the run itself, .h5: write the table by --csv {output}")
         check_name(output, "output")
         can_be_written(output)
-    if output is not None and output.exists() and kept:
-        raise FileError(f"'{output}' exists: go on with it by --resume, or replace it by --force")
+    if output is not None and output.exists() and protected:
+        raise FileError(f"'{output}' exists: continue it by --resume, or replace it by --force")
     picture = args.plot or (output and output.with_suffix(".png"))
     if picture is not None:
         check_picture(picture, output)
@@ -128,6 +128,6 @@ def _check_paths(args: Namespace) -> Path | None:
             raise ArgumentError(f"tables are CSV files: '{args.csv}' must end in .csv")
         can_be_written(args.csv)
     for what, option, path in (("picture", "--plot", picture), ("table", "--csv", args.csv)):
-        if path is not None and path.exists() and kept:
+        if path is not None and path.exists() and protected:
             raise FileError(f"the {what} '{path}' exists: replace it by --force, or name another by {option}")
     return picture

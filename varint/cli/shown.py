@@ -1,4 +1,4 @@
-"""What is shown in motion: a recorded run, or a mechanism that is simulated first."""
+"""Motion to show: a recorded run, or a mechanism that is simulated first."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def add_shown(parser: ArgumentParser) -> None:
     add_stepping(parser)
     parser.add_argument(
         "--trace", action="append", metavar="POINT",
-        help="point whose way is drawn: name of a body or joint, or BODY:x,y,z in the reference configuration, m; as"
+        help="point whose path is drawn: name of a body or joint, or BODY:x,y,z in the reference configuration, m; as"
         " often as needed",
     )  # fmt: skip
     parser.add_argument("--plane", metavar="PLANE", help="that is looked at: xy, xz, yz, yx, zx, zy or isometric")

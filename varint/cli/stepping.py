@@ -1,4 +1,4 @@
-"""How a mechanism is simulated: the options that subcommands share, and the run that they ask for."""
+"""Simulation options shared by subcommands, and the run that they define."""
 
 import contextlib
 import sys

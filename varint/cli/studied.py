@@ -1,4 +1,4 @@
-"""What studies have found, as facts."""
+"""Results of studies as facts."""
 
 from functools import singledispatch
 
@@ -21,14 +21,14 @@ KINDS = [Column(kind, kind.replace("_", " "), unit, True) for kind, unit in UNIT
 
 @singledispatch
 def parts(result: Study) -> list[Part]:
-    """Of the report on a study."""
+    """Parts of the report on a study."""
     raise NotImplementedError(type(result).__name__)
 
 
 @parts.register
 def _(trend: Trend) -> list[Part]:
     unit = f"{trend.unit}/s"
-    verdict = "the slope is not zero" if trend.significant else "no slope that can be told from zero"
+    verdict = "the slope is not zero" if trend.significant else "no slope distinguishable from zero"
     facts = [
         Fact("mechanism", "", trend.mechanism),
         Fact("quantity", "quantity", trend.quantity),
@@ -170,5 +170,5 @@ def _with_units(values: tuple[float, ...]) -> str:
 
 
 def _rounded(order: float) -> float | None:
-    """To two places, as it can be told; None where there is none."""
+    """Value rounded to two places, or None."""
     return None if np.isnan(order) else round(float(order), 2)

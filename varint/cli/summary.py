@@ -1,4 +1,4 @@
-"""What a run has come to, as facts."""
+"""Results of a run as facts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def _of_quantities(trajectory: Trajectory) -> list[Fact]:
 
 @dataclass(frozen=True)
 class Figures:
-    """For the object, figures of each quantity and the last coordinates; worked out only where they are asked for."""
+    """Figures of each quantity and the last coordinates, for the JSON object; computed on access."""
 
     trajectory: Trajectory
 
@@ -101,11 +101,11 @@ class Figures:
         return {"quantities": {name: _figures(quantity, run) for name, quantity in QUANTITIES.items()}, "end": end}
 
     def show(self, console: "Console") -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def _figures(quantity: Quantity, trajectory: Trajectory) -> dict[str, Any]:
-    """Of a quantity over its nodes; of a vector its length, but for the change, which is a vector's."""
+    """Figures of a quantity over its nodes; for a vector those of its length, but the change is that of the vector."""
     values = getattr(finest(trajectory, quantity.name), quantity.name)
     sizes = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
     changes = np.abs(values - values[0]) if values.ndim == 1 else np.linalg.norm(values - values[0], axis=1)
@@ -135,7 +135,7 @@ def _of_diagnostics(trajectory: Trajectory) -> list[Fact]:
 
 
 def _of_recording(trajectory: Trajectory) -> list[Fact]:
-    """What was asked for, and what has come of it."""
+    """Recording that was requested, and its result."""
     settings = trajectory.settings
     steps = settings["steps"] if settings["dt"] and settings.get("turn") is None else None
     chosen = "at the times asked for" if settings.get("output_times") else f"every {settings['every']}"

@@ -43,7 +43,7 @@ def execute(args: Namespace) -> "Report":
             raise ArgumentError("--force replaces a page: it needs --html")
         return _served(args, looks)
     if args.no_open:
-        raise ArgumentError("--no-open is of the page in the browser: with --html nothing is opened")
+        raise ArgumentError("--no-open applies to the page in the browser: with --html nothing is opened")
     check_page(args.html)
     check_kept(args.html, "page", args.force)
     return _written(args, looks)

@@ -1,4 +1,4 @@
-"""How far two motions of a mechanism are apart."""
+"""Differences between two motions of a mechanism."""
 
 from typing import Any, NamedTuple
 
@@ -47,13 +47,13 @@ def differences(one: Trajectory, other: Trajectory) -> Quantities:
 
 
 def common_nodes(one: Trajectory, other: Trajectory) -> int:
-    """How many nodes of ``one`` are nodes of ``other``: all but the last one of a run that stopped between them."""
+    """Number of nodes common to ``one`` and ``other``: all but the last one of a run that stopped between them."""
     count = min(len(one.t), len(other.t))
     return int(np.count_nonzero(np.abs(one.t[:count] - other.t[:count]) <= SAME_TIME * other.t[-1]))
 
 
 def largest(difference: Quantities) -> Quantities:
-    """Of arrays (..., T), their largest over time."""
+    """Largest over time of arrays (..., T)."""
     return Quantities(*(each.max(axis=-1) for each in difference))
 
 
@@ -64,7 +64,7 @@ def turn(quat: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def time_apart(difference: Quantities, reference: Trajectory) -> float:
-    """s: when poses are further apart than a tenth of the way that the reference goes from its start; NaN if never.
+    """s: when poses are further apart than a tenth of the path of the reference from its start; NaN if never.
 
     A turn counts times the mechanism's part size. From there on differences do not grow as errors do: they saturate.
     """

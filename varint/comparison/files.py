@@ -42,7 +42,7 @@ def check_output(path: str | Path) -> Path:
 
 
 def _files(folder: Path) -> list[Path]:
-    """What `save` writes into a folder."""
+    """Paths that `save` writes into a folder."""
     return [folder / f"{NAME}{suffix}" for suffix in SUFFIXES]
 
 

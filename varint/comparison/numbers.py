@@ -23,7 +23,7 @@ STATE = ("position", "quat_wxyz", "velocity", "angular_velocity")
 
 
 def versions() -> dict[str, str]:
-    """Of Python, of the packages that take part, and the kind of machine."""
+    """Versions of Python, of the packages that take part, and the kind of machine."""
     packages = {name: importlib.metadata.version(name) for name in PACKAGES}
     return {
         "varint": varint.__version__,
@@ -34,7 +34,7 @@ def versions() -> dict[str, str]:
 
 
 def numbers(comparison: "Comparison") -> dict:
-    """What the tables say, in full precision, as JSON takes it; null for what there is not."""
+    """Numbers of the tables, in full precision, as JSON takes them; null for missing ones."""
     reference = comparison.reference
     return {
         "mechanism": _description(comparison.mechanism),
@@ -88,5 +88,5 @@ def _largest(values: np.ndarray) -> float:
 
 
 def number_or_none(value: float) -> float | None:
-    """None for NaN."""
+    """The number, or None for NaN."""
     return None if math.isnan(value) else float(value)

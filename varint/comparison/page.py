@@ -35,7 +35,7 @@ class Table(NamedTuple):
 
 
 def facts(comparison: "Comparison") -> dict[str, str]:
-    """What was run."""
+    """Settings of the comparison."""
     mechanism, settings, reference = comparison.mechanism, comparison.settings, comparison.reference
     loops = sum(len(cuts) for _, cuts in mechanism.compiled.topology.clusters)
     stabilised = f"; Baumgarte's b = {settings.baumgarte:g} 1/s, or 0 where said" if loops else ""
@@ -47,7 +47,7 @@ def facts(comparison: "Comparison") -> dict[str, str]:
         "duration": f"{settings.duration:g} s, compared at {len(reference.t)} nodes, {settings.dt[0]:g} s apart",
         "VI": f"order {', '.join(map(str, settings.orders))}, in steps solved to {settings.tol:g} m/s",
         "REDMAX": f"{', '.join(settings.integrators) or 'the reference alone'}; atol = rtol / 100{stabilised}",
-        **({"integrators of one's own": ", ".join(settings.own)} if settings.own else {}),
+        **({"user-defined integrators": ", ".join(settings.own)} if settings.own else {}),
         "reference": f"REDMAX {DEFAULT} at rtol = {settings.rtol:g}",
         "error of the reference": ", ".join(f"{value:.1e} {unit}" for value, unit in error)
         + f": its difference from a run at rtol = {settings.check:g}",
@@ -70,7 +70,7 @@ def markdown(comparison: "Comparison") -> str:
 
 
 def in_html(comparison: "Comparison") -> str:
-    """What was run and the tables, without their notes, for a notebook."""
+    """Settings and tables, without their notes, for a notebook."""
     title = f"{comparison.mechanism.name}: VI and REDMAX"
     parts = [html_table(("", ""), list(facts(comparison).items()), title)]
     return "".join([*parts, *(html_table(t.columns, t.rows, t.title, LISTED) for t in tables(comparison))])
@@ -102,7 +102,7 @@ def _error(error: float, fitted: bool, apart: float) -> str:
 
 
 def _local_order(series: Series, error: np.ndarray, fitted: np.ndarray, k: int) -> str:
-    """From the run before to run ``k``."""
+    """Order from the run before to run ``k``."""
     if k == 0 or series.parameter != "dt":
         return ""
     pair = slice(k - 1, k + 1)
@@ -151,7 +151,7 @@ def _costs(comparison: "Comparison") -> Table:
         "Energy error: the largest, less what forces took out. Drift: the largest gap of a joint, an angle counts times"
         " the size of the parts.",
         "Evaluations: Newton iterations of VI and of schemes with steps of one size, accelerations of the others;"
-        " those of integrators of one's own are not counted.",
+        " those of user-defined integrators are not counted.",
         "Wall time: of stepping, without compilation. VI steps in compiled code; REDMAX does where an explicit"
         " integrator runs on a tree under constant inputs, else in Python:"
         " evaluations compare the methods, wall times these implementations.",
@@ -160,7 +160,7 @@ def _costs(comparison: "Comparison") -> Table:
 
 
 def table_text(table: Table) -> str:
-    """As Markdown."""
+    """The table as Markdown."""
     columns = [column.lstrip(">") for column in table.columns]
     cells = [columns, *([cell.replace("|", "\\|") for cell in row] for row in table.rows)]
     widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings(Shown):
-    """What was run.
+    """Settings of the comparison.
 
     duration : float, s
     dt : steps, s, from the largest to the smallest
     orders : of VI
     integrators : of REDMAX
-    own : names of integrators of one's own
-    rtol, check : float, tolerance of the reference, and of the run that tells its error
+    own : names of user-defined integrators
+    rtol, check : float, tolerance of the reference, and of the run that estimates its error
     tol : float, of a step of VI, m/s
     baumgarte : float, 1/s
     """
@@ -83,12 +83,12 @@ class Comparison(Shown):
 
     @property
     def redmax(self) -> Series | None:
-        """REDMAX, by the first integrator that was asked for; None where all are of one's own."""
+        """REDMAX, by the first of its integrators; None if all are user-defined."""
         return self.series[len(self.settings.orders)] if self.settings.integrators else None
 
     @property
     def own(self) -> tuple[Series, ...]:
-        """Those of integrators of one's own."""
+        """Series of user-defined integrators."""
         first = len(self.settings.orders) + len(self.settings.integrators)
         return self.series[first : first + len(self.settings.own)]
 

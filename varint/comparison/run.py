@@ -37,7 +37,7 @@ WHOLE = 1e-9  # how far from a whole number a ratio of steps may be, over itself
 
 
 class Task(NamedTuple):
-    """What `Series` is made from; ``run(value, duration)`` makes one run."""
+    """Runs of one `Series`; ``run(value, duration)`` makes one run."""
 
     name: str
     parameter: str
@@ -77,7 +77,7 @@ def compare(
         Of VI.
     integrators : sequence of str, function or Method
         What stands beside the variational integrator: names of integrators in reduced coordinates or of registered
-        methods; methods, as ``varint.Reduced("radau")``; and integrators of one's own, functions ``f(state, dt)`` of a
+        methods; methods, as ``varint.Reduced("radau")``; and user-defined integrators, functions ``f(state, dt)`` of a
         `State` and a step, s, that return the `State` after it. They are run in steps of each ``dt`` and called by
         their ``__name__``. One that gives numbers that are not finite is reported as stopped; one that gives no state,
         with unit quaternions, raises an ArgumentError. docs/own_methods.md has examples.
@@ -219,7 +219,7 @@ def _tasks(
     dt: np.ndarray,
     asked: tuple[tuple[int, ...], tuple[str, ...], tuple[Method, ...]],
 ) -> list[Task]:
-    """Of VI by its orders, REDMAX by its integrators, other methods, and the unstabilised one."""
+    """Tasks of VI by orders, of REDMAX by integrators, of other methods, and of the unstabilised one."""
     orders, names, own = asked
     tasks = [variational(mechanism, state, dt, number) for number in orders]
     tasks += [reduced(mechanism, state, dt, name) for name in names]

@@ -1,4 +1,4 @@
-"""From a description and its topology to the arrays of a `Plan`, one file for each part of it."""
+"""Compilation of a description and its topology to the arrays of a `Plan`, one file for each part of it."""
 
 from varint.compile.structure import Compiled, compile_structure
 

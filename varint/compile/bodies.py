@@ -8,7 +8,7 @@ from varint.model.structure import Structure
 
 
 def body_arrays(structure: Structure, order: np.ndarray) -> dict:
-    """Of the bodies, by slot."""
+    """Arrays of the bodies, by slot."""
     mass = np.array([structure.bodies[i].mass for i in order])
     inertia = np.array([structure.bodies[i].inertia for i in order])
     gyration = np.sqrt(np.trace(inertia, axis1=1, axis2=2) / (2 * mass))

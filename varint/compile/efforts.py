@@ -16,9 +16,9 @@ from varint.model.structure import Structure
 
 
 def measure_places(roles: Roles, frame: JointFrame) -> list[int]:
-    """Number in the plan of each measure of the forces: of constraints that of the row, of laws one after all rows.
+    """Plan index of each force measure: its row for constraints; after all rows for laws.
 
-    So what an evaluation of the laws reads and writes lies together.
+    The data that an evaluation of the laws reads and writes is therefore contiguous.
     """
     law_sums = len(roles.sums) - len(roles.constraints)
     count = sum(map(len, roles.sums[:law_sums]))

@@ -25,7 +25,7 @@ class JointFrame:
     joints : list of int
         Joint of the description of each, -1 for the base of a floating group; from the number of joints on the
         measures with a row that close loops.
-    side, first_body, joint_rows : as of `Plan`
+    side, first_body, joint_rows : as in `Plan`
     rows : list of (int, str, Numbers)
         Role, kind and `Numbers` of each row; None for those of measures of forces.
     row_of : dict

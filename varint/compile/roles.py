@@ -1,4 +1,4 @@
-"""What a mechanism's forces are made of: the elements in order, their measures, and the sums of these.
+"""Parts of a mechanism's forces: the elements in order, their measures, and the sums of these.
 
 A sum is the coordinate g = g_1 + ... + g_n that an effort acts along, with a weight for each measure; mostly n = 1.
 All laws along the same measures share one sum. Sums with laws come first, then those of constraints.

@@ -1,4 +1,4 @@
-"""A description to a plan, and the way back to names."""
+"""Compilation of a description to a plan, and names of its indices."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ KindOfRecord = TypeVar("KindOfRecord")
 
 @dataclass(frozen=True, eq=False)
 class Compiled(Shown):
-    """A plan and the way back to names.
+    """A plan and the names of its indices.
 
     Attributes
     ----------

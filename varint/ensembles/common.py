@@ -26,8 +26,8 @@ def checked_common(formulation: str, duration: object, dt: object, options: Mapp
             others = [other for other in names() if name in of_runs(other)]
             where = f": it is of formulation={others[0]!r}" if others else suggestion(name, known)
             raise ArgumentError(f"there is no argument {name!r} here{where}")
-    given = {"duration": duration, "dt": dt, **options}
-    common = {name: plain(value, name) for name, value in given.items() if value is not None}
+    arguments = {"duration": duration, "dt": dt, **options}
+    common = {name: plain(value, name) for name, value in arguments.items() if value is not None}
     for name in TIMES:
         if name in common:
             positive(common[name], name, ArgumentError)
@@ -45,7 +45,7 @@ def check_members(
     """Raise ArgumentError for parameters that belong nowhere, and for times that are missing."""
     for name in dict.fromkeys(name for member in members for name in member):
         if name in RESERVED:
-            raise ArgumentError(f"parameter {name!r} is called as a column of every table: call it otherwise")
+            raise ArgumentError(f"{name!r} is a reserved column name: rename the parameter")
     needed = TIMES if method_class(formulation).needs_step() else TIMES[:1]
     for name in needed:
         without = next((number for number, member in enumerate(members) if name not in {**common, **member}), None)
@@ -57,7 +57,7 @@ def check_members(
 
 
 def _check_start_names(member: Mapping[str, Any], formulation: str, build: Any) -> None:
-    """That the joints and bodies of the start are there, where the first member can be built; else its row tells."""
+    """Check that joints and bodies of the start exist, if the first member can be built; else its row has the error."""
     parts = parts_of(member, formulation)
     if not parts.start:
         return

@@ -56,7 +56,7 @@ def _quantiles(given: Any, q: np.ndarray, what: str) -> list:
     except Exception as problem:  # whatever it raises when it is asked, as a distribution without parameters does
         raise ArgumentError(f"{what} gives no values: {problem}") from problem
     if values.shape != q.shape or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
-        raise ArgumentError(f"{what} gives values that are no finite numbers")
+        raise ArgumentError(f"{what} gives values that are not finite numbers")
     return values.astype(int).tolist() if _is_discrete(given) else values.tolist()
 
 

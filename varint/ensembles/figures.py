@@ -35,7 +35,7 @@ def row_of(trajectory: Trajectory, measure: Measure | None, parameters: Collecti
 
     ``parameters``: names that ``measure`` cannot give. Raises ArgumentError.
     """
-    found = find_unresolved(trajectory, trajectory.settings["dt"])
+    unresolved = find_unresolved(trajectory, trajectory.settings["dt"])
     energy_error, largest_kinetic = energy_gap(trajectory, np.inf)
     row = {
         STATUS: DONE if trajectory.success else STOPPED,
@@ -43,11 +43,11 @@ def row_of(trajectory: Trajectory, measure: Measure | None, parameters: Collecti
         "energy_error": energy_error,
         "largest_kinetic": largest_kinetic,
         "drift": max(map(_largest_drift, trajectory.parts())),
-        "unresolved": None if found is None else found.time,
+        "unresolved": None if unresolved is None else unresolved.time,
         **{name: getattr(trajectory, name) for name in COUNTS},
         "wall_time": trajectory.wall_time,
     }
-    message = trajectory.message if not trajectory.success else "" if found is None else found.message
+    message = trajectory.message if not trajectory.success else "" if unresolved is None else unresolved.message
     return row | measured(trajectory, measure, parameters) | {MESSAGE: message}
 
 
@@ -56,25 +56,25 @@ def _largest_drift(trajectory: Trajectory) -> float:
 
 
 def measured(trajectory: Trajectory, measure: Measure | None, parameters: Collection[str]) -> dict[str, float]:
-    """What the user's function gives: names to numbers. Raises ArgumentError."""
+    """Result of the user's function: names to numbers. Raises ArgumentError."""
     if measure is None:
         return {}
-    given = call(measure, "measure, a function of the trajectory", trajectory)
-    if not isinstance(given, Mapping):
-        raise ArgumentError(f"measure must give a mapping of names to numbers, got {shown(given)}")
-    found = {}
-    for name, value in given.items():
+    figures = call(measure, "measure, a function of the trajectory", trajectory)
+    if not isinstance(figures, Mapping):
+        raise ArgumentError(f"measure must give a mapping of names to numbers, got {shown(figures)}")
+    checked = {}
+    for name, value in figures.items():
         check_name(name, "a number of measure", ArgumentError)
         if name in RESERVED or name in parameters:
-            raise ArgumentError(f"measure gives {name!r}, which is another column of the table: call it otherwise")
+            raise ArgumentError(f"measure gives {name!r}, which is another column of the table: rename it")
         try:
             number = np.asarray(value)
             if number.dtype.kind not in "iufb" or number.size != 1:
                 raise TypeError("no number")
-            found[name] = float(number.item())
+            checked[name] = float(number.item())
         except Exception as problem:  # whatever the value raises when it is asked for its number
             raise ArgumentError(f"{name!r} of measure must be a number, got {shown(value)}") from problem
-    return found
+    return checked
 
 
 def error_row(problem: BaseException) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def checked_folder(output: object, may_exist: bool) -> Path:
     """The absolute path of the folder of an ensemble. Raises FileError where it holds one, or something else."""
     folder = Path(os.path.realpath(path_of(output, "output")))
     if folder.exists() and not folder.is_dir():
-        raise FileError(f"'{output}' is no folder: the runs of an ensemble lie in one")
+        raise FileError(f"'{output}' is not a folder: the runs of an ensemble lie in one")
     try:
         held = any(folder.iterdir()) if folder.is_dir() else False
     except OSError as problem:
@@ -32,7 +32,7 @@ def checked_folder(output: object, may_exist: bool) -> Path:
     if held and not (folder / DESCRIPTION).is_file():
         raise FileError(f"'{output}' holds other files, and no ensemble: give an empty folder, or a new one")
     if held and not may_exist:
-        raise FileError(f"'{output}' holds an ensemble: resume=True goes on with it, overwrite=True replaces it")
+        raise FileError(f"'{output}' holds an ensemble: resume=True continues it, overwrite=True replaces it")
     if not folder.parent.is_dir():
         raise FileError(f"cannot write '{output}': no folder '{folder.parent}'")
     return folder
@@ -58,14 +58,14 @@ def clear(folder: Path) -> None:
 
 
 def write_description(folder: Path, described: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
-    """What the ensemble is; the file appears whole. Raises FileError."""
+    """Write the description of the ensemble; the file appears whole. Raises FileError."""
     data = {"format": FORMAT, **described, "members": members}
     with written_whole(folder / DESCRIPTION) as fresh:
         fresh.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """What the ensemble is, and the parameters of its members. Raises FileError."""
+    """Read the description of the ensemble, and the parameters of its members. Raises FileError."""
     path = folder / DESCRIPTION
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
         why = getattr(problem, "strerror", None) or problem
         raise FileError(f"cannot read '{path}': {why}") from None
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-        raise FileError(f"'{path}' describes no ensemble of varint: expected '{FORMAT}'")
+        raise FileError(f"'{path}' does not describe an ensemble of varint: expected '{FORMAT}'")
     members = data.pop("members", None)
     if not isinstance(members, list) or not all(isinstance(member, dict) for member in members):
         raise FileError(f"'{path}' has no list of members")
@@ -81,7 +81,7 @@ def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 
 def check_same(folder: Path, described: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
-    """That the ensemble in the folder is this one, to which members may have been added at the end; FileError."""
+    """Check that the ensemble in the folder is this one, perhaps with members added at the end; raises FileError."""
     found, known = read_description(folder)
     for key in dict.fromkeys([*described, *found]):
         if found.get(key) != described.get(key):

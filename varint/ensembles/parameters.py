@@ -38,17 +38,17 @@ def members_of(parameters: object) -> list[dict[str, Any]]:
     """
     if isinstance(parameters, Mapping):
         return _grid(parameters)
-    given = sequence_of(
+    members = sequence_of(
         parameters, "parameters", "mappings, one a member, or a mapping of names to values", ArgumentError
     )
-    for number, member in enumerate(given):
+    for number, member in enumerate(members):
         if not isinstance(member, Mapping):
             raise ArgumentError(f"parameters of member {number} must be a mapping by their names, got {shown(member)}")
-    if not given:
-        raise ArgumentError("parameters has no member: give one mapping at least")
+    if not members:
+        raise ArgumentError("parameters has no member: give at least one mapping")
     return [
         {name_of(name): plain(value, f"parameter {name!r} of member {number}") for name, value in member.items()}
-        for number, member in enumerate(given)
+        for number, member in enumerate(members)
     ]
 
 
@@ -58,7 +58,7 @@ def _grid(parameters: Mapping) -> list[dict[str, Any]]:
         what = f"values of parameter {name_of(name)!r}"
         listed = (given,) if is_alone(given) or given is None else sequence_of(given, what, "values", ArgumentError)
         if not len(listed):
-            raise ArgumentError(f"{what} are none: give one at least")
+            raise ArgumentError(f"{what} are empty: give at least one")
         values[name] = [plain(value, what) for value in listed]
     if math.prod(map(len, values.values())) > MOST_MEMBERS:
         raise ArgumentError(f"the grid has more than {MOST_MEMBERS} members: give fewer values, or random_draws")
@@ -98,7 +98,7 @@ def of_runs(formulation: str) -> list[str]:
 
 
 def parts_of(parameters: Mapping[str, Any], formulation: str) -> Parts:
-    """To what each one belongs: ``coordinates.JOINT`` and its like to the start, those of `of_runs` to the run."""
+    """Owner of each parameter: ``coordinates.JOINT`` and its like the start, those of `of_runs` the run."""
     of_run = {*TIMES, *of_runs(formulation)}
     parts = Parts({}, {}, {})
     for name, value in parameters.items():
@@ -128,7 +128,7 @@ def check_names(
             continue
         if name in of_run and takes is not None and name in takes:
             raise ArgumentError(
-                f"parameter {name!r} is one of build and an argument of the run as well: call that of build otherwise"
+                f"parameter {name!r} is one of build and an argument of the run as well: rename that of build"
             )
         if name in common:
             raise ArgumentError(f"{name!r} is given for all members and as a parameter: leave one out")

@@ -41,16 +41,16 @@ class Worker:
         self.process = subprocess.Popen(command, env=os.environ | ONE_THREAD, **pipes)  # type: ignore[call-overload]
         try:
             self._send(json.dumps({"task": len(task)}).encode() + b"\n" + task)
-            told = self._receive()
+            answer = self._receive()
         except Died as problem:
             self.close()
             raise ArgumentError(f"a worker process could not start, it {problem}") from None
-        if "failed" in told:
+        if "failed" in answer:
             self.close()
-            raise ArgumentError(f"build or measure cannot be used in a worker process: {told['failed']}")
+            raise ArgumentError(f"build or measure cannot be used in a worker process: {answer['failed']}")
 
     def row(self, member: Member) -> Row:
-        """What the process answers; raises Died."""
+        """Answer of the process; raises Died."""
         number, parameters = member
         self._send(json.dumps({"number": number, "parameters": parameters}).encode() + b"\n")
         return self._receive()
@@ -112,10 +112,10 @@ class Processes:
             for thread in threads:
                 thread.start()
             for _ in members:
-                found = self.found.get()
-                if isinstance(found, BaseException):
-                    raise found
-                yield found
+                item = self.found.get()
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
         finally:
             with self.lock:
                 self.stopped = True
@@ -160,7 +160,7 @@ class Processes:
         worker.close()
 
     def _tell(self, member: Member, death: str) -> None:
-        """Put a member whose worker died back, or tell that it is lost."""
+        """Put a member whose worker died back, or report that it is lost."""
         number = member[0]
         with self.lock:
             self.deaths[number] = self.deaths.get(number, 0) + 1

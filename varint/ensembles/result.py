@@ -34,7 +34,7 @@ class Member(Shown):
     message : str
         What went wrong.
     figures : dict
-        Column to number, those of ``measure`` among them; None where there is none.
+        Column to number, those of ``measure`` among them, or None.
     """
 
     def __init__(self, table: Table, number: int, folder: Path | None) -> None:
@@ -46,7 +46,7 @@ class Member(Shown):
 
     @property
     def path(self) -> Path | None:
-        """Of the file of its run; None where there is none."""
+        """Path of the file of its run, or None."""
         path = None if self._folder is None else run_path(self._folder, self.number)
         return path if path is not None and path.exists() else None
 
@@ -92,7 +92,7 @@ class Ensemble(Shown):
 
     @cached_property
     def _numbers(self) -> list[int]:
-        """Of the members that ended: all, but where the ensemble was stopped."""
+        """Numbers of the members that ended: all, but where the ensemble was stopped."""
         return sorted(self._table.rows)
 
     @property

@@ -70,7 +70,7 @@ def ensemble(
     output : path, optional
         Folder for the table, results.csv, and the run of each member. Without one only the table is kept, in memory.
     resume : bool
-        Go on with the ensemble in ``output``: members that ended are not run again, those that were under way go on,
+        Go on with the ensemble in ``output``: members that ended are not run again, those in progress continue,
         those that ended in an error are tried again. Members may be added at the end.
     overwrite : bool
         Replace the ensemble in ``output``.
@@ -89,7 +89,7 @@ def ensemble(
         Arguments of the run, of all members: every, diagnostics_every, force, torque; in maximal coordinates order,
         scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart.
 
-    An error in a member stands in its row, and harms no other: a FailedMembersWarning tells how many there are, and
+    An error in a member stands in its row, and harms no other: a FailedMembersWarning gives their number, and
     `Ensemble.failures` which. Ctrl-C stops it all; with ``output`` it can go on.
 
     Raises
@@ -128,7 +128,7 @@ def load_ensemble(path: str | Path) -> Ensemble:
 
 
 def usable_cores() -> int:
-    """Of this machine, that this process may use."""
+    """Number of cores of this machine that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -152,10 +152,10 @@ def _way(
 
 def _checked_output(output: str | Path | None, resume: bool, overwrite: bool) -> Path | None:
     if flag(resume, "resume", ArgumentError) and output is None:
-        raise ArgumentError("resume needs output=, the folder of the ensemble to go on with")
+        raise ArgumentError("resume needs output=, the folder of the ensemble to continue")
     if flag(overwrite, "overwrite", ArgumentError) and resume:
         raise ArgumentError(
-            "overwrite=True replaces the ensemble in output=, resume=True goes on with it: give one of them"
+            "overwrite=True replaces the ensemble in output=, resume=True continues it: give one of them"
         )
     return None if output is None else folders.checked_folder(output, resume or overwrite)
 

@@ -1,4 +1,4 @@
-"""What builds the mechanisms of an ensemble: a function, a name of the catalogue, or a file."""
+"""Source of the mechanisms of an ensemble: a function, a name of the catalogue, or a file."""
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -72,13 +72,13 @@ def built(build: Callable, arguments: Mapping[str, Any], start: Mapping[str, Map
     Raises ArgumentError, StateError, and whatever the function raises, with a note.
     """
     try:
-        given = build(**arguments)
+        built = build(**arguments)
     except Exception as problem:
         if not isinstance(problem, VarintError) and not getattr(problem, "__notes__", None):
             where = traceback.extract_tb(problem.__traceback__)[-1]
             problem.add_note(f"{OF_USERS}build, at line {where.lineno} of '{where.filename}'")
         raise
-    mechanism, state = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    mechanism, state = built if isinstance(built, tuple) and len(built) == 2 else (built, None)
     of_type(mechanism, Mechanism, "what build returns", ArgumentError)
     if state is None:
         known = mechanism.start if start else {}

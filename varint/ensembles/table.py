@@ -37,7 +37,7 @@ class Table:
         return [NUMBER, *self.parameters, STATUS, *FIGURES, *self._measured, MESSAGE]
 
     def values(self, number: int) -> dict[str, Any]:
-        """Of a member, by column; None where it has none."""
+        """Values of a member, by column; None where it has none."""
         row: Row = {NUMBER: number, **self.members[number], **self.rows[number]}
         return {column: row.get(column) for column in self.columns}
 
@@ -77,16 +77,16 @@ class Table:
         if columns is None:
             return
         if [column for column in columns if column in self.columns] != self.columns:
-            raise FileError(f"'{self.path}' is no table of this ensemble: overwrite=True begins anew")
+            raise FileError(f"'{self.path}' is not a table of this ensemble: overwrite=True begins anew")
         for cells in lines:
             self._take(columns, cells)
 
     def _take(self, columns: list[str], cells: list[str]) -> None:
         try:
-            found = dict(zip(columns, cells, strict=True))
-            number = int(found[NUMBER])
-            own = [name for name in columns if name not in (NUMBER, *self.parameters)]
-            row = {name: _value(name, found[name]) for name in own if found[name] or name in (STATUS, MESSAGE)}
+            entries = dict(zip(columns, cells, strict=True))
+            number = int(entries[NUMBER])
+            measured = [name for name in columns if name not in (NUMBER, *self.parameters)]
+            row = {name: _value(name, entries[name]) for name in measured if entries[name] or name in (STATUS, MESSAGE)}
             if not 0 <= number < len(self.members):
                 raise ValueError("no such member")
         except (ValueError, KeyError):

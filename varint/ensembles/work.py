@@ -28,7 +28,7 @@ NODE = 8 * 20  # bytes of a body at a node, about
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What all members have in common.
+    """Settings common to all members.
 
     source : Source
     method : subclass of Method
@@ -49,7 +49,7 @@ class Task:
     unresolved_fails: bool
 
     def described(self) -> dict[str, Any]:
-        """As ``ensemble.json`` tells it: all that makes one ensemble another, but for its members."""
+        """Description in ``ensemble.json``: all that distinguishes one ensemble from another, but for its members."""
         measure = None if self.measure is None else label_of(self.measure)
         return {"build": self.source.label, "formulation": self.method.formulation, **self.common, "measure": measure}
 
@@ -59,7 +59,7 @@ class TooLong(Exception):
 
 
 def run_path(folder: Path, number: int) -> Path:
-    """Of the run of a member."""
+    """Path of the run of a member."""
     return folder / "runs" / f"{number // RUNS_IN_A_FOLDER:03d}" / f"{number:06d}.h5"
 
 

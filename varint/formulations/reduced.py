@@ -50,8 +50,8 @@ class Reduced(Method):
     Parameters
     ----------
     integrator : str
-        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; those take energy
-        out of the motion.
+        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; the latter
+        dissipate energy numerically.
     dt : float, optional
         Spacing of the nodes, s, and size of the steps without error control; where not given, the nodes are the
         steps that the integrator chooses.
@@ -66,7 +66,7 @@ class Reduced(Method):
         (q, qdot, qddot), each a number or (dof,): hybrid dynamics. From the start on the joint is where it says.
     chart : str
         Coordinates of free rotations: "exponential", rotation vectors, or one of the twelve orders of Euler angles,
-        such as "xyz" or "zxz", which gives way to another near its singularity.
+        such as "xyz" or "zxz", which is replaced by another near its singularity.
 
     Raises
     ------

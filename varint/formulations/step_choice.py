@@ -60,7 +60,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StepChoice(Shown):
-    """What `choose_step` found.
+    """Result of `choose_step`.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ def checked_error(value: float) -> float:
 
 
 def _schemes(mechanism: Mechanism, order: int | None, scheme: str | None) -> list[Scheme]:
-    """Those to choose from, the highest orders first."""
+    """Schemes to choose from, the highest orders first."""
     if order is not None or scheme is not None:
         named = find_scheme(order, scheme)
         return [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
@@ -304,12 +304,12 @@ def _is_representative(kinetic: np.ndarray) -> bool:
 
 
 def _change(trial: Trial, order: float, allowed: float) -> float:
-    """By which factor the step has to change from a trial so that its error, of that order, is allowed."""
+    """Factor by which the step has to change from a trial so that its error, of that order, is allowed."""
     return (AIM * allowed / trial.error) ** (1 / order) if 0.0 < trial.error < RESOLVED else 0.5
 
 
 def _hoped_cost(trial: Trial, scheme: Scheme, allowed: float) -> float:
-    """What an allowed error costs at best, with one Newton iteration a stage."""
+    """Cost of an allowed error at best, with one Newton iteration a stage."""
     if trial.error <= allowed:
         return trial.cost
     return 2 * scheme.stages.size / trial.dt / _change(trial, scheme.order, allowed)

@@ -113,7 +113,7 @@ class Adjoint:
         add_gap_at(plan, ws, tape.impacts, j, multiplier, self.by)
 
     def _by_instant(self, k: int, last: int) -> float:
-        """By the instant at which stage k ends and others up to ``last`` begin: what changes with time there."""
+        """Derivative by the instant at which stage k ends and others up to ``last`` begin, where inputs change."""
         tape, impacts, drifts = self.run.tape, self.run.tape.impacts, self.run.drifts
         if not drifts.varies:
             return 0.0
@@ -124,7 +124,7 @@ class Adjoint:
         return float(total)
 
     def _by_shift(self, by: ByNumbers, k: int, before: float, after: float) -> float:
-        """By what changes with time in stage k, whose start and end are so much later, s."""
+        """Derivative by a common shift, s, of start and end of stage k, where inputs change."""
         if not self.run.drifts.varies:
             return 0.0
         drift = self.run.drifts.of_stage(self.run.tape, k)
@@ -149,7 +149,7 @@ class Adjoint:
         products.count[0] = products.motion[:] = products.factor[:] = 0
 
     def finish(self) -> None:
-        """After the first part: the start of constraints of forces.
+        """Finish after the first part: the start of constraints of forces.
 
         Velocities are projected to their rates, and those that are not driven keep the value that they have there.
         """
@@ -179,7 +179,7 @@ class Adjoint:
         return found[self.run.compiled.slot]
 
     def by_step(self) -> float:
-        """By the size of the steps, with their number fixed."""
+        """Derivative by the size of the steps, with their number fixed."""
         run = self.run
 
         def inputs(share: float) -> float:

@@ -1,4 +1,4 @@
-"""Sums along the motion of a run, which are made while it is gone back along, and the way back itself."""
+"""Sums along the motion of a run, which are made while it is gone back along, and the backward pass itself."""
 
 from collections.abc import Callable, Sequence
 
@@ -40,7 +40,7 @@ def of_law(run: TapedRun, plan: Plan, ws: Workspace, f: int, s: int) -> Callable
 
 
 def go_back(run: TapedRun, adjoints: Sequence[Adjoint], sums: Sequence[MotionSum]) -> None:
-    """Take the gradients back along the run, and make the sums on the way."""
+    """Take the gradients back along the run, and make the sums on it."""
     for part in run.parts():
         for k, adjoint in enumerate(adjoints):
             adjoint.back(part)

@@ -1,4 +1,4 @@
-"""What another description changes of the objectives of a run: functions whose derivatives are those of the run."""
+"""Effects of a changed description on the objectives of a run: functions whose derivatives are those of the run."""
 
 from collections.abc import Callable
 
@@ -70,7 +70,7 @@ class Changed:
         self.along = [changes.along(kernel, changed) for kernel in kernels]
 
     def value(self, k: int, adjoint: Adjoint) -> float:
-        """That of objective k, once the run was gone back along."""
+        """Value of objective k, after the backward pass."""
         run, start, compiled = self.run, self.start, self.changed.compiled
         plan, before, order = compiled.plan, run.compiled.plan, compiled.order
         velocity = np.hstack([start.velocity[order], start.angular_velocity[order]])

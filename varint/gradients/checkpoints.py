@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Packing:
-    """How the checkpoints of a run are packed: they all have the arrays of the one that is given."""
+    """Packing of the checkpoints of a run: they all have the arrays of the first one."""
 
     def __init__(self, checkpoint: Mapping[str, np.ndarray]) -> None:
         self.arrays = [(name, array.dtype, array.shape) for name, array in checkpoint.items()]

@@ -83,11 +83,11 @@ def gradient(
         Whether the objective takes the mechanism before the state or states: that of an energy, a reaction or a joint
         coordinate, which depend on the numbers themselves too.
     duration, dt, order, scheme, tol, force, torque
-        As of `simulate`; no order 1.
+        See `simulate`; no order 1.
     adaptive : bool or float
-        As of `simulate`. The gradient is that of the steps as they were taken: their sizes are held.
+        See `simulate`. The gradient is that of the steps as they were taken: their sizes are held.
     on_unresolved : {"warn", "raise", "substep", "ignore"}
-        As of `simulate`, but for steep forces such as a `VelocityMotor`, of which nothing is said. With "substep" the
+        See `simulate`, but for steep forces such as a `VelocityMotor`, of which nothing is said. With "substep" the
         gradient is that of the steps as they were cut.
     memory : float, optional
         Bytes for stages and checkpoints, half of what is free where not given. Where all stages do not fit, the run is
@@ -108,7 +108,7 @@ def gradient(
     ------
     ArgumentError
         An unknown name; a number that cannot change, as one that opens or locks an overconstrained loop; order 1;
-        inputs that are functions of the state; a hard stop that is met without speed; "dt" of adaptive steps; a memory
+        inputs that are functions of the state; a hard stop reached with zero speed; "dt" of adaptive steps; a memory
         in which no step fits.
     ConvergenceError
         A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
@@ -162,7 +162,7 @@ def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
 def _setting(
     mechanism: Mechanism, duration: float, dt: float, times: ArrayLike | None, given: Mapping[str, Any]
 ) -> tuple[Setting, list]:
-    """How the run is done, and of which instants the objective is; ``given``: other arguments of `gradient`."""
+    """Setting of the run, and the instants of the objective; ``given``: other arguments of `gradient`."""
     on_unresolved = choice(given["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
     method = find_scheme(given["order"], given["scheme"])
     check_forces(mechanism, method)
@@ -200,7 +200,7 @@ def _tell_unresolved(run: TapedRun, on_unresolved: str) -> None:
 
 
 def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Mapping | None) -> LoadPlace | None:
-    """Of "NAME.force" and "NAME.torque" of a body."""
+    """Body and kind of load of "NAME.force" or "NAME.torque"."""
     body, _, what = name.rpartition(".")
     given = {"force": (force, slice(0, 3)), "torque": (torque, slice(3, 6))}
     if what not in given or body not in mechanism.body_index:
@@ -212,9 +212,9 @@ def _load_of(mechanism: Mechanism, name: str, force: Mapping | None, torque: Map
 
 
 class Prepared:
-    """Derivatives by numbers of the description; ``sums``: what is needed for them on the way back along the run.
+    """Derivatives by numbers of the description; ``sums``: the data that they need in the backward pass.
 
-    ``state`` as of `gradient`.
+    ``state`` as in `gradient`.
     """
 
     def __init__(self, run: TapedRun, state: State | None, objectives: int) -> None:
@@ -223,7 +223,7 @@ class Prepared:
         self.changes = Changes(run, objectives, self.sums)
 
     def derivative(self, number: Number) -> Derivative:
-        """By a number, of its shape, as a function of the objective: its number and its gradient."""
+        """Derivative by a number, of its shape, as a function of the objective: its number and its gradient."""
         run = self.run
         if number.series is not None:
             elements = np.flatnonzero(run.compiled.force == number.series)

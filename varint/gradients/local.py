@@ -33,7 +33,7 @@ class Local:
         Whether the run starts from ``mechanism.state()``, which moves with the numbers, not from a state that is given.
     objectives : int
     sums : list of MotionSum
-        To which those are added that are needed on the way back.
+        To which those are added that the backward pass needs.
     """
 
     def __init__(self, run: TapedRun, from_reference: bool, objectives: int, sums: list[MotionSum]) -> None:
@@ -52,7 +52,7 @@ class Local:
         return self._by_joint(number) if isinstance(number.field.item, Joint) else self._by_force(number)
 
     def _by_body(self, number: Number) -> Derivative | None:
-        """By a mass or an inertia."""
+        """Derivatives by a mass or an inertia."""
         assert number.field is not None
         body, attribute, _ = number.field
         if attribute not in ("mass", "inertia") or not self._forces_ignore_mass:
@@ -72,7 +72,7 @@ class Local:
         return by_mass if attribute == "mass" else by_inertia
 
     def _by_joint(self, number: Number) -> Derivative | None:
-        """By the point of a joint, where it is one point of both of its bodies."""
+        """Derivatives by the point of a joint, if it is one point of both of its bodies."""
         assert number.field is not None
         joint, attribute, changed = number.field
         if attribute != "point" or not is_one_point(joint):
@@ -105,7 +105,7 @@ class Local:
         return derivative
 
     def _by_force(self, number: Number) -> Derivative | None:
-        """By a number of laws that keep their measures, and whose efforts are no normal force of a sliding load."""
+        """Derivatives by a number of laws that keep their measures, and whose efforts are no normal force of a load."""
         assert number.field is not None
         run, (force, _, changed), given = self.run, number.field, self.plan.laws
         before = force.elements(self.mechanism)

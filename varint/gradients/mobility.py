@@ -27,7 +27,7 @@ class Mobility:
         self.overconstrained = self.rank < rows
 
     def check(self, number: Number) -> None:
-        """Raise ArgumentError where a change of the number takes a way to move from a loop."""
+        """Raise ArgumentError where a change of the number removes a degree of freedom from a loop."""
         moves_joints = isinstance(number.field.item, Joint) if number.field else number.name != GRAVITY
         if not self.overconstrained or not moves_joints:
             return
@@ -40,13 +40,13 @@ class Mobility:
             if lost > 0:
                 what = f"component {k} of '{number.name}'" if number.value.ndim else f"'{number.name}'"
                 raise ArgumentError(
-                    f"{what} cannot change by {step:g}: '{self.mechanism.name}' has loops that move only because rows"
-                    f" of their joints say the same, and would lose {lost} of its ways to move"
+                    f"{what} cannot change by {step:g}: '{self.mechanism.name}' moves only because some constraints"
+                    f" are redundant; this change would remove {lost} degree{'s' if lost > 1 else ''} of freedom"
                 )
 
 
 def rank_at(mechanism: Mechanism, state: State) -> int:
-    """Of the rows of the joints."""
+    """Rank of the rows of the joints."""
     closure = Closure(mechanism, mechanism.compiled, alike=True, couplings=False)
     _, jacobian = closure.evaluate(*with_world(state.position, state.quat_wxyz))
     matrix = closure.matrix(jacobian, closure.row_size(jacobian))

@@ -99,7 +99,7 @@ def check_names(names: Sequence) -> None:
 
 
 def number_of(mechanism: Mechanism, name: str) -> Number:
-    """The number that is called ``name``; raises ArgumentError where there is none."""
+    """The number that is called ``name``; raises ArgumentError if it is unknown."""
     if found := COMPONENT.fullmatch(name):
         whole, k = number_of(mechanism, found[1]), int(found[2])
         if whole.value.ndim != 1 or k >= len(whole.value):
@@ -110,7 +110,7 @@ def number_of(mechanism: Mechanism, name: str) -> Number:
         size = np.full(3, np.abs(g).max() or 1.0)
         return Number(name, g, lambda changed: dataclasses.replace(mechanism, gravity=changed), size)
     if name.startswith(f"{START}."):
-        raise ArgumentError(f"there is no {name!r}: {START!r} has them all, and vi.redmax.gradient alone has its parts")
+        raise ArgumentError(f"{name!r} exists in vi.redmax.gradient only; use {START!r} here")
     owner, _, attribute = name.rpartition(".") if "." in name else (name, "", "")
     items = [(part, item) for part in PARTS for item in getattr(mechanism, part) if item.name == owner]
     if not items:
@@ -198,9 +198,9 @@ def made_of(given: object, parameters: Mapping[str, ArrayLike] | None) -> tuple[
 
 
 class Differences(Generic[Made]):
-    """`differences` of what is known later: what has the values is made at once, the derivative taken then.
+    """Finite differences in two phases: perturbed mechanisms are built now, their values compared later.
 
-    ``make``: of what is changed by so much. It raises MechanismError where that is not allowed.
+    ``make(change)`` builds one. It raises MechanismError where the change is not allowed.
     """
 
     def __init__(self, make: Callable[[float], Made], step: float) -> None:
@@ -294,5 +294,5 @@ def differences(function: Callable[[float], Any], step: float) -> Any:
 
 
 def start_of(mechanism: Mechanism, state: State | None) -> State:
-    """Where a run starts: ``state`` with its joints closed, and couplings as they are there; see `gradient`."""
+    """State that a run starts from: ``state`` with its joints closed, couplings unchanged; see `gradient`."""
     return mechanism.state() if state is None else dataclasses.replace(mechanism, forces=[]).assemble(state)

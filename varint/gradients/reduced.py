@@ -64,18 +64,18 @@ def gradient(
     Parameters
     ----------
     mechanism, objective, parameters, of_mechanism
-        As of `varint.gradient`.
+        See `varint.gradient`.
     duration, dt, baumgarte, force, torque, prescribed, chart
-        As of `simulate` in reduced coordinates.
+        See `simulate` in reduced coordinates.
     with_respect_to : sequence of str
-        As of `varint.gradient`, and "start.q", "start.qdot": (nq,) by the coordinates at the start and their rates, in
+        See `varint.gradient`, and "start.q", "start.qdot": (nq,) by the coordinates at the start and their rates, in
         the columns of `coordinates`, free rotations as rotation vectors. The rates of prescribed joints are those of
         their motion, whatever the start says: there is nothing by them. The input of a force with one value a node has
         a derivative by each of them.
     scheme : str
         An implicit one: "bdf1", "bdf2", "sdirk2"; of trees also an explicit Runge-Kutta pair: "rk45", "dop853".
     rtol : float
-        Of the steps of a pair, as of `simulate`; ``dt`` is then the spacing of what is given at nodes.
+        Of the steps of a pair, as in `simulate`; ``dt`` is then the spacing of what is given at nodes.
     times : (K,), optional
         s, rising; whole steps.
     state : State or ReducedState, optional
@@ -148,7 +148,7 @@ def _check(mechanism: Mechanism) -> None:
 def _by_number(
     number: Number, adjoints: Sequence[ReducedAdjoint], state: State | ReducedState | None
 ) -> list["float | np.ndarray"]:
-    """The derivatives by a number of the description, of its shape; ``state`` as of `gradient`."""
+    """The derivatives by a number of the description, of its shape; ``state`` as in `gradient`."""
     mechanism = adjoints[0].run.mechanism
     if _is_input(number, mechanism):
         return [_by_input(number, adjoint, state) for adjoint in adjoints]
@@ -161,7 +161,7 @@ def _by_number(
 
 
 def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:
-    """Where the run of a changed mechanism starts; ``state`` as of `gradient`."""
+    """State that the run of a changed mechanism starts from; ``state`` as in `gradient`."""
     if state is None:
         return mechanism.state()
     return start_of(mechanism, state) if isinstance(state, State) else state

@@ -159,7 +159,7 @@ class ExplicitStage:
 
 
 def _of_states(e: Equations) -> Arrays:
-    """Of states of laws: tau (nq, ns) by them, and their flow (ns, nq) by q and (ns,) by themselves.
+    """Derivatives by internal variables: tau (nq, ns), and their flow (ns, nq) by q and (ns,) by themselves.
 
     After `InverseDynamics.evaluate`. No law's flow follows the rate of its measure.
     """
@@ -196,7 +196,7 @@ class Derivatives:
         self.ends: list[tuple[Tree, Motion]] = [(run.tree, (q, rates)), *((step.tree, step.end) for step in run.steps)]
 
     def stage(self, step: Step, stage: Stage) -> StageDerivatives:
-        """Those of a stage; raises ArgumentError where there are none."""
+        """Derivatives of a stage; raises ArgumentError if there are none."""
         self.equations.use(step.tree)
         kind = ImplicitStage if stage.s else ExplicitStage
         try:
@@ -291,7 +291,7 @@ class CarriedBack:
     def _step(
         self, derivatives: Derivatives, k: int, by_end: np.ndarray, by_I: np.ndarray, by_start: np.ndarray
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """By q and rates (2 nq,), and integrals, at the start of the step before, k - 1, and of step k."""
+        """Derivatives by q and rates (2 nq,), and integrals, at the start of step k - 1, and of step k."""
         step, (q, v) = derivatives.run.steps[k], np.split(by_end, 2)
         motion, integral = (np.zeros((step.shape.d.shape[1], width)) for width in (len(q), len(by_I)))
         motion += np.outer(step.shape.end[0], q) + np.outer(step.shape.end[1], v)

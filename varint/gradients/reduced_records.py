@@ -1,4 +1,4 @@
-"""What is kept of a run in reduced coordinates: the setting, its steps with their stages, and nodes."""
+"""Stored parts of a run in reduced coordinates: the setting, its steps with their stages, and nodes."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ SLOTS = 3  # places of a step: the node before its start, its start, and one a s
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What a run has beside mechanism and start; see `varint.redmax.simulate`. ``rtol`` is for error control."""
+    """Settings of a run beside mechanism and start; see `varint.redmax.simulate`. ``rtol`` is for error control."""
 
     steps: int
     dt: float
@@ -69,7 +69,7 @@ class Stage(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What a step of n stages makes of its places, by factors (..., SLOTS (n + 2)).
+    """Linear combinations by which a step of n stages forms its places, factors (..., SLOTS (n + 2)).
 
     ``d``, ``e``, ``integral`` of each stage; ``end`` (3, ...): of q, rates and integrals at the end. Of implicit stages
     e = c - d; of explicit ones q = d and rates = e, and in the places of the stage are rates, ddq and flow.

@@ -1,4 +1,4 @@
-"""What a number of the description changes in a reduced run: the residuals of its stages, with the motion held."""
+"""Effect of a number of the description on a reduced run: the residuals of its stages, with the motion held."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -130,7 +130,7 @@ class ReducedAdjoint:
         return found.reshape(nb, 12)[run.equations.compiled.slot]
 
     def by_coordinates(self, state: State | ReducedState) -> Motion:
-        """By the coordinates and rates (nq,) of the ``state`` that the run starts from, free rotations as vectors."""
+        """Derivative by the initial coordinates and rates (nq,) of the ``state``, free rotations as vectors."""
         run, back = self.run, self.back
         if all(chart == EXPONENTIAL for chart in run.tree.charts.values()):
             return back.by_q.copy(), back.by_rates.copy()

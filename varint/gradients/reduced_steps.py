@@ -20,7 +20,7 @@ class Recorder(Protocol):
 
     @property
     def integrator(self) -> Integrator:
-        """What does them."""
+        """Integrator of the steps."""
 
     def up_to(self, number: int) -> Iterator[Step]:
         """The steps up to the node of that number, or to the one that fails."""

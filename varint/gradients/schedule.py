@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Layout(NamedTuple):
-    """How the memory is used: ``checkpoints``, and a tape with ``room`` for the stages of ``part`` steps."""
+    """Use of the memory: ``checkpoints``, and a tape with ``room`` for the stages of ``part`` steps."""
 
     checkpoints: int
     part: int
@@ -18,7 +18,7 @@ class Layout(NamedTuple):
 
 
 def reach(checkpoints: int, replays: int) -> int:
-    """How many parts can be gone back with so many checkpoints and replays of each."""
+    """Number of parts that can be covered with so many checkpoints and replays of each."""
     return comb(checkpoints + replays, replays) if replays >= 0 else 0
 
 
@@ -31,7 +31,7 @@ def replays_of(parts: int, checkpoints: int) -> int:
 
 
 def ahead(parts: int, checkpoints: int) -> int:
-    """How many parts after the last of its checkpoints the next one belongs, with so many left to go back.
+    """Number of parts from the last checkpoint to the next one, with so many parts left to go back.
 
     ``checkpoints``: that one and those that are free, more than one; ``parts``: more than one.
     """
@@ -40,7 +40,7 @@ def ahead(parts: int, checkpoints: int) -> int:
 
 
 def layout_of(steps: int, stages: float, memory: float, checkpoint: int, stage: int) -> Layout | None:
-    """How to use ``memory``, bytes, for so many steps of so many ``stages`` each; None where it is too small.
+    """Use of ``memory``, bytes, for so many steps of so many ``stages`` each; None if it is too small.
 
     With as few replays as it allows, and with these as few parts as that. ``checkpoint``, ``stage``: bytes of one.
     """

@@ -36,7 +36,7 @@ BLOCK = 256  # steps between two looks at whether they resolved the motion
 
 
 class Setting(NamedTuple):
-    """How a run is done, as of `simulate`; ``steps`` of the whole run, for which inputs and loads are given.
+    """Settings of a run, as for `simulate`; ``steps`` of the whole run, for which inputs and loads are given.
 
     ``turn``: rad, of a step that follows the motion; None for steps of dt. ``end``: s, of such a run. ``memory``:
     bytes, or None.
@@ -67,17 +67,17 @@ class Node(NamedTuple):
     position: np.ndarray  # (nb + 1, 3)
     quat: np.ndarray  # (nb + 1, 4)
     momentum: np.ndarray  # (nb, 6)
-    value_near: np.ndarray  # as of `EffortWork`, up to target_rate
+    value_near: np.ndarray  # as in `EffortWork`, up to target_rate
     target: np.ndarray
     target_rate: np.ndarray
-    q: np.ndarray  # as of `ProductWork`
+    q: np.ndarray  # as in `ProductWork`
     order: np.ndarray
     closed: np.ndarray  # (limits,) int, and the gaps at which they are held
     rest_gap: np.ndarray
 
 
 class Unresolved(NamedTuple):
-    """Between which times, s, steps first did not resolve the motion, and the name of a body."""
+    """Interval of times, s, in which steps first did not resolve the motion, and the name of a body."""
 
     after: float
     until: float
@@ -150,7 +150,7 @@ class TapedRun:
         return np.array(self.times) / self.dt if self.is_adaptive else np.arange(self.steps + 1)
 
     def widths(self, nodes: np.ndarray) -> np.ndarray:
-        """Of dt, between each of the nodes and the next row of the inputs."""
+        """Shares of dt between each of the nodes and the next row of the inputs."""
         if not (self.is_adaptive and self.commands.varies):
             return np.ones(len(nodes))
         return np.diff(self.knots)[nodes]
@@ -218,7 +218,7 @@ class TapedRun:
         return self.largest
 
     def _reach(self, part: int) -> None:
-        """Take a part on the tape, from the last checkpoint before it, with new ones on the way."""
+        """Take a part on the tape, from the last checkpoint before it, with new ones added."""
         at, saved = self.kept[-1]
         if self.run.march.node != at * self.layout.part:
             self.run.restore(self.packing.unpack(saved))
@@ -255,7 +255,7 @@ class TapedRun:
 
     @property
     def _stages(self) -> int:
-        """Before the present node."""
+        """Number of stages before the present node."""
         return self.marks[self.part] + int(self.tape.count[0]) - self.empty
 
     def _advance(self, end: int, is_new: bool) -> None:
@@ -334,7 +334,7 @@ def _memory() -> float:
 
 
 def _node(march: March, pose: int, place: tuple[int, float, int, int], state: State) -> Node:
-    """Where a run is; ``place``: see `Node`."""
+    """Position of a run; ``place``: see `Node`."""
     ws, efforts = march.ws, march.ws.efforts
     poses = ws.position[pose], ws.quat[pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate

@@ -121,7 +121,7 @@ def default_turn(order: int) -> float:
 
 
 def check_adaptive(run: MaximalRun) -> None:
-    """That steps of a run may follow its motion; raises ArgumentError."""
+    """Check that steps of a run may follow its motion; raises ArgumentError."""
     if run.march.compiled.plan.limits.measure.size:
         raise ArgumentError(
             "adaptive steps cannot meet hard stops, which end a step where they are hit: give the stops a stiffness, or"

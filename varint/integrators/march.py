@@ -139,7 +139,7 @@ class March:
         of_time: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
         aims: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """What acts at the nodes from the present one on; nothing where it was never said.
+        """Set loads and inputs at the nodes from the present one on; without a call there are none.
 
         load : (nb, 6) constant, in kernel order
         series : (T, nb, 6) added to it, T = 0 for none
@@ -197,8 +197,8 @@ class March:
         ws.history[:, 0], ws.history[:, 1:] = ws.velocity, 0.0
 
     def off_target(self) -> list[tuple[int, float, float, float]]:
-        """Of each driven constraint at node 0: its element, its coordinate (m or rad), the target, and by how much its
-        rate misses that of the target, m/s or rad/s."""
+        """List each driven constraint at node 0: its element, its coordinate (m or rad), the target, and the deviation
+        of its rate from that of the target, m/s or rad/s."""
         plan, work = self.compiled.plan, self.ws.efforts
         moving = np.vstack([self.ws.velocity, np.zeros(6)])
         found = []
@@ -337,7 +337,7 @@ class March:
         check_order(saved["products order"])
         told = saved["balance unresolved"]
         if node < 0 or pose not in (0, 1) or told.min() < -1 or told.max() >= len(self.compiled.order):
-            raise ValueError("its checkpoint names a node, pose or body that there is none of")
+            raise ValueError("its checkpoint names an unknown node, pose or body")
         for name, array in self._kept():
             array[:] = saved[name]
         self.node, self.pose = node, pose

@@ -49,7 +49,7 @@ class AtTimes(MaximalRun):
         return found
 
     def _share(self) -> float:
-        """Of dt, from the present node to the next of the times."""
+        """Share of dt from the present node to the next of the times."""
         raise NotImplementedError
 
 

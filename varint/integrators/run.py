@@ -1,4 +1,4 @@
-"""A run in maximal coordinates: the march of a mechanism with its controllers, and what is said where it fails."""
+"""A run in maximal coordinates: the march of a mechanism with its controllers, and the messages of its failures."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -78,7 +78,7 @@ class MaximalRun:
 
     @property
     def counts(self) -> Counts:
-        """What was done so far."""
+        """Counts of the work done so far."""
         return Counts(self.march.node, *self.iterations.tolist())
 
     def start(self) -> Block:
@@ -143,7 +143,7 @@ class MaximalRun:
     def instant(self, share: float, t: float, look: Callable[[int], None] | None = None) -> Block:
         """Time ``t``, s, a ``share`` of dt after the present node; the run stays where it is, but for a failure.
 
-        ``look``: as of `March.aside`.
+        ``look``: as in `March.aside`.
         """
         march = self.march
         self._give(1, share)
@@ -229,7 +229,7 @@ class MaximalRun:
         return np.array(elements, dtype=np.int64), march.points * (share / width), within
 
     def _aims(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The targets of points and bodies where stages end, in steps as of `_of_time`."""
+        """The targets of points and bodies where stages end, in steps as in `_of_time`."""
         ends = self.march.ends
         aims = self.commands.aims(starts[:, None] + share * self.march.dt * ends)
         return self.commands.moved, ends * (share / width), aims
@@ -274,7 +274,7 @@ class MaximalRun:
         return Failure(message, when, name, held)
 
     def _clash(self) -> str | None:
-        """What is said where prescribed coordinates cannot be what they were to be in the step that failed."""
+        """Message if the prescribed coordinates were incompatible in the failed step, else None."""
         work, force_of, wanted, labels = self.march.ws.efforts, self.march.compiled.force, {}, {}
         for e, r in self.march.driven():
             force = self.mechanism.forces[force_of[e]]

@@ -48,7 +48,7 @@ class Scheme(Shown):
 
     @property
     def sharpened(self) -> bool:
-        """Whether stages end with an increment from residuals of 32 digits: where round-off is the larger error."""
+        """Whether stages end with an increment from double-double residuals: where round-off is the larger error."""
         return self.order >= SHARPENED_FROM
 
 

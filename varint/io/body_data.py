@@ -19,7 +19,7 @@ SHAPES: dict[str, Mapping[str, Parameter]] = {  # constructor to its parameters
 
 
 def own_parameters(shape: str) -> dict[str, Parameter]:
-    """Those that say what the shape is: its sizes, points, parts."""
+    """Parameters that define the shape: its sizes, points, parts."""
     return {name: parameter for name, parameter in SHAPES[shape].items() if name not in (*OF_BODIES, DENSITY)}
 
 
@@ -45,24 +45,24 @@ def body_from_data(entry: Mapping[str, Any], place: str, one: str = "body") -> B
     (shape,) = shapes
     if "inertia" in entry:
         raise MechanismError(f"{label}: 'inertia' follows from the shape, {shape!r}: leave out one of them")
-    own = own_parameters(shape)
+    parameters = own_parameters(shape)
     beside = {name: entry[name] for name in entry if name != shape}
     for name in beside:
         if name not in SHAPES[shape]:
             raise MechanismError(f"{label}: {name!r} follows from {shape!r}: leave it out")
-    given = beside | _sizes(entry[shape], shape, own, label, place)
+    arguments = beside | _sizes(entry[shape], shape, parameters, label, place)
     left_out = [
-        f"{name!r} of {shape!r}" if name in own else repr(name)
+        f"{name!r} of {shape!r}" if name in parameters else repr(name)
         for name, parameter in SHAPES[shape].items()
-        if parameter.default is Parameter.empty and name not in given
+        if parameter.default is Parameter.empty and name not in arguments
     ]
     if left_out:
         raise MechanismError(f"{label}: {', '.join(left_out)} missing")
-    return getattr(Body, shape)(**given)
+    return getattr(Body, shape)(**arguments)
 
 
 def label_of(entry: Mapping[str, Any], place: str, one: str) -> str:
-    """How errors name an entry: "body 'crank' (bodies[0])"."""
+    """Name of an entry in errors: "body 'crank' (bodies[0])"."""
     return f"{one} {shown(entry['name'])} ({place})" if "name" in entry else place
 
 
@@ -70,15 +70,15 @@ def _sizes(value: object, shape: str, own: Mapping[str, Parameter], label: str, 
     """The arguments of the shape alone: an object of them, or the value of the only one."""
     if isinstance(value, Mapping):
         check_keys(value, own, f"{label}: {shape}")
-        given = dict(value)
+        sizes = dict(value)
     elif len(own) == 1:
-        given = dict.fromkeys(own, value)
+        sizes = dict.fromkeys(own, value)
     else:
         raise MechanismError(f"{label}: {shape} must be an object with {', '.join(own)}, got {shown(value)}")
     for name, parameter in own.items():
-        if holds_bodies(parameter) and isinstance(given.get(name), list):
-            given[name] = [
+        if holds_bodies(parameter) and isinstance(sizes.get(name), list):
+            sizes[name] = [
                 body_from_data(part, f"{place}.{shape}[{number}]", "part") if isinstance(part, Mapping) else part
-                for number, part in enumerate(given[name])
+                for number, part in enumerate(sizes[name])
             ]
-    return given
+    return sizes

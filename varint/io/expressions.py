@@ -25,11 +25,11 @@ OPERATIONS: dict[type, tuple[str, Callable[[float, float], float]]] = {
 
 
 class Refused(ValueError):
-    """What is wrong with an expression."""
+    """An expression is wrong."""
 
 
 def evaluated(text: str, value_of: Callable[[str], Value | None], names: list[str]) -> Value:
-    """What an expression amounts to: a number, or a list of numbers and lists.
+    """Value of an expression: a number, or a list of numbers and lists.
 
     Numbers and lists are multiplied and divided by numbers, lists of one length added and subtracted. Nothing but
     arithmetic is done: there are no calls but those of the four functions, no attributes and no indices.

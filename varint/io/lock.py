@@ -36,7 +36,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a process writes the run file at ``path``; False where that cannot be told."""
+    """Whether a process writes the run file at ``path``; False if that is unknown."""
     try:
         handle = os.open(path.with_name(path.name + SUFFIX), os.O_RDONLY)
     except OSError:

@@ -56,18 +56,18 @@ def from_data(data: object, what: str, line_of: Callable[[str, int, str], str] |
     """
     if not isinstance(data, dict):
         raise MechanismError(f"{what} must hold one mechanism: an object with name, bodies and joints")
-    given = {key: value for key, value in data.items() if key != SCHEMA}
+    fields = {key: value for key, value in data.items() if key != SCHEMA}
     elements: dict[str, list] = {}
     try:
         for which in KINDS:
-            if which in given:
-                elements[which] = _listed(given[which], which, line_of)
-        return made(Mechanism, given | elements, "the mechanism")
+            if which in fields:
+                elements[which] = _listed(fields[which], which, line_of)
+        return made(Mechanism, fields | elements, "the mechanism")
     except _InElement as problem:
         raise MechanismError(f"{what}{problem}") from None
     except MechanismError as problem:
-        told = (place for place, label in _labels(elements).items() if str(problem).startswith(label))
-        begins = next(told, None)
+        places = (place for place, label in _labels(elements).items() if str(problem).startswith(label))
+        begins = next(places, None)
         where = line_of(*(begins or ("", 0)), str(problem)) if line_of else ""
         raise MechanismError(f"{what}{where}: {problem}") from None
     except RecursionError:
@@ -75,28 +75,28 @@ def from_data(data: object, what: str, line_of: Callable[[str, int, str], str] |
 
 
 def _labels(elements: Mapping[str, list]) -> dict[tuple[str, int], str]:
-    """How errors name the elements, by their lists and places."""
+    """Names of the elements in errors, by their lists and places."""
     return {(which, number): item.label for which, items in elements.items() for number, item in enumerate(items)}
 
 
 class _InElement(MechanismError):
-    """What is wrong with an element of a list, from its line on."""
+    """An element of a list is wrong, from its line on."""
 
 
 def _listed(entries: object, which: str, line_of: Callable[[str, int, str], str] | None) -> list:
     """The bodies, joints or forces in ``entries``."""
     if not isinstance(entries, list):
         raise MechanismError(f"{which} must be a list, got {shown(entries)}")
-    found = []
+    elements = []
     for number, entry in enumerate(entries):
         place = f"{which}[{number}]"
         try:
-            found.append(_element(entry, which, place))
+            elements.append(_element(entry, which, place))
         except MechanismError as problem:
             message = str(problem) if place in str(problem) else f"{place}: {problem}"
             where = line_of(which, number, message) if line_of else ""
             raise _InElement(f"{where}: {message}") from None
-    return found
+    return elements
 
 
 def _element(entry: object, which: str, place: str) -> Body | Joint | Force:

@@ -80,7 +80,7 @@ def _loaded(path: Path, parameters: Mapping[str, Any] | None, folders: Sequence[
 
 
 def parameters_in(path: str | Path, given: Mapping[str, Any] = MappingProxyType({})) -> list[Told]:
-    """What a file of a mechanism says of its parameters, with the values that they have where some are ``given``.
+    """Parameters of a mechanism file, with their values if some are ``given``.
 
     None of a script, whose ``build`` says so itself, and of formats that have no parameters. Raises as
     `load_mechanism`.
@@ -92,8 +92,8 @@ def parameters_in(path: str | Path, given: Mapping[str, Any] = MappingProxyType(
 
 def package_folders(packages: Sequence[str | Path] = ()) -> list[Path]:
     """The folders of packages: those that are given, then those of the environment."""
-    given = sequence_of(packages, "packages", "folders", ArgumentError)
-    found = [Path(path_of(folder, "a folder of packages")) for folder in given]
+    folders = sequence_of(packages, "packages", "folders", ArgumentError)
+    found = [Path(path_of(folder, "a folder of packages")) for folder in folders]
     return found + [Path(folder) for folder in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if folder]
 
 

@@ -26,7 +26,7 @@ OPEN = 1e-12  # of a coupling at the start
 
 
 def numbers(values: Iterable[float]) -> str:
-    """As text, to the same bits."""
+    """Numbers as text, to the same bits."""
     return " ".join(repr(float(value)) for value in values)
 
 
@@ -63,7 +63,7 @@ class Efforts:
                 self.refused.append(f"force '{force.name}', a {type(force).__name__}{why}")
 
     def _taken(self, force: Force) -> str | None:
-        """None where it is held, else why not."""
+        """The reason why it is refused; None if it is represented."""
         if isinstance(force, Coupled):
             return self._coupled(force)
         if isinstance(force, AlongCoordinate):
@@ -81,26 +81,26 @@ class Efforts:
         return parts[coordinate]
 
     def _along(self, force: AlongCoordinate, part: Part) -> str | None:
-        given = part.given
+        keys = part.given
         if isinstance(force, TorsionSpring | JointDamper):
             stiffness, rest = getattr(force, "stiffness", 0.0), getattr(force, "rest_angle", 0.0)
             sums = self.springs.setdefault(part.name, [0.0, 0.0, 0.0])
             for number, value in enumerate((stiffness, stiffness * rest, force.damping)):
                 sums[number] += value
-            given["damping"] = numbers([sums[2]])
+            keys["damping"] = numbers([sums[2]])
             if sums[0]:
-                given |= {"stiffness": numbers([sums[0]]), "springref": numbers([sums[1] / sums[0]])}
+                keys |= {"stiffness": numbers([sums[0]]), "springref": numbers([sums[1] / sums[0]])}
             return None
         if isinstance(force, JointFriction):
-            if "frictionloss" in given or force.smoothing != JointFriction.smoothing:
+            if "frictionloss" in keys or force.smoothing != JointFriction.smoothing:
                 return " with a smoothing of its own, or beside another"
-            given["frictionloss"] = numbers([force.effort])
+            keys["frictionloss"] = numbers([force.effort])
             return None
         if isinstance(force, JointStop):
             bounds = [force.lower, force.upper]
-            if "range" in given or force.stiffness is not None or force.restitution or not np.isfinite(bounds).all():
+            if "range" in keys or force.stiffness is not None or force.restitution or not np.isfinite(bounds).all():
                 return " that is soft, bounces, has one side, or is beside another"
-            given |= {"limited": "true", "range": numbers(bounds)}
+            keys |= {"limited": "true", "range": numbers(bounds)}
             return None
         if isinstance(force, Motor | JointServo):
             given_input = force.input
@@ -116,8 +116,8 @@ class Efforts:
         elif force.integral:
             return " with an integral"
         else:
-            given = f'kp="{numbers([force.stiffness])}" kv="{numbers([force.damping])}"'
-            self.actuator.append(f"<position {ends} {given}/>")
+            gains = f'kp="{numbers([force.stiffness])}" kv="{numbers([force.damping])}"'
+            self.actuator.append(f"<position {ends} {gains}/>")
         self.control.append(control)
         return None
 
@@ -139,8 +139,8 @@ class Efforts:
                 ratio = numbers([0.0, -terms[1][2] / terms[0][2], 0.0, 0.0, 0.0])
                 line = f'<joint name={own} joint1={names[0]} joint2={names[1]} polycoef="{ratio}"/>'
             else:
-                given = zip(names, terms, strict=True)
-                listed = "".join(f'<joint joint={name} coef="{numbers([term[2]])}"/>' for name, term in given)
+                pairs = zip(names, terms, strict=True)
+                listed = "".join(f'<joint joint={name} coef="{numbers([term[2]])}"/>' for name, term in pairs)
                 self.tendon.append(f"<fixed name={own}>{listed}</fixed>")
                 line = f"<tendon name={own} tendon1={own}/>"
             self.equality.append(line)
@@ -155,7 +155,7 @@ class Efforts:
         rest = [0.0, force.rest_length] if slack else [force.rest_length] * 2
         sites = [self.site(body, at, f"{force.name}: {n}") for n, (body, at) in enumerate(force.course())]
         over = "".join(f"<site site={site}/>" for site in sites)
-        given = f'stiffness="{numbers([force.stiffness])}" damping="{numbers([force.damping])}"'
-        own = f'name={quoteattr(force.name)} {given} springlength="{numbers(rest)}"'
-        self.tendon.append(f"<spatial {own}>{over}</spatial>")
+        attributes = f'stiffness="{numbers([force.stiffness])}" damping="{numbers([force.damping])}"'
+        opening = f'name={quoteattr(force.name)} {attributes} springlength="{numbers(rest)}"'
+        self.tendon.append(f"<spatial {opening}>{over}</spatial>")
         return None

@@ -1,4 +1,4 @@
-"""What acts in an MJCF model beside the joints' own springs: tendons, actuators, rotors, gravcomp; and its start."""
+"""Forces of an MJCF model beside the joints' own springs: tendons, actuators, rotors, gravcomp; and its start."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -82,7 +82,7 @@ class Forces:
     # ------------------------------------------------------------------------------------------------- joints
 
     def _rotors(self) -> Iterator[Force]:
-        """Of each armature a body that turns about itself at the rate of the joint: it adds just that inertia."""
+        """Bodies in place of armatures: each turns about itself at the rate of the joint and adds just that inertia."""
         m = self.m
         for joint in range(m.njnt):
             dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
@@ -93,16 +93,16 @@ class Forces:
                 self.notes.not_understood(f"armature of joint '{name}', which has several axes", at.line, at.path)
                 continue
             tie, number, _ = self.places[joint]
-            own = f"rotor of {name}"
+            rotor = f"rotor of {name}"
             point = self.mechanism.joint(tie).point
             assert point is not None  # of all that a file has
-            self.bodies.append(Body(own, mass=armature, inertia=armature * np.eye(3), position=point))
-            self.joints.append(Revolute(own, WORLD, own, point=point, axis=np.array([0.0, 0.0, 1.0])))
+            self.bodies.append(Body(rotor, mass=armature, inertia=armature * np.eye(3), position=point))
+            self.joints.append(Revolute(rotor, WORLD, rotor, point=point, axis=np.array([0.0, 0.0, 1.0])))
             self.notes.read(f"armature of joint '{name}' is the inertia of a rotor coupled to it", at.line, at.path)
-            yield Coupling(own, terms=[(tie, number, 1.0), (own, 0, -1.0)])
+            yield Coupling(rotor, terms=[(tie, number, 1.0), (rotor, 0, -1.0)])
 
     def _dampers(self) -> Iterator[Force]:
-        """Of joints with several axes."""
+        """Dampers of joints with several axes."""
         m = self.m
         for joint in np.flatnonzero((m.jnt_type == JOINT_FREE) | (m.jnt_type == JOINT_BALL)):
             dof, name = int(m.jnt_dofadr[joint]), str(m.joint(joint).name)
@@ -165,7 +165,7 @@ class Forces:
                 self.notes.approximated(f"equality '{name}' is not active: left out", at.line, at.path)
                 continue
             if kind != EQ_TENDON:
-                raise at.wrong(f"equality '{name}' is none of connect, weld, joint and tendon: leave it out")
+                raise at.wrong(f"equality '{name}' is not connect, weld, joint or tendon: leave it out")
             constant, slope, *higher = (float(one) for one in m.eq_data[number, :5])
             tendons = [int(m.eq_obj1id[number]), int(m.eq_obj2id[number])]
             sums = [self._terms(tendon) for tendon in tendons if tendon >= 0]
@@ -209,7 +209,7 @@ class Forces:
     def _fixed(
         self, tendon: int, name: str, at: Element, term: tuple[int, float], effort: tuple[float, float], limited: bool
     ) -> Iterator[Force]:
-        """Of one joint: along its coordinate."""
+        """Force of a fixed tendon of one joint: along its coordinate."""
         m, (joint, factor), (stiffness, damping) = self.m, term, effort
         tie, number, zero = self.places[joint]
         along: dict[str, Any] = {"joint": tie, "coordinate": number}
@@ -241,16 +241,16 @@ class Forces:
             self.notes.read(f"tendon '{name}' stays on one body: no effort", at.line, at.path)
             return
         lower, upper = (float(bound) for bound in m.tendon_lengthspring[tendon])
-        given: dict[str, Any] = {"points": points, "rest_length": upper}
+        arguments: dict[str, Any] = {"points": points, "rest_length": upper}
         if stiffness and lower == upper:
-            yield MultiPointSpring(f"tendon {name}", bodies, stiffness=stiffness, damping=damping, **given)
+            yield MultiPointSpring(f"tendon {name}", bodies, stiffness=stiffness, damping=damping, **arguments)
             damping = 0.0
         elif stiffness and lower <= 0.0:
-            yield MultiPointCable(f"tendon {name}", bodies, stiffness=stiffness, **given)
+            yield MultiPointCable(f"tendon {name}", bodies, stiffness=stiffness, **arguments)
         elif stiffness:
             self.notes.not_understood(f"spring of tendon '{name}' with a range of rest", at.line, at.path)
         if damping:
-            yield MultiPointSpring(f"damping of tendon {name}", bodies, stiffness=0.0, damping=damping, **given)
+            yield MultiPointSpring(f"damping of tendon {name}", bodies, stiffness=0.0, damping=damping, **arguments)
         if limited and len(sites) == 2:
             ends = [max(0.0, float(bound)) for bound in m.tendon_range[tendon]]
             pair: dict[str, Any] = {"point_a": points[0], "point_b": points[1], "lower": ends[0], "upper": ends[1]}
@@ -305,15 +305,15 @@ class Forces:
         if stiffness < 0.0 or damping < 0.0:
             self.notes.not_understood(f"actuator '{name}', which pushes away", at.line, at.path)
             return
-        given: dict[str, Any] = along
+        arguments: dict[str, Any] = along
         force: Force
         if stiffness:
             target = np.array(constant / stiffness)
-            force = JointServo(f"actuator {name}", target=target, stiffness=stiffness, damping=damping, **given)
+            force = JointServo(f"actuator {name}", target=target, stiffness=stiffness, damping=damping, **arguments)
         else:
-            force = Motor(f"actuator {name}", effort=np.array(constant), **given)
+            force = Motor(f"actuator {name}", effort=np.array(constant), **arguments)
             if damping:
-                yield JointDamper(f"damping of actuator {name}", damping=damping, **given)
+                yield JointDamper(f"damping of actuator {name}", damping=damping, **arguments)
         yield force
         kind = type(force).__name__
         self.notes.read(f"actuator '{name}' <{at.tag}> is a {kind} at the control {control:g}", at.line, at.path)
@@ -342,8 +342,8 @@ class Forces:
         if m.nkey > 1:
             self.notes.approximated(f"the first of {m.nkey} <key> is the start", at.line, at.path)
         coordinates, rates = self._of_key()
-        given = {name: value for name, value in (("coordinates", coordinates), ("rates", rates)) if value}
-        started = dataclasses.replace(mechanism, start=given)
+        motion = {name: value for name, value in (("coordinates", coordinates), ("rates", rates)) if value}
+        started = dataclasses.replace(mechanism, start=motion)
         try:
             started.state()
         except (StateError, AssemblyError) as problem:

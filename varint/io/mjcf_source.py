@@ -1,4 +1,4 @@
-"""What of an MJCF file MuJoCo's compiler is given: includes in their places, names for all, nothing but data of motion.
+"""Input of MuJoCo's compiler from an MJCF file: includes in place, names for all, nothing but data of motion.
 
 The compiler opens no file: it gets the text, and the contents of meshes that lie in the folder of the file or in one
 of those that are named.
@@ -18,7 +18,7 @@ MOST_COPIES = 1000  # that <replicate> makes
 MOST_FILES = 200  # that are included
 OF_PICTURES = ("visual", "statistic", "texture", "material", "skin", "camera", "light", "size", "custom", "hfield")
 LEFT_OUT = {
-    "contact": "of contacts, of which a file makes none",
+    "contact": "contacts are not imported",
     "sensor": "of sensors",
     "extension": "of plugins, of which none is run",
     "plugin": "of plugins, of which none is run",
@@ -92,18 +92,18 @@ class Source:
                 self.notes.read(f"'{path.name}' is included", child.line, child.path)
                 yield from self._flat(read_xml(path), (*above, path))
             else:
-                kept = self._flat(child, above)
+                children = self._flat(child, above)
                 self.given.add(child.attributes.get("name", ""))
-                yield Element(child.tag, dict(child.attributes), child.line, child.path, list(kept))
+                yield Element(child.tag, dict(child.attributes), child.line, child.path, list(children))
 
     def _included(self, element: Element) -> Path:
         name = element.need("file")
-        found = self._found([element.path.resolve().parent / name, self.folder / name])
-        if found is None:
+        file = self._found([element.path.resolve().parent / name, self.folder / name])
+        if file is None:
             raise element.error(
                 f"<include> of '{name}': there is no such file in the folder of this one or in a folder of packages="
             )
-        return found
+        return file
 
     def _found(self, candidates: list[Path]) -> Path | None:
         """The first that is a file inside the folders that may be read."""
@@ -120,13 +120,13 @@ class Source:
 
     def _mesh_folders(self, whole: Element) -> list[Path]:
         """The folders in which files of meshes are looked for."""
-        given = [
+        folders = [
             of.attributes[key]
             for of in whole.all("compiler")
             for key in ("meshdir", "assetdir")
             if key in of.attributes
         ]
-        return [*(self.folder / name for name in reversed(given)), self.folder]
+        return [*(self.folder / name for name in reversed(folders)), self.folder]
 
     def _mesh(self, element: Element) -> None:
         """Read the file of a <mesh>, which gets a name for the compiler."""
@@ -144,9 +144,9 @@ class Source:
         content = path.read_bytes()
         if sum(map(len, self.assets.values())) + len(content) > MOST_BYTES:
             raise element.error(f"meshes of more than {MOST_BYTES // 1_000_000} MB are not read")
-        own = f"mesh{len(self.assets)}{path.suffix.lower()}"
-        self.assets[own], self.files[name] = content, path
-        element.attributes["file"] = own
+        asset = f"mesh{len(self.assets)}{path.suffix.lower()}"
+        self.assets[asset], self.files[name] = content, path
+        element.attributes["file"] = asset
 
     # ------------------------------------------------------------------------------------------------- the text
 
@@ -199,7 +199,7 @@ class Source:
         self.named.setdefault((group, element.attributes["name"]), element)
 
     def _without_mesh(self, element: Element, body: Element | None) -> bool:
-        """Whether it is a geom that cannot be compiled and has no say; an error where a mass may hang on it."""
+        """Whether it is a geom that cannot be compiled and carries no mass; an error if a mass may depend on it."""
         attributes = element.attributes
         if element.tag == "mesh":
             return attributes.get("name", "") in self.missing

@@ -61,20 +61,20 @@ class _Writing:
     def _parts(self, joint: Joint, reverse: bool) -> list[Part]:
         """The hinges, slides and balls of a joint, in their order from the parent."""
         point, point_b = self.mechanism.anchors(joint)
-        found = list(_motions(joint, point))
-        if any(kind is None for kind, *_ in found):
+        moves = list(_motions(joint, point))
+        if any(kind is None for kind, *_ in moves):
             self.refused.append(f"joint '{joint.name}', a {type(joint).__name__}, in the tree")
             return []
         names = joint.name.split(" + ")
-        if len(names) != len(found):
-            names = [joint.name] if len(found) == 1 else [f"{joint.name} {number + 1}" for number in range(len(found))]
+        if len(names) != len(moves):
+            names = [joint.name] if len(moves) == 1 else [f"{joint.name} {number + 1}" for number in range(len(moves))]
         sense = -1.0 if reverse else 1.0
-        parts = [Part(name, str(kind), at, sense * axis) for name, (kind, at, axis) in zip(names, found, strict=True)]
+        parts = [Part(name, str(kind), at, sense * axis) for name, (kind, at, axis) in zip(names, moves, strict=True)]
         apart = point_b - point
         if len(parts) == 1 and parts[0].kind == "slide" and apart.any():  # its coordinate is not zero there
-            along = apart @ found[0][2]
+            along = apart @ moves[0][2]
             parts[0].given["ref"] = numbers([along])
-            apart = apart - along * found[0][2]
+            apart = apart - along * moves[0][2]
         if np.abs(apart).max() > OPEN * max(1.0, np.abs(point).max()):
             self.refused.append(f"joint '{joint.name}', whose point and point_b are apart")
         return parts
@@ -119,10 +119,10 @@ class _Writing:
             yield f"{indent}  <freejoint name={quoteattr(names[0] if names else f'{body.name} floats')}/>"
         for part in self.parts[branch.joint.name] if branch.joint is not None else ():
             at, axis = pose.R.T @ (part.point - pose.p), pose.R.T @ part.axis
-            given = "".join(f' {key}="{value}"' for key, value in part.given.items())
+            attributes = "".join(f' {key}="{value}"' for key, value in part.given.items())
             along = f' axis="{numbers(axis)}"' if part.kind != "ball" else ""
             name = quoteattr(part.name)
-            yield f'{indent}  <joint name={name} type="{part.kind}" pos="{numbers(at)}"{along}{given}/>'
+            yield f'{indent}  <joint name={name} type="{part.kind}" pos="{numbers(at)}"{along}{attributes}/>'
         yield f'{indent}  <inertial pos="0 0 0" mass="{numbers([body.mass])}" {inertia}/>'
         yield from (f"{indent}  {site}" for site in self.sites.get(body.name, ()))
         for child in self.below.get(body.name, ()):
@@ -196,11 +196,11 @@ class _Writing:
 
 
 def _motions(joint: Joint, point: np.ndarray) -> Iterable[tuple[str | None, np.ndarray, np.ndarray]]:
-    """Of each motion of a joint the kind of MJCF's, None where there is none, a point and an axis, world."""
+    """Kind in MJCF of each motion of a joint, None where there is none, a point and an axis, world."""
     if isinstance(joint, Composite):
         for part in joint.parts:
-            given = {key: value for key, value in part.items() if key != "type"}
-            one = REGISTRY[part["type"]](**({"name": "part", "body_a": "a", "body_b": "b", "point": point} | given))
+            arguments = {key: value for key, value in part.items() if key != "type"}
+            one = REGISTRY[part["type"]](**({"name": "part", "body_a": "a", "body_b": "b", "point": point} | arguments))
             assert one.point is not None  # since the composite was made
             yield from _motions(one, one.point)
         return

@@ -20,7 +20,7 @@ class Told(NamedTuple):
 
 
 class Parameters:
-    """What expressions amount to.
+    """Values of expressions.
 
     ``given``: names to numbers, lists and expressions; ``where``: of a name, the words for where it is given.
     """

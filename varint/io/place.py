@@ -1,4 +1,4 @@
-"""Where a run file can be written."""
+"""Checks of the path of a run file."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from varint.io.run_file import SUFFIXES
 
 
 def check_name(path: str | Path, what: str) -> None:
-    """That ``path``, the argument ``what``, is named as files of runs are; raises ArgumentError."""
+    """Check that ``path``, the argument ``what``, is named as files of runs are; raises ArgumentError."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         tables = ": tables are written by the trajectory, traj.to_csv(path)" if suffix == ".csv" else ""
@@ -16,7 +16,7 @@ def check_name(path: str | Path, what: str) -> None:
 
 
 def check_place(path: Path, output: str | Path, may_exist: bool, otherwise: str = "") -> None:
-    """That a file can be written at ``path``, which ``output`` leads to; raises FileError.
+    """Check that a file can be written at ``path``, which ``output`` leads to; raises FileError.
 
     ``otherwise``: what can be done about a file that exists, but replace it.
     """
@@ -24,7 +24,7 @@ def check_place(path: Path, output: str | Path, may_exist: bool, otherwise: str 
         if not path.parent.is_dir():
             raise FileError(f"cannot write '{path}': no folder '{path.parent}'")
         if path.exists() and not path.is_file():
-            raise FileError(f"cannot write '{path}': it is no file")
+            raise FileError(f"cannot write '{path}': it is not a file")
         if path.exists() and not may_exist:
             raise FileError(f"'{output}' exists: overwrite=True to replace it{otherwise}")
         if path.exists() and not os.access(path, os.W_OK):

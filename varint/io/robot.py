@@ -22,11 +22,11 @@ class Pose(NamedTuple):
     p: np.ndarray
 
     def __matmul__(self, other: "Pose") -> "Pose":  # type: ignore[override]
-        """Of a frame that is ``other`` in this one."""
+        """Pose of a frame that is ``other`` in this one."""
         return Pose(self.R @ other.R, self.R @ other.p + self.p)
 
     def inverse(self) -> "Pose":
-        """Of the outer frame in this one."""
+        """Pose of the outer frame in this one."""
         return Pose(self.R.T, -self.R.T @ self.p)
 
 
@@ -36,7 +36,7 @@ def still() -> Pose:
 
 
 def pose_of(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
-    """Of a translation, and turns about the fixed axes x, y and z, one after another."""
+    """Pose of a translation, and turns about the fixed axes x, y and z, one after another."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     R = [
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -47,7 +47,7 @@ def pose_of(xyz: Sequence[float], rpy: Sequence[float]) -> Pose:
 
 
 def turned_by(axis: np.ndarray, angle: float) -> Pose:
-    """Of a turn about an axis through the origin."""
+    """Pose of a turn about an axis through the origin."""
     return Pose(matrix_from_vector(angle * axis), np.zeros(3))
 
 
@@ -75,7 +75,7 @@ class Link:
 
 
 class Acting(NamedTuple):
-    """What acts along coordinate ``number`` of a tie; N m, N m/rad and N m s/rad, or N, N/m and N s/m."""
+    """Effort along coordinate ``number`` of a tie; N m, N m/rad and N m s/rad, or N, N/m and N s/m."""
 
     number: int = 0
     lower: float = -np.inf

@@ -30,7 +30,7 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
     every = list(dict.fromkeys(parts.values()))
     moving = [part for part in every if part.name != WORLD]
     if not moving:
-        raise robot.at.wrong(f"'{robot.name}' has no link with a mass that can move: there is nothing to calculate")
+        raise robot.at.wrong(f"'{robot.name}' has no link with a mass that can move: nothing can move")
     bodies = {part.name: body_of(part, notes) for part in moving}
     for part in every:
         _note_links(part, notes)
@@ -110,7 +110,7 @@ def _joint(tie: Tie, a: str, b: str, notes: ImportNotes) -> Joint:
         if tie.parts and np.linalg.matrix_rank(motion_subspace(joint, np.zeros(joint.dof)), tol=NEAR) < joint.dof:
             raise MechanismError(
                 f"the joints {names_text([one.name for one in tie.parts])}, with links without mass in between, allow a"
-                " motion twice: how much each of them moves cannot be told; give the links a mass"
+                " motion twice: their shares of the motion are undetermined; give the links a mass"
             )
     for one in tie.parts or [tie]:
         inside = f" in '{tie.name}', with massless links in between" if tie.parts else ""
@@ -153,7 +153,7 @@ def _against_gravity(robot: Robot, parts: Mapping[str, Part], notes: ImportNotes
 
 
 def _in_loops(ends: Mapping[str, tuple[str, str]]) -> set[str]:
-    """Of the ties with these ends those in a loop."""
+    """Ties with these ends that lie in a loop."""
     import networkx as nx  # slow to import
 
     graph = nx.Graph(pair for pair in ends.values() if pair[0] != pair[1])
@@ -169,7 +169,7 @@ def _start(along: Acting) -> float:
 
 
 def _told_start(tie: Tie, along: Acting, begin: np.ndarray, number: int, held: bool, notes: ImportNotes) -> Acting:
-    """What acts, where the zero of the file is outside the limits: it starts at a limit, or there is none."""
+    """Forces, where the zero of the file is outside the limits: it starts at a limit, or there is none."""
     says = f"the limits of joint '{tie.name}' leave out its zero pose"
     if held:  # by a loop or a coupling, which other joints have a say in
         begin[number] = 0.0

@@ -42,12 +42,12 @@ class Part:
 
     @property
     def at(self) -> Element:
-        """Where it begins."""
+        """Place in the file where it begins."""
         return self.links[0].at
 
     @property
     def label(self) -> str:
-        """How messages name it."""
+        """Name in messages."""
         names = [link.name for link in self.links]
         return f"link '{names[0]}'" if len(names) == 1 else f"link '{names[0]}' with what is fixed to it"
 
@@ -128,7 +128,7 @@ def _join(part: Part, ties: dict[int, Tie], parts: dict[str, Part], touching: di
     if len(before) != 1 or len(after) != 1:
         names = names_text([ties[number].name for number in numbers])
         raise part.at.wrong(
-            f"{part.label} has no mass, and the joints {names} meet there: its motion cannot be told; give it a mass"
+            f"{part.label} has no mass, and the joints {names} meet there: its motion is undetermined; give it a mass"
         )
     first, second = before[0], after[0]
     ties[first] = joined(ties[first], ties.pop(second))
@@ -177,7 +177,7 @@ def _repaired(inertia: np.ndarray, part: Part, notes: ImportNotes) -> np.ndarray
 
 def shapes_of(part: Part, body: Body | None) -> list[ImportedShape]:
     """The shapes of its links, on ``body``, or on the world."""
-    found = []
+    shapes = []
     for link in part.links:
         for shape in link.shapes:
             pose = link.pose @ shape.pose
@@ -188,5 +188,5 @@ def shapes_of(part: Part, body: Body | None) -> list[ImportedShape]:
             name = body.name if body is not None else WORLD
             mesh = shape.mesh
             place = p, quat_from_matrix(R), isinstance(mesh, Path)
-            found.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(mesh), *place))
-    return found
+            shapes.append(ImportedShape(name, shape.role, shape.kind, shape.sizes, str(mesh), *place))
+    return shapes

@@ -42,7 +42,7 @@ class Wanted(NamedTuple):
         return -(-self.steps // self.finer[0]) * self.finer[1] if self.finer else 0
 
     def remedy(self, room: float) -> str:
-        """What makes it fit into ``room`` bytes."""
+        """Advice that makes it fit into ``room`` bytes."""
         if self.fixed:
             return "give a shorter duration"
         stride = self.finer[0] if self.finer else 1
@@ -82,24 +82,24 @@ def tell_size(path: Path, wanted: Wanted) -> None:
 
 def available_memory() -> int | None:
     """Bytes that this process can still take: of the machine, and below the limits of its control groups."""
-    found = [*_left_in_groups()]
+    limits = [*_left_in_groups()]
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
         lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
-        found.append(1024 * int(lines["MemAvailable"].split()[0]))
+        limits.append(1024 * int(lines["MemAvailable"].split()[0]))
     elif "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return min(found, default=None)
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(limits, default=None)
 
 
 def _left_in_groups() -> Iterator[int]:
     """Bytes that are left in each control group of this process that has a limit, both versions of them."""
     groups = Path("/proc/self/cgroup")
     for line in groups.read_text().splitlines() if groups.exists() else ():
-        _, controllers, own = line.split(":", 2)
+        _, controllers, place = line.split(":", 2)
         if controllers not in ("", "memory"):
             continue
-        folder = CGROUPS / controllers / own.strip("/")
+        folder = CGROUPS / controllers / place.strip("/")
         for group in (folder, *folder.parents):
             if group == CGROUPS.parent:
                 break

@@ -1,4 +1,4 @@
-"""What a run file holds, for the one who writes it and those who read it. One format for both formulations, in HDF5.
+"""Contents of a run file, for its writer and its readers. One format for both formulations, in HDF5.
 
     /            attributes: format; settings, layout, nodes, diagnostics, JSON; fingerprint of run and inputs; a digest
                  of all
@@ -74,15 +74,15 @@ class Checkpoint:
     state: Mapping[str, np.ndarray]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What is stored, by the name of its dataset."""
+        """Stored arrays, by the name of their dataset."""
         turn, records, status, counts, diagnosed = self.progress
         text = self.message.encode()[:LONGEST_MESSAGE].decode(errors="ignore").encode()
-        kept = {
+        arrays = {
             "progress": np.array([turn, records, status, *counts, diagnosed], dtype=np.int64),
             "wall_time": np.array(self.wall_time, dtype=np.float64),
             "message": np.array(text, dtype=f"S{LONGEST_MESSAGE}"),
         } | {f"state/{name}": np.asarray(array) for name, array in self.state.items()}
-        return kept | {"checksum": np.array(checksum_of(kept), dtype=np.int64)}
+        return arrays | {"checksum": np.array(checksum_of(arrays), dtype=np.int64)}
 
 
 def checksum_of(arrays: Mapping[str, np.ndarray]) -> int:
@@ -105,15 +105,15 @@ def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarra
 
     The duration may grow when a run goes on, and no motion depends on the solids of bodies: neither counts.
     """
-    kept = {key: value for key, value in settings.items() if key not in MAY_GROW}
-    digest = hashlib.sha256(json.dumps([to_data(mechanism, solids=False), kept]).encode())
+    fixed = {key: value for key, value in settings.items() if key not in MAY_GROW}
+    digest = hashlib.sha256(json.dumps([to_data(mechanism, solids=False), fixed]).encode())
     for array in inputs:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
 
 def difference(old: tuple[Mechanism, dict], new: tuple[Mechanism, dict]) -> str:
-    """In words, the first thing in which two runs of other fingerprints differ, each a mechanism and settings."""
+    """The first setting in which two runs of other fingerprints differ, in words, each a mechanism and settings."""
     (old_mechanism, old_settings), (new_mechanism, new_settings) = old, new
     for name in dict.fromkeys([*new_settings, *old_settings]):
         before, now = old_settings.get(name), new_settings.get(name)
@@ -127,7 +127,7 @@ def difference(old: tuple[Mechanism, dict], new: tuple[Mechanism, dict]) -> str:
 
 
 def digest_of(texts: Mapping[str, bytes], mechanism: bytes, load: np.ndarray | None) -> str:
-    """Of all that does not change while a run is written."""
+    """Digest of all that does not change while a run is written."""
     digest = hashlib.sha256()
     for part in (*(texts[name] for name in TEXTS), mechanism, b"" if load is None else load.tobytes()):
         digest.update(len(part).to_bytes(8, "little") + part)

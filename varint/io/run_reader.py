@@ -72,7 +72,7 @@ class RunReader:
     def __init__(self, path: Path, file: h5py.File) -> None:
         self.path, self.file = path, file
         if self._text("format") != FORMAT.encode():
-            raise FileError(f"'{path}' is no run of varint, or of another version of it: expected '{FORMAT}'")
+            raise FileError(f"'{path}' is not a run of varint, or was written by another version: expected '{FORMAT}'")
         self.texts = {name: self._text(name) for name in TEXTS}
         self.description = self._array("mechanism").item()
         self.load = self._array("steady_load") if "steady_load" in file else None
@@ -86,10 +86,10 @@ class RunReader:
         self.diagnostics: Table | None = None
         if columns := _object(self.texts["diagnostics"]):
             self.diagnostics = Table(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
-        found = self.diagnostics.shapes if self.diagnostics else {}
+        recorded = self.diagnostics.shapes if self.diagnostics else {}
         asked = {"t": ((), "<f8")} | {name: (item, "<f8") for name, item in DIAGNOSTICS.items()}
-        if found != (asked if self.settings.get("diagnostics_every") else {}):
-            raise ValueError("its diagnostics are not those that it was asked for")
+        if recorded != (asked if self.settings.get("diagnostics_every") else {}):
+            raise ValueError("its diagnostics are not those of its settings")
 
     @property
     def left_open(self) -> bool:
@@ -103,7 +103,7 @@ class RunReader:
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """What was simulated."""
+        """The simulated mechanism."""
         try:
             return from_data(json.loads(self.description), f"'{self.path}'")
         except MechanismError as problem:
@@ -113,19 +113,19 @@ class RunReader:
         attribute = h5py.h5a.open(self.file.id, name.encode())
         kind, space = attribute.get_type(), attribute.get_space()
         if kind.get_class() != h5py.h5t.STRING or kind.is_variable_str() or space.get_simple_extent_npoints() != 1:
-            raise ValueError(f"attribute '{name}' is no text")
+            raise ValueError(f"attribute '{name}' is not a text")
         if attribute.get_storage_size() > self.size:
             raise ValueError(f"attribute '{name}' is longer than the file")
         return bytes(self.file.attrs[name])
 
     def _array(self, name: str) -> np.ndarray:
-        found = self._linked(name)
-        if found.dtype.str not in KINDS and found.dtype.kind != "S":
+        linked = self._linked(name)
+        if linked.dtype.str not in KINDS and linked.dtype.kind != "S":
             raise ValueError(f"'{name}' holds neither numbers nor a text")
-        dataset = self.dataset(name, found.dtype.str, found.shape)
+        dataset = self.dataset(name, linked.dtype.str, linked.shape)
         if dataset.id.get_storage_size() < dataset.nbytes:
             raise ValueError(f"'{name}' is not wholly in the file")
-        return np.asarray(dataset[()], dtype=found.dtype)
+        return np.asarray(dataset[()], dtype=linked.dtype)
 
     def _linked(self, name: str) -> h5py.Dataset:
         """The dataset ``name``, which lies in this file and nowhere else, as it is."""
@@ -135,7 +135,7 @@ class RunReader:
                 raise ValueError(f"'{name}' is missing")
             parent = parent[part]
         if not isinstance(parent, h5py.Dataset) or parent.shape is None:
-            raise ValueError(f"'{name}' is no array")
+            raise ValueError(f"'{name}' is not an array")
         plist = parent.id.get_create_plist()
         if plist.get_layout() == h5py.h5d.VIRTUAL or plist.get_external_count() or plist.get_nfilters():
             raise ValueError(f"'{name}' is not stored as runs are")
@@ -159,9 +159,9 @@ class RunReader:
     def _newest(self) -> Checkpoint:
         """The checkpoint that counts."""
         for _ in range(PATIENCE if self.left_open else 1):
-            found = [checkpoint for turn in TURNS if (checkpoint := self._checkpoint(turn))]
-            if len(found) == len(TURNS) or (found and self.left_open):
-                return max(found, key=lambda checkpoint: checkpoint.progress.turn)
+            checkpoints = [checkpoint for turn in TURNS if (checkpoint := self._checkpoint(turn))]
+            if len(checkpoints) == len(TURNS) or (checkpoints and self.left_open):
+                return max(checkpoints, key=lambda checkpoint: checkpoint.progress.turn)
             time.sleep(0.02)  # a writer changes one at a time
         raise ValueError("its checkpoints are not those that were written")
 
@@ -210,7 +210,7 @@ class Table:
         return sum(int(np.prod(item)) * np.dtype(kind).itemsize for item, kind in self.shapes.values())
 
     def time_of(self, records: int) -> float:
-        """Of the last of the first ``records`` rows, s."""
+        """Time of the last of the first ``records`` rows, s."""
         block = int(np.searchsorted(self._sums[:, 0], records))
         begin = int(self._sums[block - 1, 0]) if block else 0
         return float(self.rows("t", block, block + 1)[records - 1 - begin])
@@ -337,7 +337,7 @@ def read(path: str | Path) -> Record:
 
 
 def _nodes(table: Table) -> Nodes:
-    """Those of a table, in memory where they are few."""
+    """Nodes of a table, in memory where they are few."""
     if table.records * table.width > HELD:
         return StoredNodes(table)
     return HeldNodes({name: table.rows(name) for name in table.shapes})
@@ -363,7 +363,7 @@ def open_run(path: str | Path) -> Iterator[RunReader]:
     except PermissionError as problem:
         raise FileError(f"cannot read '{path}': {problem.strerror}") from None
     except (OSError, KeyError, TypeError, ValueError, RuntimeError, OverflowError) as problem:
-        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None
 
 
 def _opened(path: Path) -> h5py.File:
@@ -394,10 +394,10 @@ def _opened(path: Path) -> h5py.File:
 
 
 def _object(text: bytes) -> dict:
-    found = json.loads(text)
-    if not isinstance(found, dict):
-        raise ValueError("a part of it is no JSON object")
-    return found
+    data = json.loads(text)
+    if not isinstance(data, dict):
+        raise ValueError("a part of it is not a JSON object")
+    return data
 
 
 def _row_of(name: str, row: Any) -> tuple[tuple[int, ...], str]:
@@ -430,7 +430,7 @@ def _settings(found: dict) -> dict:
 
 
 def _check_nodes(run: RunReader) -> None:
-    """That the arrays are those of the mechanism."""
+    """Check that the arrays are those of the mechanism."""
     nb, nf = len(run.mechanism.bodies), len(run.mechanism.forces)
     states = int(np.count_nonzero(run.mechanism.compiled.plan.laws.state >= 0))
     wanted = {"t": (), "position": (nb, 3), "quat_wxyz": (nb, 4), "velocity": (nb, 3), "angular_velocity": (nb, 3)}
@@ -441,8 +441,8 @@ def _check_nodes(run: RunReader) -> None:
         raise ValueError("its loads are not those of its mechanism")
     if "scheme" in run.settings:
         shape = run.nodes.shapes.get("unresolved_body")
-        told = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
-        if told.min() < -1 or told.max() >= nb:
+        unresolved = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
+        if unresolved.min() < -1 or unresolved.max() >= nb:
             raise ValueError("'unresolved_body' does not belong to its mechanism")
     for name, item in wanted.items():
         if run.nodes.shapes.get(name) != (item, "<f8"):

@@ -45,7 +45,7 @@ FAILED_WRITES = (OSError, RuntimeError, ValueError)  # h5py raises all three whe
 
 
 class Content(NamedTuple):
-    """What a new file holds of a run, but for its checkpoint.
+    """Contents of a new file of a run, but for its checkpoint.
 
     mechanism, settings, layout
         As in `Record`.
@@ -56,7 +56,7 @@ class Content(NamedTuple):
     nodes : dict of name to (T, ...)
         The first ones, or all.
     diagnostics : dict of name to (D, ...)
-        Those of the same steps; empty where there are none.
+        Those of the same steps; empty if there is nothing.
     """
 
     mechanism: Mechanism
@@ -68,7 +68,7 @@ class Content(NamedTuple):
     diagnostics: Mapping[str, np.ndarray]
 
     def progress(self, status: int, counts: Counts) -> Progress:
-        """Of a file that holds this and nothing else."""
+        """Progress of a file that holds this and nothing else."""
         return Progress(0, len(self.nodes["t"]), status, counts, len(self.diagnostics.get("t", ())))
 
 
@@ -228,7 +228,7 @@ class RunWriter:
         try:
             if not self._is_in_place():
                 raise FileError(
-                    f"'{self.path}' was deleted or replaced while the run wrote it, so that nothing more can be kept"
+                    f"'{self.path}' was deleted or replaced while the run wrote it, so that nothing more can be stored"
                     " there: run again, with another output"
                 )
             grown = MARGIN if count or finer else 0

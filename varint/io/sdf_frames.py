@@ -48,14 +48,14 @@ class Scope:
         self.placed: dict[str, Pose] = {}
 
     def _named(self, tag: str) -> dict[str, Element]:
-        found: dict[str, Element] = {}
+        elements: dict[str, Element] = {}
         for element in self.at.all(tag):
             name = element.need("name")
-            if name in found:
-                there = found[name].line
+            if name in elements:
+                there = elements[name].line
                 raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
-            found[name] = element
-        return found
+            elements[name] = element
+        return elements
 
     def add(self, model: "Scope") -> None:
         """Put a model into this."""
@@ -72,7 +72,7 @@ class Scope:
     # ---------------------------------------------------------------------------------------------------- places
 
     def place(self) -> Pose:
-        """Of its frame, in the world."""
+        """Pose of its frame, in the world."""
         if self.outer is None:
             return still()
         return self.outer.place() @ self.outer.frame(self.name, self.by)
@@ -163,7 +163,7 @@ class Scope:
 
 
 def numbers_of(pose: Element) -> Pose:
-    """What a <pose> says."""
+    """Numbers of a <pose>."""
     if not pose.text.strip():
         return still()
     form = pose.attributes.get("rotation_format", "euler_rpy")
@@ -219,24 +219,24 @@ class Includes:
         if root.tag != "sdf" or len(models) != 1:
             raise element.error(f"the file '{path}' must hold one <model> in <sdf>")
         name = element.one("name")
-        own = _own_text(name) if name is not None else models[0].need("name")
-        self.notes.read(f"model '{own}' is included", element.line, element.path)
-        return Scope(models[0], own, scope, element), [*chain, path]
+        model_name = _own_text(name) if name is not None else models[0].need("name")
+        self.notes.read(f"model '{model_name}' is included", element.line, element.path)
+        return Scope(models[0], model_name, scope, element), [*chain, path]
 
     def _included(self, element: Element) -> Path:
         """The file that an <include> names: within the folder of the file that is loaded, or a folder of packages."""
         uri = _own_text(element.child("uri"))
         if "://" in uri and not uri.startswith((*SCHEMES, "file://")):
             raise element.error(f"<include> of {shown(uri)}: nothing is fetched; copy the model into the folder")
-        found = found_file(uri, element.path, self.packages)
-        if found is not None and found.is_dir():
-            found = self._of_folder(found, element)
-        if found is None or not found.is_file():
+        file = found_file(uri, element.path, self.packages)
+        if file is not None and file.is_dir():
+            file = self._of_folder(file, element)
+        if file is None or not file.is_file():
             raise element.error(f"<include> of {shown(uri)}: there is no such file; name the folder of its package")
-        found = found.resolve()
-        if not any(found.is_relative_to(folder) for folder in self.folders):
-            raise element.error(f"<include> of '{found}', which is outside the folder of the file, and is not read")
-        return found
+        file = file.resolve()
+        if not any(file.is_relative_to(folder) for folder in self.folders):
+            raise element.error(f"<include> of '{file}', which is outside the folder of the file, and is not read")
+        return file
 
     def _of_folder(self, folder: Path, element: Element) -> Path | None:
         """The file of the model in a folder: the last that its model.config names, or model.sdf."""
@@ -258,5 +258,5 @@ def _own_text(element: Element) -> str:
 
 def _is_true(element: Element, tag: str) -> bool:
     """Whether an element has a child of that name that says so."""
-    found = element.one(tag)
-    return found is not None and found.text.strip().lower() in ("true", "1")
+    child = element.one(tag)
+    return child is not None and child.text.strip().lower() in ("true", "1")

@@ -27,10 +27,10 @@ ROWS = 1000  # written at once
 
 def chosen_columns(trajectory: "Trajectory", what: Sequence[str]) -> list[Column]:
     """The time, then the columns of the groups ``what``, of `DEFAULT` where there are none."""
-    found = [Column(TIME, "s", trajectory.t)]
+    chosen = [Column(TIME, "s", trajectory.t)]
     for group in what or DEFAULT:
-        found += columns(trajectory, group)
-    return found
+        chosen += columns(trajectory, group)
+    return chosen
 
 
 def to_csv(trajectory: "Trajectory", path: str | Path, what: Sequence[str]) -> None:
@@ -38,12 +38,12 @@ def to_csv(trajectory: "Trajectory", path: str | Path, what: Sequence[str]) -> N
     path = Path(path_of(path))
     if path.suffix.lower() != ".csv":
         raise ArgumentError(f"tables are CSV files: '{path}' must end in .csv")
-    found = chosen_columns(trajectory, what)
+    chosen = chosen_columns(trajectory, what)
     with written_whole(path) as fresh, open(fresh, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([column.heading for column in found])
+        writer.writerow([column.heading for column in chosen])
         for first in range(0, len(trajectory), ROWS):
-            writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in found]).tolist())
+            writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in chosen]).tolist())
 
 
 def to_dataframe(trajectory: "Trajectory", what: Sequence[str]) -> "pandas.DataFrame":
@@ -62,10 +62,10 @@ def to_dataframe(trajectory: "Trajectory", what: Sequence[str]) -> "pandas.DataF
 def to_xarray(trajectory: "Trajectory", what: Sequence[str]) -> "xarray.Dataset":
     """See `Trajectory.to_xarray`."""
     xarray = optional("xarray")
-    found = {group: _variable(trajectory, group) for group in what or DEFAULT}
+    variables = {group: _variable(trajectory, group) for group in what or DEFAULT}
     labels = {"time": ("time", trajectory.t, {"units": "s"})}
-    return xarray.Dataset(found, labels, {"mechanism": trajectory.mechanism.name}).assign_coords(
-        {name: label for group in found for name, label in _labels(trajectory, group).items()}
+    return xarray.Dataset(variables, labels, {"mechanism": trajectory.mechanism.name}).assign_coords(
+        {name: label for group in variables for name, label in _labels(trajectory, group).items()}
     )
 
 

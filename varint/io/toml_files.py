@@ -23,7 +23,7 @@ AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not told.
+    """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not reported.
 
     ``report``: where it was imported.
     """
@@ -47,36 +47,36 @@ class Source:
         return lambda message: MechanismError(f"{self.at(path)}: {'.'.join(path)}: {message}")
 
     def about(self, path: Sequence[str], keys: Mapping[str, Any], message: str) -> str:
-        """`at` the key of a table that a message is about, as far as it can be told."""
+        """`at` the key of a table that a message is about, if it is known."""
         named = [key for key in keys if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", message)]
         return self.at([*path, max(named, key=len)] if named else path)
 
 
 def sources_of(path: Path, packages: Packages = ()) -> list[Source]:
-    """The file and those that it includes, each after what it includes; ``packages``: as of `Format`. FileError."""
-    found: dict[Path, Source] = {}
+    """The file and those that it includes, each after what it includes; ``packages``: as in `Format`. FileError."""
+    sources: dict[Path, Source] = {}
     folder = path.resolve().parent
 
     def add(path: Path, asked: str) -> None:
         if not path.resolve().is_relative_to(folder):
             raise FileError(f"{asked} includes '{path}', which is outside the folder '{folder}' and is not read")
-        if path.resolve() in found:
+        if path.resolve() in sources:
             raise FileError(f"{asked} includes '{path}', which is there already")
         source = _read(path) if path.suffix == SUFFIX else _other(path, asked, packages)
-        found[path.resolve()] = source
-        given = source.tables.get(INCLUDE, [])
-        for name in [given] if isinstance(given, str) else given:
+        sources[path.resolve()] = source
+        included = source.tables.get(INCLUDE, [])
+        for name in [included] if isinstance(included, str) else included:
             where = source.at([INCLUDE])
             if not isinstance(name, str) or not name:
                 raise FileError(f"{where}: include must be the names of files, got {shown(name)}")
             add(path.parent / name, where)
-        found[path.resolve()] = found.pop(path.resolve())
+        sources[path.resolve()] = sources.pop(path.resolve())
 
     try:
         add(path, "")
     except RecursionError:
         raise FileError(f"'{path}' includes files that include files, and so on, too many of them") from None
-    return list(found.values())
+    return list(sources.values())
 
 
 def _read(path: Path) -> Source:
@@ -128,7 +128,7 @@ def merged(sources: list[Source], *path: str, again: bool = False) -> dict[str, 
     ``again``: a key may stand in several files, and the last counts; else raises FileError, but for what a start takes
     the place of in an imported file.
     """
-    found: dict[str, tuple[Any, Source]] = {}
+    merged: dict[str, tuple[Any, Source]] = {}
     for source in sources:
         table: Any = source.tables
         for key in path:
@@ -136,8 +136,8 @@ def merged(sources: list[Source], *path: str, again: bool = False) -> dict[str, 
         if not isinstance(table, dict):
             raise FileError(f"{source.at(path)}: {'.'.join(path)} must be a table, got {shown(table)}")
         for key, value in table.items():
-            if key in found and not again and not (path[0] == START and found[key][1].report):
-                there = found[key][1].at([*path, key])
+            if key in merged and not again and not (path[0] == START and merged[key][1].report):
+                there = merged[key][1].at([*path, key])
                 raise FileError(f"{source.at([*path, key])}: {'.'.join([*path, key])} stands in {there} already")
-            found[key] = value, source
-    return found
+            merged[key] = value, source
+    return merged

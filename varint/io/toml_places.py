@@ -1,4 +1,4 @@
-"""Where tables and keys stand in a TOML file, which its parser does not tell."""
+"""Lines of tables and keys in a TOML file, which its parser does not report."""
 
 import re
 import tomllib
@@ -25,7 +25,7 @@ def places_of(text: str) -> dict[Path, int]:
 
 
 def comments_of(text: str) -> dict[Path, str]:
-    """The same tables and keys to the comments behind them, without the mark; empty where there is none."""
+    """The same tables and keys to the comments behind them, without the mark; empty if there is nothing."""
     return {path: comment for path, _, comment in _lines(text)}
 
 

@@ -52,10 +52,10 @@ class Element:
 
     def one(self, tag: str) -> "Element | None":
         """Its child of this name; an error where there are several."""
-        found = list(self.all(tag))
-        if len(found) > 1:
-            raise found[1].error(f"<{self.tag}> has one <{tag}>, this is another: leave one out")
-        return found[0] if found else None
+        children = list(self.all(tag))
+        if len(children) > 1:
+            raise children[1].error(f"<{self.tag}> has one <{tag}>, this is another: leave one out")
+        return children[0] if children else None
 
     def need(self, name: str) -> str:
         """The attribute of this name."""
@@ -65,10 +65,10 @@ class Element:
 
     def child(self, tag: str) -> "Element":
         """Its child of this name, which must be there."""
-        found = self.one(tag)
-        if found is None:
+        child = self.one(tag)
+        if child is None:
             raise self.error(f"<{self.tag}> needs an element <{tag}>")
-        return found
+        return child
 
     def numbers(self, name: str, count: int, default: Sequence[float] | None = None) -> list[float]:
         """The attribute's ``count`` numbers."""
@@ -178,7 +178,9 @@ class _Builder:
             raise
         except expat.ExpatError as problem:
             message = expat.errors.messages.get(problem.code, str(problem))
-            raise FileError(f"'{self.path}', line {problem.lineno + self.before}: this is no XML: {message}") from None
+            raise FileError(
+                f"'{self.path}', line {problem.lineno + self.before}: this is not valid XML: {message}"
+            ) from None
         except (LookupError, ValueError) as problem:  # of its encoding
             raise FileError(f"'{self.path}', line 1: {problem}: write it in UTF-8") from None
         assert self.root is not None  # else there was an error
@@ -221,7 +223,7 @@ class _Builder:
 
 
 def unknown(element: Element, tags: Collection[str], names: Collection[str] | None = None) -> Iterator[tuple[str, int]]:
-    """What in an element is none of these children (``tags``) and attributes (``names``), in words, with its line."""
+    """Parts of an element other than these children (``tags``) and attributes (``names``), in words, with the line."""
     for child in element.children:
         if child.tag not in tags:
             yield f"<{child.tag}> in <{element.tag}>{suggestion(child.tag, tags)}", child.line

@@ -9,7 +9,7 @@ from varint.kernels.step import advance_step, record_node
 def step_aside(plan, ws, inputs, pose, when, stages, tol, interval_velocity, out):
     """Step from a node and write the end, see `record_node`; returns the status and the pose that holds the end.
 
-    ``when``: (node, width, dt), ``width`` of the spacing dt of the nodes. Other arguments as of `run`.
+    ``when``: (node, width, dt), ``width`` of the spacing dt of the nodes. Other arguments as in `run`.
     """
     status, end, _, _ = advance_step(plan, ws, inputs, pose, stages, tol, False, when)
     if status == CONVERGED:

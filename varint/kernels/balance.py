@@ -22,7 +22,7 @@ SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not jud
 
 @njit
 def start_balance(plan, ws, dt, before):
-    """At the first node, with steps of ``dt``; ``before``: the size of the step that led there, s, zero for none."""
+    """Initialise at the first node, with steps of ``dt``; ``before``: size of the step that led there, s, or zero."""
     balance, mass = ws.balance, 0.0
     for i in range(plan.bodies.mass.size):
         mass += plan.bodies.mass[i]
@@ -45,7 +45,7 @@ def copy_balance(balance, to):
 
 @njit
 def add_impact(ws, work):
-    """After an impact of that work, J, which left momenta that the rows do not forbid."""
+    """Account for an impact of that work, J, which left momenta that the rows do not forbid."""
     balance = ws.balance
     balance.due[0] += work
     balance.works[0] += work
@@ -54,9 +54,15 @@ def add_impact(ws, work):
 
 @njit
 def weigh_node(plan, ws, start, h):
-    """Weigh the node with the pose ``start``, where a solved piece of ``h`` seconds begins, and judge the last one."""
+    """Update the energy residual at the node with the pose ``start``, and judge that of the node before.
+
+    A solved piece of ``h`` seconds begins at the node.
+    """
+    # With T the kinetic energy at a node, W the work since the node before (``due`` and ``driven``):
+    #   residual_n = residual_n-1 + T_n - (T_n-1 + W)
+    # T is estimated from the impulses of the rows. If that leaves a doubt, the momenta are projected and T is exact.
     balance, before = ws.balance, ws.balance.size[0]
-    share = before / (h + before)  # of the piece before the node in the impulses of the rows there
+    share = before / (h + before)  # part of the impulses of the rows at the node that belongs to the piece before it
     kinetic, driven = _estimate(plan, ws, start, h, share), 0.0
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
@@ -104,7 +110,7 @@ def _judge(plan, ws):
 
 @njit
 def _start_anew(balance):
-    """As if there had been no error at the recent nodes, but the present oscillation."""
+    """Reset the energy residual at the recent nodes to the present oscillation."""
     for k in range(RECENT):
         balance.recent[0, k], balance.recent[1, k] = 0.0, -balance.oscillation[0]
 
@@ -134,7 +140,7 @@ def _change(value, before, recent):
 
 @njit
 def _oscillation(balance, kinetic):
-    """What comes back of the error at the last node, J, given the kinetic energy at the present one.
+    """Part of the energy residual at the last node that comes back, J, given the kinetic energy at the present one.
 
     About an impact it is the last that was known.
     """
@@ -159,7 +165,7 @@ def _bend(plan, before, after, h):
 
 @njit
 def add_piece(ws, h, load):
-    """After a piece of a step of ``h`` seconds, in which loads did the work ``load``, J."""
+    """Account for a piece of a step of ``h`` seconds, in which loads did the work ``load``, J."""
     balance, works = ws.balance, 0.0
     for e in range(ws.efforts.work.size):
         works += ws.efforts.work[e]

@@ -77,7 +77,7 @@ def _value_of(plan, ws, r, pose):
 
 @njit
 def _add_body(plan, ws, tape, work, k, i, h, z, by):
-    """What body i adds: by mass, inertia, gravity, loads and the size of the step."""
+    """Add the terms of body i: by mass, inertia, gravity, loads and the size of the step."""
     half_step, mass, J = 0.5 * h, plan.bodies.mass[i], plan.bodies.inertia[i]
     e, w, lean = work.momentum[i], vector(ws.velocity[i, 3:]), vector(work.lean[i])
     c = (1.0 - half_step * half_step * dot(w, w)) ** 0.5
@@ -114,7 +114,7 @@ def _push_gradient(plan, ws, work, i, half_step, z, out):
 
 @njit
 def _add_efforts(plan, ws, work, k, h, body, by):
-    """What laws and loads add: by their inputs; keeps what `acting` and `pushing` need."""
+    """Add the terms of laws and loads by their inputs; stores the arrays that `acting` and `pushing` need."""
     efforts, laws, loads, half_step = ws.efforts, plan.laws, plan.loads, 0.5 * h
     for i in range(body.shape[0]):
         _push_gradient(plan, ws, work, i, half_step, body[i], by.push[k, i])
@@ -172,7 +172,7 @@ def _by_input(plan, ws, f, s, half_step, along, dual):
 
 @njit(seconds=1, what="derivatives of steps")
 def acting_law(plan, ws, tape, stages, f, s, by, total):
-    """What law f along sum s has of `acting`, where it presses no load on."""
+    """Contribution of law f along sum s to `acting`, unless it presses on a load."""
     work, e, a = ws.efforts, plan.laws.element[f], plan.laws.state[f]
     for k in range(stages - 1, -1, -1):
         work.input[e] = tape.input[k, e]

@@ -156,7 +156,7 @@ def _pack(changes, first, change):
 
 @njit
 def turns(plan, ws, work, h):
-    """What turns changes of the start to its end and middle, and gives those of the angular momentum at the end."""
+    """Rotations of changes from the start to end and middle, and derivatives of the angular momentum at the end."""
     half_step, column = 0.5 * h, ws.efforts.column
     for i in range(plan.bodies.mass.size):
         w, (u, c), G, spin = ws.velocity[i], step_turn(ws, i, half_step), ws.derivative[i], work.spin[i]

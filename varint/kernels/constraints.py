@@ -8,7 +8,7 @@ from varint.kernels.measures import mapped_value, measure_at
 
 @njit
 def start_constraints(plan, ws, pose):
-    """At the start of a run: turns are counted from zero, those of driven ones from the target; sums stay as here."""
+    """Initialise at the start of a run: turns count from zero, those of driven ones from the target; sums stay."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         first = plan.constraints.row[c]
@@ -68,7 +68,7 @@ def set_targets(plan, ws, inputs, node, share, dt):
 
 @njit
 def finish_constraints(plan, ws, pose):
-    """After a step to ``pose``: the work of its impulses, at the rate where they act, then the rates at its end."""
+    """Finish a step to ``pose``: the work of its impulses, at the rate where they act, then the rates at its end."""
     work = ws.efforts
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]

@@ -150,7 +150,7 @@ def _add_change(work, n, s, motion, velocity, out):
 
 @indirect(seconds=2, what="forces")
 def stiffen(plan: Plan, ws: Workspace, upper: int, lower: int, half_step: float) -> None:
-    """What laws and loads have in Newton's matrix: rows in the Jacobians, and blocks of bodies, added to ``ws.ldu.D``.
+    """Add laws and loads to Newton's matrix: rows in the Jacobians, and blocks of bodies, added to ``ws.ldu.D``.
 
     After `apply_efforts`. A row whose limit is closed is a constraint and keeps its gradient.
     """

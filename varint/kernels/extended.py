@@ -1,12 +1,12 @@
-"""The last increment of a stage, from residuals with about 32 digits.
+"""The last increment of a stage, from double-double residuals.
 
 Newton's method in plain numbers leaves residuals of the size of round-off. Their mean is not zero: it depends on pose
 and velocity, and acts as a small force. At order 6 a four-bar of 12 J loses 1e-18 J a step by it. Here the residuals
-are evaluated as extended numbers (algebra/extended.py), from positions, quaternions and momenta that are extended
+are evaluated in double-double (algebra/extended.py), from positions, quaternions and momenta that are double-double
 themselves. One more increment of Newton's method, with the factors of the last one, makes them some 1e-20 of their
 terms. The mean energy of the four-bar then changes by less than 1e-21 J a step.
 
-Evaluated as extended numbers are positions, rotations and momenta of the bodies, and the rows of joints of the kinds
+Double-double are positions, rotations and momenta of the bodies, and the rows of joints of the kinds
 POINT, AXIS and DISTANCE: those of all lower pairs but the screw. Other rows, laws and loads are plain numbers, and
 laws are evaluated before the increment.
 
@@ -176,7 +176,7 @@ def _to_body(plan, ws, i, d):
 
 @njit(contract=False)
 def _lever(plan, ws, pose, r, a, b):
-    """From the centre of a to the point of b, m; of an AXIS row the direction of b. In axes of a.
+    """Vector from the centre of a to the point of b, m; for an AXIS row the direction of b. In axes of a.
 
     ``a``, ``b``: slots of the first and the second body of the formula in measures/.
     """
@@ -364,13 +364,17 @@ def _take_back(plan, ws):
 
 @indirect(seconds=8, what="steps without drift by round-off", contract=False)
 def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
-    """One more increment of a solved stage of ``h`` seconds, from extended residuals; whether it was taken.
+    """Take one more Newton increment of a solved stage of ``h`` seconds, from residuals in double-double.
 
     Changes velocities, multipliers and the pose ``end`` with its Jacobian. Writes rests of the velocities and the
-    impulses of rows and efforts to ``ws.extended``, which `finish_extended` needs. Residuals are of no use afterwards.
-    Close to a singular pose an increment may be all round-off and open rows that were closed. Such an increment is not
-    taken: velocities, pose and residuals are then those from before.
+    impulses of rows and efforts to ``ws.extended``, which `finish_extended` needs. Residuals are invalid afterwards.
+    Close to a singular pose an increment may be pure round-off and open rows that were closed. Such an increment is
+    rejected: velocities, pose and residuals are then those from before. Returns whether the increment was taken.
     """
+    # The increment (dv, dlambda) solves, with the factors of the last one,
+    #   D dv - G^T dlambda = -(p(v) - goal - G^T lambda - efforts),   H dv = -g(end) / h,
+    # where both right-hand sides are double-double up to the final subtraction. Then v and lambda take it, and the pose
+    # ``end`` moves by h dv. It is kept if no row is open by more than before, or by more than round-off.
     nb, work = plan.bodies.mass.size, ws.extended
     before = _worst_row(plan, ws)  # of values over h
     for i in range(nb):

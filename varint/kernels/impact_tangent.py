@@ -27,7 +27,7 @@ def carry_instants(plan, ws, tape, work, k, inputs, drift, changes, states):
     """Write to ``changes`` (2, nb, 12) what the end of stage k changes by its start and by its end, 1/s.
 
     The state that it starts from stays. ``drift``: rates of the load (nb, 6) and of the targets at the end (nr,).
-    ``states`` (2, those of laws): their changes. ``work``: a `Tangent`; ``inputs``: none, as of `carry_forward`.
+    ``states`` (2, those of laws): their changes. ``work``: a `Tangent`; ``inputs``: none, as in `carry_forward`.
     """
     body, row, (load, target) = work.body[2], work.row[0], drift
     upper, h = play_stage(plan, ws, tape, k)

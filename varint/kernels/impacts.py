@@ -24,18 +24,18 @@ ACCEPTED, AGAIN, LEAPT = 0, 1, 2  # verdicts on the end of a trial
 
 @njit
 def restart_search(ws):
-    """At the start of a stage: no limit is searched for, none was met."""
+    """Reset the search for a limit at the start of a stage."""
     search = ws.search
     search.limit[0], search.impacts[0], search.changes[0] = -1, 0, 0
 
 
 @indirect(seconds=1, what="hard stops")
 def meet_limits(plan: Plan, ws: Workspace, pose: int, part: float, whole: float) -> tuple[int, float]:
-    """What to do after a trial that took the share ``part`` of a stage, from ``pose`` to 1 - ``pose``.
+    """Verdict on a trial that took the share ``part`` of a stage, from ``pose`` to 1 - ``pose``.
 
     Returns ACCEPTED, or AGAIN and the share of the next trial; ``whole``: that of the next without a limit in the
     way. Accepted with ``ws.search.limit`` set: the trial ends where that limit is met. LEAPT: the trial is too long to
-    tell which limits it passes.
+    determine which limits it passes.
     """
     search = ws.search
     if leaps(plan, ws, 1 - pose):
@@ -91,7 +91,7 @@ def _narrow(search, part, gap):
 
 @njit
 def _crossing(search):
-    """Where the line through both ends of the bracket is zero."""
+    """Zero of the line through both ends of the bracket."""
     low, high = search.low_gap[0], search.high_gap[0]
     return search.low[0] + (search.high[0] - search.low[0]) * low / (low - high)
 

@@ -1,4 +1,4 @@
-"""What acts on a mechanism from outside during a run: loads on bodies and inputs of forces, at the nodes."""
+"""External inputs of a mechanism during a run: loads on bodies and inputs of forces, at the nodes."""
 
 from dataclasses import dataclass
 

@@ -55,9 +55,10 @@ _HAS_POTENTIAL = np.array([law.potential is not None for law in _laws])
 
 @njit
 def law_effort(plan, work, f, value, rate, span):
-    """Effort of law f and its derivatives by value and rate, those through its own state included.
+    """Effort of law f and its derivatives by value and rate, those through its internal variable included.
 
-    The state a is that of the start plus ``span`` times its flow da/dt here, solved for where the flow depends on it.
+    The internal variable a is that of the start plus ``span`` times its flow da/dt here, solved for if the flow depends
+    on it.
     The derivatives in ``by_state`` are those over two such spans.
     """
     given, s = work.input[plan.laws.element[f]], plan.laws.state[f]

@@ -135,6 +135,10 @@ def _chain_rows(plan, ws, n, has_top, row):
     Where it is zero the sum is a constraint: it stays in the first row, the others say that their efforts are its own.
     ``has_top``: whether the node has a body as its top, whose fills are summed too.
     """
+    # With A_rj the gradients and s over the rows of one chain, the rows become
+    #   an effort:     lambda_r + sum_s sum_j A_sj lambda_j = sum_s row_s   for each r: all efforts are the same one
+    #   a constraint:  sum_s sum_j A_sj lambda_j = sum_s row_s              in the first row,
+    #                  scale_r (lambda_r - lambda_first) = 0                in the others
     begin, end, start, stride = _block(plan, n)
     width, scale, fill = plan.loops.node_high[n] - begin, ws.ldu.closure_scale, plan.loops.node_fill[n] - begin
     for first in range(begin, end):
@@ -144,7 +148,7 @@ def _chain_rows(plan, ws, n, has_top, row):
         constraint = ws.compliance[first] == 0.0
         at = start - stride * begin
         for j in range(width):
-            total = 0.0 if constraint or not first <= begin + j < last else -1.0
+            total = 0.0 if constraint or not first <= begin + j < last else -1.0  # K_jj holds the compliance, one
             for r in range(first, last):
                 total += ws.ldu.K[at + r * stride + j]
             for r in range(first, last):
@@ -169,6 +173,10 @@ def _chain_rows(plan, ws, n, has_top, row):
 @njit
 def _pass_fills(plan, ws, i, G, H, body, row):
     """Eliminate body i and its joint from the closure rows they feel: into the block K, ``row`` and the parent."""
+    # The fills of closure row e are L_e = lower[e], a row, and U_e = upper[e], a column. With X, S, Y of `_eliminate`,
+    #   U_e <- D^-1 U_e,   l_e = L_e X,   u_e = -S^-1 H U_e,
+    #   row_e -= L_e x + l_e y,   K_ef -= L_e U_f + l_e u_f,
+    # and for the fills of the parent p   L_e,p -= l_e Y,   U_e,p += G_p^T u_e.
     first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
     begin = plan.joints.rows[i]
     rows = plan.joints.rows[i + 1] - begin
@@ -225,16 +233,17 @@ def _eliminate_node(plan, ws, n, row):
         ws.ldu.closure_column[1],
     )
     scale, rows, columns = ws.ldu.closure_scale[first:last], ws.ldu.pivot[0, first:last], ws.ldu.pivot[1, first:last]
+    # rows beyond the rank are redundant: `rank_lu_solve` gives them no multiplier, and K_mm leaves them out
     rank, ws.ldu.last_pivot[n] = rank_lu_factor(K, start, stride, size, scale, rows, columns)
     ws.ldu.rank[n] = rank
     rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, row[first:last], spare)
-    for s in range(size, high - first):
+    for s in range(size, high - first):  # K_nm = K_nn^-1 K_nm, column by column
         for k in range(size):
             column[k] = K[start + k * stride + s]
         rank_lu_solve(K, start, stride, size, rank, scale, rows, columns, column, spare)
         for k in range(size):
             K[start + k * stride + s] = column[k]
-    for r in range(last, high):
+    for r in range(last, high):  # K_mm -= K_mn K_nm and row_m -= K_mn row_n
         for k in range(rank):
             m = first + columns[k]
             factor, source, target = K[plan.loops.row_start[r] + m], plan.loops.row_start[m], plan.loops.row_start[r]

@@ -47,7 +47,7 @@ def _normal(plan, work, n):
 
 @njit
 def _arm(plan, work, n):
-    """How far what touches is from the point of a sliding load, against the normal, m."""
+    """Distance of the sliding body from the point of a sliding load, against the normal, m."""
     return plan.loads.radius[n] + plan.loads.share[n] * work.value[plan.loads.pressed[n]]
 
 
@@ -189,7 +189,7 @@ def _resistance(c, power, v, first, by_velocity):
 
 @njit
 def _sliding(plan, ws, n, position, rotation, velocity):
-    """Of a sliding load: by the velocity of what touches, and by the normal force."""
+    """Derivatives of a sliding load: by the velocity of the sliding body, and by the normal force."""
     work, m = ws.efforts, plan.loads.pressed[n]
     side, normal = pressed_side(plan, n), _normal(plan, work, n)
     u = _relative_velocity(plan, work, n, rotation, velocity)

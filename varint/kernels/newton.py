@@ -93,7 +93,7 @@ def _directions_kept(plan, ws, start, end):
 
 @njit
 def _steepness(plan, r, gradient):
-    """How much faster than the bodies, scaled to m, the coordinate of a joint in row r may change; 1 at least.
+    """Amplification from body motion (scaled to m) to the joint coordinate of row r; at least 1.
 
     ``gradient`` (2, 6). Where two hinges of a joint are nearly parallel, a body that moves by its round-off changes
     their coordinates by far more, and no step can close the row nearer than that.
@@ -256,11 +256,18 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened):
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
     are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
     where the next one would be NOTHING: what Newton's method leaves would move the mean energy from step to step. They
-    are left out where the step is ``sharpened`` afterwards (extended.py) and that will leave NOTHING.
+    are skipped if `sharpen` follows (``sharpened``) and is expected to bring the residual below NOTHING.
 
     At a singular pose the rows are dependent, and not every residual has an impulse that closes it. Where one stays
     open for that reason, the impulses of this step act along the rows at its end in place of those at its start.
     """
+    # States of the iteration:
+    #   factored  the increment reuses the factors of the last one. If it does not shrink the residual, it is undone and
+    #             the matrix is factored anew.
+    #   left      further increments still allowed; less than ``further`` once the step has converged, so that a failure
+    #             from there on returns the converged solution.
+    #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
+    # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = 0.0
     upper, increment, factored, left = start, math.inf, False, further

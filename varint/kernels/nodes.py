@@ -68,7 +68,7 @@ def keep_turns(plan, work):
 
 @njit(seconds=2, what="efforts at recorded nodes")
 def efforts_at_nodes(plan, ws, nodes, inputs, states, out):
-    """Of each element at T nodes: effort, power, W, potential, J, (T, ne); of all together the load (T, nb, 6).
+    """Effort, power, W, and potential, J, of each element at T nodes, (T, ne); the sum of loads (T, nb, 6).
 
     ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity (T, nb, 6); ``inputs`` (T, ne); ``states`` of laws
     (T, n). ``out``: effort, power, potential, load, and of sums with laws value and rate (T, ns). Load: world force,

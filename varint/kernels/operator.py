@@ -220,8 +220,8 @@ def to_unknown(by_motion, by_velocity, rate, by_tangent, T, half_step, factor, o
 
 @njit
 def _apply_load_transposed(plan, work, n, s, half_step, body, out):
-    """What the unknowns ``out`` (6,) of the body of load n (s = 0), or of the other, have of the transpose of
-    `efforts.add_load_change`; ``body`` (6,)."""
+    """Add the transpose of `efforts.add_load_change` to the unknowns ``out`` (6,) of the body of load n (s = 0), or of
+    the other; ``body`` (6,)."""
     turn = vector(body[3:])
     back = sub(turn, cross(vector(work.tangent[plan.loads.body[n]]), turn))
     by_motion, by_velocity = work.motion[0], work.motion[1]

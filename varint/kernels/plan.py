@@ -155,7 +155,7 @@ class Loads(Record):
 
 @dataclass(frozen=True, eq=False)
 class Loops(Record):
-    """Dense nodes of loop closures and their fills; nc clusters, nn nodes, ne fills."""
+    """The closure nodes, which are dense, and their fills; nc clusters, nn closure nodes, ne fills."""
 
     cluster_node: Int1  # (nc + 1,) nodes of cluster c are cluster_node[c] : cluster_node[c + 1]
     node_first: Int1  # (nb + 2,) nodes with top i are node_order[node_first[i] : node_first[i + 1]]
@@ -192,7 +192,7 @@ class Plan(Record):
 
 @dataclass(frozen=True, eq=False)
 class EffortWork(Record, writable=True):
-    """What laws, loads, constraints and limits keep in a run; ne elements."""
+    """Arrays of laws, loads, constraints and limits in a run; ne elements."""
 
     input: Float1  # (ne,) over the step
     effort: Float1  # (ne,) N or N m
@@ -250,11 +250,11 @@ class LimitSearch(Record, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class Balance(Record, writable=True):
-    """The balance of energy from node to node (balance.py)."""
+    """The energy residual and its balance from node to node (balance.py)."""
 
     redo: Bool1  # whether steps in which energy comes from nowhere are done again in halves
     at_node: Bool1  # whether the next piece is the first of a step
-    nodes: Int1  # that were weighed
+    nodes: Int1  # number of nodes that were checked
     smooth: Int1  # ... since the last impact
     dt: Float1  # s
     size: Float1  # of the last piece, s; zero after an impact, and at the start
@@ -262,11 +262,11 @@ class Balance(Record, writable=True):
     due: Float1  # J, work since then
     load: Float1  # J, work of gravity and loads since the start
     works: Float1  # J, of all elements since the start
-    error: Float1  # J, energy that came from nowhere
-    oscillation: Float1  # J, what comes back of it
+    error: Float1  # J, the energy residual: energy gained without work
+    oscillation: Float1  # J, the part of it that comes back
     bend: Float1  # J, twice the kinetic energy of the change of velocity at the last node
     alike: Float1  # sizes of the pieces about the last node, multiplied, over dt^2; zero where steps are composed
-    recent: Float2  # (2, 6) J, error, and error less its oscillation, at the nodes that were judged last
+    recent: Float2  # (2, 6) J, energy residual, and that less its oscillation, at the nodes that were judged last
     scale: Float1  # J, largest kinetic energy, or work of all that acts, so far
     unresolved: Int1  # slot of the body that a step since the last recorded node did not resolve, -1 for none
 
@@ -294,12 +294,12 @@ class Kept(Record, writable=True):
     position_rest: Float2  # (nb, 3)
     quat_rest: Float2  # (nb, 4)
     momentum_rest: Float2  # (nb, 6)
-    value_near: Float1  # (nm,) as of `EffortWork`, up to target_rate
+    value_near: Float1  # (nm,) as in `EffortWork`, up to target_rate
     work: Float1  # (ne,)
     state: Float1  # (ns,)
     target: Float1  # (nr,)
     target_rate: Float1  # (nr,)
-    q: Float2  # (n, 6) as of `ProductWork`
+    q: Float2  # (n, 6) as in `ProductWork`
     order: Int2  # (n, 6)
     balance: Balance
     velocity: Float3  # (stages, nb, 6)
@@ -358,11 +358,11 @@ class Tape(Record, writable=True):
     velocity: Float3  # (N, nb, 6)
     multiplier: Float2  # (N, nr)
     load: Float4  # (N, 2, nb, 6) at start and end, but for gravity
-    value_near: Float2  # (N, nm) as of `EffortWork`
+    value_near: Float2  # (N, nm) as in `EffortWork`
     input: Float2  # (N, ne)
     target: Float2  # (N, nr)
     state: Float2  # (N, states of laws)
-    q: Float3  # (N, n, 6) as of `ProductWork`
+    q: Float3  # (N, n, 6) as in `ProductWork`
     order: Int3  # (N, n, 6)
     closed: Int2  # (N, limits) 1 for those that are closed, and the gaps at which they are held
     rest_gap: Float2
@@ -399,13 +399,13 @@ class Tangent(Record, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class ByProducts(Record, writable=True):
-    """What the rows of n products of exponentials have at E poses of a run (by_products.py)."""
+    """Derivatives of the rows of n products of exponentials at E poses of a run (by_products.py)."""
 
     count: Int1  # (1,) how many there are
     position: Float3  # (E n, 2, 3) of the two bodies of the joint
     rotation: Float4  # (E n, 2, 3, 3)
     q: Float2  # (E n, 6) coordinates near those of the pose
-    order: Int2  # (E n, 6) as of `ProductWork`
+    order: Int2  # (E n, 6) as in `ProductWork`
     motion: Float4  # (E n, rows, 2, 6) factors of the gradients of the rows
     factor: Float2  # (E n, rows) of their values
 
@@ -442,7 +442,7 @@ class ByNumbers(Record, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class Extended(Record, writable=True):
-    """What a stage that is solved with 32 digits adds (extended.py); empty where none is."""
+    """Arrays for stages that are solved in double-double (extended.py); empty if no stage is."""
 
     used: Bool1  # (1,) whether the last stage was
     velocity_rest: Float2  # (nb, 6)

@@ -1,4 +1,4 @@
-"""What a composed step changes: kept at its start, so that it can be done again in halves.
+"""State that a composed step changes: stored at its start, so that it can be repeated in halves.
 
 A composition keeps its order only where all its stages have their shares of one step, so a stage that cannot be solved
 halves the whole step (measured: halving the stage alone leaves errors of second order).
@@ -11,7 +11,7 @@ from varint.kernels.configuration import place
 
 @njit
 def _copy(values, kept, back):
-    """``values`` to ``kept``, or the other way where ``back``."""
+    """``values`` to ``kept``, or back if ``back``."""
     for n in range(kept.size):
         if back:
             values[n] = kept[n]
@@ -31,7 +31,7 @@ def _copy_rows(values, kept, back):
 
 @njit
 def copy_products(plan, ws, back):
-    """Coordinates of products of exponentials to ``ws.kept``, or the other way where ``back``."""
+    """Coordinates of products of exponentials to ``ws.kept``, or back if ``back``."""
     if plan.products.start.size:
         _copy_rows(ws.products.q, ws.kept.q, back)
         _copy_rows(ws.products.order, ws.kept.order, back)
@@ -39,7 +39,7 @@ def copy_products(plan, ws, back):
 
 @njit
 def _copy_state(plan, ws, pose, back):
-    """The state with the pose ``pose`` to ``ws.kept``, or the other way where ``back``."""
+    """The state with the pose ``pose`` to ``ws.kept``, or back if ``back``."""
     kept, efforts = ws.kept, ws.efforts
     _copy_rows(ws.position[pose], kept.position, back)
     _copy_rows(ws.quat[pose], kept.quat, back)

@@ -19,6 +19,11 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
     An AXIS row has no part in x: those entries are left as they are, zero in a fresh workspace. The value of a
     constraint is that of its first row, the others are zero; rows of efforts are left to efforts.py.
     """
+    # With A, B the rotations of the two bodies, R = A^T B, p = A^T (x_b - x_a), and u, w, c of the row:
+    #   AXIS      d = R w,      g = u . d
+    #   POINT     d = R w + p,  g = u . d - c
+    #   DISTANCE  d = R w + p,  u <- (d - u) / c,  g = c (|u|^2 - 1) / 2
+    # The gradient is -A u by x_a, A u by x_b (both zero for AXIS), u x d by the rotation of a, w x R^T u by that of b.
     for j in range(plan.joints.side.shape[0]):
         start, stop = plan.joints.rows[j], plan.joints.rows[j + 1]
         if start == stop:
@@ -93,7 +98,7 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
 
 @njit
 def _constrained(plan, ws, r, position, rotation, jacobian):
-    """What measure r adds to the value of its constraint, and its row; zero where that takes no part."""
+    """Term of measure r in the value of its constraint, and its row; zero where that takes no part."""
     if ws.compliance[r] > 0.0:
         for s in range(2):
             for k in range(6):

@@ -37,10 +37,12 @@ NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start valu
 def _extrapolate(velocity, history, length):
     """Write to ``velocity`` (nb, 6) the start value of Newton's iteration, from ``history`` (n, nb, 6).
 
-    That holds the velocity of the same stage in the last step, and its backward differences. The polynomial has the
-    degree that would have been best for the last step, or the second where none was near: the solution that is found
-    from there is then the one that belongs to the motion more often. ``length``, m, weighs rad/s.
+    ``history`` holds the velocity of the same stage in the last step, and its backward differences. The degree of the
+    polynomial is the one that would have predicted the last step best, or 2 if none came close. Newton's method then
+    stays on the motion's branch more often. ``length``, m, scales rad/s to m/s.
     """
+    # The difference D^k of order k is what the polynomial of degree k - 1 missed at the last step, so that the smallest
+    # |D^k| < sqrt(NEAR_ENOUGH) |D^0| chooses the degree; the start value is the sum of D^0, D^1, ..., D^degree.
     degree, least, scale = 2, NEAR_ENOUGH, 0.0
     for k in range(history.shape[0]):
         size = 0.0
@@ -143,9 +145,9 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
 def _finish_part(plan, ws, inputs, pose, h, when, last):
     """Bring momenta, works, states of laws and counted turns to the end of a solved stage, the pose 1 - ``pose``.
 
-    Arguments as of `_try_part`. At the first stage of a step the energy at its node is weighed (balance.py). Before the
-    ``last`` stage products of exponentials keep the components that their coordinates are solved for: where a joint is
-    open, in the middle of a stage, laws along these see them, and the stages of a step have to be of one map.
+    Takes the arguments of `_try_part`. At the first stage of a step the energy at its node is checked (balance.py).
+    Product joints keep their choice of solved components until the ``last`` stage, so that all stages of a step belong
+    to one map; at mid-stage, where the joint is slightly open, laws would see a switch.
     """
     node, _, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
@@ -303,7 +305,7 @@ def run(
 
 @njit
 def record_node(plan, ws, pose, interval_velocity, out):
-    """Write the present node to ``out``; ``interval_velocity`` as of `run`.
+    """Write the present node to ``out``; ``interval_velocity`` as in `run`.
 
     ``out``: position (nb, 3), quat (nb, 4), velocity (nb, 6), work (ne,), states of laws (n,).
     """

@@ -201,7 +201,7 @@ def _tape(efforts, products, nb, nr, kept):
 
 
 def states_of(plan: Plan) -> int:
-    """How many laws have a state of their own."""
+    """Number of laws with an internal variable."""
     return int(np.count_nonzero(plan.laws.state >= 0))
 
 

@@ -123,7 +123,7 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
 
 
 def _alone(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
-    """Of the joints ``names`` those in no loop and in no coupling: nothing else follows from their coordinates."""
+    """Joints of ``names`` in no loop and in no coupling: nothing else follows from their coordinates."""
     topology = compiled.topology
     free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}
     coupled = {name for force in _couplings(structure) for terms in force.terms_of(structure) for name, *_ in terms}
@@ -148,7 +148,7 @@ def _closed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The poses on all joints nearest to x, R, with the ``coordinates`` of joints by name.
 
-    Of the way there whole turns that lead back to the same pose are left out, but for those that couplings count.
+    The path leaves out whole turns that lead back to the same pose, except for those that couplings count.
     ``placed``: joints that are at their coordinates.
     """
     frames = {name: JointFrames(structure, structure.joint(name)) for name in coordinates}
@@ -172,7 +172,7 @@ def _closed(
         x, R, gap = closure.close(x, R, ITERATIONS)
         if not closure.is_closed(gap, x):
             at = ", ".join(f"'{n}' at {np.round(f.coordinates(*poses[n]), 4).tolist()}" for n, f in frames.items())
-            on_the_way = f" on the way to the coordinates asked for, with {at}" if share < 1 else ""
+            on_the_way = f" on the path to the coordinates asked for, with {at}" if share < 1 else ""
             raise AssemblyError(_conflict(structure, closure, x, R, list(still), on_the_way))
         if share == 0:
             here = _starts(compiled, frames, coordinates, placed, x, R)
@@ -188,7 +188,7 @@ def _starts(
     x: np.ndarray,
     R: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """Where the way to the ``coordinates`` starts: there already, of joints ``placed`` that nothing has moved since."""
+    """Start of the path to the ``coordinates``: the target itself for joints ``placed`` that nothing moved since."""
     here = {}
     for name, frame in frames.items():
         turn, shift = frame.relative_pose(x, R)
@@ -205,7 +205,7 @@ def _pieces(
     here: Mapping[str, np.ndarray],
     goals: Mapping[str, np.ndarray],
 ) -> int:
-    """Into how many pieces the way is cut."""
+    """Number of pieces of the path."""
     most = 1
     for name, frame in frames.items():
         moves = np.abs(goals[name] - here[name]) / coordinate_units(compiled.length, frame.joint)
@@ -261,7 +261,7 @@ def _check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
         turn, shift = frames.relative_pose(x, R)
         if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > LARGEST_TWIST:
             raise AssemblyError(
-                f"mechanism '{structure.name}' cannot be put together: {joint.label} would be turned over."
+                f"cannot assemble mechanism '{structure.name}': {joint.label} would close on its flipped branch."
                 " Change the coordinates or poses asked for"
             )
 
@@ -269,7 +269,7 @@ def _check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
 def _conflict(
     structure: Structure, closure: Closure, x: np.ndarray, R: np.ndarray, held: Sequence[int], way: str
 ) -> str:
-    """What cannot be closed, by how much, and the loop it is in; poses where the gaps are smallest together."""
+    """Report of the gap that cannot be closed, its size and loop; poses where the gaps are smallest together."""
     g, _ = closure.evaluate(x, R)
     gaps = {}
     for j in np.unique(closure.joint[closure.joint >= 0]):

@@ -105,7 +105,7 @@ def motion_of(joint: Joint, number: int) -> Motion:
 
 
 class Closure:
-    """The rows of a mechanism's joints, those of ``asked``, and the metric that says which bodies give way.
+    """The rows of a mechanism's joints, those of ``asked``, and the metric of the correction.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class Closure:
         return list(zip(forces.tolist(), np.abs(self.scale * g)[places].tolist(), strict=True))
 
     def speed(self, motion: np.ndarray) -> float:
-        """Of the fastest body of motions (nb + 1, 6), m/s."""
+        """Speed of the fastest body of motions (nb + 1, 6), m/s."""
         return max(np.abs(motion[:, :3]).max(), self.length * np.abs(motion[:, 3:]).max())
 
     def row_size(self, G: np.ndarray) -> np.ndarray:

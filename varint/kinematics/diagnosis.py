@@ -1,4 +1,4 @@
-"""How a mechanism can move at a pose, which of its constraint rows say the same, and whether that is so nearby.
+"""Mobility of a mechanism at a pose, its redundant constraint rows, and whether both are the same nearby.
 
 Only loops can make rows redundant. A cluster of loops is a mechanism of its own once the body that
 joins it to the rest, its articulation, is held; so each is analysed alone, dense: singular values of
@@ -46,7 +46,7 @@ SQUARE_ON = 1e-6  # how near a direction must be to a world axis to be called by
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis(Shown):
-    """What the joints and couplings of a mechanism allow at a pose. ``str()`` of it is a report.
+    """Mobility and redundancy of the joints and couplings of a mechanism at a pose. ``str()`` of it is a report.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Diagnosis(Shown):
 
     @property
     def _counted(self) -> str:
-        """What the count of bodies and rows gives, whether or not rows say the same."""
+        """Mobility by the count of bodies and rows, redundant rows included."""
         n, rows = len(self.structure.bodies), sum(len(joint.forbidden) for joint in self.structure.joints)
         coupled = f"; {count_text(len(self.couplings), 'coupling')} not counted" if len(self.couplings) else ""
         return f"{6 * n - rows} (6 x {count_text(n, 'body', 'bodies')} - {count_text(rows, 'row')}{coupled})"
@@ -401,7 +401,7 @@ def _removable(G: np.ndarray, cut: Sequence[bool], rank: int) -> list[int]:
 
 
 def _direction(compiled: Compiled, state: State, j: int, k: int) -> str:
-    """What row ``k`` of joint ``j`` of the description forbids, in words; world axes."""
+    """Motion that row ``k`` of joint ``j`` of the description forbids, in words; world axes."""
     plan, joint = compiled.plan, int(np.flatnonzero(compiled.joints == j)[0])
     r = plan.joints.rows[joint] + k
     if plan.joints.product[joint] >= 0:

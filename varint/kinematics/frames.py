@@ -234,7 +234,7 @@ def joint_rates(
 
 
 def _of_its_bodies(frames: JointFrames, *arrays: np.ndarray) -> list[np.ndarray]:
-    """Of arrays (T, nb, ...) what belongs to the bodies of a joint, which ``frames`` then know by their new numbers."""
+    """Parts of arrays (T, nb, ...) for the bodies of a joint, which ``frames`` then know by their new numbers."""
     own = [body for body in (frames.a, frames.b) if body >= 0]
     frames.a, frames.b = (own.index(body) if body >= 0 else body for body in (frames.a, frames.b))
     return [np.asarray(array)[:, own] for array in arrays]
@@ -281,7 +281,7 @@ def _nearest_vectors(vectors: np.ndarray, near: np.ndarray) -> np.ndarray:
 
 
 def without_turns(joint: Joint, q: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """The coordinates (dof,) of the same pose as ``q`` (dof,), on the way from ``start`` in its first turn."""
+    """The coordinates (dof,) of the same pose as ``q`` (dof,), on the path from ``start`` in its first turn."""
     found, table, stage = q.copy(), joint_table(joint), 0
     while stage >= 0:
         row, k = table[stage], int(table[stage, FIRST])

@@ -2,7 +2,7 @@
 
 Continuation in the coordinate s. The predictor follows the velocity of least kinetic energy with
 ds/dt = 1 and its change since the last step; the corrector closes the joints with the coordinate held.
-The rows, the held coordinate included, lose rank in two ways. If those of the joints depend on each
+The rows, the held coordinate included, lose rank in two cases. If those of the joints depend on each
 other, two branches cross: the velocity is not unique, so along the directions in question it is carried
 over from before and the sweep goes straight on. If the coordinate's row depends on those of the
 joints, there is no velocity: the linkage locks, and steps shrink towards the limit. Ranks are those of a
@@ -78,7 +78,7 @@ class Sweep(Shown):
 
     @property
     def unit(self) -> str:
-        """Of ``values``: "m", "rad", or empty where the coordinate is a pure number."""
+        """Unit of ``values``: "m", "rad", or empty where the coordinate is a pure number."""
         return units_of(self.mechanism.joint(self.joint))[self.number]
 
     @property
@@ -178,7 +178,7 @@ def sweep(
 
 
 class _Path:
-    """Points on the way, from the start on, one for each step."""
+    """Points on the path, from the start on, one for each step."""
 
     def __init__(self, structure: Structure, compiled: Compiled, frames: JointFrames, number: int) -> None:
         self.drive = Coordinate(frames, number, 0.0)
@@ -213,7 +213,7 @@ class _Path:
                 if self.between > MOST_STEPS:
                     raise ArgumentError(
                         f"sweep of {self.drive.frames.joint.label}: {MOST_STEPS} steps led no farther than to"
-                        f" {node.s:.6g}, for a body moves far on a short way of this coordinate: sweep less of it"
+                        f" {node.s:.6g}, for a body moves far on a short path of this coordinate: sweep less of it"
                     )
         return True
 
@@ -304,7 +304,7 @@ class _Path:
         return self.closure.motion(Q @ np.linalg.solve(triangle.T, np.concatenate([rates, carried])))
 
     def _zero(self, around: Sequence[Node], least: np.ndarray) -> float | None:
-        """Where between three nodes the ``least`` (3,) singular value passes zero, None if it does not.
+        """Zero, between three nodes, of the ``least`` (3,) singular value, None if it does not pass zero.
 
         Given a sign that changes there the value is a smooth function of the coordinate.
         """
@@ -364,7 +364,7 @@ def named_coordinate(structure: Structure, joint: object, asked: str) -> tuple[J
 
 
 def _check_way(start: float, values: np.ndarray, joint: Joint, unit: float) -> None:
-    """That a way of reasonable length leads through all ``values``; ``unit``: m or rad that count as one."""
+    """Check that a path of reasonable length leads through all ``values``; ``unit``: m or rad that count as one."""
     way, most = float(np.abs(np.diff(values, prepend=start)).sum()) / unit, MOST_STEPS * STEP
     if not way <= most:
         raise ArgumentError(

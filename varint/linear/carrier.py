@@ -40,7 +40,7 @@ class ImpactCarrier:
         self.ws, self.work, self.drifts, self._between = ws, work, drifts, carry
 
     def carry(self, tape: Tape, changes: np.ndarray, states: np.ndarray) -> None:
-        """From the start of the stages on the tape to their end, in place; raises ArgumentError."""
+        """Carry changes from the start of the stages on the tape to their end, in place; raises ArgumentError."""
         self.tape, self.changes, self.states = tape, changes, states
         self.shift = np.zeros(len(changes))  # s: by how much later the present stage begins
         self.last = -1  # stage, whose end does not move
@@ -57,7 +57,7 @@ class ImpactCarrier:
         self._carry(done, int(tape.count[0]))
 
     def _carry(self, first: int, last: int) -> None:
-        """Through stages first to last - 1, in which no impact is timed."""
+        """Carry through stages first to last - 1, in which no impact is timed."""
         for k in range(first, min(last, self.last + 1)):
             self._stage(k, np.zeros_like(self.shift) if k == self.last else self.shift)
         first = max(first, min(last, self.last + 1))
@@ -65,7 +65,7 @@ class ImpactCarrier:
             self._between((first, last), self.changes, self.states)
 
     def _stage(self, k: int, after: np.ndarray) -> None:
-        """Through stage k, which ends so much later (n,), s, as it began later by ``shift``."""
+        """Carry through stage k, which ends so much later (n,), s, as it began later by ``shift``."""
         self._between((k, k + 1), self.changes, self.states)
         if self.shift.any() or after.any():
             (by_start, by_end), by_states = self._by_instants(k)
@@ -78,7 +78,7 @@ class ImpactCarrier:
         self.states += shift[:, None] * states
 
     def _timed(self, j: int, k: int) -> None:
-        """Through stage k, whose end is the instant at which the limit of impact j is met."""
+        """Carry through stage k, whose end is the instant at which the limit of impact j is met."""
         if self.last < k:
             self.last = last_of_step(self.tape, k)
         if self.last == k:  # the limit is met at the very end of the step: nothing gets shorter

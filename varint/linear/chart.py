@@ -184,7 +184,7 @@ class Chart:
     def _missing(self) -> StateError:
         names = names_text(self.coordinates.names)
         return StateError(
-            f"'{self.mechanism.name}' has no state with these coordinates x (of {names}) on the way from that of the"
+            f"'{self.mechanism.name}' has no state with these coordinates x (of {names}) on the path from that of the"
             " linear system: give smaller ones, below half a turn of each body"
         )
 

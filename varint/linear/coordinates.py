@@ -87,9 +87,9 @@ def check_moves(mechanism: Mechanism, coordinates: Coordinates) -> None:
 
 
 def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: State) -> Coordinates:
-    """Those about ``state``, which is pose 0 of the workspace and placed there; ``work``: scratch.
+    """Coordinates about ``state``, which is pose 0 of the workspace and placed there; ``work``: scratch.
 
-    Raises StateError where the joint coordinates do not tell how the mechanism moves.
+    Raises StateError if the joint coordinates do not determine the motion.
     """
     mechanism, compiled = candidates.mechanism, candidates.compiled
     names, ends, nb = candidates.names, candidates.ends, len(candidates.compiled.order)
@@ -106,14 +106,14 @@ def coordinates_at(candidates: Candidates, ws: Workspace, work: Tangent, state: 
     for _ in range(2 if count else 0):  # the second pass takes off round-off
         among = rows @ motions.T
         if len(among) != count or not _condition(among) <= DEPENDENT:
-            raise StateError(f"the joint coordinates of '{mechanism.name}' do not tell how it moves from this pose")
+            raise StateError(f"the joint coordinates of '{mechanism.name}' do not determine its motion from this pose")
         motions = np.linalg.inv(among).T @ motions
     shape = len(chosen), nb, 6
     return Coordinates(state, tuple(names[k] for k in chosen), rows.reshape(shape), motions.reshape(shape))
 
 
 def _condition(matrix: np.ndarray) -> float:
-    """Of a square matrix, by the sums of columns; infinite where it has no inverse."""
+    """Condition number of a square matrix, by the sums of columns; infinite if it has no inverse."""
     try:
         inverse = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
@@ -122,7 +122,7 @@ def _condition(matrix: np.ndarray) -> float:
 
 
 def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) -> int:
-    """In how many ways the mechanism can move from a pose (nb, 3), (nb, 4), with all of its constraints."""
+    """Degrees of freedom of the mechanism at a pose (nb, 3), (nb, 4), with all of its constraints."""
     compiled = mechanism.compiled
     ws = workspace(compiled.plan, functions=compiled.functions)
     ws.position[0, :-1], ws.quat[0, :-1] = position[compiled.order], quat_wxyz[compiled.order]
@@ -133,7 +133,7 @@ def mobility(mechanism: Mechanism, position: np.ndarray, quat_wxyz: np.ndarray) 
 
 
 def _mobility(plan: Plan, ws: Workspace) -> int:
-    """In how many ways the mechanism can move, by the ranks that the solver found at the pose factored last."""
+    """Degrees of freedom of the mechanism, by the ranks that the solver found at the pose factored last."""
     closed, closures = ws.compliance == 0.0, np.arange(plan.loops.node_row[0], plan.loops.node_row[-1])
     in_tree = closed.copy()
     in_tree[closures] = False

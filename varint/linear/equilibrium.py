@@ -1,4 +1,4 @@
-"""Where a mechanism rests: Newton's method for the balance of forces, on the motions that the joints allow."""
+"""Equilibria of a mechanism: Newton's method for the balance of forces, on the motions that the joints allow."""
 
 import numpy as np
 
@@ -31,9 +31,9 @@ def equilibrium(mechanism: Mechanism, state: State | None = None) -> State:
     Raises
     ------
     ArgumentError
-        Hard stops, laws with a state of their own.
+        Hard stops, laws with an internal variable.
     ConvergenceError
-        No equilibrium was found, as of what falls.
+        No equilibrium was found, such as for a falling mechanism.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     x, quat, _, _ = checked_state(mechanism, mechanism.state() if state is None else state, "state")

@@ -26,7 +26,7 @@ def check_met(mechanism: Mechanism, tape: Tape, j: int, rate: float) -> None:
     k = int(tape.impacts.stage[j]) - 1
     if abs(rate) <= GRAZING * np.abs(tape.velocity[k]).max() * mechanism.compiled.length:
         force = _stop(mechanism, tape, j)
-        raise ArgumentError(f"{force.label} is met without speed, where the instant of an impact has no derivative")
+        raise ArgumentError(f"{force.label} is reached with zero speed: the instant of impact has no derivative there")
 
 
 def check_stays(mechanism: Mechanism, tape: Tape, j: int, gap: np.ndarray, changes: np.ndarray) -> None:
@@ -56,7 +56,7 @@ class Drift(NamedTuple):
 
 
 class Drifts:
-    """What changes with time in a run of steps of ``dt``, s: the ``commands`` and ``loads`` at its nodes, if any."""
+    """Inputs that change with time in a run of steps of ``dt``, s: ``commands`` and ``loads`` at its nodes, if any."""
 
     def __init__(self, mechanism: Mechanism, commands: Commands | None, loads: Loads | None, dt: float) -> None:
         self.compiled, self.commands, self.loads, self.dt = mechanism.compiled, commands, loads, dt
@@ -69,7 +69,7 @@ class Drifts:
         return any(each is not None and each.varies for each in (self.commands, self.loads))
 
     def of_stage(self, tape: Tape, k: int) -> Drift:
-        """Of stage k of the run."""
+        """Drifts of stage k of the run."""
         plan, nodes = self.compiled.plan, tape.node[k] + np.arange(2)
         input, load = np.zeros(len(self.spans)), np.zeros((plan.bodies.mass.size, 6))
         target, target_rate = np.zeros((2, plan.rows.role.size))
@@ -78,7 +78,7 @@ class Drifts:
         if self.commands is not None and self.commands.varies:
             (a, b), (p, q) = self.commands.at(nodes)
             p, q, s, constraints = p * self.dt, q * self.dt, tape.share[k] + 0.5 * tape.h[k] / self.dt, plan.constraints
-            square, cube = 3.0 * (b - a) - 2.0 * p - q, 2.0 * (a - b) + p + q  # as of `constraints.set_targets`
+            square, cube = 3.0 * (b - a) - 2.0 * p - q, 2.0 * (a - b) + p + q  # as in `constraints.set_targets`
             rows, elements = constraints.row[constraints.driven], constraints.element[constraints.driven]
             target[rows] = ((p + s * (2.0 * square + 3.0 * s * cube)) / self.dt)[elements]
             target_rate[rows] = ((2.0 * square + 6.0 * s * cube) / self.dt**2)[elements]

@@ -53,9 +53,9 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     Raises
     ------
     ArgumentError
-        No coordinate to act at, efforts that are not determined because there are more of them than ways to move, a
-        motion that takes efforts elsewhere; hard stops and friction that only steps know. MechanismError: coordinates
-        of rotation vectors in maximal coordinates.
+        No coordinate to act at, more efforts than degrees of freedom, a motion that requires efforts elsewhere; hard
+        stops and friction that only act in steps. MechanismError: coordinates of rotation vectors in maximal
+        coordinates.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     motion = _motion(trajectory, joints)
@@ -78,7 +78,7 @@ class _Place(NamedTuple):
 
 
 class _Motion(NamedTuple):
-    """What is asked for: efforts at ``places`` of a ``mechanism`` without those that were there in the run.
+    """Motion whose efforts at ``places`` of a ``mechanism`` are wanted, without the efforts of the run.
 
     arrays : position (T, nb, 3), quat (T, nb, 4), velocity and angular velocity (T, nb, 3)
     acceleration : (T, nb, 6) m/s^2, world, and rad/s^2, body axes
@@ -145,7 +145,7 @@ def _of(force) -> _Place:
 
 
 def _known(mechanism: Mechanism, name: str) -> int:
-    """How many coordinates the joint has."""
+    """Number of coordinates of the joint."""
     if not isinstance(name, str) or name not in mechanism.joint_index:
         raise ArgumentError(f"joints: '{mechanism.name}' has no joint {shown(name)}")
     return mechanism.joint(name).dof
@@ -179,7 +179,7 @@ def _maximal(motion: _Motion) -> np.ndarray:
 def _refuse_many(motion: _Motion) -> None:
     raise ArgumentError(
         f"efforts at {names_text(place.name for place in motion.places)} are not determined: '{motion.mechanism.name}'"
-        " has fewer ways to move, give joints= with as many coordinates, or less"
+        " has fewer degrees of freedom, give joints= with as many coordinates, or less"
     )
 
 

@@ -77,7 +77,7 @@ class Linearization(Shown):
         """The state with the coordinates and rates x (2 n,): `coordinates` of it are x, and its joints are closed.
 
         Prescribed motions and the sums of couplings stay as they are in ``state``. Raises StateError where the joints
-        have no such state on the way from there, or a body is half a turn away; ArgumentError for another shape.
+        have no such state on the path from there, or a body is half a turn away; ArgumentError for another shape.
         """
         return self._chart.state(array_of(x, (2 * len(self.names),), "x", ArgumentError))
 
@@ -158,7 +158,7 @@ class Linearization(Shown):
 
 
 def steps_text(dt: float | None) -> str:
-    """What a display says of the steps."""
+    """Description of the steps in a display."""
     return "continuous" if dt is None else f"steps of {dt:g} s"
 
 
@@ -183,15 +183,15 @@ def linearize(
     dt : float, optional
         s: the exact derivative of one step of the integrator. Else the equations of motion, in continuous time.
     order, scheme
-        Of the step, as of `simulate`; no order 1.
+        Of the step, as in `simulate`; no order 1.
 
     Raises
     ------
     ArgumentError
-        What has no derivative: laws with a state of their own; hard stops without ``dt``, and with it one that is met
-        without speed, or at the instant of a node or of another impact.
+        What has no derivative: laws with internal variables; hard stops without ``dt``, and with it one that is
+        reached with zero speed, or at the instant of a node or of another impact.
     StateError
-        A state that leaves joints open; one in which the joint coordinates do not tell how the mechanism moves.
+        A state that leaves joints open; one in which the joint coordinates do not determine the motion.
     ConvergenceError
         The step could not be solved.
     """
@@ -206,7 +206,7 @@ class Linearizer(Shown):
     Parameters
     ----------
     mechanism, dt, order, scheme
-        As of `linearize`, and with the same errors.
+        See `linearize`, and with the same errors.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class Linearizer(Shown):
         return SecondOrder(*self._system.made, about, self._system.inputs, B)
 
     def _changes(self, state: State, changes: np.ndarray) -> np.ndarray:
-        """What changes (c, nb, 12) of a state that was linearised, and those of the inputs, lead to."""
+        """Images of changes (c, nb, 12) of the state of linearisation, and of those of the inputs."""
         self._system.place(state)
         return self._system.changes(changes)
 
@@ -276,7 +276,7 @@ def elements_of(mechanism: Mechanism) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _System:
-    """What is linearised: ``coordinates`` about the state of `place`, and their ``basis`` (2 n, nb, 12)."""
+    """System to linearise: ``coordinates`` about the state of `place`, and their ``basis`` (2 n, nb, 12)."""
 
     coordinates: Coordinates
     basis: np.ndarray

@@ -24,7 +24,7 @@ SEMIDEFINITE = 1e-12  # of the largest eigenvalue of a weight
 
 @dataclass(frozen=True, eq=False)
 class Regulator(Shown):
-    """The feedback u = - K x about an equilibrium, x and u as of `Linearization`.
+    """The feedback u = - K x about an equilibrium, x and u as in `Linearization`.
 
     system : Linearization
     K : (m, 2 n)
@@ -90,13 +90,13 @@ def lqr(
     dt : float, optional
         s: gains for inputs that are held over steps of dt, by the derivative of a step. Else in continuous time.
     order, scheme
-        Of the step, as of `simulate`.
+        Of the step, as in `simulate`.
 
     Raises
     ------
     ArgumentError
         A mechanism without inputs, wrong weights, motions that no input reaches and that do not die away by themselves;
-        and as of `linearize`.
+        and as in `linearize`.
     StateError
         A state that is no equilibrium.
     """

@@ -73,7 +73,7 @@ def modes(mechanism: Mechanism, state: State | None = None) -> Modes:
     Raises
     ------
     ArgumentError
-        Hard stops, laws with a state of their own. StateError: a state in which forces do not balance.
+        Hard stops, laws with an internal variable. StateError: a state in which forces do not balance.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     state = equilibrium(mechanism) if state is None else state

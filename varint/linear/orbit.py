@@ -40,7 +40,7 @@ class PeriodicOrbit(Shown):
     steps : int
     gap : float
         m or rad, and the same over the period: how far it ends from its start.
-    names : (n,) of the minimal coordinates, as of `Linearization`
+    names : (n,) of the minimal coordinates, as in `Linearization`
     monodromy : (2 n, 2 n) changes of these and their rates at the end, by those at the start
     multipliers : (2 n,) complex
         Its eigenvalues, by size from the largest on. Along the motion one is one; without damping, another as well, and
@@ -94,7 +94,7 @@ def periodic_orbit(
         Whether the period is ``period`` itself; else it is found as well, by the size of the step. Where something
         changes with time the period is that of the change, and has to be fixed.
     order, scheme
-        As of `simulate`; no order 1.
+        See `simulate`; no order 1.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def periodic_orbit(
         A period that is free where something changes with time, inputs that are functions of the state, and what has no
         derivative, see `linearize`.
     StateError
-        As of `linearize`.
+        See `linearize`.
     ConvergenceError
         No periodic motion was found, or a step could not be solved.
     """
@@ -180,7 +180,7 @@ class _Shot:
         return (ends[0] - ends[1]) / (2 * NUDGE * self.dt)
 
     def changed(self, change: np.ndarray, dt: float) -> "_Shot":
-        """From a start that is changed by (2 n,), with another step."""
+        """Run from a start that is changed by (2 n,), with another step."""
         mechanism, method = self.made
         state = moved(mechanism, self.state, np.tensordot(change, self.basis, 1))
         return _Shot(mechanism, method, state, dt, self.steps)

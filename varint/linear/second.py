@@ -2,8 +2,8 @@
 
 The gradient g(x, u) of z . x'(x, u) is one sweep back over the step: exact, at the cost of a step. Along a direction d
 the product H d is the derivative of g(t d) at t = 0: central differences with t, t / 2 and t / 4 are extrapolated to
-sixth order, and go on with halves until that changes nothing. What is even in t tells where the step is not smooth, or
-changes within a reach that is shorter. An exact tangent over the adjoint would need third derivatives of all measures.
+sixth order, and go on with halves until that changes nothing. A part that is even in t shows that the step is not
+smooth, or changes within a shorter reach. An exact tangent over the adjoint would need third derivatives of measures.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ ROUND_OFF = 1e-15  # ... and the least that there is
 
 @dataclass(frozen=True, eq=False)
 class SecondDerivatives(Shown):
-    """Those of costate . x' of one step by the n minimal coordinates and their rates, x, and the m inputs, u.
+    """Second derivatives of costate . x' of a step by n minimal coordinates and their rates, x, and m inputs, u.
 
     xx : (2 n, 2 n) symmetric
     xu : (2 n, m)
@@ -165,7 +165,7 @@ class _Slopes:
 
     best : (2 n + m,)
     least : float
-        What the last extrapolation has changed of it, inf where none tells it.
+        What the last extrapolation has changed of it, inf without extrapolation.
     settled : bool
         Whether smaller differences are of no use.
     """

@@ -65,7 +65,7 @@ class TangentRun:
         self.closed: str | None = None  # the label of a stop that was met without restitution
 
     def state(self) -> State:
-        """At the present node."""
+        """State at the present node."""
         return self.run.state()
 
     def coordinates(self) -> Coordinates:
@@ -123,7 +123,7 @@ class TangentRun:
         return found
 
     def _velocities(self, changes: np.ndarray) -> np.ndarray:
-        """The way back, at the present node."""
+        """The inverse, at the present node."""
         self.place()
         changes_of_velocities(self.compiled.plan, self.aside, self.work, changes)
         return changes[:, self.compiled.slot]
@@ -161,7 +161,7 @@ class TangentRun:
             self.closed = self.mechanism.forces[compiled.force[element]].label
 
     def _room(self, steps: int) -> int:
-        """For the stages of so many steps."""
+        """Room on the tape for the stages of so many steps."""
         return int(SPARE * steps * self.stages) + 1
 
     def place(self) -> Workspace:
@@ -197,11 +197,11 @@ def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> 
     if method is None and plan.limits.measure.size:
         force = mechanism.forces[mechanism.compiled.force[plan.limits.element[0]]]
         raise ArgumentError(
-            f"{force.label} is hard: it acts in impacts, and accelerations do not tell how '{mechanism.name}'"
+            f"{force.label} is hard: it acts in impacts, and accelerations do not show how '{mechanism.name}'"
             " moves. Take the derivative of a step (dt=), or leave it out"
         )
     without = {
-        "laws with a state of their own": (plan.laws.state >= 0).any(),
+        "laws with an internal variable": (plan.laws.state >= 0).any(),
     }
     for what, there in without.items():
         if there:

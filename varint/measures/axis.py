@@ -65,9 +65,9 @@ class Square:
     kind = "axis"
 
     def gap(self, frame, apart) -> float:
-        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        """Violation, m, when the anchors are ``apart`` (3,), world, and both joint frames have the axes ``frame``."""
         return 0.0
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        """Numbers from the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
         return Numbers(u=frame_a[:, self.axis_a], w=frame_b[:, self.axis_b])

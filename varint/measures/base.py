@@ -1,4 +1,4 @@
-"""What a kind of measure states, and the registry of the kinds.
+"""Contract of a kind of measure, and the registry of the kinds.
 
 A measure is a scalar g of the poses of two bodies a and b, one of which may be the world; its unit is m or rad. Each
 kind gives three compiled functions:
@@ -60,8 +60,8 @@ class Measure(Shown):
     period : float
         After which its values repeat, 0 for never.
     radial : bool
-        Whether it has no direction where its value is zero. `curve` then gives the change of the vector between its
-        points; its factor in a load's change is the derivative of the effort by the value, not the effort.
+        True if the gradient is undefined at value zero. There `curve` returns the change of the separation vector, to
+        be multiplied by d effort/d value instead of the effort.
     pointing : bool
         Whether its gradient points from one of its points to the other, so that it turns where they move.
     bends : bool

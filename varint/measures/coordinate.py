@@ -14,7 +14,7 @@ from varint.products.stages import count
 
 @njit
 def _number(plan, n, m):
-    """That of `product_row`."""
+    """Number of `product_row`."""
     return 6 - count(plan.products.table, plan.products.start[n]) + int(plan.measures.c[m])
 
 

@@ -67,9 +67,9 @@ class Distance:
     kind = "distance"
 
     def gap(self, frame, apart) -> float:
-        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        """Violation, m, when the anchors are ``apart`` (3,), world, and both joint frames have the axes ``frame``."""
         return float(np.linalg.norm(apart)) - self.length
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        """Numbers from the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
         return Numbers(u=anchor_a, w=anchor_b, c=self.length)

@@ -67,18 +67,18 @@ class Along:
     kind = "point"
 
     def gap(self, frame, apart) -> float:
-        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        """Violation, m, when the anchors are ``apart`` (3,), world, and both joint frames have the axes ``frame``."""
         return float(frame[:, self.axis] @ apart)
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """Of the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
+        """Numbers from the frames (3, 3) and anchors (3,) of the joint, in axes of its bodies."""
         u = frame_a[:, self.axis]
         return Numbers(u=u, w=anchor_b, c=float(u @ anchor_a))
 
 
 @dataclass(frozen=True, eq=False)
 class Displacement(Measure):
-    """How far ``point_b`` of b is from ``point_a`` of a, along ``direction``, fixed to a; world, reference, m."""
+    """Displacement of ``point_b`` of b from ``point_a`` of a, along ``direction``, fixed to a; world, reference, m."""
 
     direction: np.ndarray
     point_b: np.ndarray

@@ -37,9 +37,9 @@ class OnMotions:
     kind = "product"
 
     def gap(self, frame, apart) -> float:
-        """By how much anchors ``apart`` (3,), world, open it where the axes ``frame`` (3, 3) of the joint agree, m."""
+        """Violation, m, when the anchors are ``apart`` (3,), world, and both joint frames have the axes ``frame``."""
         return float(np.linalg.norm(apart))
 
     def numbers(self, frame_a, anchor_a, frame_b, anchor_b) -> Numbers:
-        """None: the motions stand in the table of products."""
+        """Empty: the motions stand in the table of products."""
         return Numbers()

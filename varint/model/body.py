@@ -79,7 +79,7 @@ class Body(Frozen):
 
     @property
     def label(self) -> str:
-        """How errors name the body."""
+        """Name of the body in errors."""
         return f"body '{self.name}'"
 
     def _facts(self) -> Iterable[str]:
@@ -275,8 +275,8 @@ class Body(Frozen):
 def _mass(mass: float | None, density: float | None, volume: float, what: str) -> float:
     """kg, of what is given by its mass or by its density, kg/m^3."""
     if (mass is None) == (density is None):
-        given = "neither" if mass is None else "both"
-        raise MechanismError(f"{what} needs mass or density, one of the two, got {given}")
+        which = "neither" if mass is None else "both"
+        raise MechanismError(f"{what} needs mass or density, one of the two, got {which}")
     if density is not None:
         mass = positive(density, f"density of {what}") * volume
     mass = positive(mass, f"mass of {what}")  # type: ignore[arg-type]

@@ -120,18 +120,18 @@ def finite(value: ArrayLike, what: str, error: type[VarintError] = MechanismErro
 
 def positive(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
     """``value`` as a finite float above zero."""
-    found = finite(value, what, error)
-    if found <= 0.0:
-        raise error(f"{what} must be positive, got {found:g}")
-    return found
+    number = finite(value, what, error)
+    if number <= 0.0:
+        raise error(f"{what} must be positive, got {number:g}")
+    return number
 
 
 def not_negative(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> float:
     """``value`` as a finite float from zero."""
-    found = finite(value, what, error)
-    if found < 0.0:
-        raise error(f"{what} must be zero or positive, got {found:g}")
-    return found
+    number = finite(value, what, error)
+    if number < 0.0:
+        raise error(f"{what} must be zero or positive, got {number:g}")
+    return number
 
 
 def is_alone(value: object) -> bool:
@@ -140,7 +140,7 @@ def is_alone(value: object) -> bool:
 
 
 def is_whole(value: object) -> bool:
-    """Whether ``value`` is a whole number by its type: 2.0 and True are none."""
+    """Whether ``value`` is a whole number by its type, unlike 2.0 and True."""
     if isinstance(value, np.ndarray | np.generic):
         return value.shape == () and value.dtype.kind in "iu"  # spans of time are integers to numpy
     return isinstance(value, int) and not isinstance(value, bool)
@@ -157,10 +157,10 @@ def whole_number(
     reach = "" if least is None else f" from {least}"
     if not is_whole(value) or (least is not None and int(value) < least):  # type: ignore[call-overload]
         raise error(f"{what} must be a whole number{reach}, got {shown(value)}")
-    found = int(value)  # type: ignore[call-overload]
-    if most is not None and found > most:
-        raise error(f"{what} must be a whole number{reach} up to {most}, got {shown(found)}")
-    return found
+    number = int(value)  # type: ignore[call-overload]
+    if most is not None and number > most:
+        raise error(f"{what} must be a whole number{reach} up to {most}, got {shown(number)}")
+    return number
 
 
 def flag(value: object, what: str, error: type[VarintError] = MechanismError) -> bool:
@@ -298,7 +298,7 @@ def by_name(
 
 
 def check_plain_fields(item: Any, label: str) -> None:
-    """Those of a description that are names, whole numbers and flags, by their annotations."""
+    """Check names, whole numbers and flags of a description, by their annotations."""
     cls: Any = type(item)
     for name, check in _plain_fields(cls):
         object.__setattr__(item, name, check(getattr(item, name), f"{name} of {label}"))
@@ -378,7 +378,7 @@ def function_of(value: object, what: str, error: type[VarintError] = MechanismEr
 
 
 def arguments_of(function: Callable) -> list[str] | None:
-    """Names of a function's parameters; None where it takes any, or does not tell."""
+    """Names of a function's parameters; None if it takes any, or has no signature."""
     try:
         parameters = signature(function).parameters
     except (ValueError, TypeError):
@@ -390,7 +390,7 @@ def arguments_of(function: Callable) -> list[str] | None:
 
 
 def call(function: Callable, whose: str, *arguments: Any) -> Any:
-    """What a function of the user's gives; an error of its own goes on as it is, with a note of ``whose`` it is."""
+    """Result of a user's function; its errors propagate unchanged, with a note of ``whose`` it is."""
     try:
         return function(*arguments)
     except Exception as problem:

@@ -19,7 +19,7 @@ POINT = 1e-3  # radius of a node in lengths of a segment
 
 
 class DeformableSpring(NamedTuple):
-    """What it is made of, to be added to those of a mechanism; node k is called "NAME k", from 0 at body a."""
+    """Parts of a spring with mass, to be added to those of a mechanism; node k is named "NAME k", from 0 at body a."""
 
     bodies: list[Body]
     joints: list[Joint]

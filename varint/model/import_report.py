@@ -1,4 +1,4 @@
-"""What became of a file that a mechanism was imported from: read, approximated, not understood."""
+"""Report on a file that a mechanism was imported from: read, approximated, not understood."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -53,11 +53,11 @@ class ImportedShape(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class ImportReport(Shown):
-    """What became of the parts of an imported file; empty where a mechanism was not imported. ``str()`` lists it.
+    """Report on the parts of an imported file; empty where a mechanism was not imported. ``str()`` lists it.
 
     read, approximated, not_understood : tuple of Imported
-        Each with ``what``, ``file`` and ``line``. What was read is in the mechanism as the file says it; what was
-        approximated is there in another way, or is left out, as told; what was not understood was passed over.
+        Each with ``what``, ``file`` and ``line``. Read elements are represented as in the file; approximated ones are
+        represented differently or omitted, and the entry says which; those not understood were ignored.
     shapes : tuple of ImportedShape
         Visual and collision shapes, as data for pictures.
     body_of : mapping
@@ -91,9 +91,9 @@ class ImportReport(Shown):
     def check(self) -> None:
         """Raise FileError where something was not understood."""
         if self.not_understood:
-            told = [str(entry) for entry in self.not_understood[:TOLD]]
-            more = len(self.not_understood) - len(told)
-            raise FileError("; ".join(told) + (f"; and {more} more" if more else ""))
+            lines = [str(entry) for entry in self.not_understood[:TOLD]]
+            more = len(self.not_understood) - len(lines)
+            raise FileError("; ".join(lines) + (f"; and {more} more" if more else ""))
 
     def _facts(self) -> Iterable[str]:
         for kind, listed in self.entries().items():
@@ -102,7 +102,7 @@ class ImportReport(Shown):
 
 
 class ImportNotes:
-    """What a reader of a format writes down as it reads; `attached` makes the report of it.
+    """Notes of a reader of a format; `attached` makes the report of them.
 
     Each of ``read``, ``approximated`` and ``not_understood`` takes what there is to say, the line, 0 where it is not
     known, and the file, where that is not the one that is read.
@@ -115,19 +115,19 @@ class ImportNotes:
         self.body_of: dict[str, str] = {}
 
     def read(self, what: str, line: int = 0, path: Path | None = None) -> None:
-        """What is in the mechanism as the file says it."""
+        """Note an element that is represented as in the file."""
         self._add("read", what, line, path)
 
     def approximated(self, what: str, line: int = 0, path: Path | None = None) -> None:
-        """What is there in another way, or left out on purpose."""
+        """Note an element that is represented differently, or omitted on purpose."""
         self._add("approximated", what, line, path)
 
     def not_understood(self, what: str, line: int = 0, path: Path | None = None) -> None:
-        """What was passed over."""
+        """Note an element that was ignored."""
         self._add("not_understood", what, line, path)
 
     def take(self, report: ImportReport) -> None:
-        """What the report of another file says."""
+        """Take over the report of another file."""
         for kind, listed in report.entries().items():
             self.lists[kind].extend(listed)
         self.shapes.extend(report.shapes)

@@ -26,7 +26,7 @@ def turned(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 def quat_from_matrix(R: ArrayLike) -> np.ndarray:
     """Unit quaternions (..., 4), scalar part not negative, of rotation matrices (..., 3, 3).
 
-    Of the four ways to read them off, the one that divides by the largest component is taken.
+    Of the four formulas to read them off, the one that divides by the largest component is taken.
     """
     R = np.asarray(R)
     a, b, c = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]

@@ -37,7 +37,7 @@ class Solid(Frozen):
 
     @property
     def label(self) -> str:
-        """As messages name it."""
+        """Name in messages."""
         return f"a solid ({self.kind})"
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class Solid(Frozen):
 
 def checked_solids(solids: object, what: str) -> tuple[Solid, ...]:
     """Solids, or mappings of their fields. Raises MechanismError."""
-    found = []
+    checked = []
     for number, solid in enumerate(sequence_of(solids, what, "solids")):
         if isinstance(solid, Mapping):
             try:
@@ -81,5 +81,5 @@ def checked_solids(solids: object, what: str) -> tuple[Solid, ...]:
             raise MechanismError(
                 f"{what}: number {number} must be a Solid or a mapping of its fields, got {shown(solid)}"
             )
-        found.append(solid)
-    return tuple(found)
+        checked.append(solid)
+    return tuple(checked)

@@ -1,4 +1,4 @@
-"""What is given of a motion to start from: coordinates and rates of joints, poses and velocities of bodies."""
+"""Initial values of a motion: coordinates and rates of joints, poses and velocities of bodies."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -46,6 +46,6 @@ def of_bodies(
     checked = {}
     for name, value in by_name(values, structure.body_index, f"{prefix}{key}", "body", error).items():
         label, size = f"{prefix}{key} of body '{name}'", OF_BODIES[key]
-        found = unit_quaternion(value, label, error) if size == 4 else bounded_array(value, (size,), label, error)
-        checked[structure.body_index[name]] = found
+        array = unit_quaternion(value, label, error) if size == 4 else bounded_array(value, (size,), label, error)
+        checked[structure.body_index[name]] = array
     return checked

@@ -21,7 +21,7 @@ ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
 
 @dataclass(frozen=True, eq=False)
 class Structure(Shown):
-    """What a mechanism is made of; no state inside.
+    """Description of a mechanism; no state inside.
 
     Parameters
     ----------

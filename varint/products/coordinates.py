@@ -166,7 +166,7 @@ def _solve_positive(A, k, b):
 
 @njit
 def _seed_values(table, stage, d):
-    """How many values a coordinate of a stage is tried at."""
+    """Number of values at which a coordinate of a stage is tried."""
     pieces = int(table[stage, N1 + d]) if d < 2 and table[stage, BALL] == 0.0 else 1
     return 3 if pieces == 1 and table[stage, CLOSED] == 0.0 else TRIES * pieces
 

@@ -46,6 +46,6 @@ def one_product(table, length: float) -> tuple[Products, ProductWork]:
 
 
 def check_order(order: np.ndarray) -> None:
-    """That ``order`` (n, 6) of a `ProductWork` names components, which kernels take as indices; raises ValueError."""
+    """Check that ``order`` (n, 6) of a `ProductWork` names components, the kernels' indices; raises ValueError."""
     if not all(np.array_equal(row, np.arange(MOST)) or not row.any() for row in np.sort(order, axis=1)):
-        raise ValueError("its checkpoint names components that there are none of")
+        raise ValueError("its checkpoint names unknown components")

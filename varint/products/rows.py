@@ -7,7 +7,7 @@ A joint of k coordinates has 6 - k rows. With E(q) and the pose T of the second 
 and the rows are the other ones, N e. Which are solved for is decided where the joint was seen last, by complete
 pivoting on M = de/dq, so that it does not change within a step. The change of a row along a motion is c . de with the
 covector c = N - (N M) (P M)^-1 P, exactly; its own change follows from c M = 0. The coordinates q themselves change by
-c . de with c = -(P M)^-1 P, whose change follows from c M = -1 in the same way.
+c . de with c = -(P M)^-1 P, whose change likewise follows from c M = -1.
 """
 
 from varint._numba import Float1, Float2, Float3, indirect, njit
@@ -65,7 +65,7 @@ def slopes(table, start, q, k, e_v, X, length, matrix):
 
 @njit
 def reduce(matrix, k, order, choose):
-    """By operations on columns, P M to the identity: N M (P M)^-1 in N's rows, (P M)^-1 in rows 6 : 6 + k.
+    """Reduce P M to the identity by operations on columns: N M (P M)^-1 in N's rows, (P M)^-1 in rows 6 : 6 + k.
 
     ``order`` (6): components P, then N; chosen here by complete pivoting if ``choose``.
     """
@@ -192,7 +192,7 @@ def _covector_at(work, n, k, i, e_w, e_v):
 
 @njit
 def _push(X, R, c_w, c_v, length):
-    """What c . e pushes with: a torque on the second body in its axes, a force on it in axes of the first."""
+    """Wrench of c . e: a torque on the second body in its axes, a force on it in axes of the first."""
     half = 0.5 * length
     return sub(scale(half * _trace(X), c_w), scale(half, _rows_times(X, c_w))), _rows_times(R, c_v)
 

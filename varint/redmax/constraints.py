@@ -66,7 +66,7 @@ class ConstraintSolver:
         return np.array([self._rank, self._largest_margin])
 
     def recall(self, saved: np.ndarray) -> None:
-        """Go back to a `memory`; raises ValueError where it is none."""
+        """Go back to a `memory`; raises ValueError for any other arrays."""
         if saved[0] not in range(len(self.multiplier) + 1):
             raise ValueError("its checkpoint has a rank that its loops cannot have")
         self._rank, self._largest_margin = int(saved[0]), float(saved[1])

@@ -8,8 +8,8 @@ distance g from a plane, asks for
     dg/dt >= -e dg0/dt          at an impact: it closes in, and without the stop would be hit within the step.
 
 An approach slower than what one step brings by itself is at rest on its stop: no restitution. Impulses act against
-approaching rates only, so that e <= 1 takes energy out, however many stops are hit at once. With friction a rebound can
-bring energy in (Kane and Levinson); then it is lost.
+approaching rates only, so that e <= 1 dissipates energy, however many stops are hit at once. With friction a rebound
+can add energy (Kane and Levinson); then it is left out.
 
 All rows together, one-sided ones first and then those of friction, are one problem of a few impulses
 (kernels/cones.py). Where that is not solved, convex programs with given bounds of the friction (program.py) find

@@ -16,7 +16,7 @@ from varint.redmax.tree import Tree
 
 
 class Couplings:
-    """What couplings keep: sums c(q) (m,) of factor times coordinate of a tree joint, or times a function of it."""
+    """Sums that couplings keep: c(q) (m,) of factor times coordinate of a tree joint, or times a function of it."""
 
     def __init__(self, mechanism: Mechanism, tree: Tree) -> None:
         rows: list[np.ndarray] = []

@@ -124,11 +124,11 @@ class Equations(TreeKinematics):
         keep_turns(self.compiled.plan, self.ws.efforts)
 
     def memory(self) -> dict[str, np.ndarray]:
-        """What evaluations to come depend on, beside their arguments and the charts: arrays of fixed shapes."""
+        """Memory of future evaluations, beside their arguments and the charts: arrays of fixed shapes."""
         return {name: array.copy() for name, array in self._remembered()} | {"rank": self.constraints.memory()}
 
     def recall(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Go back to a `memory`; raises ValueError where it is none."""
+        """Go back to a `memory`; raises ValueError for any other arrays."""
         check_order(saved["product order"])
         for name, array in self._remembered():
             array[:] = saved[name]
@@ -244,7 +244,7 @@ class Equations(TreeKinematics):
         return *self._violations_of(rows, q, rates), self._reduced(rows)
 
     def _rows(self) -> Rows:
-        """Of the closures, after `place` and `move`."""
+        """Rows of the closures, after `place` and `move`."""
         return self.closures.evaluate(self.position, self.rotation, self.velocity)
 
     def _rows_at(self, q: np.ndarray, rates: np.ndarray) -> Rows:
@@ -280,7 +280,7 @@ class Equations(TreeKinematics):
         return self._outward_pass(self._no_motion, self.constraints.solve(self._scaled(rows), change))
 
     def _correction(self, free: np.ndarray, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """What the inward pass has to be changed by (nq,) to close the loops, which ``free`` (nq,), ddq, opens."""
+        """Change (nq,) of the inward pass that closes the loops, which ``free`` (nq,), ddq, opens."""
         rows, C, b = self._rows(), self.couplings.rows(q), self.baumgarte
         motion = np.zeros((self.nb + 1, 6))
         kinematics.motion_to_bodies(self.work, self.work.acceleration, motion[: self.nb])

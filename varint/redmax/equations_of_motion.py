@@ -1,4 +1,4 @@
-"""The equations of motion in reduced coordinates, for methods of one's own."""
+"""The equations of motion in reduced coordinates, for user-defined methods."""
 
 from collections.abc import Iterable
 from weakref import WeakKeyDictionary
@@ -56,8 +56,8 @@ class EquationsOfMotion(Shown):
     Raises
     ------
     ArgumentError
-        Forces that time and state do not determine: inputs with one value a node, laws with a state of their own, hard
-        stops, joint friction. StateError: a wrong state.
+        Forces that time and state do not determine: inputs with one value a node, laws with an internal variable,
+        hard stops, joint friction. StateError: a wrong state.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class EquationsOfMotion(Shown):
         return made
 
     def acceleration(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
-        """ddq (nq,) at time ``t``, s, with the loops and couplings held; NaN where there is none.
+        """ddq (nq,) at time ``t``, s, with the loops and couplings held; NaN by default.
 
         Prescribed joints are where their motion has them at ``t``, whatever ``q`` and ``qdot`` say.
         """

@@ -81,7 +81,7 @@ class JointFrictions:
         self._cut = [self._closing(bearing.joint, *ends) for bearing, ends in zip(bearings, self._ends, strict=True)]
 
     def _closing(self, joint: int, a: int, b: int) -> tuple[int, float, tuple]:
-        """Of a cut ``joint`` one body, the sign of body b there, and the closures' rows and sides on that body."""
+        """One body of a cut ``joint``, the sign of body b there, and the closures' rows and sides on that body."""
         c, nb = self.equations.closures, self.equations.nb
         # against the world the rows are those of the one body there is
         body, sign = (b, 1.0) if b < nb else (a, -1.0)

@@ -90,6 +90,6 @@ class Stages:
 
 
 def _size(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:
-    """Of the residuals: squares, each over the stiffness ``A`` of its coordinate, those of loops times the largest."""
+    """Size of the residuals: squares, each over the stiffness ``A`` of its coordinate, loops times the largest."""
     stiffness = np.abs(np.diag(A)[free])
     return float(np.sum(tau[free] ** 2 / stiffness) + stiffness.max(initial=0.0) * np.sum(sigma**2))

@@ -1,4 +1,4 @@
-"""What acts on a mechanism from outside, as functions of time: loads on bodies and commands of forces."""
+"""External inputs of a mechanism, as functions of time: loads on bodies and commands of forces."""
 
 from collections.abc import Callable, Mapping
 
@@ -56,7 +56,7 @@ class Inputs:
         return bool(self.loads.varies or self.commands.varies or self.steady or self.called)
 
     def arrays(self) -> list[np.ndarray]:
-        """What acts, as arrays: by these a run that goes on is known to be the same. Functions are left out."""
+        """Inputs as arrays, by which a resumed run is checked to be the same. Functions are left out."""
         return [*self.loads.arrays(), *self.commands.arrays()]
 
     def load(self, t: float) -> np.ndarray:

@@ -74,7 +74,7 @@ def _drive(tree: Tree, name: str, label: str, function: Callable) -> Drive:
 
 @dataclass(frozen=True)
 class MovedPart:
-    """What a force moves: by the ``drive`` of a base, or where there is none by rows.
+    """Part that a force moves: by the ``drive`` of a base, or where there is none by rows.
 
     ``elements`` (n,): those of the force; ``course``: of their targets.
     """
@@ -125,7 +125,7 @@ def _of_base(course: Course, origin: np.ndarray) -> Course:
 
 
 def places(equations: "Equations") -> list[np.ndarray]:
-    """Of each part that is moved its numbers among the rows of closures, couplings and, last, driven columns."""
+    """Numbers of each moved part among the rows of closures, couplings and, last, driven columns."""
     found, first = [], equations.closures.moved.start
     last = equations.row_count + np.cumsum(equations.driven_columns) - 1
     for part in equations.moved:

@@ -1,4 +1,4 @@
-"""What is recorded of a reduced run, and the trajectory that is made of it.
+"""Record of a reduced run, and the trajectory that is made of it.
 
 Beside what both formulations record, nodes hold ``q``, ``qdot`` and ``chart`` (numbers of charts in
 `CHARTS`), and the efforts ``driving`` of prescribed joints; with hard stops or joint friction in place of these the
@@ -46,7 +46,7 @@ def _check(record: Record) -> None:
         raise ValueError("its reduced coordinates are missing")
     charts, width = nodes["chart"], nodes["q"].shape[1]
     if charts.size and not (charts.min() >= 0 and charts.max() < len(CHARTS)):
-        raise ValueError("it names charts that there are none of")
+        raise ValueError("it names unknown charts")
     if not _are_names(layout.get("charts")) or len(layout["charts"]) != charts.shape[1]:
         raise ValueError("its layout names other charts")
     driving = nodes["driving_impulse" if layout["contacts"] else "driving"].shape[1]

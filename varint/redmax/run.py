@@ -89,7 +89,7 @@ class ReducedRun:
 
     @property
     def counts(self) -> Counts:
-        """What was done so far."""
+        """Counts of the work done so far."""
         i = self.integrator
         return Counts(i.steps, i.newton_iterations, 0, i.evaluations)
 
@@ -169,7 +169,7 @@ class ReducedRun:
         """Go back to a `checkpoint`; raises ValueError where no run can have left it."""
         e = self.equations
         if not all(0 <= k < len(CHARTS) for k in saved["charts"]):
-            raise ValueError("its checkpoint names charts that there are none of")
+            raise ValueError("its checkpoint names unknown charts")
         parts: dict[str, dict] = {"equations": {}, "integrator": {}}
         for name, array in saved.items():
             owner, _, own = name.partition(" ")
@@ -198,14 +198,14 @@ class ReducedRun:
         }
 
     def _failure(self, reason: str) -> Failure:
-        """That of the step from the present state."""
+        """Failure of the step from the present state."""
         when, e = self.integrator.t, self.equations
         body = e.hardest_accelerated(when, *np.split(self.integrator.y, self.parts)[:2])
         message = f"the step at t = {when:g} s, hardest for body '{body}', could not be done: {reason}"
         return Failure(message, when, body)
 
     def _lost(self) -> str | None:
-        """What is said where a body or a point is not where a force moves it, or where drives open a loop."""
+        """Message if a body or a point is not where a force moves it, or if drives open a loop."""
         e, nq = self.equations, self.equations.nq
         if not (e.closures.courses or (e.drives and len(e.closures))):
             return None
@@ -221,7 +221,7 @@ class ReducedRun:
         return None
 
     def _clash(self, q: np.ndarray, qdot: np.ndarray) -> str | None:
-        """What is said where the loops cannot be closed with the prescribed joints where they are."""
+        """Message if the loops cannot be closed with the prescribed joints where they are."""
         drives = [drive for drive in self.equations.drives if drive.columns.stop - drive.columns.start == 1]
         wanted = {drive.name: (float(q[drive.columns][0]), float(qdot[drive.columns][0])) for drive in drives}
         labels = {drive.name: f"the motion prescribed for {drive.label}" for drive in drives}
@@ -232,7 +232,7 @@ class ReducedRun:
         return np.concatenate([np.zeros((3, 0)), *(d.at(self.integrator.t) for d in self.equations.drives)], axis=1)
 
     def _check_drives(self, before: np.ndarray) -> None:
-        """That the prescribed motions go on as they did."""
+        """Check that the prescribed motions continue unchanged."""
         if not np.array_equal(self._driven(), before):
             labels = ", ".join(drive.label for drive in self.equations.drives)
             raise FileError(f"the motion prescribed for {labels} is another one than that of the run to go on with")
@@ -268,7 +268,7 @@ class ReducedRun:
         return y
 
     def _node(self, t: float, y: np.ndarray) -> dict:
-        """What is recorded at time ``t`` and state ``y``, in the present charts."""
+        """Record at time ``t`` and state ``y``, in the present charts."""
         e, inputs, y = self.equations, self.equations.inputs, self._place(t, y)
         assert inputs is not None
         slot = e.compiled.slot

@@ -8,7 +8,7 @@ REDUNDANT = 1e-8  # singular value, relative to the largest or to one, up to whi
 
 
 class LinearStep(NamedTuple):
-    """What a linear scheme asks of the rates v at the end of a step: A v = b + G^T impulses, G v = g."""
+    """Conditions of a linear scheme on the rates v at the end of a step: A v = b + G^T impulses, G v = g."""
 
     A: np.ndarray  # (nq, nq) reduced inertia, and what dampers and springs add to it
     b: np.ndarray  # (nq,) N s, N m s

@@ -1,4 +1,4 @@
-"""Where a run in reduced coordinates starts."""
+"""Start of a run in reduced coordinates."""
 
 from collections.abc import Mapping
 
@@ -82,7 +82,7 @@ def _driven(equations: Equations, reduced: ReducedState, motions: Mapping[str, C
 
 
 def _check_closed(equations: Equations, q: np.ndarray, qdot: np.ndarray, state: State) -> None:
-    """That the joints of ``state`` are closed, which ``q`` has lost."""
+    """Check that the joints of ``state`` are closed, which ``q`` does not show."""
     length, slot = equations.compiled.length, equations.compiled.slot
     equations.place(q)
     equations.move(q, qdot)

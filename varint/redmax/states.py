@@ -1,4 +1,4 @@
-"""Reduced states and maximal ones, both ways."""
+"""Conversion of reduced states to maximal ones, and back."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

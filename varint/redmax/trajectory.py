@@ -51,7 +51,7 @@ class ReducedTrajectory(Trajectory):
 
     @property
     def evaluations(self) -> int:
-        """How often the accelerations, or the residual of a step, were evaluated."""
+        """Number of evaluations of the accelerations, or of the residual of a step."""
         return self.record.counts.evaluations
 
     @property
@@ -115,7 +115,7 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def rates(self) -> Mapping[str, np.ndarray]:
-        """As of `Trajectory`; those of floating bases, columns of ``qdot`` (T, 6), are there by "base of BODY"."""
+        """Rates as in `Trajectory`; those of floating bases, columns of ``qdot`` (T, 6), are named "base of BODY"."""
         joints = super().rates
         bases = {name: self.qdot[:, own] for name, own in self.columns.items() if name not in joints}
 
@@ -154,7 +154,7 @@ class ReducedTrajectory(Trajectory):
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
-        """Force name to its effort (T,), N or N m, as of `Trajectory`, that of a prescribed motion from `driving`.
+        """Force name to its effort (T,), N or N m, as in `Trajectory`, that of a prescribed motion from `driving`.
 
         That of a `HardContact` is its normal force, that of a `JointCoulombFriction` along the coordinate of its joint,
         on body b. Where there are more, it has no sign: of a ball the torque, of a pin that turns and slides the force

@@ -33,7 +33,7 @@ from varint.redmax.kernels.records import BALL, CURVE, DOF, PRISMATIC, REVOLUTE,
 
 @dataclass(frozen=True)
 class Tree:
-    """The nodes of a mechanism, and the way back to names.
+    """The tree nodes of a mechanism, one an elementary motion, and their columns by name.
 
     Attributes
     ----------

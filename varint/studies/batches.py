@@ -1,7 +1,7 @@
 """Means and slopes of numbers that depend on those before them, with their standard errors: the method of batches.
 
 Neighbouring values are taken together into batches, until the means of neighbouring batches are independent as far as
-can be told (Flyvbjerg and Petersen). A standard error from the scatter of these means holds whatever the dependence
+can be judged (Flyvbjerg and Petersen). A standard error from the scatter of these means holds whatever the dependence
 within a batch is. Where only few batches are left, the values may be a random walk, as the sum of round-off is. The
 line through such a walk has a slope though it has no drift. The error of the slope then comes from the changes between
 batches.

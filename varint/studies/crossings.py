@@ -1,4 +1,4 @@
-"""When a coordinate, or a number that a state has, takes a value."""
+"""Times at which a coordinate, or a number that a state has, takes a value."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
     direction : {0, 1, -1}
         Either; from below to above; from above to below.
 
-    The motion between nodes is that of `Trajectory.at`: the times are as exact as it is. Two crossings between
+    The motion between nodes is that of `Trajectory.at`: the times are as accurate as it is. Two crossings between
     neighbouring nodes are not seen.
 
     Raises ArgumentError for an unknown joint, and for fewer than two nodes.
@@ -56,10 +56,10 @@ def crossings(trajectory: Trajectory, of: Crossed, value: float = 0.0, direction
         return observed(trajectory.at(chosen), of)[where.reshape(times.shape)] - goal
 
     t = trajectory.t
-    found = find_root(off, (t[before], t[before + 1]), args=(goal,))
-    (left, right), size = found.bracket, np.abs(found.f_bracket)
+    root = find_root(off, (t[before], t[before + 1]), args=(goal,))
+    (left, right), size = root.bracket, np.abs(root.f_bracket)
     at_node = np.where(size[0] < size[1], left, right)  # where round-off has put it beyond the node
-    return np.unique(np.where(found.success, found.x, at_node))
+    return np.unique(np.where(root.success, root.x, at_node))
 
 
 def observed(trajectory: Trajectory, of: Crossed) -> np.ndarray:
@@ -72,7 +72,7 @@ def observed(trajectory: Trajectory, of: Crossed) -> np.ndarray:
 
 
 def period_of(joint: Joint, number: int) -> float:
-    """After which a coordinate has the same pose again: 2 pi of a turn about an axis; 0 where it never has."""
+    """Period of a coordinate after which the pose repeats: 2 pi of a turn about an axis; 0 where it never does."""
     table, stage = joint_table(joint), 0
     while stage >= 0:
         row = table[stage]

@@ -112,11 +112,11 @@ def lyapunov_exponent(
     Parameters
     ----------
     mechanism : Mechanism
-        Inputs may be functions of time; laws with a state of their own are refused.
+        Inputs may be functions of time; laws with an internal variable are refused.
     duration, dt : float
         s; of the run. The error falls with the root of the duration.
     state, order, scheme
-        As of `simulate`.
+        See `simulate`.
     interval : float, optional
         s, rounded to whole steps: after which the separation is set back; 1/400 of the duration where not given.
     separation : float
@@ -141,17 +141,17 @@ def lyapunov_exponent(
             " duration or a shorter interval"
         )
     clock = Clock()
-    own = by_clock(mechanism, clock)
+    clocked = by_clock(mechanism, clock)
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     options: dict[str, Any] = {"order": order, "scheme": scheme, "tol": TOL, "every": every}
     base = simulate(mechanism, count * every * dt, dt, state=state, **options)
-    neighbours = _Neighbours(own, every * dt, separation)
+    neighbours = _Neighbours(clocked, every * dt, separation)
     away = neighbours.first(base[0])
     rates = np.empty(count)
     for k in range(count):
         clock.start = float(base.t[k])
         start = neighbours.near(base[k], away)
-        end = simulate(own, every * dt, dt, state=start, on_unresolved="ignore", **options)[-1]
+        end = simulate(clocked, every * dt, dt, state=start, on_unresolved="ignore", **options)[-1]
         before, away = (neighbours.apart(base[i], near) for i, near in ((k, start), (k + 1, end)))
         rates[k] = np.log(np.linalg.norm(away) / np.linalg.norm(before)) / (every * dt)
         _check_growth(float(np.linalg.norm(away)), base, k, every * dt)
@@ -171,7 +171,7 @@ def lyapunov_exponent(
 def _check_growth(size: float, base: Trajectory, k: int, spacing: float) -> None:
     if not size <= LARGEST:
         raise ArgumentError(
-            f"the neighbouring motion is {size:.2g} away at t = {base.t[k + 1]:g} s, which is no neighbour: give an"
+            f"the neighbouring motion is {size:.2g} away at t = {base.t[k + 1]:g} s, too far for a neighbour: give an"
             f" interval shorter than {spacing:g} s"
         )
 
@@ -196,10 +196,10 @@ class _Neighbours:
         """(nb, 12) of some direction in which the mechanism can move."""
         away = np.random.default_rng(SEED).standard_normal((len(state.position), 12))
         for _ in range(2):
-            found = self.apart(state, self.near(state, away))
-            if not np.linalg.norm(found) > 1e-3 * self.separation:
+            direction = self.apart(state, self.near(state, away))
+            if not np.linalg.norm(direction) > 1e-3 * self.separation:
                 raise ArgumentError(f"mechanism '{self.mechanism.name}' cannot move from its state: nothing parts")
-            away = found
+            away = direction
         return away
 
     def near(self, state: State, away: np.ndarray) -> State:

@@ -110,7 +110,7 @@ def lyapunov_spectrum(
     interval : float, optional
         s, after which the changes are made orthogonal again; 1/400 of the duration where not given.
     order, scheme
-        As of `simulate`; no order 1.
+        See `simulate`; no order 1.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def lyapunov_spectrum(
         Too few intervals, inputs that are functions of the state, a hard stop that closes, and what has no derivative,
         see `linearize`.
     StateError, ConvergenceError
-        As of `linearize`.
+        See `linearize`.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))

@@ -153,8 +153,8 @@ def straight(dt: np.ndarray, error: np.ndarray, clear: np.ndarray) -> np.ndarray
     slopes, best = _slopes(dt, error), (0, 0)
     for first in range(len(dt) - 1):
         for last in range(first + 2, len(dt) + 1):
-            own = slopes[first : last - 1]
-            if clear[first:last].all() and np.ptp(own) <= ALIKE and last - first >= best[1] - best[0]:
+            part = slopes[first : last - 1]
+            if clear[first:last].all() and np.ptp(part) <= ALIKE and last - first >= best[1] - best[0]:
                 best = first, last
     used = np.zeros(len(dt), dtype=bool)
     used[slice(*best)] = True

@@ -89,7 +89,7 @@ def poincare_section(
     Parameters
     ----------
     trajectory, of, value
-        As of `crossings`.
+        See `crossings`.
     direction : {1, -1, 0}
         From below to above, from above to below, or either.
     show : str or (str, int), optional
@@ -122,6 +122,6 @@ def _first_other(trajectory: Trajectory, of: Crossed) -> tuple[str, int]:
     every = [(joint.name, k) for joint in mechanism.joints for k in range(joint.dof)]
     if not every:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no joint with a coordinate")
-    own = None if callable(of) else named_coordinate(mechanism, of, "crossings")
-    others = [each for each in every if own is None or each != (own[0].name, own[1])]
+    crossed = None if callable(of) else named_coordinate(mechanism, of, "crossings")
+    others = [each for each in every if crossed is None or each != (crossed[0].name, crossed[1])]
     return (others or every)[0]

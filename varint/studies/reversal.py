@@ -28,7 +28,7 @@ LEAST_DRAWN = 1e-18  # a logarithmic axis has no zero
 
 @dataclass(frozen=True, eq=False)
 class TimeReversal(Study):
-    """How far a motion that is run forward and back again ends from its start.
+    """Distance from its start at which a motion ends that is run forward and back again.
 
     Attributes
     ----------
@@ -100,14 +100,14 @@ def time_reversal(
     duration, dt : float
         s
     state, order, scheme, tol
-        As of `simulate`.
+        See `simulate`.
 
     Raises
     ------
     ArgumentError
-        Forces that depend on more than time and state: laws with a state of their own, inputs with one value a node.
+        Forces that depend on more than time and state: laws with internal variables, inputs with one value a node.
     StateError, ConvergenceError
-        As of `simulate`.
+        See `simulate`.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     clock = Clock(direction=-1.0)
@@ -127,7 +127,7 @@ def time_reversal(
 
 
 def _backward(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with motions at constant rates the other way round."""
+    """The mechanism with reversed motions at constant rates."""
 
     def turned(force: Force) -> Force:
         if not isinstance(force, Commanded) or force.constant_rate is None:
@@ -140,7 +140,7 @@ def _backward(mechanism: Mechanism) -> Mechanism:
 
 
 def _reversed(back: Trajectory, forward: Trajectory) -> Trajectory:
-    """The motion back as one forward: nodes in the other order, velocities the other way."""
+    """The motion back as one forward: nodes in the other order, velocities reversed."""
     nodes = {name: back.nodes[name][::-1] for name in back.nodes}
     nodes |= {name: -nodes[name] for name in ("velocity", "angular_velocity")}
     return Trajectory(back.record.part(HeldNodes(nodes | {"t": forward.t})))

@@ -57,7 +57,7 @@ class PowerSpectrum(Study):
     frequency : (F,) Hz, from zero to half the rate of the nodes
     power : (F, C) U^2/Hz
     resolution : float
-        Hz: lines that are nearer to each other than twice this are not told apart.
+        Hz: lines that are nearer to each other than twice this are not separated.
     resampled : bool
         Whether the nodes were not equally spaced, so that values between them were taken.
     """
@@ -73,12 +73,12 @@ class PowerSpectrum(Study):
     def peaks(self, count: int = 5) -> tuple[Peak, ...]:
         """The ``count`` highest lines of each column, by falling power."""
         count = whole_number(count, "count", 1, ArgumentError, MOST_STEPS)
-        found = []
+        peaks = []
         for column, power in zip(self.columns, self.power.T, strict=True):
             places, _ = signal.find_peaks(power)
             highest = places[np.argsort(power[places])[::-1][:count]]
-            found += [Peak(column, *self._line(power, int(k)), float(power[k])) for k in highest]
-        return tuple(found)
+            peaks += [Peak(column, *self._line(power, int(k)), float(power[k])) for k in highest]
+        return tuple(peaks)
 
     def _line(self, power: np.ndarray, k: int) -> tuple[float, float]:
         """Frequency and amplitude of the line near number ``k``, by the shape that Hann's window gives it."""
@@ -134,7 +134,7 @@ def power_spectrum(
     segments : int
         Averaged, each overlapping half of the next (Welch): fewer frequencies, less scatter.
 
-    Raises ArgumentError for what there is none of, with the nearest, and for segments of fewer than 16 nodes.
+    Raises ArgumentError for an unknown name, with the closest valid one, and for segments of fewer than 16 nodes.
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     segments = whole_number(segments, "segments", 1, ArgumentError)
@@ -145,16 +145,16 @@ def power_spectrum(
             f"a spectrum needs {FEWEST} nodes in each segment, {count} nodes in {segments} give {length}"
         )
     sampled, spacing, resampled = _evenly(trajectory)
-    found = _columns(sampled, what, of)
-    if not found:
+    columns_of = _columns(sampled, what, of)
+    if not columns_of:
         raise ArgumentError(f"'{trajectory.mechanism.name}' has nothing that is called {what!r}")
     length = 2 * len(sampled) // (segments + 1)
-    values = np.column_stack([column.values for column in found])
+    values = np.column_stack([column.values for column in columns_of])
     frequency, power = signal.welch(values, 1 / spacing, WINDOW, length, axis=0, detrend="constant")
     return PowerSpectrum(
         mechanism=trajectory.mechanism.name,
-        columns=tuple(column.name for column in found),
-        units=tuple(column.unit for column in found),
+        columns=tuple(column.name for column in columns_of),
+        units=tuple(column.unit for column in columns_of),
         frequency=frequency,
         power=power,
         resolution=1 / (length * spacing),

@@ -1,4 +1,4 @@
-"""What all studies share: the picture of a result."""
+"""Base of all studies: the picture of a result."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

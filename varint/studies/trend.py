@@ -84,7 +84,7 @@ class Trend(Study):
 
     def _facts(self) -> Iterable[str]:
         yield f"{self.quantity} {self.slope:.4g} +- {self.error:.2g} {self.unit}/s"
-        yield "a trend" if self.significant else "no trend that can be told from zero"
+        yield "a trend" if self.significant else "no trend distinguishable from zero"
         yield f"{len(self.t)} batches of {self.nodes} nodes"
 
     def _draw(self, axes: "Axes") -> None:

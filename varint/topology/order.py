@@ -133,7 +133,7 @@ def _components(
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Biconnected components with loops of the joints in ``numbers``, as (joints, bodies).
 
-    ``follows``: joints that belong with the one before; ``bases``: of floating groups, that springs couple by way of
+    ``follows``: joints that belong with the one before; ``bases``: of floating groups, that springs couple through
     the world.
     """
     import networkx as nx  # slow to import

@@ -124,25 +124,25 @@ def check_film(path: str | Path, fps: float, speed: float, width: int) -> tuple[
 
 
 def movie_writer(file: Path, fps: float = FPS) -> AbstractMovieWriter:
-    """For the suffix of the file; of a GIF a frame lasts whole hundredths of a second. Raises ArgumentError."""
+    """Writer for the suffix of the file; of a GIF a frame lasts whole hundredths of a second. Raises ArgumentError."""
     suffix = file.suffix.lower()
     if suffix == GIF:
         return PillowWriter(fps=HUNDREDTHS / round(HUNDREDTHS / fps))  # type: ignore[arg-type]  # need not be whole
     program = _ffmpeg()
     if program is None:
         raise ArgumentError(f"'{file}' {TO_INSTALL}")
-    codec, told = CODECS[suffix]
+    codec, options = CODECS[suffix]
 
     class Writer(FFMpegWriter):
         @classmethod
         def bin_path(cls) -> str:
             return str(program)
 
-    return Writer(fps=fps, codec=codec, extra_args=told)  # type: ignore[arg-type]
+    return Writer(fps=fps, codec=codec, extra_args=options)  # type: ignore[arg-type]
 
 
 def _ffmpeg() -> str | None:
-    """The program: that of imageio-ffmpeg, or of this machine; None where there is none."""
+    """The program: that of imageio-ffmpeg, or of this machine, or None."""
     try:
         import imageio_ffmpeg
 

@@ -75,7 +75,7 @@ def window(t: np.ndarray) -> float:
 
 
 def duration(seconds: float) -> str:
-    """In the unit that it is said in."""
+    """Duration as text, in a suitable unit."""
     return f"{seconds / 60:.3g} min" if seconds >= 60 else f"{seconds:.3g} s"
 
 
@@ -122,18 +122,18 @@ def with_mean(axes: Axes, t: np.ndarray, values: np.ndarray, unit: float) -> lis
     """Values about zero and their running mean, over the time in units of ``unit`` s; artists and their names."""
     axes.axhline(0.0, color=INK, linewidth=0.6)
     if is_dense(t):
-        found: list[tuple[Artist, str]] = [
+        entries: list[tuple[Artist, str]] = [
             (_band(axes, *envelope(t / unit, values), COLOURS[0]), "smallest to largest")
         ]
     else:
-        found = [(curve(axes, t, values, line(0), unit=unit), "at the nodes")]
+        entries = [(curve(axes, t, values, line(0), unit=unit), "at the nodes")]
     if len(t) > 20:
         times, mean = running_mean(t, values, window(t))
         style = "-" if is_dense(t) else DASHED
         (drawn,) = axes.plot(times / unit, mean, color=MEAN, linewidth=1.5, linestyle=style)
-        found.append((drawn, f"mean over {duration(window(t))}"))
+        entries.append((drawn, f"mean over {duration(window(t))}"))
     axes.margins(y=0.12)
-    return found if len(found) > 1 else []
+    return entries if len(entries) > 1 else []
 
 
 def sizes(axes: Axes, t: np.ndarray, values: np.ndarray, floor: float) -> list[tuple[Artist, str]]:
@@ -143,16 +143,16 @@ def sizes(axes: Axes, t: np.ndarray, values: np.ndarray, floor: float) -> list[t
     if len(t) > DENSE * FEW:
         times, medians, largest = typical(t, shown)
         axes.fill_between(times, medians, largest, color=COLOURS[0], alpha=PALE, linewidth=0.0)
-        found: list[tuple[Artist, str]] = [
+        entries: list[tuple[Artist, str]] = [
             (axes.plot(times, each, linewidth=1.2, **line(k))[0], name)
             for k, (each, name) in enumerate([(largest, "largest"), (medians, "median")])
         ]
     else:
-        found = [(curve(axes, t, shown, line(0)), "at the nodes")]
-    found.append((axes.axhline(floor, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2))), "round-off"))
+        entries = [(curve(axes, t, shown, line(0)), "at the nodes")]
+    entries.append((axes.axhline(floor, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2))), "round-off"))
     axes.set_ylim(floor / 3, max(30 * floor, 3 * shown.max()))
     axes.yaxis.set_minor_locator(NullLocator())
-    return found
+    return entries
 
 
 def _band(axes: Axes, t: np.ndarray, lowest: np.ndarray, highest: np.ndarray, colour: str) -> PolyCollection:
@@ -163,7 +163,7 @@ def _band(axes: Axes, t: np.ndarray, lowest: np.ndarray, highest: np.ndarray, co
 
 
 class Scaled(Formatter):
-    """Numbers of an axis over ``power`` of ten, with the digits that tell them apart."""
+    """Numbers of an axis over ``power`` of ten, with the digits that distinguish them."""
 
     def __init__(self, power: int) -> None:
         self.power = power
@@ -193,7 +193,7 @@ def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
 
 
 def labelled(words: str, unit: str) -> str:
-    """What an axis shows, with the unit in brackets."""
+    """Label of an axis, with the unit in brackets."""
     return f"{words} ({unit.replace('^2', '²').replace('^3', '³').replace(' ', NO_BREAK)})" if unit else words
 
 
@@ -237,12 +237,12 @@ def legend_rows(axes: Axes, names: Sequence[str]) -> int:
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
     """Names above the axes, whatever signs are in them."""
     texts = [shortened(name, LONGEST) for name in names]
-    found = axes.legend(
+    legend = axes.legend(
         list(handles), [str(k) for k in range(len(texts))], loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False,
         fontsize=SMALL, borderaxespad=0.0, borderpad=0.2, handlelength=2.4, columnspacing=1.2, labelspacing=0.3,
         handletextpad=0.6, ncols=_legend_columns(axes, texts),
     )  # fmt: skip
-    for text, name in zip(found.get_texts(), texts, strict=True):
+    for text, name in zip(legend.get_texts(), texts, strict=True):
         plain(text).set_text(name)
 
 

@@ -68,7 +68,7 @@ def make_painter(
     traced: Iterable[Traced] = (),
     ways: Iterable[np.ndarray] = (),
 ) -> Painter:
-    """For poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and ``ways`` (n, 3) of points."""
+    """Painter of poses ``x`` (T, nb + 1, 3), ``R`` (T, nb + 1, 3, 3), the world last, and paths ``ways`` (n, 3)."""
     return Painter(make_scene(structure, view, [(each.body, each.point) for each in traced]), x, R, ways)
 
 
@@ -99,10 +99,10 @@ def checked_times(trajectory: Trajectory, times: ArrayLike | None) -> np.ndarray
     first, last = trajectory.t[0], trajectory.t[-1]
     if times is None:
         return np.unique(np.linspace(first, last, POSES))
-    found = np.unique(in_a_shape(times, ((), (None,)), "times", ArgumentError, "a time or a list of times, s"))
-    if not found.size or found[0] < first or found[-1] > last:
+    chosen = np.unique(in_a_shape(times, ((), (None,)), "times", ArgumentError, "a time or a list of times, s"))
+    if not chosen.size or chosen[0] < first or chosen[-1] > last:
         raise ArgumentError(f"times must be from {first:g} to {last:g} s, those of the run")
-    return found
+    return chosen
 
 
 def find_traced(mechanism: Mechanism, trace: object) -> list[Traced]:
@@ -125,9 +125,9 @@ def _traced(mechanism: Mechanism, item: object) -> Traced:
     if isinstance(item, tuple) and len(item) == 2:
         name, point = item
         known_name(name, mechanism.body_index, "trace: no body", ArgumentError)
-        given = array_of(point, (3,), f"the traced point of body '{name}'", ArgumentError)
+        place = array_of(point, (3,), f"the traced point of body '{name}'", ArgumentError)
         number = mechanism.body_index[name]
-        return Traced(f"point of {name}", number, in_body(mechanism, number, given))
+        return Traced(f"point of {name}", number, in_body(mechanism, number, place))
     name = known_name(item, (*mechanism.body_index, *mechanism.joint_index), "trace: no body or joint", ArgumentError)
     if name in mechanism.body_index:
         return Traced(name, mechanism.body_index[name], np.zeros(3))

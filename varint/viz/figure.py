@@ -26,11 +26,11 @@ class Picture(Figure):
 
 def check_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
     """``path``, which ends in one of the suffixes; raises ArgumentError, FileError where it cannot be written."""
-    found = Path(path_of(path))
-    if found.suffix.lower() not in suffixes:
-        raise ArgumentError(f"the picture '{found}' must end in {' or '.join(suffixes)}")
-    can_be_written(found)
-    return found
+    file = Path(path_of(path))
+    if file.suffix.lower() not in suffixes:
+        raise ArgumentError(f"the picture '{file}' must end in {' or '.join(suffixes)}")
+    can_be_written(file)
+    return file
 
 
 def write(figure: Figure, path: Path) -> None:

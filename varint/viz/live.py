@@ -28,7 +28,7 @@ PATIENCE = 0.1  # s between two looks for the first node
 
 
 class Source(Protocol):
-    """Where the frames come from."""
+    """Source of the frames."""
 
     def latest(self) -> tuple[Trajectory, bool]:
         """The run so far, and whether no more nodes will come."""
@@ -129,7 +129,7 @@ class Live:
         self.page = page_text(data | {"live": True, "duration": self.duration})
 
     def frames(self, first: int) -> dict[str, Any]:
-        """Frames from number ``first`` on, as of `frames_data`.
+        """Frames from number ``first`` on, as in `frames_data`.
 
         ``more``: whether others are there already, ``done``: whether none will come after these, ``share`` of the
         duration that is computed, ``message``: how it ended.
@@ -139,12 +139,12 @@ class Live:
             shown = range(first * self.every, len(trajectory), self.every)
             taken = shown[: BATCH if first else FIRST]
             more = len(shown) > len(taken)
-            told = "" if trajectory.success else trajectory.message
-            found: dict[str, Any] = {"count": 0, "more": more, "done": ended and not more, "message": told}
-            found["share"] = float(trajectory.t[-1]) / self.duration
+            message = "" if trajectory.success else trajectory.message
+            data: dict[str, Any] = {"count": 0, "more": more, "done": ended and not more, "message": message}
+            data["share"] = float(trajectory.t[-1]) / self.duration
             if taken:
-                found |= frames_data(trajectory[taken.start : taken[-1] + 1 : self.every])
-            return found
+                data |= frames_data(trajectory[taken.start : taken[-1] + 1 : self.every])
+            return data
 
 
 def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
@@ -155,9 +155,9 @@ def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
 
         def do_GET(self) -> None:
             at = self.server.server_port  # type: ignore[attr-defined]  # of an HTTPServer
-            own = (f"{HOST}:{at}", f"localhost:{at}")
+            hosts = (f"{HOST}:{at}", f"localhost:{at}")
             path, _, first = self.path.partition("?from=")
-            if self.headers.get("Host") not in own:  # a page from elsewhere, whose name leads to this machine
+            if self.headers.get("Host") not in hosts:  # a page from elsewhere, whose name leads to this machine
                 self.send_error(403)
             elif self.path == "/":
                 self._send(live.page.encode(), "text/html; charset=utf-8")
@@ -165,8 +165,8 @@ def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
                 try:
                     answer = live.frames(int(first))
                 except Exception as problem:  # the page tells it
-                    told = str(problem) if isinstance(problem, VarintError) else f"{type(problem).__name__}: {problem}"
-                    answer = {"count": 0, "more": False, "done": True, "share": 0.0, "message": told}
+                    text = str(problem) if isinstance(problem, VarintError) else f"{type(problem).__name__}: {problem}"
+                    answer = {"count": 0, "more": False, "done": True, "share": 0.0, "message": text}
                 self._send(json.dumps(answer, allow_nan=False).encode(), "application/json")
             else:
                 self.send_error(404)
@@ -180,7 +180,7 @@ def serve(live: Live, port: int = 0) -> ThreadingHTTPServer:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Do nothing."""
 
     class Server(ThreadingHTTPServer):
         """Which says nothing of a page that was closed before its answer came."""

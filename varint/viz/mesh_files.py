@@ -24,7 +24,7 @@ class Shapes(NamedTuple):
     notes: list[str]
 
     def of(self, body: str) -> list[Solid]:
-        """Those of a body."""
+        """Solids of a body."""
         return self.solids.get(body, [])
 
 

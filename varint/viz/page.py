@@ -80,7 +80,7 @@ def view(
 
 
 def checked_frames(frames: int, what: str = "frames") -> int:
-    """How many frames there may be after the first; raises ArgumentError."""
+    """Largest number of frames after the first; raises ArgumentError."""
     return whole_number(frames, what, 1, ArgumentError, MOST_FRAMES)
 
 
@@ -94,7 +94,7 @@ def check_page(path: str | Path) -> Path:
 
 
 def stride(nodes: int, most: int) -> int:
-    """Of frames taken evenly from ``nodes``, at most so many after the first."""
+    """Stride of frames taken evenly from ``nodes``, at most so many after the first."""
     return max(1, -(-(nodes - 1) // most))
 
 

@@ -94,7 +94,7 @@ class Painter:
         self.axes.text(corner[0] + 1.6 * arms[:, 0].max(), corner[1], f"{length:g} m", **look)
 
     def still(self, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
-        """What stands still: ground, guides over the way of the poses, tracks; on the ``level`` of a pose."""
+        """Draw the fixed parts: ground, guides over the path of the poses, tracks; on the ``level`` of a pose."""
         strokes: list[np.ndarray] = []
         for guide in self.scene.guides:
             strokes += self._guide(guide, x, R)
@@ -151,23 +151,23 @@ class Painter:
 
     def pose(self, x: np.ndarray, R: np.ndarray, fade: float = 0.0, level: float = 0.0) -> list[Artist]:
         """One pose (nb + 1, ...), ``fade`` from 0 to 1 paler, ``level`` of poses above each other; its artists."""
-        found: list[Artist] = []
+        artists: list[Artist] = []
         depth = self._depth(x)
         for outline in self.scene.outlines:
             under = BLOCK_Z if outline.solid and self.scene.view.flat else LINK_Z
             paint = self._box if len(outline.points) == len(BOX) and outline.solid else self._outline
-            found += paint(outline, x, R, fade, level + under + depth[outline.body])
+            artists += paint(outline, x, R, fade, level + under + depth[outline.body])
         for strand in self.scene.strands:
-            found.append(self._strand(strand, x, R, fade, level + STRAND_Z))
+            artists.append(self._strand(strand, x, R, fade, level + STRAND_Z))
         for mark in self.scene.marks:
-            found += self._mark(mark, x, R, fade, level + (LINK_Z + 0.95 if mark.symbol == "slider" else MARK_Z))
+            artists += self._mark(mark, x, R, fade, level + (LINK_Z + 0.95 if mark.symbol == "slider" else MARK_Z))
         centres = self.scene.view.project(x[:-1])
         discs = [0.32 * self.size * CIRCLE + centre for centre in centres]
-        found += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
-        return found
+        artists += [self._patch(disc, _faded(INK, fade), None, level + CENTRE_Z) for disc in discs]
+        return artists
 
     def trace(self, points: np.ndarray, colour: str, level: float = 0.0, style: Any = "-") -> Artist:
-        """The way (T, 3), m, world, of a point."""
+        """The path (T, 3), m, world, of a point."""
         return self._lines([self.scene.view.project(points)], level + TRACE_Z, colour, 1.3, style)
 
     def dot(self, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
@@ -177,11 +177,11 @@ class Painter:
     def name(self, text: str, point: np.ndarray, colour: str, level: float = 0.0) -> Artist:
         """A name beside a point (3,), m, world."""
         right, up = self.scene.view.project(point)
-        found = self.axes.annotate(
+        note = self.axes.annotate(
             text, (right, up), (4, 4), textcoords="offset points", fontsize=SMALL, color=colour,
             zorder=level + TRACE_Z + 0.1, path_effects=[withStroke(linewidth=2.0, foreground="white")],
         )  # fmt: skip
-        return plain(found)
+        return plain(note)
 
     def _depth(self, x: np.ndarray) -> np.ndarray:
         """(nb,) from 0 to 0.9: what is nearer is painted later; in a plane by number."""

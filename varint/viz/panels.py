@@ -1,4 +1,4 @@
-"""Panels of what is asked for: curves over time, coordinates and their rates, ways of points, the mechanism."""
+"""Panels of what is asked for: curves over time, coordinates and their rates, paths of points, the mechanism."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -56,10 +56,10 @@ ONLY_DRAWN = {  # besides what is tabulated
     ERROR: "energy beyond the work done since the start, and its mean",
     **{name: " and ".join(own).replace("_", " ") for name, own in WITHIN.items() if name not in GROUPS},
     PHASE: "coordinates of joints against their rates",
-    PATH: "ways of points, at first of centres of mass",
+    PATH: "paths of points, by default of centres of mass",
     MECHANISM: "poses of the mechanism over the run, the last one darkest",
     SNAPSHOT: "one pose of the mechanism",
-    COUPLER: "ways of points with the mechanism drawn once, at first of bodies that no joint ties to the world",
+    COUPLER: "paths of points with the mechanism drawn once, by default of bodies that no joint ties to the world",
 }
 DRAWN = (*GROUPS, *ONLY_DRAWN)
 POSED = (MECHANISM, SNAPSHOT, COUPLER)
@@ -91,7 +91,7 @@ class Curves(NamedTuple):
 
     @property
     def span(self) -> float:
-        """Between smallest and largest value."""
+        """Difference between largest and smallest value."""
         return float(max(each.values.max() for each in self.columns) - min(each.values.min() for each in self.columns))
 
     @property
@@ -101,14 +101,14 @@ class Curves(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What is on the axis of values."""
+        """Label of the axis of values."""
         if self.mean:
             return self.columns[0].name.capitalize()
         return (words(self.what) if self.floor is None else QUANTITIES[self.what[0]].label).capitalize()
 
     @property
     def names(self) -> list[str]:
-        """In the legend, where it names columns."""
+        """Names in the legend, where it names columns."""
         if self.mean or self.floor is not None or not (owned(self.what[0]) or len(self.columns) > 1):
             return []
         return [column.name for column in self.columns]
@@ -127,10 +127,10 @@ class Curves(NamedTuple):
         elif self.floor is not None:
             entries = [entry for column in self.columns for entry in sizes(axes, t, column.values, self.floor)]
         else:
-            found = [
+            lines = [
                 curve(axes, self.t, column.values, line(k), self.span, unit) for k, column in enumerate(self.columns)
             ]
-            entries = list(zip(found, self.names, strict=False))
+            entries = list(zip(lines, self.names, strict=False))
         if self.floor is None:
             label_values(axes, self.title, self.unit, max(np.abs(column.values).max() for column in self.columns))
         else:
@@ -160,7 +160,7 @@ class Portrait(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A panel in metres: ways of points, and poses of the mechanism where there are any."""
+    """A panel in metres: paths of points, and poses of the mechanism where there are any."""
 
     painter: Painter
     traced: list[Traced]
@@ -196,7 +196,7 @@ Panel = Curves | Portrait | Drawing
 
 
 class Given(NamedTuple):
-    """What chooses among the things to draw, as given to `Trajectory.plot`."""
+    """Options that choose among the things to draw, as given to `Trajectory.plot`."""
 
     of: dict[str, list[str]]  # names by "bodies", "joints", "forces"
     times: ArrayLike | None
@@ -218,12 +218,12 @@ def check_used(what: Iterable[str], **options: object) -> None:
 
 
 def owned(what: str) -> str:
-    """Of what there are curves: "bodies", "joints", "forces", or nothing."""
+    """Owners of curves: "bodies", "joints", "forces", or nothing."""
     return {PATH: "bodies", PHASE: "joints"}.get(what) or (GROUPS[what].of if what in GROUPS else "")
 
 
 def words(what: Sequence[str]) -> str:
-    """What a panel shows."""
+    """Description of a panel."""
     shared = {QUANTITIES[name].within if name in QUANTITIES else "" for name in what}
     if len(what) > 1 and len(shared) == 1 and "" not in shared:
         return shared.pop()
@@ -240,36 +240,36 @@ def find_panels(
     check_drawn(what)
     check_used(what, times=times, trace=trace, plane=plane)
     traced = find_traced(trajectory.mechanism, trace)
-    given = Given(_chosen(trajectory, what, of), times, traced, plane)
+    chosen = Given(_chosen(trajectory, what, of), times, traced, plane)
     if times is not None:
         checked_times(trajectory, times)
-    return _joined([panel for name in dict.fromkeys(what) for panel in _panels(trajectory, name, given)])
+    return _joined([panel for name in dict.fromkeys(what) for panel in _panels(trajectory, name, chosen)])
 
 
 def of_unit(panels: Sequence[Panel], unit: str) -> list[Panel]:
-    """Those in ``unit``; raises ArgumentError where there are none."""
+    """Panels in ``unit``; raises ArgumentError if there are none."""
     known = [panel.unit for panel in panels if not isinstance(panel, Drawing)]
     choice(unit, known, "unit", ArgumentError)
     return [panel for panel in panels if not isinstance(panel, Drawing) and panel.unit == unit]
 
 
 def notes(panels: Sequence[Panel]) -> list[str]:
-    """What is not drawn, and why."""
+    """Omitted curves, and the reason."""
     curves = [panel for panel in panels if isinstance(panel, Curves)]
     bands = [panel for panel in curves if panel.floor is None and not panel.mean and panel.has_bands]
     zero = [f"{count_text(panel.zero, 'curve')} of {words(panel.what)}" for panel in curves if panel.zero]
-    told = (
+    remarks = (
         [f"bands: smallest to largest; lines: mean, over {duration(window(bands[0].t))} where swings are fast"]
         if bands
         else []
     )
-    told += [f"not drawn as they are zero: {', '.join(zero)}"] * bool(zero)
+    remarks += [f"not drawn as they are zero: {', '.join(zero)}"] * bool(zero)
     left_out = [
         (panel.title if isinstance(panel, Curves) else PHASE.capitalize(), panel.unit, panel.beyond)
         for panel in panels
         if not isinstance(panel, Drawing) and panel.beyond
     ]
-    return told + [
+    return remarks + [
         f"{labelled(title, unit)}, left out beyond {MOST}, choose by of: {names_text(each.name for each in several)}"
         for title, unit, several in left_out
     ]
@@ -304,7 +304,7 @@ def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str]
         return {}
     kinds = {owned(name) for name in what}
     known = {kind: [item.name for item in getattr(trajectory.mechanism, kind)] for kind in sorted(kinds - {""})}
-    found: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for name in [of] if isinstance(of, str) else sequence_of(of, "of", "names", ArgumentError):
         owners = [kind for kind, names in known.items() if isinstance(name, str) and name in names]
         if not owners:
@@ -312,8 +312,8 @@ def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str]
             among = " or ".join(known) or "nothing that is drawn, which is of the whole mechanism"
             raise ArgumentError(f"of: {shown(name)} is no name of {among}{near}")
         for kind in owners:
-            found.setdefault(kind, []).append(name)
-    return found
+            by_kind.setdefault(kind, []).append(name)
+    return by_kind
 
 
 def _panels(trajectory: Trajectory, what: str, given: Given) -> Sequence[Panel]:
@@ -330,18 +330,18 @@ def _panels(trajectory: Trajectory, what: str, given: Given) -> Sequence[Panel]:
 
 def _curves(trajectory: Trajectory, what: str, given: Given) -> list[Curves]:
     source = finest(trajectory, what)
-    found = columns(source, what, given.of.get(GROUPS[what].of))
-    if not found:
+    candidates = columns(source, what, given.of.get(GROUPS[what].of))
+    if not candidates:
         raise ArgumentError(f"'{trajectory.mechanism.name}' has no {GROUPS[what].of}: there is no {what!r} to draw")
     logarithmic = what in QUANTITIES and QUANTITIES[what].logarithmic
     floor = ROUND_OFF * trajectory.mechanism.compiled.length if logarithmic else None
-    least = VANISHING * max(np.abs(column.values).max() for column in found)
-    kept = [column for column in found if len(found) <= MOST or np.abs(column.values).max() >= least]
-    by_unit = {column.unit: [each for each in kept if each.unit == column.unit] for column in kept}
+    least = VANISHING * max(np.abs(column.values).max() for column in candidates)
+    visible = [column for column in candidates if len(candidates) <= MOST or np.abs(column.values).max() >= least]
+    by_unit = {column.unit: [each for each in visible if each.unit == column.unit] for column in visible}
     first, *others = (
         Curves((what,), source.t, unit, own[:MOST], own[MOST:], 0, floor) for unit, own in by_unit.items()
     )
-    return [first._replace(zero=len(found) - len(kept)), *others]
+    return [first._replace(zero=len(candidates) - len(visible)), *others]
 
 
 def _error(trajectory: Trajectory) -> Curves:
@@ -357,22 +357,22 @@ def _portraits(trajectory: Trajectory, given: Given) -> list[Portrait]:
     if not pairs:
         raise ArgumentError(f"no joint of '{trajectory.mechanism.name}' has a coordinate: there is no 'phase' to draw")
     units = dict.fromkeys(coordinate.unit for coordinate, _ in pairs)
-    own = {unit: [pair for pair in pairs if pair[0].unit == unit] for unit in units}
-    return [Portrait(unit, of[:MOST], [each for each, _ in of[MOST:]]) for unit, of in own.items()]
+    by_unit = {unit: [pair for pair in pairs if pair[0].unit == unit] for unit in units}
+    return [Portrait(unit, of[:MOST], [each for each, _ in of[MOST:]]) for unit, of in by_unit.items()]
 
 
 def _joined(panels: Iterable[Panel]) -> list[Panel]:
     """The panels, neighbours in one where they can be."""
-    found: list[Panel] = []
+    joined: list[Panel] = []
     for panel in panels:
-        last = found[-1] if found else None
+        last = joined[-1] if joined else None
         if isinstance(panel, Curves) and isinstance(last, Curves) and last.joins(panel):
             several = list({column.name: column for column in (*last.columns, *panel.columns)}.values())
             what = tuple(dict.fromkeys((*last.what, *panel.what)))
-            found[-1] = last._replace(what=what, columns=several)
+            joined[-1] = last._replace(what=what, columns=several)
         else:
-            found.append(panel)
-    return found
+            joined.append(panel)
+    return joined
 
 
 def _poses(trajectory: Trajectory, what: str, given: Given) -> Drawing:

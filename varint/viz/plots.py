@@ -58,7 +58,7 @@ def draw(
     trace: object = None,
     plane: str | None = None,
 ) -> Any:
-    """What is called ``name``, on ``ax`` or in a figure of its own; see `varint.plot`.
+    """Draw the panels called ``name``, on ``ax`` or in a figure of its own; see `varint.plot`.
 
     Returns the axes, an array of them where there are several panels. Raises ArgumentError, also where there are not
     as many axes as panels.
@@ -162,13 +162,13 @@ def _figure(trajectory: Trajectory, panels: Sequence[Panel], told: Sequence[str]
 
 
 def _settings(trajectory: Trajectory, method: str | None) -> str:
-    """How the run was made."""
+    """Settings of the run, as text."""
     steps = trajectory.steps
-    found = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]
+    parts = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]
     if method is not None:
-        found.append(method)
+        parts.append(method)
     if trajectory.newton_iterations:
-        found.append(f"{trajectory.newton_iterations / max(1, steps):.2f} Newton iterations a step")
+        parts.append(f"{trajectory.newton_iterations / max(1, steps):.2f} Newton iterations a step")
     if not trajectory.success:
-        found.append("unfinished" if trajectory.status < 0 else "stopped: a step could not be solved")
-    return ", ".join(found)
+        parts.append("unfinished" if trajectory.status < 0 else "stopped: a step could not be solved")
+    return ", ".join(parts)

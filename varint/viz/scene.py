@@ -1,4 +1,4 @@
-"""What is drawn of a mechanism: outlines of its bodies, marks of its joints, lines of its forces.
+"""Drawing of a mechanism: outlines of its bodies, marks of its joints, lines of its forces.
 
 Bodies are described by mass and inertia, not by a shape. So a body is drawn from where its joints and forces meet it
 and from the box of the same inertia, which shows how far it reaches.
@@ -143,7 +143,7 @@ class _Box(NamedTuple):
 
 
 def _box(body: Body, view: View) -> _Box:
-    """In the plane of the picture where the mechanism moves in it, else in space; ways in axes of the body."""
+    """A box in the plane of the picture where the mechanism moves in it, else in space; in axes of the body."""
     seen = np.stack([view.right, view.up], axis=1) if view.flat else np.eye(3)
     axes = rotation_matrix(body.quat_wxyz).T @ seen if view.flat else seen
     spread = axes.T @ (0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia) @ axes / body.mass
@@ -209,7 +209,7 @@ def _add_marks(scene: Scene, joint: Joint, sides: list) -> None:
 
 
 def _track(joint: Joint, frames: JointFrames, path: Product) -> np.ndarray:
-    """(n, 3) m, the way of the centre of mass that a joint to the world leaves body b."""
+    """(n, 3) m, the path of the centre of mass that a joint to the world leaves body b."""
     centre = -frames.axes_b.T @ frames.origin_b  # in frame b
     poses = (joint_pose(joint, np.array([q])) for q in np.linspace(0.0, len(path.base), PIECES * len(path.base) + 1))
     return np.array([frames.origin_a + frames.axes_a @ (shift + turn @ centre) for turn, shift in poses])
@@ -220,16 +220,16 @@ def _track(joint: Joint, frames: JointFrames, path: Product) -> np.ndarray:
 
 def _unlike(points: Iterable[np.ndarray], box: _Box) -> list[np.ndarray]:
     """The points as far as they differ in the directions of the box."""
-    kept: list[np.ndarray] = []
+    distinct: list[np.ndarray] = []
     for point in points:
         seen = box.ways @ (box.ways.T @ point)
-        if all(np.linalg.norm(seen - other) > SAME * (box.halves[0] + np.linalg.norm(seen)) for other in kept):
-            kept.append(seen)
-    return kept
+        if all(np.linalg.norm(seen - other) > SAME * (box.halves[0] + np.linalg.norm(seen)) for other in distinct):
+            distinct.append(seen)
+    return distinct
 
 
 def _outlines(body: int, points: list[np.ndarray], box: _Box, slides: bool) -> list[Outline]:
-    """How a body is drawn that joints and forces meet at ``points``, from its centre of mass."""
+    """Outlines of a body that joints and forces meet at ``points``, from its centre of mass."""
     half, first = box.halves, box.ways[:, 0]
     if box.is_long:
         tips = [

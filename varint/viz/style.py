@@ -1,7 +1,7 @@
 """Colours, lines and sizes that all pictures share.
 
-The colours are those of Okabe and Ito, which colour-blind readers tell apart; each has a line of its own, so that
-curves are told apart in grey as well.
+The colours are those of Okabe and Ito, which colour-blind readers can distinguish; each has a line of its own, so that
+curves can be distinguished in grey as well.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""From where a mechanism is seen: the plane in which it moves, or isometric."""
+"""View of a mechanism: the plane in which it moves, or isometric."""
 
 from itertools import permutations
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class View(NamedTuple):
 
     @property
     def labels(self) -> tuple[str, str]:
-        """Of the picture's axes."""
+        """Labels of the picture's axes."""
         return _label(self.right), _label(self.up)
 
 
@@ -48,7 +48,7 @@ def choose_view(structure: Structure, plane: str | None, camera: ArrayLike | Non
     """
     if camera is not None:
         if plane is not None:
-            raise ArgumentError("plane and camera both say from where the mechanism is seen: give one of them")
+            raise ArgumentError("plane and camera both define the view: give one of them")
         return _from_angles(up_of(structure), *np.radians(array_of(camera, (2,), "camera", ArgumentError)))
     if plane is None:
         return _found(structure)
@@ -87,7 +87,7 @@ def _axis(joint: Joint, motion: Motion) -> np.ndarray:
 
 
 def _across(sliding: list[np.ndarray], up: np.ndarray) -> np.ndarray:
-    """A normal (3,) of the plane of two slides, or of one and the upward direction; zero where there is none."""
+    """A normal (3,) of the plane of two slides, or of one and the upward direction; zero by default."""
     for other in (*sliding[1:], up, np.eye(3)[0]):
         normal = np.cross(sliding[0], other) if sliding else np.zeros(3)
         if np.linalg.norm(normal) > 0.1:
@@ -96,7 +96,7 @@ def _across(sliding: list[np.ndarray], up: np.ndarray) -> np.ndarray:
 
 
 def up_of(structure: Structure) -> np.ndarray:
-    """(3,) against gravity; z where there is none."""
+    """(3,) against gravity; z by default."""
     size = np.linalg.norm(structure.gravity)
     return -structure.gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
 
@@ -110,7 +110,7 @@ def _level(up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _from_angles(up: np.ndarray, azimuth: float, elevation: float) -> View:
-    """From the front, turned to the right about ``up``, and raised; rad."""
+    """View from the front, turned to the right about ``up``, and raised; rad."""
     first, second = _level(up)
     right = np.cos(azimuth) * first + np.sin(azimuth) * second
     level = np.cross(right, up)

@@ -35,14 +35,14 @@ def curve_names(trajectory: Trajectory) -> list[dict[str, str]]:
 
 
 def _curves(trajectory: Trajectory) -> list[tuple[str, Column]]:
-    found: list[tuple[str, Column]] = []
+    curves: list[tuple[str, Column]] = []
     groups = CURVES if len(trajectory.mechanism.joints) <= MOST_RATES else CURVES[:-1]
     for group in groups:
         kind = GROUPS[group].of
-        named = GROUPS[group].names(trajectory)[: MOST_CURVES - len(found)] if kind else None
+        named = GROUPS[group].names(trajectory)[: MOST_CURVES - len(curves)] if kind else None
         label = "energy" if group in ENERGIES else group
-        found += [(label, column) for column in columns(trajectory, group, named)]
-    return found[:MOST_CURVES]
+        curves += [(label, column) for column in columns(trajectory, group, named)]
+    return curves[:MOST_CURVES]
 
 
 def frames_data(trajectory: Trajectory) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _arrows_data(arrows: Arrows) -> dict[str, Any]:
 
 
 def _arrows(trajectory: Trajectory) -> Iterable[Arrows]:
-    """Of springs, motors and loads together on each body; of each joint on its body b. Without those that are zero."""
+    """Arrows of springs, motors and loads together on each body; of each joint on its body b. Without zero ones."""
     load = trajectory.load + trajectory.forces_along.load
     axes = rotation_matrix(trajectory.quat_wxyz)
     reactions = [trajectory.reactions[joint.name] for joint in trajectory.mechanism.joints]

@@ -1,4 +1,4 @@
-"""What the page in the browser draws of a mechanism, as JSON-ready data: what `varint.viz.scene` says, in space."""
+"""Data of a mechanism for the page in the browser, ready for JSON: the drawing of `varint.viz.scene`, in space."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -97,7 +97,7 @@ def encoded(array: np.ndarray, kind: str) -> str:
 def _corners(
     scene: Scene, solids: Sequence[Sequence[Solid]], x: np.ndarray, R: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of the box, along the world's axes, around all that is drawn at poses of the start; (3,) m each."""
+    """Corners of the box, along the world's axes, around all that is drawn at poses of the start; (3,) m each."""
     points = [placed(x, R, outline.body, outline.points) for outline in scene.outlines]
     points += [placed(x, R, mark.body, mark.point)[None] for mark in scene.marks]
     points += scene.tracks
@@ -153,7 +153,7 @@ def _is_on(solid: Solid, point: np.ndarray, margin: float) -> bool:
 
 
 def _met(scene: Scene, joints: Iterable[JointFrames], described: Iterable[int]) -> list[list[np.ndarray]]:
-    """By body the points (3,), in its axes, at which joints and forces meet it; none of those that are not described.
+    """Points (3,) by body, in its axes, at which joints and forces meet it; none of those that are not described.
 
     Solids that were imported are whole.
     """
@@ -163,12 +163,12 @@ def _met(scene: Scene, joints: Iterable[JointFrames], described: Iterable[int]) 
             points += [(frames.a, frames.origin_a), (frames.b, frames.origin_b)]
     for strand in scene.strands:
         points += zip(strand.bodies, strand.points, strict=True)
-    found: list[list[np.ndarray]] = [[] for _ in scene.structure.bodies]
+    points_by_body: list[list[np.ndarray]] = [[] for _ in scene.structure.bodies]
     wanted = set(described)
     for body, point in points:
         if body in wanted:
-            found[body].append(point)
-    return found
+            points_by_body[body].append(point)
+    return points_by_body
 
 
 def _parts(solids: Sequence[Solid], outlines: Iterable[Outline], met: Iterable[np.ndarray], size: float) -> list[dict]:
@@ -182,13 +182,13 @@ def _parts(solids: Sequence[Solid], outlines: Iterable[Outline], met: Iterable[n
 
 
 def _solid(solid: Solid) -> dict:
-    found = {
+    data = {
         "kind": solid.kind,
         "sizes": _plain(solid.sizes),
         "position": _plain(solid.position),
         "quat": _plain(solid.quat_wxyz),
     }
-    return found | (_mesh(solid.vertices, solid.triangles) if solid.kind == "mesh" else {})
+    return data | (_mesh(solid.vertices, solid.triangles) if solid.kind == "mesh" else {})
 
 
 def _mesh(vertices: np.ndarray, triangles: np.ndarray) -> dict:
@@ -234,14 +234,14 @@ def _hull(points: np.ndarray) -> dict:
 
 
 def _joint(frames: JointFrames) -> dict:
-    """Where it is on body b, or on a where b is the world, and the axes of its motions there."""
+    """Place of a joint on body b, or on a where b is the world, and the axes of its motions there."""
     joint = frames.joint
     moves = [motion for motion in joint.shown if isinstance(motion, Turn | Slide)]
     sides = [(frames.a, frames.axes_a), (frames.b, frames.axes_b)]
     axes = []
     for place, motion in enumerate(moves):
-        body, own = sides[0 if place == 0 and len(moves) > 1 else 1]
-        axes.append({"body": body, "axis": _plain(own[:, motion.axis]), "slides": isinstance(motion, Slide)})
+        body, frame = sides[0 if place == 0 and len(moves) > 1 else 1]
+        axes.append({"body": body, "axis": _plain(frame[:, motion.axis]), "slides": isinstance(motion, Slide)})
     body, point = (frames.b, frames.origin_b) if frames.b != WORLD else (frames.a, frames.origin_a)
     return {
         "name": joint.name,
@@ -256,8 +256,8 @@ def _joint(frames: JointFrames) -> dict:
 
 def _mark(mark: Mark, solids: Sequence[Sequence[Solid]], size: float) -> dict:
     """A symbol, wide enough to be seen beside the solid that it lies in."""
-    own = solids[mark.body] if mark.body != WORLD else ()
-    halves = [_box(solid)[1].min() for solid in own if _is_on(solid, mark.point, 0.0)]
+    around = solids[mark.body] if mark.body != WORLD else ()
+    halves = [_box(solid)[1].min() for solid in around if _is_on(solid, mark.point, 0.0)]
     wide = min(max(halves, default=0.0), MOST_COVERED * size)
     turn = quat_from_z(mark.axis) if np.any(mark.axis) else np.array([1.0, 0.0, 0.0, 0.0])
     return {

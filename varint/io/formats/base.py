@@ -1,4 +1,4 @@
-"""What a format of mechanism files is."""
+"""Formats of mechanism files, and their registry."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager

@@ -18,7 +18,7 @@ LONGEST_ROW = 100  # characters of an array of arrays on one line
 
 
 class _Refused(ValueError):
-    """What JSON allows, or Python takes for it, and no mechanism has: a ``token``, or a ``key`` that is repeated."""
+    """A ``token`` that JSON or Python allows and no mechanism has, or a ``key`` that is repeated."""
 
     def __init__(self, message: str, token: str = "", key: str = "") -> None:
         super().__init__(message)
@@ -26,7 +26,7 @@ class _Refused(ValueError):
 
 
 def load(path: Path) -> Mechanism:
-    """The mechanism in a file of JSON, in UTF-8, or in UTF-16 or UTF-32 as JSON can be told by its first bytes."""
+    """The mechanism in a file of JSON, in UTF-8, or in UTF-16 or UTF-32, detected by its first bytes."""
     try:
         content = path.read_bytes()
     except OSError as problem:
@@ -92,13 +92,13 @@ def _syntax(problem: json.JSONDecodeError, text: str) -> str:
 
 def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """An object in which no key stands twice: the first would be lost."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
-            whose = f" of {found['name']!r}" if isinstance(found.get("name"), str) else ""
+        if key in entries:
+            whose = f" of {entries['name']!r}" if isinstance(entries.get("name"), str) else ""
             raise _Refused(f"the key {key!r}{whose} stands there twice", key=key)
-        found[key] = value
-    return found
+        entries[key] = value
+    return entries
 
 
 def _no_number(token: str) -> float:
@@ -123,24 +123,24 @@ def _short(token: str) -> str:
 
 def _line_of(token: str, text: str) -> str:
     """ ", line N", where the token stands first, not counting those inside texts."""
-    for found in TOKENS.finditer(text):
-        if found.group() == token:
-            return _line(found.start(), text)
+    for match in TOKENS.finditer(text):
+        if match.group() == token:
+            return _line(match.start(), text)
     return ""
 
 
 def _line_of_repeated(key: str, text: str) -> str:
     """ ", line N", where the key stands for the second time in an object."""
     objects: list[bool] = []  # that are open, arrays too: whether the key was there
-    for found in TOKENS.finditer(text):
-        token = found.group()
+    for match in TOKENS.finditer(text):
+        token = match.group()
         if token in "[{":
             objects.append(False)
         elif token in "]}":
             objects.pop()
-        elif COLON.match(text, found.end()) and json.loads(token) == key:
+        elif COLON.match(text, match.end()) and json.loads(token) == key:
             if objects[-1]:
-                return _line(found.start(), text)
+                return _line(match.start(), text)
             objects[-1] = True
     return ""
 
@@ -148,8 +148,8 @@ def _line_of_repeated(key: str, text: str) -> str:
 def _line_of_element(which: str, number: int, text: str) -> str:
     """ ", line N", where the element of that number of the list ``which`` at the top level begins; "" of no list."""
     depth, key, count, inside = 0, "", 0, False
-    for found in TOKENS.finditer(text):
-        token = found.group()
+    for match in TOKENS.finditer(text):
+        token = match.group()
         if token in "]}":
             depth -= 1
             continue
@@ -157,7 +157,7 @@ def _line_of_element(which: str, number: int, text: str) -> str:
             inside, key = token == "[" and key == which, json.loads(token) if token[0] == '"' else ""
         elif depth == 2 and inside:
             if count == number:
-                return _line(found.start(), text)
+                return _line(match.start(), text)
             count += 1
         depth += token in "[{"
     return ""

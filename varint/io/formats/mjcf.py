@@ -63,7 +63,7 @@ def compiled(source: Source) -> Any:
     except ImportError:
         raise source.root.error("MJCF is read by MuJoCo's compiler: pip install 'varint[mjcf]'") from None
     try:
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             model = mujoco.MjSpec.from_string(source.text, assets=source.assets).compile()
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as problem:
@@ -71,13 +71,13 @@ def compiled(source: Source) -> Any:
         name = next((word for word in what.split("'")[1::2] if word), "")
         at = next((element for (_, own), element in source.named.items() if own == name), source.root)
         raise at.error(f"MuJoCo's compiler says: {what}") from None
-    for warning in told:
+    for warning in warned:
         source.notes.approximated(f"MuJoCo's compiler warns: {warning.message}", source.root.line, source.root.path)
     return model
 
 
 class _Reading:
-    """What is read of the compiled model.
+    """Data read from the compiled model.
 
     The reference configuration is the model's, but for joints that an equality holds elsewhere at its zero.
 
@@ -151,9 +151,9 @@ class _Reading:
                 sizes = (2.0 * a, 2.0 * b, 2.0 * c)
             elif kind == "mesh":
                 number = int(m.geom_dataid[geom])
-                own = Pose(rotation_matrix(m.mesh_quat[number]), m.mesh_pos[number].copy())
+                frame = Pose(rotation_matrix(m.mesh_quat[number]), m.mesh_pos[number].copy())
                 name = str(m.mesh(number).name)
-                pose, sizes = pose @ own.inverse(), tuple(float(scale) for scale in m.mesh_scale[number])
+                pose, sizes = pose @ frame.inverse(), tuple(float(scale) for scale in m.mesh_scale[number])
                 mesh = self.source.files.get(name, name)
             touches = m.geom_contype[geom] or m.geom_conaffinity[geom]
             yield Shape("collision" if touches else "visual", kind, sizes, mesh, pose)
@@ -161,7 +161,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------- joints
 
     def _tie(self, body: int, link: Link) -> Tie:
-        """What moves a body against its parent."""
+        """The tie that moves a body against its parent."""
         m, joints = self.m, self._joints(body)
         above = self._body(int(m.body_parentid[body]))
         parts = [self._one(joint, body, above, link) for joint in joints]
@@ -196,7 +196,7 @@ class _Reading:
         return tie
 
     def _along(self, joint: int, name: str, at: Element) -> Acting:
-        """What acts along a hinge or slide."""
+        """Efforts along a hinge or slide."""
         m = self.m
         place, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         zero = float(self.at_rest.qpos[place])
@@ -296,12 +296,12 @@ class _Reading:
     # -------------------------------------------------------------------------------------------------- the rest
 
     def _note_world(self) -> None:
-        """What of the model has no place in a mechanism."""
+        """Note the parts of the model that have no place in a mechanism."""
         m, root = self.m, self.source.root
         touching = int(np.count_nonzero((m.geom_contype != 0) | (m.geom_conaffinity != 0)))
         if touching:
             self.notes.approximated(
-                f"contacts of geoms, of which a file makes none: left out, {touching} geoms", root.line, root.path
+                f"contacts of geoms, which are not imported: left out, {touching} geoms", root.line, root.path
             )
         for what in ("density", "viscosity"):
             if getattr(m.opt, what):

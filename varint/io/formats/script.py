@@ -15,7 +15,7 @@ from varint.model.checks import OF_USERS
 
 
 def load(path: Path) -> Mechanism:
-    """What ``build()`` of the file returns. The file can import others of its folder, as scripts can."""
+    """Mechanism returned by ``build()`` of the file. The file can import others of its folder, as scripts can."""
     with opened(path) as build:
         mechanism = build()
     if not isinstance(mechanism, Mechanism):

@@ -42,8 +42,8 @@ SHAPES = {
     "ellipsoid": ("radii 3",),
 }
 WITHOUT_SHAPE = ("empty",)
-OTHERS = "of no say in the motion of rigid bodies"
-OF_CONTACTS = "of contacts, of which a file makes none"
+OTHERS = "without effect on the motion of rigid bodies"
+OF_CONTACTS = "contacts are not imported"
 PICTURES = ("light", "scene", "gui", "projector", "particle_emitter", "material", "transparency", "cast_shadows")
 SURROUNDINGS = ("audio", "audio_sink", "state", "sensor", "magnetic_field", "atmosphere", "road", "battery")
 SETTINGS = ("physics", "must_be_base_link", "enable_wind", "allow_auto_disable", "visibility_flags", "laser_retro")
@@ -51,7 +51,7 @@ LEFT_OUT = dict.fromkeys(
     [*PICTURES, *SURROUNDINGS, *SETTINGS, "spherical_coordinates", "meta", "layers"], OTHERS
 ) | dict.fromkeys(["self_collide", "surface", "max_contacts", "contact"], OF_CONTACTS)
 OF_STOPS = "the stops are hard"
-OF_MOTORS = "a bound of motors, of which a file makes none"
+OF_MOTORS = "a bound of motors, which are not imported"
 
 
 @reads("sdf", "SDF")
@@ -62,7 +62,7 @@ def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
 
 
 class _Reading:
-    """What is read of the scopes of a file."""
+    """Data read from the scopes of a file."""
 
     def __init__(self, root: Element, notes: ImportNotes, packages: Sequence[Path]) -> None:
         self.root, self.notes, self.packages = root, notes, packages
@@ -178,7 +178,7 @@ class _Reading:
     def _shape(self, element: Element, role: str, scope: Scope, name: str) -> list[Shape]:
         self._note_unknown(element, ("pose", "geometry"), ("name",))
         geometry = element.child("geometry")
-        found = []
+        shapes = []
         for of in geometry.children:
             pose = scope.frame(name, element).inverse() @ scope.posed(element, name)
             if of.tag == "mesh":
@@ -190,19 +190,19 @@ class _Reading:
                     )
                 scale = of.one("scale")
                 sizes = tuple(scale.own_numbers(3)) if scale is not None else (1.0, 1.0, 1.0)
-                found.append(Shape(role, "mesh", sizes, path or uri, pose))
+                shapes.append(Shape(role, "mesh", sizes, path or uri, pose))
             elif of.tag in SHAPES:
                 sizes = tuple(
                     value
                     for part in SHAPES[of.tag]
                     for value in of.child(part.split()[0]).own_numbers(int(part.split()[1]))
                 )
-                found.append(Shape(role, of.tag, sizes, "", pose))
+                shapes.append(Shape(role, of.tag, sizes, "", pose))
             elif of.tag == "plane":
-                found.append(Shape(role, "plane", (), "", pose))
+                shapes.append(Shape(role, "plane", (), "", pose))
             elif of.tag not in WITHOUT_SHAPE:
                 self.notes.not_understood(f"shape <{of.tag}> of link '{name}'", of.line, of.path)
-        return found
+        return shapes
 
     # ------------------------------------------------------------------------------------------------ the joints
 
@@ -274,20 +274,20 @@ class _Reading:
         return -2.0 * math.pi / value
 
     def _along(self, axis: Element, number: int, tie: Tie) -> Acting:
-        """What acts along an axis of a joint."""
+        """Efforts along an axis of a joint."""
         known = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic")
         self._note_unknown(axis, known, ())
-        given = {"lower": -math.inf, "upper": math.inf, "damping": 0.0, "friction": 0.0}
-        given |= {"spring_stiffness": 0.0, "spring_reference": 0.0}
-        for tag, names in (("limit", ("lower", "upper")), ("dynamics", (*list(given)[2:],))):
+        limits = {"lower": -math.inf, "upper": math.inf, "damping": 0.0, "friction": 0.0}
+        limits |= {"spring_stiffness": 0.0, "spring_reference": 0.0}
+        for tag, names in (("limit", ("lower", "upper")), ("dynamics", (*list(limits)[2:],))):
             element = axis.one(tag)
             if element is not None:
                 left = ("effort", "velocity", "stiffness", "dissipation") if tag == "limit" else ()
                 self._note_unknown(element, (*names, *left), ())
                 for child in element.all(*left):
                     self._leave_out(child, OF_MOTORS if child.tag in left[:2] else OF_STOPS)
-                given |= {key: one.own_limit() for key in names if (one := element.one(key)) is not None}
-        lower, upper = given["lower"], given["upper"]
+                limits |= {key: one.own_limit() for key in names if (one := element.one(key)) is not None}
+        lower, upper = limits["lower"], limits["upper"]
         if tie.what == "continuous":
             lower, upper = -math.inf, math.inf
         lower = lower if lower > -INFINITE else -math.inf
@@ -297,12 +297,12 @@ class _Reading:
             self.notes.approximated(says, axis.line, axis.path)
             lower, upper = -math.inf, math.inf
         for key in ("damping", "friction", "spring_stiffness"):
-            if given[key] < 0.0:
+            if limits[key] < 0.0:
                 says = f"{key} of joint '{tie.name}' is negative: taken for none"
                 self.notes.approximated(says, axis.line, axis.path)
-                given[key] = 0.0
-        spring = given["spring_stiffness"], given["spring_reference"]
-        return Acting(number, lower, upper, given["damping"], given["friction"], *spring)
+                limits[key] = 0.0
+        spring = limits["spring_stiffness"], limits["spring_reference"]
+        return Acting(number, lower, upper, limits["damping"], limits["friction"], *spring)
 
     def _gearbox(self, scope: Scope, name: str, ties: Sequence[Tie]) -> Ratio:
         """The coupling of a gearbox: the angle of its child against a third body and that of its parent."""
@@ -327,7 +327,7 @@ class _Reading:
 
     def _mimics(self, scope: Scope, name: str, ties: dict[str, Tie]) -> list[Ratio]:
         """The couplings of axes of a joint that mimic another's."""
-        found = []
+        ratios = []
         for number, tag in enumerate(("axis", "axis2")):
             axis = scope.joints[name].one(tag)
             mimic = axis.one("mimic") if axis is not None else None
@@ -341,11 +341,11 @@ class _Reading:
             if not values["multiplier"]:
                 raise mimic.wrong(f"joint '{name}' mimics with the multiplier 0: make it fixed")
             if values["offset"] != values["multiplier"] * values["reference"]:
-                says = f"joint '{name}': offset and reference of <mimic> give way to the poses of the file"
+                says = f"joint '{name}': offset and reference of <mimic> are replaced by the poses of the file"
                 self.notes.approximated(says, mimic.line, mimic.path)
             terms = [(scope.path + name, number, 1.0), (target, int(which == "axis2"), -values["multiplier"])]
-            found.append(Ratio(f"mimic of {scope.path}{name}", mimic, terms))
-        return found
+            ratios.append(Ratio(f"mimic of {scope.path}{name}", mimic, terms))
+        return ratios
 
     # ------------------------------------------------------------------------------------------------ the report
 
@@ -371,7 +371,7 @@ class _Reading:
                 self.notes.not_understood(what, line, element.path)
 
     def _note_left_out(self) -> None:
-        """Each kind of what is known and of no say in the motion, with the line of the first."""
+        """Note each kind of known element without effect on the motion, with the line of the first."""
         for (tag, why), elements in self.left_out.items():
             says = f"<{tag}>, {why}: left out, {len(elements)} in all"
             self.notes.approximated(says, elements[0].line, elements[0].path)

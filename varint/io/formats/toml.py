@@ -85,7 +85,7 @@ def told(path: Path, packages: Packages = (), given: Mapping[str, Any] = Mapping
 
 
 def _parameters(defaults: Mapping[str, tuple[Any, Source]], given: Mapping[str, Any]) -> Parameters:
-    """Those of the files, but for the ``given`` ones."""
+    """Parameters of the files, but for the ``given`` ones."""
 
     def where(name: str) -> str:
         return "" if name in given else f"{defaults[name][1].at([PARAMETERS, name])}: "

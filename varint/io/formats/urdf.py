@@ -33,17 +33,17 @@ KINDS: dict[str, type[Joint] | None] = {
 }
 WITH_AXIS = (Revolute, Prismatic, Free2D)
 OF_ONE = (Revolute, Prismatic)  # coordinate
-LEFT_OUT = {  # of the robot, its links and its joints: known, and of no say in the motion
+LEFT_OUT = {  # of the robot, its links and its joints: known, and without effect on the motion
     "material": "a colour",
-    "transmission": "of motors, of which a file makes none",
+    "transmission": "motors are not imported",
     "ros2_control": "of controllers",
     "sensor": "of sensors",
     "safety_controller": "of controllers",
     "calibration": "of sensors",
     "hardwareInterface": "of controllers",
-    "contact": "of contacts, of which a file makes none",
-    "self_collision_checking": "of contacts, of which a file makes none",
-    "collision_checking": "of contacts, of which a file makes none",
+    "contact": "contacts are not imported",
+    "self_collision_checking": "contacts are not imported",
+    "collision_checking": "contacts are not imported",
 }
 SIZES = {"box": ("size", 3), "cylinder": ("radius length", 1), "capsule": ("radius length", 1), "sphere": ("radius", 1)}
 
@@ -56,7 +56,7 @@ def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
 
 
 class _Reading:
-    """What is read, and where links are placed: with all coordinates at zero, those that mimic others at their offset.
+    """Data read, and poses of links: with all coordinates at zero, those that mimic others at their offset.
 
     links, joints : elements by their names
     place : of the links that are placed
@@ -105,14 +105,14 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------ the tree
 
     def _named(self, tag: str) -> dict[str, Element]:
-        found: dict[str, Element] = {}
+        elements: dict[str, Element] = {}
         for element in self.root.all(tag):
             name = element.need("name")
-            if name in found:
-                there = found[name].line
+            if name in elements:
+                there = elements[name].line
                 raise element.error(f"the {tag} '{name}' stands at line {there} already: names must be unique")
-            found[name] = element
-        return found
+            elements[name] = element
+        return elements
 
     def _link(self, joint: Element, end: str) -> str:
         """The name of the link that a joint has as its ``end``."""
@@ -158,7 +158,7 @@ class _Reading:
         return order
 
     def _moved(self, joint: Element) -> Pose:
-        """From the frame of a joint to its child, where it begins."""
+        """Pose from the frame of a joint to its child, where it begins."""
         value = self.begin.get(joint.need("name"), 0.0)
         if not value:
             return still()
@@ -193,7 +193,7 @@ class _Reading:
     # ------------------------------------------------------------------------------------------------ the joints
 
     def _tie(self, joint: Element) -> Tie:
-        """What a joint that places its child becomes."""
+        """The tie made from a joint that places its child."""
         name, kind = joint.need("name"), _kind(joint)
         a, b = self._link(joint, "parent"), self._link(joint, "child")
         known = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
@@ -217,7 +217,7 @@ class _Reading:
         return tie
 
     def _closing(self, joint: Element) -> Tie:
-        """What a joint becomes whose child is placed already: it closes a loop."""
+        """The loop closure made from a joint whose child is placed already."""
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
         self._note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
         kind = _kind(joint)
@@ -228,7 +228,7 @@ class _Reading:
         return tie
 
     def _loop(self, joint: Element) -> Tie:
-        """What a <loop_joint> becomes."""
+        """The closure made from a <loop_joint>."""
         self._note_unknown(joint, ("link1", "link2", "axis", "limit", "dynamics"), ("name", "type"))
         first, second = (self._end(joint, tag) for tag in ("link1", "link2"))
         axis = _axis(joint) if _kind(joint) in WITH_AXIS else None
@@ -273,7 +273,7 @@ class _Reading:
         return tie, turned
 
     def _along(self, joint: Element, kind: type[Joint] | None, zero: float) -> list[Acting]:
-        """What acts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
+        """Efforts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
         name, limit, dynamics = joint.need("name"), joint.one("limit"), joint.one("dynamics")
         if kind not in OF_ONE:
             for element in (limit, dynamics):
@@ -293,7 +293,7 @@ class _Reading:
         return [Acting(0, lower - zero, upper - zero, **given)]
 
     def _limits(self, joint: Element, limit: Element | None) -> tuple[float, float]:
-        """Of the file; infinite where there are none."""
+        """Limits in the file; infinite by default."""
         none, name = (-np.inf, np.inf), joint.need("name")
         if limit is None:
             return none
@@ -317,7 +317,7 @@ class _Reading:
         return lower, upper
 
     def _range(self, joint: Element) -> tuple[float, float]:
-        """The limits that the file gives, infinite where there are none."""
+        """The limits that the file gives, infinite by default."""
         limit = joint.one("limit")
         if limit is None or joint.need("type") == "continuous":
             return -math.inf, math.inf
@@ -391,10 +391,10 @@ class _Reading:
         pose = _origin(element)
         if of.tag == "mesh" and of.attributes.get("filename", "").strip():
             uri = of.attributes["filename"]
-            found = found_file(uri, self.notes.path, self.packages)
-            if found is None:
+            file = found_file(uri, self.notes.path, self.packages)
+            if file is None:
                 self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of.line)
-            return [Shape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), found or uri, pose)]
+            return [Shape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), file or uri, pose)]
         if of.tag not in SIZES:
             self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of.line)
             return []
@@ -412,9 +412,9 @@ class _Reading:
             self.notes.not_understood(what, line)
 
     def _note_left_out(self) -> None:
-        """Each kind of what is known and of no say in the motion, with the line of the first."""
+        """Note each kind of known element without effect on the motion, with the line of the first."""
         for what, elements in self.left_out.items():
-            why = LEFT_OUT.get(what.strip("<>"), "a bound of motors, of which a file makes none")
+            why = LEFT_OUT.get(what.strip("<>"), "a bound of motors, which are not imported")
             self.notes.approximated(f"{what}, {why}: left out, {len(elements)} in all", elements[0].line)
 
 

@@ -59,5 +59,5 @@ class AlongCoordinate(AlongMeasure):
         return self.law
 
     def _parameters(self) -> dict[str, float]:
-        """Those of the law by their names; where the force has fields of these names, these."""
+        """Parameters of the law by their names; where the force has fields of these names, these."""
         return {name: getattr(self, name) for name in self._law().parameters}

@@ -1,4 +1,4 @@
-"""What a force is: efforts along measures by laws, loads on one body, constraints.
+"""Base of forces: efforts along measures by laws, loads on one body, constraints.
 
 A force's file names its parameters, checks them, and gives its ``elements``; each refers to measures (measures/) and
 says what is done with them. A law stands in the file of the force that it was made for.
@@ -48,7 +48,7 @@ class Element(Shown):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Those that it pushes or ties together, the world among them."""
+        """Bodies that it connects or acts on, the world among them."""
         raise NotImplementedError
 
 
@@ -165,7 +165,7 @@ class Force(Frozen):
 
     @property
     def label(self) -> str:
-        """How errors name the force."""
+        """Name of the force in errors."""
         return f"{type(self).__name__.lower()} '{self.name}'"
 
     def elements(self, structure: "Structure") -> list[Element]:
@@ -228,12 +228,12 @@ class Force(Frozen):
         if angles is not None and not is_free_rotation(joint, coordinate):
             raise MechanismError(
                 f"{self.label}: angles={shown(angles)} are for the three coordinates of a free rotation, coordinate"
-                f" {coordinate} of {joint.label} is none of them: leave angles out"
+                f" {coordinate} of {joint.label} is not one of them: leave angles out"
             )
         measure = coordinate_measure(joint, coordinate, *structure.anchors(joint), angles)
         if measure is None:
             raise MechanismError(
-                f"{self.label}: coordinate {coordinate} of {joint.label} is an angle of what is massless, along which"
-                " no effort acts: put a body there, on joints of its own"
+                f"{self.label}: coordinate {coordinate} of {joint.label} belongs to a massless intermediate link;"
+                " give that link a body with its own joints"
             )
         return measure

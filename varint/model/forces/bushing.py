@@ -68,9 +68,9 @@ def _decoupled(K: np.ndarray, D: np.ndarray) -> list[tuple[np.ndarray, float, fl
     scale = np.sqrt(np.maximum(np.diag(K), 0.0) + np.maximum(np.diag(D), 0.0))
     scale[scale == 0.0] = 1.0
     size, U = np.linalg.eigh((K + D) / np.outer(scale, scale))
-    kept = size > 1e-12
-    half = U[:, kept] * np.sqrt(size[kept])
-    inverse = U[:, kept] / np.sqrt(size[kept])
+    significant = size > 1e-12
+    half = U[:, significant] * np.sqrt(size[significant])
+    inverse = U[:, significant] / np.sqrt(size[significant])
     share, W = np.linalg.eigh(inverse.T @ (K / np.outer(scale, scale)) @ inverse)
     ways = scale[:, None] * (half @ W)
     return [(way, k, 1.0 - k) for way, k in zip(ways.T, np.clip(share, 0.0, 1.0), strict=True)]

@@ -56,7 +56,7 @@ class Commanded(Force):
 
     @property
     def input_span(self) -> float:
-        """Of the input, over which the effort is next to linear; any, where it is linear."""
+        """Input range over which the effort is nearly linear; any positive number if it is linear."""
         return 1.0
 
     @property
@@ -66,7 +66,7 @@ class Commanded(Force):
 
     @property
     def constant_rate(self) -> float | None:
-        """At which the coordinate goes on from where a run starts, where there is no input; m/s or rad/s."""
+        """Rate at which the coordinate continues from the start if there is no input; m/s or rad/s."""
         return None
 
     @property

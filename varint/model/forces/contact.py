@@ -61,11 +61,11 @@ class Pressure(Force):
             raise MechanismError(f"exponent of {self.label} must be at least 1, got {self.exponent:g}")
 
     def _pressed(self, measure: Displacement | Length, lower: float) -> Effort:
-        """Of surfaces whose distance is the ``measure``, less ``lower``."""
-        given = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower}
+        """Effort between surfaces whose distance is the ``measure``, less ``lower``."""
+        parameters = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower}
         if self.law == "linear":
-            return Effort((measure,), STOP, given | {"upper": np.inf})
-        return Effort((measure,), HUNT_CROSSLEY, given | {"exponent": self.exponent})
+            return Effort((measure,), STOP, parameters | {"upper": np.inf})
+        return Effort((measure,), HUNT_CROSSLEY, parameters | {"exponent": self.exponent})
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +128,11 @@ class OnPlane(Rubbing):
 
     def elements(self, structure: "Structure") -> list[Element]:
         body = self._moving(structure, self.body)
-        found: list[Element] = []
+        contacts: list[Element] = []
         for point in self._points_of(structure):
             height = Displacement(WORLD, body, self.normal, point, self.ground + self.radius * self.normal)
-            found += self._rubbed(self._pressure(height), body, point, self.radius)
-        return found
+            contacts += self._rubbed(self._pressure(height), body, point, self.radius)
+        return contacts
 
     def _points_of(self, structure: "Structure") -> np.ndarray:
         """(P, 3)."""
@@ -161,8 +161,8 @@ class UserContact(UserLaw, OnPlane):
     __doc__ = f"""{OnPlane.__doc__}
     The pressure is ``law(value, rate) -> (effort, d effort / d value, d effort / d rate)``, SI units, by the distance
     ``value`` of the surface from the plane, negative inside, and its rate; 0 outside, else positive. ``law`` is
-    compiled by numba, and its derivatives compared with differences where a run starts. ``potential(value)``, J, tells
-    what of its work is stored; without it all counts as dissipated. Functions go into no file.
+    compiled by numba, and its derivatives compared with differences where a run starts. ``potential(value)``, J, is
+    the stored part of its work; without it all counts as dissipated. Functions go into no file.
     """
 
     def elements(self, structure: "Structure") -> list[Element]:
@@ -205,5 +205,5 @@ class SphereContact(Pressure, Rubbing, AlongMeasure):
 
     def _measure(self, structure: "Structure") -> Length:
         a, b = (self._moving(structure, name) for name in (self.body_a, self.body_b))
-        given = ((self.center_a, a), (self.center_b, b))
-        return Length(a, b, *(structure.body(body).position if at is None else at for at, body in given))
+        centers = ((self.center_a, a), (self.center_b, b))
+        return Length(a, b, *(structure.body(body).position if at is None else at for at, body in centers))

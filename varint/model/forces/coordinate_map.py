@@ -45,8 +45,8 @@ class CoordinateMap(Coupled):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = sequence_of(self.coordinates, f"coordinates of {self.label}", "(joint, coordinate)")
-        self._set("coordinates", tuple(self._place(place) for place in given))
+        pairs = sequence_of(self.coordinates, f"coordinates of {self.label}", "(joint, coordinate)")
+        self._set("coordinates", tuple(self._place(place) for place in pairs))
         if (self.matrix is None) == (self.functions is None):
             raise MechanismError(f"{self.label} needs matrix= or functions=, one of the two")
         if self.matrix is None:
@@ -104,10 +104,10 @@ class CoordinateMap(Coupled):
         followed = np.linalg.solve(R[:, :k], R[:, k:])  # (k, n - k) of the leading ones, by each that follows
         sums = []
         for row, factors in zip(order[k:], followed.T, strict=True):
-            kept = np.abs(factors) > ROUND_OFF * max(1.0, np.abs(factors).max())
+            significant = np.abs(factors) > ROUND_OFF * max(1.0, np.abs(factors).max())
             leading = [
                 (*self.coordinates[lead], -float(factor), None)
-                for lead, factor in zip(order[:k][kept], factors[kept], strict=True)
+                for lead, factor in zip(order[:k][significant], factors[significant], strict=True)
             ]
             sums.append([(*self.coordinates[row], 1.0, None), *leading])
         return sums
@@ -116,10 +116,10 @@ class CoordinateMap(Coupled):
         """Unless they are finite at and around the first coordinate, their slopes and curvatures those of values."""
         value = coordinate(*self.coordinates[0])
         for number, function in enumerate(self.functions or ()):
-            what, found = f"function {number} of {self.label}", compiled_law(function, 1)
+            what, compiled = f"function {number} of {self.label}", compiled_law(function, 1)
             h = DIFFERENCE * max(1.0, abs(value))
             try:
-                below, here, above = (np.array(found(x), dtype=float) for x in (value - h, value, value + h))
+                below, here, above = (np.array(compiled(x), dtype=float) for x in (value - h, value, value + h))
             except Exception as problem:  # whatever the user's function raises
                 raise MechanismError(f"{what} raised {problem!r} at {value:g}, where the run starts") from problem
             if not np.isfinite([below, here, above]).all():

@@ -21,14 +21,14 @@ class Coupled(Force):
     constraint = True
 
     def sums(self, structure: "Structure") -> list:
-        """Of each constraint the terms (joint, coordinate, factor, unit); unit "rad", "m", or None for either.
+        """Terms of each constraint (joint, coordinate, factor, unit); unit "rad", "m", or None for either.
 
         A fifth part is a function of the coordinate in place of itself, value -> (value, slope, curvature).
         """
         raise NotImplementedError
 
     def terms_of(self, structure: "Structure") -> list:
-        """Of each constraint the terms (joint, coordinate, factor, function).
+        """Terms of each constraint (joint, coordinate, factor, function).
 
         Their sum of factor times coordinate, or times the function of it that is not None, stays.
         """
@@ -72,9 +72,9 @@ def refuse_functions(structure: "Structure", what: str) -> None:
     """Raise ArgumentError where coordinates follow others by functions, which ``what`` do not know."""
     for force in structure.forces:
         if isinstance(force, Coupled) and force.bent(structure):
-            raise ArgumentError(f"{force.label} has functions of coordinates, which {what} do not know")
+            raise ArgumentError(f"{force.label} has functions of coordinates, which {what} do not support")
 
 
 def unit_of(measure: Measure) -> str:
-    """Of a coordinate: "rad" or "m"."""
+    """Unit of a coordinate: "rad" or "m"."""
     return "rad" if measure.angular else "m"

@@ -1,4 +1,4 @@
-"""What moves a joint coordinate as told."""
+"""Forces that move a joint coordinate along a prescribed motion."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Driven(Commanded, AlongCoordinate):
-    """Moves a joint coordinate along its input; where there is none, at its constant rate."""
+    """Moves a joint coordinate along its input; without an input, at its constant rate."""
 
     constraint = True
     of_time = True

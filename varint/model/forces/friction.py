@@ -42,7 +42,7 @@ class JointCoulombFriction(Force):
     bears at its two ends, with collars of the same radius where it cannot slide; of a prismatic joint a square bar,
     ``radius`` half its width, that bears at the corners of its two ends; of a spherical joint a ball of ``radius``.
     ``length``: by default two radii. ``around``: contact points of each ring around a pin; 4 as the reference of DIFF
-    has, 3 or a large odd number for a pin that is round. Or surfaces of one's own: ``points`` (P, 3) m, and ``normals``
+    has, 3 or a large odd number for a pin that is round. Or user-defined surfaces: ``points`` (P, 3) m, and ``normals``
     (P, 3) out of body b there, both in the world, reference configuration; the joint must not move along a normal, and
     all together must bear whatever it transmits. Pressures are the least that transmit what the joint transmits, on
     both sides: those of a worn-in bearing, 4 / pi times the load across a pin. For `varint.redmax.simulate` with
@@ -67,7 +67,7 @@ class JointCoulombFriction(Force):
         self._check(length="positive")
         self._set("around", whole_number(self.around, f"around of {self.label}", 3, most=MANY))
         if (self.points is None) != (self.normals is None):
-            raise MechanismError(f"{self.label} needs points and normals, or none of the two")
+            raise MechanismError(f"{self.label} needs points and normals, or neither")
         if self.points is not None and self.normals is not None:
             points = array_of(self.points, (None, 3), f"points of {self.label}")
             normals = array_of(self.normals, points.shape, f"normals of {self.label}")
@@ -93,8 +93,8 @@ class JointCoulombFriction(Force):
             free = np.eye(6)[:, [axis] * (Turn in kinds) + [3 + axis] * (Slide in kinds)]
         else:
             raise MechanismError(
-                f"{self.label}: friction is known of revolute, prismatic, cylindrical and spherical joints, not of"
-                f" {joint.label}"
+                f"{self.label}: friction is available for revolute, prismatic, cylindrical and spherical joints, not"
+                f" for {joint.label}"
             )
         assert self.length is not None  # since it was made
         if self.points is not None and self.normals is not None:
@@ -120,7 +120,7 @@ class JointCoulombFriction(Force):
         wrenches[:, :3] /= sizes.max()
         if np.linalg.matrix_rank(wrenches, STILL) < 6 - joint.dof:
             raise MechanismError(
-                f"{self.label}: its contact points do not bear all that {joint.label} transmits: add points, farther"
+                f"{self.label}: its contact points cannot bear the wrench of {joint.label}: add points, farther"
                 " apart or with other normals"
             )
         return points, normals

@@ -1,4 +1,4 @@
-"""Contact with a plane that gives way to nothing."""
+"""Contact with a rigid plane."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
@@ -25,7 +25,7 @@ class HardContact(Force):
     two ends and its radius, a box its eight corners. Each impact turns the rate of approach to -``restitution`` times
     itself (0 to 1), and less where a rebound with friction would bring energy in. ``friction`` is Coulomb's
     coefficient, sticking included (DIFF sections 1.11 to 1.13). For `varint.redmax.simulate` with integrator="euler"
-    only. ``traj.force`` is the normal force, N; ``traj.contact_force`` and ``traj.penetration`` tell more.
+    only. ``traj.force`` is the normal force, N; see also ``traj.contact_force`` and ``traj.penetration``.
     """
 
     body: str

@@ -1,4 +1,4 @@
-"""Laws: the effort along a measure, by its value, its rate, an input, and where a law has one, a state of its own.
+"""Laws: the effort along a measure, by its value, its rate, an input, and its internal variable if it has one.
 
 A law is a function of numbers that numba compiles. The names of its arguments say what it is given:
 

@@ -41,7 +41,7 @@ def coordinate_measure(
 
 
 def _angle_of_two(joint: Joint, motion: Turn, turns: list[Turn]) -> Angle:
-    """Of one turn or two, R = R1 R2 about the axes e1, e2: R2 keeps e2, so R e2 shows R1; R1 keeps e1, so R^T e1 R2."""
+    """Angle of one or two turns, R = R1 R2 about axes e1, e2: R2 keeps e2, so R e2 shows R1; R^T e1 shows R2."""
     axes = joint.frame.T
     axis = axes[motion.axis]
     if len(turns) == 2 and motion is turns[1]:

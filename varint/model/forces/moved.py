@@ -1,4 +1,4 @@
-"""What moves a body, or a point of one, in the world as told."""
+"""Forces that move a body, or a point of one, along a prescribed motion in the world."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ ORIGIN = np.zeros(3)
 
 @dataclass(frozen=True, eq=False)
 class Moved(Force):
-    """What moves ``body`` along ``position``, m, world: (3,), one row a node (steps + 1, 3), or a function of time."""
+    """Moves ``body`` along ``position``, m, world: (3,), one row a node (steps + 1, 3), or a function of time."""
 
     body: str
     position: Vector | Points | Callable = field(kw_only=True)

@@ -59,9 +59,9 @@ class PrescribedBody(Moved):
         if self.quat_wxyz is None or callable(self.quat_wxyz):
             return
         what, wanted = f"quat_wxyz of {self.label}", "four numbers, one row of them a node, or a function of time"
-        given = in_a_shape(self.quat_wxyz, ((4,), (None, 4)), what, wanted=wanted)
-        rows = [unit_quaternion(row, what) for row in np.atleast_2d(given)]
-        self._set("quat_wxyz", np.reshape(rows, given.shape))
+        quaternions = in_a_shape(self.quat_wxyz, ((4,), (None, 4)), what, wanted=wanted)
+        rows = [unit_quaternion(row, what) for row in np.atleast_2d(quaternions)]
+        self._set("quat_wxyz", np.reshape(rows, quaternions.shape))
 
     @property
     def orientation(self) -> np.ndarray | Callable | None:

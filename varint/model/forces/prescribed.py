@@ -20,8 +20,8 @@ class PrescribedMotion(Driven):
     (s) alone, called within the run. A run must start there; angles may go on past pi. ``rate``: a number, in place of
     a position; the coordinate goes on from where the start of each run has it. Beside a position that is a function,
     ``rate`` and ``acceleration`` may be functions of time as well, its derivatives; those that are not given come from
-    differences. The speed at the start is the motion's own: velocities of the start give way to it. Its effort (N or
-    N m, on body b) is what the motion takes.
+    differences. The speed at the start is the motion's own: velocities of the start are replaced by it. Its effort (N
+    or N m, on body b) is the one that the motion requires.
     """
 
     position: float | Values | Callable | None = field(default=None, kw_only=True)
@@ -31,8 +31,8 @@ class PrescribedMotion(Driven):
     command_name = "position"
 
     def __post_init__(self) -> None:
-        given = [value for value in (self.rate, self.acceleration) if value is not None]
-        if callable(self.position) and all(callable(value) for value in given):
+        derivatives = [value for value in (self.rate, self.acceleration) if value is not None]
+        if callable(self.position) and all(callable(value) for value in derivatives):
             super().__post_init__()
             return
         if self.acceleration is not None:
@@ -56,5 +56,5 @@ class PrescribedMotion(Driven):
 
     @property
     def derivatives(self) -> Mapping[str, Callable]:
-        given = {"rate": self.rate, "acceleration": self.acceleration}
-        return {name: function for name, function in given.items() if callable(function)}
+        derivatives = {"rate": self.rate, "acceleration": self.acceleration}
+        return {name: function for name, function in derivatives.items() if callable(function)}

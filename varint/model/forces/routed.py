@@ -55,8 +55,8 @@ class MultiPointSpring(Force):
             raise MechanismError(f"{self.label} must lead from one body to another")
         inside = sum(float(np.linalg.norm(w - u)) for (a, u), (b, w) in pairwise(ends) if a == b)
         assert self.rest_length is not None  # since it was made
-        given = {"stiffness": self.stiffness, "rest": self.rest_length - inside, "damping": self.damping}
-        return [Effort(tuple(lengths), self.law, given)]
+        parameters = {"stiffness": self.stiffness, "rest": self.rest_length - inside, "damping": self.damping}
+        return [Effort(tuple(lengths), self.law, parameters)]
 
 
 @register

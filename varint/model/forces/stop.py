@@ -55,8 +55,8 @@ class Stop(AlongMeasure):
         measures = (self._measure(structure),)
         lower = self.lower if self.lower > self.least else -np.inf
         if self.stiffness is not None:
-            given = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower, "upper": self.upper}
-            return [Effort(measures, STOP, given)]
+            parameters = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower, "upper": self.upper}
+            return [Effort(measures, STOP, parameters)]
         sides = ((self.upper, 1), (lower, -1))
         limits = tuple(Limit(value, sign, self.restitution) for value, sign in sides if np.isfinite(value))
         return [Effort(measures, INPUT, limits=limits)]

@@ -34,8 +34,8 @@ class UserLaw(AlongMeasure):
     """A force by ``law(value, rate) -> (effort, d effort / d value, d effort / d rate)``, SI units.
 
     ``law`` is compiled by numba; stepped implicitly by the derivatives it gives, which are compared with differences
-    where a run starts. Efforts are along the value: negative where they pull it back. ``potential(value)``, J, tells
-    what of its work is stored; without it all counts as dissipated. Functions go into no file.
+    where a run starts. Efforts are along the value: negative where they pull it back. ``potential(value)``, J, is
+    the stored part of its work; without it all counts as dissipated. Functions go into no file.
     """
 
     law: Callable = field(kw_only=True)
@@ -44,9 +44,9 @@ class UserLaw(AlongMeasure):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("law", "potential"):
-            given = getattr(self, name)
-            if name == "law" or given is not None:
-                function_of(given, f"{name} of {self.label}")
+            function = getattr(self, name)
+            if name == "law" or function is not None:
+                function_of(function, f"{name} of {self.label}")
         try:
             compiled_law(self.law)
         except TypeError as problem:
@@ -60,22 +60,22 @@ class UserLaw(AlongMeasure):
     def check_law(self, value: float, rate: float) -> None:
         """Raise MechanismError unless the law is finite there, and its derivatives those of the effort around."""
         try:
-            found = np.asarray(compiled_law(self.law)(value, rate), dtype=float)
+            result = np.asarray(compiled_law(self.law)(value, rate), dtype=float)
         except Exception as problem:  # whatever the user's law raises
             at = f"value {value:g}, rate {rate:g}"
             raise MechanismError(f"law of {self.label} raised {problem!r} at {at}, where the run starts") from problem
-        if found.shape != (3,):
-            raise MechanismError(f"law of {self.label} must give (effort, by value, by rate), got {found.tolist()}")
-        if not np.isfinite(found).all():
+        if result.shape != (3,):
+            raise MechanismError(f"law of {self.label} must give (effort, by value, by rate), got {result.tolist()}")
+        if not np.isfinite(result).all():
             raise MechanismError(
-                f"law of {self.label} must be finite, got {found.tolist()} at value {value:g}, rate {rate:g}"
+                f"law of {self.label} must be finite, got {result.tolist()} at value {value:g}, rate {rate:g}"
             )
         for x in value + 0.1 * (abs(value) or 1.0) * np.array([0.0, -1.0, 1.0]):
             for v in rate + 0.1 * (1.0 + abs(rate)) * np.array([0.0, -1.0, 1.0]):
                 self._compare(float(x), float(v))
 
     def _found(self, value: float, rate: float) -> tuple[float, float, float]:
-        """What steps find: no numbers where the law raises an error, as at the end of its domain."""
+        """Values of the law in a step: no numbers where it raises an error, as at the end of its domain."""
         try:
             return compiled_law(self.law)(value, rate)
         except Exception:  # whatever the user's law raises: beside the start of the run it may
@@ -83,16 +83,16 @@ class UserLaw(AlongMeasure):
 
     def _compare(self, value: float, rate: float) -> None:
         """The derivatives at one place; at a kink, anything between those of both sides will do."""
-        effort, *given = self._found(value, rate)
+        effort, *slopes = self._found(value, rate)
         for number, (name, at) in enumerate((("value", value), ("rate", rate))):
             step = DIFFERENCE * max(1.0, abs(at))
             shift = (step, 0.0) if name == "value" else (0.0, step)
             ahead, behind = (self._found(value + sign * shift[0], rate + sign * shift[1])[0] for sign in (1, -1))
             sides = np.array([ahead - effort, effort - behind]) / step
-            slack = TOLERANCE * (np.abs(sides).max() + abs(given[number])) + 1e-9 * (1.0 + abs(effort))
-            if np.isfinite(sides).all() and not sides.min() - slack <= given[number] <= sides.max() + slack:
+            slack = TOLERANCE * (np.abs(sides).max() + abs(slopes[number])) + 1e-9 * (1.0 + abs(effort))
+            if np.isfinite(sides).all() and not sides.min() - slack <= slopes[number] <= sides.max() + slack:
                 raise MechanismError(
-                    f"derivative of law of {self.label} by {name} is {given[number]:g}, differences give"
+                    f"derivative of law of {self.label} by {name} is {slopes[number]:g}, differences give"
                     f" {sides.mean():g}, at value {value:g}, rate {rate:g}"
                 )
 

@@ -1,4 +1,4 @@
-"""What a joint is: rows it forbids, motions it allows, coordinates it measures.
+"""Base of joints: rows they forbid, motions they allow, coordinates they measure.
 
 A joint lives in a frame fixed to each of its two bodies: origin at the anchor (``point`` on body
 a, ``point_b`` on body b), axes X, Y, Z that coincide in the reference configuration. A joint's
@@ -50,12 +50,14 @@ def register(cls: type[KindOfJoint]) -> type[KindOfJoint]:
 class Joint(Frozen):
     """A joint between ``body_a`` and ``body_b``, either of which may be ``"world"``.
 
+    Its rows forbid motions of b relative to a; each motion that it allows is a joint motion, with a coordinate.
+
     Parameters
     ----------
     name : str
         Unique in its mechanism.
     body_a, body_b : str
-        Coordinates describe the motion of b seen from a.
+        Coordinates describe the motion of b relative to a.
     point : array_like (3,), optional
         Anchor on body a in the world, reference configuration, m. Where not given: the centre of
         mass of body b (of a, if b is the world).
@@ -90,7 +92,7 @@ class Joint(Frozen):
 
     @property
     def label(self) -> str:
-        """How errors name the joint."""
+        """Name of the joint in errors."""
         return f"{type(self).__name__.lower()} joint '{self.name}'"
 
     def _facts(self) -> Iterable[str]:

@@ -52,8 +52,13 @@ class Composite(ProductJoint):
         for key in OWN:
             if key in part:
                 raise MechanismError(f"{what}: no {key!r}, it is that of the composite")
-        own = {"name": f"{self.name}: part {number}", "body_a": self.body_a, "body_b": self.body_b, "point": self.point}
-        joint = made(kind, own | {key: value for key, value in part.items() if key != "type"}, what)
+        common = {
+            "name": f"{self.name}: part {number}",
+            "body_a": self.body_a,
+            "body_b": self.body_b,
+            "point": self.point,
+        }
+        joint = made(kind, common | {key: value for key, value in part.items() if key != "type"}, what)
         assert self.point is not None  # since it was made
         if joint.point is None:
             raise MechanismError(f"{what} needs point=, its anchor in the reference configuration")

@@ -39,7 +39,9 @@ class SplineCurve(ProductJoint):
         for k, T in enumerate(frames):
             off = max(np.abs(T[:3, :3].T @ T[:3, :3] - np.eye(3)).max(), np.abs(T[3] - [0, 0, 0, 1]).max())
             if off > 1e-8 or np.linalg.det(T[:3, :3]) < 0:
-                raise MechanismError(f"frame {k} of {self.label} is no pose [[R, p], [0, 1]]: it is off by {off:.3g}")
+                raise MechanismError(
+                    f"frame {k} of {self.label} is not a pose [[R, p], [0, 1]]: it is off by {off:.3g}"
+                )
         bounded(frames, f"frames of {self.label}")
         self._set("frames", frames)
         self._set("at", finite(self.at, f"at of {self.label}"))

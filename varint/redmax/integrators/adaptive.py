@@ -72,7 +72,7 @@ class Adaptive(Integrator):
         return slope
 
     def gets_nowhere(self) -> bool:
-        """Whether there is no further step: very many short ones, told in ``failure``, or a failure of `settle`."""
+        """Whether there is no further step: very many short ones, reported in ``failure``, or a failure of `settle`."""
         if self.short > MANY_SHORT:
             self.failure = (
                 f"{self.short} steps in a row were shorter than {SHORT * self.task.end:.1g} s. Larger rtol and atol, or"

@@ -1,4 +1,4 @@
-"""What an integrator in reduced coordinates is."""
+"""Contract of integrators in reduced coordinates."""
 
 from typing import ClassVar, NamedTuple, TypeVar
 
@@ -76,7 +76,7 @@ class Integrator:
         raise NotImplementedError
 
     def march(self, steps: int, stop: float) -> None:
-        """From one to ``steps`` steps, as `step` and `settle` do them, the last without `settle`.
+        """March up to ``steps`` steps, at least one, by `step` and `settle`, the last without `settle`.
 
         The last is the one that reaches ``stop``, s, that may be followed by the last of the run, see `ends`, or after
         which `settle` has something to do; or an earlier one.
@@ -95,7 +95,7 @@ class Integrator:
         return False
 
     def memory(self) -> dict[str, np.ndarray]:
-        """What the steps to come depend on, but for the equations: arrays of fixed shapes."""
+        """Memory of future steps, but for the equations: arrays of fixed shapes."""
         raise NotImplementedError
 
     def recall(self, saved: dict[str, np.ndarray]) -> None:

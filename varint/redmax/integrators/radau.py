@@ -59,7 +59,7 @@ class RadauIIA(Adaptive):
         super().recall(saved)
         s = self.solver
         if ((saved["pivots"] < 0) | (saved["pivots"] >= self.y.size)).any():
-            raise ValueError("its checkpoint names pivots that there are none of")
+            raise ValueError("its checkpoint names unknown pivots")
         numbers, pivots = saved["numbers"].tolist(), saved["pivots"].astype(np.int32)
         values = {
             "h_abs_old": numbers[0],

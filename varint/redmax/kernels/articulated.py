@@ -119,7 +119,7 @@ def _add_inertia_to_parent(H: Float3, r0: float, r1: float, r2: float, P: Float3
 
 @njit
 def inward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
-    """From the leaves to the root: ``u`` (nq,), efforts, N, N m, becomes L^-1 (1 + K)^-1 (u - J^T wrench).
+    """Pass from leaves to root: ``u`` (nq,), efforts, N, N m, becomes L^-1 (1 + K)^-1 (u - J^T wrench).
 
     ``work.wrench``: what the motion of each node takes at zero acceleration; it is changed. ``bias`` (nl, 6): the bias
     accelerations, which of prescribed nodes hold S ddq as well.
@@ -160,9 +160,9 @@ def scaled_rows(work: ReducedWorkspace, side: Int2, jacobian: Float3, bias: Floa
 
 @njit
 def outward_pass(work: ReducedWorkspace, bias: Float2, u: Float1) -> None:
-    """From the root to the leaves: ``u`` (nq,) of `inward_pass` becomes (1 + K)^-T L^-T u: ddq.
+    """Pass from root to leaves: ``u`` (nq,) of `inward_pass` becomes (1 + K)^-T L^-T u: ddq.
 
-    Also the accelerations of the nodes, ``work.acceleration``. ``bias``: as of `inward_pass`.
+    Also the accelerations of the nodes, ``work.acceleration``. ``bias``: as in `inward_pass`.
     """
     nodes = work.nodes
     S, U, L, x = work.subspace, work.U, work.L, work.point

@@ -207,7 +207,7 @@ def _bound(p: Cones, k: int, share: float, sloped: bool) -> float:
 
 @njit
 def _length(p: Cones, k: int) -> float:
-    """Of z - u / D of disc k."""
+    """Length of z - u / D of disc k."""
     total = 0.0
     for i in range(p.first[k], p.first[k + 1]):
         total += (p.z[i] - p.rate[i] / p.D[i]) ** 2

@@ -26,7 +26,7 @@ def changes_of_bodies(node, rotation, twist, pose, change, motion, velocity):
 
 @njit
 def _ends(body, vectors, out):
-    """Those of two bodies (2,) of ``vectors`` (nb, 6) into ``out`` (2, 6), zero for the world."""
+    """Vectors of two bodies (2,) of ``vectors`` (nb, 6) into ``out`` (2, 6), zero for the world."""
     for s in range(2):
         for k in range(6):
             out[s, k] = vectors[body[s], k] if body[s] < vectors.shape[0] else 0.0

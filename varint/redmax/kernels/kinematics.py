@@ -258,7 +258,7 @@ def accelerations(work: ReducedWorkspace, joint_acceleration: Float2, out: Float
 
 @njit
 def motion_to_bodies(work: ReducedWorkspace, motion: Float2, out: Float2) -> None:
-    """From twists or accelerations ``motion`` (nl + 1, 6) of the nodes to those ``out`` (nb, 6) of the bodies.
+    """Map twists or accelerations ``motion`` (nl + 1, 6) of the nodes to those ``out`` (nb, 6) of the bodies.
 
     ``out``: linear in world axes, angular in body axes, as the maximal kernels have them.
     """

@@ -1,4 +1,4 @@
-"""What the recursions of reduced coordinates work on: the nodes of the tree, and the arrays computed on them.
+"""Records for the recursions of reduced coordinates: the nodes of the tree, and the arrays computed on them.
 
 nl nodes, a parent before its children, each with one elementary motion; number nl is the world. nb bodies in the order
 of the maximal kernels; number nb is the world. nq coordinates. Twists are (angular, linear), rad/s and m/s; wrenches
@@ -39,7 +39,7 @@ class Nodes(Record):
 
 @dataclass(frozen=True, eq=False)
 class ReducedWorkspace(Record, writable=True):
-    """What one run computes, by the function that writes it. The world's rows stay as they were made."""
+    """Arrays that one run computes, by the function that writes them. The world's rows stay as they were made."""
 
     nodes: Nodes
 

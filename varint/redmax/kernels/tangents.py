@@ -62,7 +62,7 @@ def _add(a: tuple, b: tuple) -> tuple:
 
 @njit(inline="always")
 def _change_joint_motion(tangent: TangentWorkspace, i: int, du: Float1, ddu: Float1) -> tuple:
-    """Of S dq and S ddq of node i where S rotates with the node: a x (S dq) + S du, a x (S ddq) + S ddu."""
+    """Change of S dq and S ddq of node i where S rotates with the node: a x (S dq) + S du, a x (S ddq) + S ddu."""
     nodes, S, a = tangent.work.nodes, tangent.work.subspace, tangent.pose_change[i]
     own, own_second = tangent.joint_velocity[i], tangent.joint_acceleration[i]
     w, v, dw, dv = cross(a, own), cross(a, own[3:]), cross(a, own_second), cross(a, own_second[3:])
@@ -76,7 +76,7 @@ def _change_joint_motion(tangent: TangentWorkspace, i: int, du: Float1, ddu: Flo
 
 @njit
 def _change_subspace(tangent: TangentWorkspace, i: int, u: Float1, du: Float1) -> tuple:
-    """Of S dq and of S ddq + (dS dq) dq, because S depends on the coordinates of node i itself.
+    """Change of S dq and of S ddq + (dS dq) dq, because S depends on the coordinates of node i itself.
 
     Of the latter: (d2S dq u) dq + a x ((dS dq) dq) + (dS u) ddq + (dS du) dq + (dS dq) du.
     """
@@ -91,7 +91,7 @@ def _change_subspace(tangent: TangentWorkspace, i: int, u: Float1, du: Float1) -
 
 @njit(inline="always")
 def _change_twist(tangent: TangentWorkspace, i: int, velocity: tuple) -> None:
-    """Of w = w_p + S_w dq, v = v_p + w_p x r + S_v dq, with the change ``velocity`` of S dq."""
+    """Change of w = w_p + S_w dq, v = v_p + w_p x r + S_v dq, with the change ``velocity`` of S dq."""
     x, p, pose = tangent.work.point, tangent.work.nodes.parent[i], tangent.pose_change
     change, above = tangent.twist_change[i], tangent.twist_change[p]
     lever = add(cross(above, sub(x[i], x[p])), cross(tangent.work.twist[p], sub(pose[i, 3:], pose[p, 3:])))
@@ -102,7 +102,7 @@ def _change_twist(tangent: TangentWorkspace, i: int, velocity: tuple) -> None:
 
 @njit(inline="always")
 def _change_acceleration(tangent: TangentWorkspace, i: int, velocity: tuple, acceleration: tuple) -> None:
-    """Of w' = w'_p + S_w ddq + dS_w/dt dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + dS_v/dt dq.
+    """Change of w' = w'_p + S_w ddq + S_w' dq, v' = v'_p + w'_p x r + w_p x (v - v_p) + S_v ddq + S_v' dq.
 
     ``velocity``: change of S dq, ``acceleration``: of S ddq + (dS dq) dq. What is left of dS/dt dq is w x (S dq),
     of both parts of S.
@@ -123,7 +123,7 @@ def _change_acceleration(tangent: TangentWorkspace, i: int, velocity: tuple, acc
 
 @njit
 def _change_wrenches(tangent: TangentWorkspace) -> None:
-    """Of what the motions of the nodes take, (F I F^T w', m v') + (w x F I F^T w, 0)."""
+    """Change of the wrenches that move the nodes, (F I F^T w', m v') + (w x F I F^T w, 0)."""
     work, nodes = tangent.work, tangent.work.nodes
     for i in range(nodes.mass.size):
         f = tangent.wrench_change[i]
