@@ -18,7 +18,7 @@ LAYERS = [
     {"kernels"},
     {"compile"},
     {"kinematics"},
-    {"mechanism", "courses", "loads", "record"},
+    {"mechanism", "inputs", "record"},
     {"analysis"},
     {"io"},
     {"running"},

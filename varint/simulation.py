@@ -17,6 +17,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
 from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
+from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.march import March
 from varint.integrators.outputs import RunAtTimes
@@ -27,7 +28,6 @@ from varint.io.formats import FORMATS
 from varint.io.run_reader import read
 from varint.kernels.plan import Workspace
 from varint.kinematics.assembly import unit_quaternions
-from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, choice, of_type, path_of, positive
 from varint.model.state import State

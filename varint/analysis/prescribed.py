@@ -6,8 +6,8 @@ import numpy as np
 
 from varint.analysis.by_name import ByName
 from varint.analysis.reactions import second_derivative
-from varint.courses import Span
-from varint.loads import motions_at
+from varint.inputs.at_nodes import motions_at
+from varint.inputs.courses import Span
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.moved import Moved

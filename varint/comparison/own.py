@@ -8,7 +8,7 @@ import numpy as np
 from varint.analysis.forces import forces_at
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
-from varint.loads import inputs_at
+from varint.inputs.at_nodes import inputs_at
 from varint.mechanism import Mechanism
 from varint.model.checks import call, in_a_shape, of_type, shown, unit_quaternion
 from varint.model.state import State

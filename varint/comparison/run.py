@@ -14,8 +14,8 @@ from varint.comparison.own import Step, name_of, own_run
 from varint.comparison.result import Comparison, Settings
 from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
+from varint.inputs.at_nodes import check_no_history
 from varint.integrators.schemes import ORDERS, scheme
-from varint.loads import check_no_history
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, is_alone, of_type, positive, sequence_of
 from varint.model.forces.commanded import Commanded

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.resolution import finer_step
-from varint.courses import refuse_moved
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.gradients.adjoint import Adjoint, adjoints_of
 from varint.gradients.along import MotionSum, go_back
@@ -35,6 +34,7 @@ from varint.gradients.numbers import (
 )
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked, times_at
 from varint.gradients.taped import Setting, TapedRun
+from varint.inputs.courses import refuse_moved
 from varint.integrators.schemes import scheme as find_scheme
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, flag, function_of, positive, sequence_of

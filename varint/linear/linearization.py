@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from varint.analysis.forces import check_laws
 from varint.display import Shown, count_text, names_text
 from varint.errors import ArgumentError
+from varint.inputs.at_nodes import check_no_history, inputs_at, motions_at
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kernels.configuration import place_anew
@@ -21,7 +22,6 @@ from varint.linear.chart import Chart
 from varint.linear.coordinates import Coordinates, coordinates_at
 from varint.linear.second import SecondDerivatives, SecondOrder
 from varint.linear.tangents import TangentRun, basis_of, check_differentiable
-from varint.loads import check_no_history, inputs_at, motions_at
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.courses import Course, Span, courses_by_rows, moved_by_rows
 from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, StateError
-from varint.loads import starts_of_motions
+from varint.inputs.at_nodes import starts_of_motions
+from varint.inputs.at_times import InputsAtTimes
+from varint.inputs.courses import Course, Span, courses_by_rows, moved_by_rows
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive
@@ -21,7 +22,6 @@ from varint.redmax.constraints import NotFinite
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
-from varint.redmax.inputs import Inputs
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named, with_contacts
 from varint.redmax.integrators.base import Integrator, KindOfIntegrator
 from varint.redmax.program import load_solver
@@ -141,7 +141,7 @@ def simulate(
     acting = steps, dt or duration, force, torque, motions
     drives = motions | given
     equations = Equations(
-        mechanism, lambda compiled: Inputs(mechanism, compiled, *acting), baumgarte, drives, chart, moved
+        mechanism, lambda compiled: InputsAtTimes(mechanism, compiled, *acting), baumgarte, drives, chart, moved
     )
     if not equations.nq:
         raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")

@@ -12,7 +12,7 @@ from varint.analysis.prescribed import efforts_by_name, rates_of_motions
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.since import turns_before
 from varint.analysis.trajectory import Trajectory
-from varint.courses import moved_by_rows, moved_coordinates
+from varint.inputs.courses import moved_by_rows, moved_coordinates
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
 from varint.model.forces.driven import Driven
 from varint.model.forces.hard_contact import HardContact
