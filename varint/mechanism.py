@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.compile import Compiled, compile_structure
+from varint.compile import CompiledStructure
 from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
@@ -31,14 +31,9 @@ START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_vel
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism(Structure):
+class Mechanism(CompiledStructure):
     __doc__ = f"""A mechanism. {Structure.__doc__}"""
     _from_text = ": vi.mechanisms has those of the catalogue, vi.load_mechanism reads a file"
-
-    @cached_property
-    def compiled(self) -> Compiled:
-        """Arrays for the kernels and the spanning tree behind them; made at first use."""
-        return compile_structure(self)
 
     @cached_property
     def import_report(self) -> ImportReport:

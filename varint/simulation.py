@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.forces import check_laws
-from varint.analysis.quantities import joint_drift
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
 from varint.diagnosing import checked_stride, diagnosed
-from varint.errors import ArgumentError, FileError, StateError, UnresolvedError, UnresolvedWarning
+from varint.errors import ArgumentError, FileError, UnresolvedError, UnresolvedWarning
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.march import March
 from varint.integrators.outputs import RunAtTimes
-from varint.integrators.run import LARGEST_GAP, MaximalRun
+from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.formats import FORMATS
 from varint.io.run_reader import read
-from varint.kernels.plan import Workspace
-from varint.kinematics.assembly import unit_quaternions
+from varint.kinematics.drift import checked_start
 from varint.mechanism import Mechanism
-from varint.model.checks import array_of, choice, of_type, path_of, positive
+from varint.model.checks import choice, of_type, path_of, positive
 from varint.model.state import State
 from varint.record import Record
 from varint.running import (
@@ -43,7 +40,6 @@ from varint.running import (
     refuse_unknown,
 )
 
-ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 ON_UNRESOLVED = ("warn", "raise", "substep", "ignore")
 CLOSURES = ("clusters", "single")
 OF_REDUCED = ("integrator", "rtol", "atol", "baumgarte", "prescribed", "chart")  # arguments of the other simulate
@@ -272,23 +268,3 @@ def check_forces(mechanism: Mechanism, method: Scheme) -> None:
             f"hard stops need order {' or '.join(known)}, got {method.order}: give the stops a stiffness, or lower the"
             " order"
         )
-
-
-def checked_start(mechanism: Mechanism, state: State, ws: Workspace | None = None) -> State:
-    """``state``, from which the mechanism can start; raises ArgumentError, StateError. ``ws``: as of `joint_drift`."""
-    if not isinstance(state, State):
-        from varint.redmax.states import ReducedState  # slow to import, so only when needed
-
-        if isinstance(state, ReducedState):
-            raise ArgumentError(
-                "state is a ReducedState: varint.redmax.maximal_state(mechanism, state) gives the State to start from"
-            )
-    of_type(state, State, "state", ArgumentError)
-    nb = len(mechanism.bodies)
-    for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
-        array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
-    state = replace(state, quat_wxyz=unit_quaternions(mechanism, state.quat_wxyz, "state"))
-    left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None], ws)[0]
-    if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
-        raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
-    return state

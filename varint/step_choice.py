@@ -20,12 +20,13 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
+from varint.kinematics.drift import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import in_a_shape, of_type, positive, shown
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.running import followed
-from varint.simulation import checked_start, simulate
+from varint.simulation import simulate
 
 AUTO = "auto"
 ENERGY_ERROR = 1e-4  # where none is given

@@ -14,6 +14,7 @@ from varint.analysis import quantities
 from varint.analysis.forces import forces_at
 from varint.analysis.since import First, Since, row_of, turns_before
 from varint.display import Shown
+from varint.kinematics.drift import joint_drift
 from varint.model.body import WORLD
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ def angular_momentum(trajectory: "Trajectory") -> np.ndarray:
 def drift(trajectory: "Trajectory") -> np.ndarray:
     """(T,) largest violation of a joint at each node, m; an angle counts times the mechanism's part size."""
     poses = trajectory.position, trajectory.quat_wxyz
-    return quantities.joint_drift(trajectory.mechanism.compiled, *poses, trajectory._joints)
+    return joint_drift(trajectory.mechanism.compiled, *poses, trajectory._joints)
 
 
 @quantity("", shown=has_loops, rows=_rank_rows, diagnostic=False)

@@ -16,6 +16,7 @@ from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
 from varint.inputs.at_nodes import check_no_history
 from varint.integrators.schemes import ORDERS, scheme
+from varint.kinematics.drift import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, is_alone, of_type, positive, sequence_of
 from varint.model.forces.commanded import Commanded
@@ -24,7 +25,7 @@ from varint.redmax import ReducedTrajectory
 from varint.redmax import simulate as simulate_reduced
 from varint.redmax.integrators import DEFAULT, integrator_named
 from varint.running import MOST_STEPS, refuse_unknown
-from varint.simulation import checked_start, simulate
+from varint.simulation import simulate
 
 TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # of the integrators with error control
 CHECK = 10.0  # times the tolerance of the reference: the run that tells its error

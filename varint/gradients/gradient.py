@@ -36,12 +36,13 @@ from varint.gradients.objective import Gradient, StateGradient, bound, by_itself
 from varint.gradients.taped import Setting, TapedRun
 from varint.inputs.courses import refuse_moved
 from varint.integrators.schemes import scheme as find_scheme
+from varint.kinematics.drift import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, flag, function_of, positive, sequence_of
 from varint.model.forces.coupled import refuse_functions
 from varint.model.state import State
 from varint.running import checked_times
-from varint.simulation import ON_UNRESOLVED, check_forces, check_redone, checked_start, checked_turn
+from varint.simulation import ON_UNRESOLVED, check_forces, check_redone, checked_turn
 
 SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
 

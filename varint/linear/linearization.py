@@ -17,6 +17,7 @@ from varint.kernels.configuration import place_anew
 from varint.kernels.linear import acceleration_changes
 from varint.kernels.workspace import joint_workspace, tangent_work, workspace
 from varint.kinematics.assembly import checked_state
+from varint.kinematics.drift import checked_start
 from varint.linear.candidates import Candidates
 from varint.linear.chart import Chart
 from varint.linear.coordinates import Coordinates, coordinates_at
@@ -26,7 +27,6 @@ from varint.mechanism import Mechanism
 from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.simulation import checked_start
 
 
 @dataclass(frozen=True, eq=False)

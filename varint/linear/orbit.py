@@ -9,6 +9,7 @@ from varint.display import Shown
 from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
+from varint.kinematics.drift import checked_start
 from varint.linear.coordinates import check_moves, moved
 from varint.linear.tangents import TangentRun, check_differentiable, check_no_feedback
 from varint.mechanism import Mechanism
@@ -16,7 +17,6 @@ from varint.model.checks import flag, of_type, positive
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.running import MOST_STEPS
-from varint.simulation import checked_start
 
 ITERATIONS = 50
 HALVINGS = 10
