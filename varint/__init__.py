@@ -13,7 +13,6 @@ import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.analysis.dynamics import accelerations, energy
-    from varint.analysis.trajectory import Trajectory
     from varint.errors import (
         ArgumentError,
         AssemblyError,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.state import State
     from varint.simulation import load, simulate
     from varint.step_choice import StepChoice, choose_step
+    from varint.trajectory import Trajectory
 
 PACKAGES = ("bridges", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
@@ -62,7 +62,7 @@ PLACES = {  # name to its module, but for forces and joints
     "StateGradient": "gradients",
     "StepChoice": "step_choice",
     "Sweep": "kinematics.sweep",
-    "Trajectory": "analysis.trajectory",
+    "Trajectory": "trajectory",
     "accelerations": "analysis.dynamics",
     "choose_step": "step_choice",
     "compare": "comparison",

@@ -156,9 +156,9 @@ class Mechanism(CompiledStructure):
         or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
         move, isometric where there is none. Raises ArgumentError, FileError.
         """
-        from varint.viz.drawing import plot_mechanism
+        from varint.drawing.mechanism_picture import plot_mechanism
 
-        return plot_mechanism(self, state, path, plane)
+        return plot_mechanism(self, self.state() if state is None else state, path, plane)
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
@@ -169,7 +169,7 @@ class Mechanism(CompiledStructure):
         return diagnose(self, self.compiled, self.state() if state is None else state)
 
     def _repr_html_(self) -> str:
-        from varint.viz.thumbnail import thumbnail
+        from varint.drawing.thumbnail import thumbnail
 
         bodies = [(body.name, f"{body.mass:.6g}", numbers_text(body.position)) for body in self.bodies]
         joints = [

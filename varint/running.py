@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.half_turns import HalfTurns
-from varint.analysis.trajectory import Trajectory
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
 from varint.io.place import check_name, check_place
@@ -46,7 +46,7 @@ LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
 DONE = "the run reached its end"
 TO_GO_ON = ", resume=True to go on with it"
 ROUND_OFF = 1e-12  # of a time
-KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
+KindOfTrajectory = TypeVar("KindOfTrajectory", bound=RecordedMotion)
 FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)
 
 

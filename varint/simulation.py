@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.forces import check_laws
 from varint.analysis.resolution import find_unresolved
-from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
 from varint.diagnosing import checked_stride, diagnosed
 from varint.errors import ArgumentError, FileError, UnresolvedError, UnresolvedWarning
@@ -39,6 +38,7 @@ from varint.running import (
     checked_times,
     refuse_unknown,
 )
+from varint.trajectory import Trajectory
 
 ON_UNRESOLVED = ("warn", "raise", "substep", "ignore")
 CLOSURES = ("clusters", "single")

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.derived import energies
 from varint.analysis.resolution import find_unresolved
-from varint.analysis.trajectory import Trajectory
 from varint.display import Shown
 from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import SCHEMES, Scheme
@@ -27,6 +26,7 @@ from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 from varint.running import followed
 from varint.simulation import simulate
+from varint.trajectory import Trajectory
 
 AUTO = "auto"
 ENERGY_ERROR = 1e-4  # where none is given

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import numpy as np
 
 from varint.analysis.forces import forces_at
-from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
 from varint.inputs.at_nodes import inputs_at
 from varint.mechanism import Mechanism
 from varint.model.checks import call, in_a_shape, of_type, shown, unit_quaternion
 from varint.model.state import State
 from varint.record import Counts, HeldNodes, Record
+from varint.trajectory import Trajectory
 
 OWN = "own"  # the formulation of their runs
 PARTS = {"position": 3, "quat_wxyz": 4, "velocity": 3, "angular_velocity": 3}

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import differences, largest
 from varint.comparison.own import Step, name_of, own_run
 from varint.comparison.result import Comparison, Settings
@@ -26,6 +25,7 @@ from varint.redmax import simulate as simulate_reduced
 from varint.redmax.integrators import DEFAULT, integrator_named
 from varint.running import MOST_STEPS, refuse_unknown
 from varint.simulation import simulate
+from varint.trajectory import Trajectory
 
 TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # of the integrators with error control
 CHECK = 10.0  # times the tolerance of the reference: the run that tells its error

@@ -26,10 +26,10 @@ from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_nam
 from varint.redmax.integrators.base import Integrator, KindOfIntegrator
 from varint.redmax.program import load_solver
 from varint.redmax.record import trajectory
+from varint.redmax.reduced_trajectory import ReducedTrajectory
 from varint.redmax.run import ReducedRun
 from varint.redmax.start import start_of
 from varint.redmax.states import ReducedState, maximal_state
-from varint.redmax.trajectory import ReducedTrajectory
 from varint.running import (
     Job,
     answer,

@@ -69,8 +69,8 @@ class OrderStudy(Study):
         return np.concatenate([[np.nan], _slopes(series.values, error)])
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.style import FAINT, line
         from varint.viz.curves import legend
-        from varint.viz.style import FAINT, line
 
         drawn, labels = [], []
         for number, series in enumerate(self.series):
