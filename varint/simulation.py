@@ -23,7 +23,7 @@ from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.formats import FORMATS
 from varint.io.run_reader import read
-from varint.kinematics.drift import checked_start
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, path_of, positive
 from varint.model.state import State

@@ -19,7 +19,7 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
-from varint.kinematics.drift import checked_start
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import in_a_shape, of_type, positive, shown
 from varint.model.forces.commanded import Commanded

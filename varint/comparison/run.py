@@ -15,7 +15,7 @@ from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
 from varint.inputs.at_nodes import check_no_history
 from varint.integrators.schemes import ORDERS, scheme
-from varint.kinematics.drift import checked_start
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, is_alone, of_type, positive, sequence_of
 from varint.model.forces.commanded import Commanded

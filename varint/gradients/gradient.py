@@ -36,7 +36,7 @@ from varint.gradients.objective import Gradient, StateGradient, bound, by_itself
 from varint.gradients.taped import Setting, TapedRun
 from varint.inputs.courses import refuse_moved
 from varint.integrators.schemes import scheme as find_scheme
-from varint.kinematics.drift import checked_start
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, flag, function_of, positive, sequence_of
 from varint.model.forces.coupled import refuse_functions

@@ -1,38 +1,11 @@
-"""How far joints are open, and the states from which a run may start."""
-
-from dataclasses import replace
+"""How far joints are open."""
 
 import numpy as np
 
-from varint.compile import Compiled, CompiledStructure
-from varint.errors import ArgumentError, StateError
+from varint.compile import Compiled
 from varint.kernels.configuration import drift
 from varint.kernels.plan import Workspace
 from varint.kernels.workspace import joint_workspace
-from varint.kinematics.assembly import unit_quaternions
-from varint.model.checks import array_of, of_type
-from varint.model.state import State
-
-LARGEST_GAP = 1e-8  # of a joint in a state to start from, in sizes of a part
-ROUND_OFF = 1e-12  # of the coordinates of a state to start from
-
-
-def checked_start(mechanism: CompiledStructure, state: State, ws: Workspace | None = None) -> State:
-    """``state`` with unit quaternions, checked as the initial state of a run: shapes, and closed joints.
-
-    ``ws``: see `joint_drift`. Raises ArgumentError, StateError.
-    """
-    if not isinstance(state, State) and (converter := getattr(type(state), "_state_from", "")):
-        raise ArgumentError(f"state is a {type(state).__name__}: {converter} gives the State to start from")
-    of_type(state, State, "state", ArgumentError)
-    nb = len(mechanism.bodies)
-    for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):
-        array_of(getattr(state, name), (nb, width), f"{name} of the state", ArgumentError)
-    state = replace(state, quat_wxyz=unit_quaternions(mechanism, state.quat_wxyz, "state"))
-    left = joint_drift(mechanism.compiled, state.position[None], state.quat_wxyz[None], ws)[0]
-    if not left <= LARGEST_GAP * mechanism.compiled.length + ROUND_OFF * np.abs(state.position).max():
-        raise StateError(f"the state leaves a joint {left:.3g} m open: mechanism.assemble(state) closes it")
-    return state
 
 
 def joint_drift(

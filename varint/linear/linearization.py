@@ -17,7 +17,7 @@ from varint.kernels.configuration import place_anew
 from varint.kernels.linear import acceleration_changes
 from varint.kernels.workspace import joint_workspace, tangent_work, workspace
 from varint.kinematics.assembly import checked_state
-from varint.kinematics.drift import checked_start
+from varint.kinematics.initial_state import checked_start
 from varint.linear.candidates import Candidates
 from varint.linear.chart import Chart
 from varint.linear.coordinates import Coordinates, coordinates_at

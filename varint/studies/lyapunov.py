@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from varint.errors import ArgumentError
-from varint.kinematics.drift import checked_start
 from varint.kinematics.frames import JointFrames, with_world
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive
 from varint.model.forces.along import AlongCoordinate

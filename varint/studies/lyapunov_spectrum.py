@@ -9,7 +9,7 @@ import numpy as np
 from varint.display import count_text, numbers_text
 from varint.errors import ArgumentError
 from varint.integrators.schemes import scheme as find_scheme
-from varint.kinematics.drift import checked_start
+from varint.kinematics.initial_state import checked_start
 from varint.linear.coordinates import check_moves
 from varint.linear.tangents import TangentRun, check_no_feedback
 from varint.mechanism import Mechanism

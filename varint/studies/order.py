@@ -11,7 +11,7 @@ from varint.comparison.run import CHECK, dividing, known_orders, reduced, stoppe
 from varint.comparison.series import Series, fitted_order, make_series
 from varint.errors import ArgumentError
 from varint.integrators.schemes import ORDERS
-from varint.kinematics.drift import checked_start
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, positive
 from varint.model.state import State
