@@ -8,9 +8,9 @@ import numpy as np
 
 import varint as vi
 from varint.analysis.resolution import finer_step
+from varint.inputs.at_nodes import Commands
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
-from varint.loads import Commands
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import resolution_runs

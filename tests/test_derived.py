@@ -11,8 +11,8 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 import varint as vi
 from varint.analysis.derived import QUANTITIES, conserves_momentum
 from varint.cli import main
-from varint.courses import Span
-from varint.loads import Commands
+from varint.inputs.at_nodes import Commands
+from varint.inputs.courses import Span
 from varint.redmax.couplings import prescribed_motions
 
 CHANGE, BALANCE = "energy - that at the start", "energy balance: energy - work done"

@@ -5,11 +5,11 @@ import pytest
 from force_samples import sample_mechanism, samples
 
 import varint as vi
+from varint.drawing.mechanism_picture import make_painter
+from varint.drawing.paint import rounded, zigzag
+from varint.drawing.scene import WORLD, make_scene, placed
+from varint.drawing.viewpoint import choose_view
 from varint.kinematics.frames import JointFrames, with_world
-from varint.viz.drawing import make_painter
-from varint.viz.paint import rounded, zigzag
-from varint.viz.scene import WORLD, make_scene, placed
-from varint.viz.view import choose_view
 
 SPATIAL = {
     "bennett", "bricard", "delta_robot", "free_body", "governor", "roller_coaster", "sarrus", "snake",

@@ -16,10 +16,10 @@ from varint.gradients.along import go_back
 from varint.gradients.numbers import differences, number_of, start_of
 from varint.gradients.schedule import Layout, ahead, layout_of, reach, replays_of
 from varint.gradients.taped import Setting, TapedRun, sizes
+from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive import AdaptiveRun
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
-from varint.loads import Commands, Loads, starts_of_motions
 
 
 def objective_of(mechanism, seed=0):

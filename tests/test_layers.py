@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -18,17 +19,20 @@ LAYERS = [
     {"kernels"},
     {"compile"},
     {"kinematics"},
-    {"mechanism", "courses", "loads", "record"},
+    {"drawing"},
+    {"mechanism", "inputs", "record"},
     {"analysis"},
+    {"viz"},
     {"io"},
     {"problem"},
+    {"trajectory"},
     {"running"},
     {"diagnosing"},
     {"integrators", "redmax"},
     {"formulations"},
     {"simulation"},
     {"gradients", "linear"},
-    {"viz", "bridges"},
+    {"bridges"},
     {"plot"},
     {"comparison"},
     {"ensembles"},
@@ -47,33 +51,73 @@ FORBIDDEN = {
     ("integrators", "analysis"),
     ("integrators", "redmax"),
     ("redmax", "integrators"),
-    ("simulation", "viz"),
+    *((part, room) for part in ("running", "integrators", "redmax", "simulation") for room in ("drawing", "viz")),
 }
 # all that a layer takes of another: names of a module
 ONLY = {("kernels", "model"): {"varint.model.forces.LAWS"}, ("topology", "errors"): set()}
-# methods that call what stands above them, imported when they are called
+# imports within functions of what stands above the module: (module, module above) to the reason
 UPWARD = {
-    "analysis/trajectory.py": {"varint.io.tables", "varint.io.save_run", "varint.viz"},
-    "analysis/diagnostics.py": {"varint.io.tables"},
-    "analysis/trajectory_display.py": {"varint.viz"},
-    "analysis/viewed.py": {"varint.viz"},
-    "mechanism.py": {"varint.viz"},
-    "redmax/__init__.py": {"varint.formulations.reduced", "varint.gradients.reduced"},
+    ("varint.redmax", "varint.formulations.reduced"): "vi.redmax.simulate is a public name, and stands on the method",
+    ("varint.redmax", "varint.gradients.reduced"): "vi.redmax.gradient is a public name, and stands on the tangents",
 }
+CIRCLES = [{"varint.simulation", "varint.step_choice"}]  # of modules, through the first of these imports
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+def file_of(module: str) -> Path:
+    place = ROOT.joinpath(*module.split("."))
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 
 def part(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imports(path: Path):
-    for node in ast.walk(ast.parse(path.read_text())):
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(tree: ast.AST):
+    """What is imported anywhere in ``tree``."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
+            assert node.level == 0, "relative import"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imports(path: Path):
+    return imported(ast.parse(path.read_text()))
+
+
+def late_imports(tree: ast.AST):
+    """What is imported when a function is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from imported(node)
+
+
+def upward(module: str, tree: ast.AST, modules: set[str]) -> set[tuple[str, str]]:
+    """(module, module above) of each import within a function whose target stands in a higher layer."""
+    targets = {module_named(name, modules) for name in late_imports(tree)} - {None, "varint"}
+    return {(module, target) for target in targets if FLOOR[target.split(".")[1]] > FLOOR[module.split(".")[1]]}
+
+
+def module_named(name: str, modules: set[str]) -> str | None:
+    """The module of the package that ``name`` is, or is a name of."""
+    return next((each for each in (name, name.rpartition(".")[0]) if each in modules), None)
+
+
+def needed(tree: ast.AST) -> ast.AST:
+    """``tree`` without what only a type checker imports."""
+
+    class Typing(ast.NodeTransformer):
+        def visit_If(self, node):
+            return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+    return Typing().visit(tree)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -85,7 +129,7 @@ def test_imports_point_down(path):
             assert own == "_numba", f"{path} imports {parts[0]}"
         if parts[0] != "varint" or len(parts) == 1 or parts[1] not in FLOOR:
             continue
-        late = any(name.startswith(f"{module}.") for module in UPWARD.get(str(path.relative_to(PACKAGE)), ()))
+        late = any(str(path) == str(file_of(a)) and name.startswith(f"{b}.") for a, b in UPWARD)
         assert late or FLOOR[parts[1]] <= FLOOR[own], f"{path}: {own} imports from {parts[1]}, above it"
         assert (own, parts[1]) not in FORBIDDEN, f"{path}: {own} must not know {parts[1]}"
         assert name in ONLY.get((own, parts[1]), {name}), f"{path}: {own} takes {name} of {parts[1]}"
@@ -112,6 +156,32 @@ def test_what_is_forbidden_is_found(path, wrong, tmp_path, monkeypatch):
         test_imports_point_down(file)
     file.write_text("import numpy")
     test_imports_point_down(file)
+
+
+def test_late_imports_go_up_where_a_reason_is_listed():
+    modules = {module_of(path) for path in FILES}
+    trees = {module_of(path): needed(ast.parse(path.read_text())) for path in FILES}
+    assert set().union(*(upward(module, tree, modules) for module, tree in trees.items())) == set(UPWARD)
+    assert len(UPWARD) <= 3
+    assert all(UPWARD.values())
+
+
+def test_late_imports_that_go_up_are_seen():
+    tree = ast.parse("def plot(self):\n    def inner():\n        from varint.viz.plots import plot\n")
+    assert upward("varint.mechanism", tree, {"varint.viz.plots"}) == {("varint.mechanism", "varint.viz.plots")}
+    assert upward("varint.studies.trend", tree, {"varint.viz.plots"}) == set()
+
+
+def test_modules_import_each_other_in_the_listed_circles_only():
+    """Late imports count, those for a type checker do not."""
+    modules = {module_of(path) for path in FILES}
+    graph = nx.DiGraph()
+    for path in FILES:
+        tree = needed(ast.parse(path.read_text()))
+        targets = {module_named(name, modules) for name in imported(tree)} - {None}
+        graph.add_edges_from((module_of(path), target) for target in targets)
+    circles = [circle for circle in nx.strongly_connected_components(graph) if len(circle) > 1]
+    assert sorted(map(sorted, circles)) == sorted(map(sorted, CIRCLES))
 
 
 def test_the_page_on_architecture_has_this_order():

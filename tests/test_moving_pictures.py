@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 import varint as vi
+from varint.drawing.viewpoint import choose_view
 from varint.viz.animation import FPS, frame_times, movie_writer
-from varint.viz.view import choose_view
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import pytest
 from random_mechanisms import random_closed
 
 import varint as vi
+from varint.inputs.at_nodes import Commands
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 from varint.kernels.columns import apply_wide, refine_wide
@@ -17,7 +18,6 @@ from varint.kernels.newton import evaluate_step, has_efforts
 from varint.kernels.operator import apply_transposed, prepare_operator
 from varint.kernels.pairs import curve_pairs
 from varint.kernels.workspace import tangent_work
-from varint.loads import Commands
 
 STEP = 3e-5  # of differences, m/s and rad/s
 SAMPLES = tuple(force_samples.samples(np.random.default_rng(0)))

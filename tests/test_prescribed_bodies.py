@@ -10,8 +10,8 @@ from redmax_matrices import acceleration_by_matrices
 from scipy.integrate import solve_ivp
 
 import varint as vi
-from varint.courses import Span, courses_by_rows
-from varint.loads import starts_of_motions
+from varint.inputs.at_nodes import starts_of_motions
+from varint.inputs.courses import Span, courses_by_rows
 from varint.model.rotation import quat_from_vector, quat_product
 from varint.redmax.equations import Equations
 from varint.redmax.start import start_of

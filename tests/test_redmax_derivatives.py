@@ -6,11 +6,11 @@ from force_samples import bent_map, sample_mechanism, samples
 from random_mechanisms import LOWER, random_body, random_closed, random_joint, random_tree
 
 import varint as vi
+from varint.inputs.at_times import InputsAtTimes
 from varint.model.forces.base import FORCES
 from varint.model.joints import REGISTRY
 from varint.model.rotation import matrix_from_vector
 from varint.redmax.equations import Equations
-from varint.redmax.inputs import Inputs
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.linear import reduced_damping_and_stiffness
 
@@ -22,7 +22,7 @@ SMOOTH = {
 
 
 def check(rng, mechanism, size=0.5, baumgarte=2.0, tolerance=1e-7, around=None):
-    equations = Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, 1, 1.0), baumgarte)
+    equations = Equations(mechanism, lambda compiled: InputsAtTimes(mechanism, compiled, 1, 1.0), baumgarte)
     inverse = InverseDynamics(equations)
     q, rates, second = size * rng.standard_normal((3, equations.nq))
     if around is not None:
@@ -126,7 +126,7 @@ def test_couplings_that_are_not_linear(rng):
 
 def placed(rng, mechanism):
     """Equations at a random pose and velocity, with the loads worked out."""
-    equations = Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, 1, 1.0))
+    equations = Equations(mechanism, lambda compiled: InputsAtTimes(mechanism, compiled, 1, 1.0))
     q, rates = 0.5 * rng.standard_normal((2, equations.nq))
     equations.place(q)
     equations.move(q, rates)

@@ -8,9 +8,9 @@ from redmax_matrices import acceleration_by_matrices
 from scipy.integrate import DOP853
 
 import varint as vi
+from varint.inputs.at_times import InputsAtTimes
 from varint.model.rotation import rotation_matrix
 from varint.redmax.equations import Equations
-from varint.redmax.inputs import Inputs
 from varint.redmax.integrators.adaptive import Adaptive, NotFinite
 
 LOOPS = {name: vi.mechanisms.module(name).EXPECTED["loops"] for name in vi.mechanisms.NAMES}
@@ -22,7 +22,7 @@ def build(name, **parameters):
 
 
 def equations_of(mechanism, baumgarte=0.0):
-    return Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, 1, 1.0), baumgarte)
+    return Equations(mechanism, lambda compiled: InputsAtTimes(mechanism, compiled, 1, 1.0), baumgarte)
 
 
 # ---------------------------------------------------------------------------------------- recursion = matrices

@@ -6,8 +6,8 @@ from force_samples import IN_THE_WORLD, sample_mechanism, samples
 from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
+from varint.inputs.at_times import InputsAtTimes
 from varint.redmax.equations import Equations
-from varint.redmax.inputs import Inputs
 from varint.redmax.integrators import INTEGRATORS, Task
 from varint.redmax.integrators.explicit import Explicit
 from varint.redmax.start import start_of
@@ -31,7 +31,7 @@ END = 1.0  # s
 
 def explicit_on(mechanism, state=None, integrator="dop853", **loads):
     """The integrator at its start."""
-    equations = Equations(mechanism, lambda compiled: Inputs(mechanism, compiled, 10, 0.1, **loads))
+    equations = Equations(mechanism, lambda compiled: InputsAtTimes(mechanism, compiled, 10, 0.1, **loads))
     q, qdot = start_of(equations, state or mechanism.state(), {})
     return INTEGRATORS[integrator](equations, q, qdot, Task(END, None, 1e-6, 1e-8))
 

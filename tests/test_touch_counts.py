@@ -62,7 +62,7 @@ FAST_PATHS = {
     "product": {"varint/compile/joints.py"},
 }
 SOLVED_ELSEWHERE = {
-    "HardContact": {"varint/redmax/ground.py", "varint/redmax/trajectory.py"},
+    "HardContact": {"varint/redmax/ground.py", "varint/redmax/reduced_trajectory.py"},
     "JointCoulombFriction": {"varint/redmax/friction.py"},
 }
 # the table of a comparison, which holds no mechanism; files of examples that say what they are; scripts of methods

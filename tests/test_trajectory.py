@@ -34,7 +34,9 @@ def test_nodes_are_counted_chosen_and_gone_through(made):
     assert np.array_equal(whole[-1].angular_velocity, whole.angular_velocity[-1])
     assert [state.velocity[0, 0] for state in whole] == whole.velocity[:, 0, 0].tolist()
     part = whole[2:9:3]
-    assert type(part) is type(whole)
+    assert type(part) is type(whole) is type(pickle.loads(pickle.dumps(whole)))
+    assert type(whole.at(whole.t[:2])) is vi.Trajectory
+    assert isinstance(part, vi.Trajectory)
     assert part.t.tolist() == whole.t[2:9:3].tolist()
     for name in ("position", "energy", "drift", "acceleration", "work"):
         assert np.array_equal(getattr(part, name), getattr(whole, name)[2:9:3]), name

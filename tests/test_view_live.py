@@ -11,9 +11,9 @@ import pytest
 from test_view import decoded
 
 import varint as vi
+from varint.cli.live import BATCH, FIRST, Growing, Live, OfFile, serve
 from varint.io.lock import is_locked, locked
 from varint.running import followed
-from varint.viz.live import BATCH, FIRST, Growing, Live, OfFile, serve
 
 
 @contextlib.contextmanager

@@ -13,7 +13,6 @@ import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.analysis.dynamics import accelerations, energy
-    from varint.analysis.trajectory import Trajectory
     from varint.errors import (
         ArgumentError,
         AssemblyError,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.state import State
     from varint.problem import Problem, Recording
     from varint.simulation import load, simulate
+    from varint.trajectory import Trajectory
 
 PACKAGES = ("bridges", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
@@ -69,7 +69,7 @@ PLACES = {  # name to its module, but for forces and joints
     "StateGradient": "gradients",
     "StepChoice": "formulations.step_choice",
     "Sweep": "kinematics.sweep",
-    "Trajectory": "analysis.trajectory",
+    "Trajectory": "trajectory",
     "Variational": "formulations.maximal",
     "accelerations": "analysis.dynamics",
     "choose_step": "formulations.maximal",

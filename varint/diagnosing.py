@@ -6,8 +6,8 @@ import numpy as np
 
 from varint.analysis.derived import left_by
 from varint.analysis.diagnostics import DIAGNOSTICS
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.since import Since, packed, unpacked
-from varint.analysis.trajectory import Trajectory
 from varint.model.state import State
 from varint.products.records import check_order
 from varint.record import Counts, HeldNodes, Record
@@ -17,7 +17,7 @@ Arrays = dict[str, np.ndarray]
 TOLD = "unresolved_body"
 
 
-def diagnosed(run: Run, job: Job, kind: Callable[..., Trajectory]) -> Run:
+def diagnosed(run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> Run:
     """``run``, with the diagnostics that its settings ask for; ``kind`` of the trajectories of its parts."""
     return Diagnosed(run, job, kind) if job.settings["diagnostics_every"] is not None else run
 
@@ -29,7 +29,7 @@ class Diagnosed:
     nodes need of those before is part of the checkpoint.
     """
 
-    def __init__(self, run: Run, job: Job, kind: Callable[..., Trajectory]) -> None:
+    def __init__(self, run: Run, job: Job, kind: Callable[..., RecordedMotion]) -> None:
         self.run, self.kind = run, kind
         self.stride = job.recording.every // job.settings["diagnostics_every"]
         made_of = job.mechanism, job.settings, run.layout, HeldNodes(), job.load
@@ -170,11 +170,11 @@ class Diagnosed:
         self.told = int(found[-1])
         return found[:-1]
 
-    def _part(self, nodes: Mapping[str, np.ndarray]) -> Trajectory:
+    def _part(self, nodes: Mapping[str, np.ndarray]) -> RecordedMotion:
         return self.kind(self.record.part(HeldNodes(nodes)), since=self.since)
 
 
-def _diagnostics(part: Trajectory) -> Arrays:
+def _diagnostics(part: RecordedMotion) -> Arrays:
     return {name: getattr(part, name) for name in ("t", *DIAGNOSTICS)}
 
 

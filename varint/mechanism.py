@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.compile import Compiled, compile_structure
+from varint.compile import CompiledStructure
 from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
@@ -31,14 +31,9 @@ START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_vel
 
 
 @dataclass(frozen=True, eq=False)
-class Mechanism(Structure):
+class Mechanism(CompiledStructure):
     __doc__ = f"""A mechanism. {Structure.__doc__}"""
     _from_text = ": vi.mechanisms has those of the catalogue, vi.load_mechanism reads a file"
-
-    @cached_property
-    def compiled(self) -> Compiled:
-        """Arrays for the kernels and the spanning tree behind them; made at first use."""
-        return compile_structure(self)
 
     @cached_property
     def import_report(self) -> ImportReport:
@@ -161,9 +156,9 @@ class Mechanism(Structure):
         or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
         move, isometric where there is none. Raises ArgumentError, FileError.
         """
-        from varint.viz.drawing import plot_mechanism
+        from varint.drawing.mechanism_picture import plot_mechanism
 
-        return plot_mechanism(self, state, path, plane)
+        return plot_mechanism(self, self.state() if state is None else state, path, plane)
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
@@ -174,7 +169,7 @@ class Mechanism(Structure):
         return diagnose(self, self.compiled, self.state() if state is None else state)
 
     def _repr_html_(self) -> str:
-        from varint.viz.thumbnail import thumbnail
+        from varint.drawing.thumbnail import thumbnail
 
         bodies = [(body.name, f"{body.mass:.6g}", numbers_text(body.position)) for body in self.bodies]
         joints = [

@@ -52,6 +52,10 @@ class Problem(Shown):
         of_type(self.mechanism, Mechanism, "mechanism", ArgumentError)
         object.__setattr__(self, "duration", positive(self.duration, "duration", ArgumentError))
 
+    def start(self) -> Any:
+        """The state to start from, unchecked."""
+        return self.mechanism.state() if self.state is None else self.state
+
     def steps(self, dt: float) -> int:
         """The number of whole steps of ``dt``, s, within the duration; raises ArgumentError where there are none."""
         return checked_times(self.duration, dt)[2]

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from varint.analysis.half_turns import HalfTurns
-from varint.analysis.trajectory import Trajectory
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
 from varint.io.room import Wanted, check_disk, check_memory, tell_size
@@ -34,7 +34,7 @@ BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
 DONE = "the run reached its end"
 ROUND_OFF = 1e-12  # of a time
-KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
+KindOfTrajectory = TypeVar("KindOfTrajectory", bound=RecordedMotion)
 FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)
 
 

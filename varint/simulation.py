@@ -9,7 +9,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, FileError
 from varint.formulations.base import Method, refuse_unknown, solve, trajectory_of
 from varint.formulations.maximal import Variational
@@ -19,6 +18,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import of_type, path_of
 from varint.model.state import State
 from varint.problem import Problem, Recording
+from varint.trajectory import Trajectory
 
 
 def simulate(

@@ -14,7 +14,7 @@ from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 XYZ = ("x", "y", "z")
 OF_ONE = {"bodies": "body", "joints": "joint", "forces": "force"}
@@ -58,16 +58,16 @@ class Group:
 
     what: str
     of: str
-    columns: Callable[["Trajectory", str], Iterable[Column]]
+    columns: Callable[["RecordedMotion", str], Iterable[Column]]
     parts: tuple[str, ...] = ()
     title: str = ""
 
-    def names(self, trajectory: "Trajectory") -> list[str]:
+    def names(self, trajectory: "RecordedMotion") -> list[str]:
         """Names of the bodies, joints or forces that have columns."""
         return [item.name for item in getattr(trajectory.mechanism, self.of)] if self.of else [""]
 
 
-def columns(trajectory: "Trajectory", what: str, of: str | Iterable[str] | None = None) -> list[Column]:
+def columns(trajectory: "RecordedMotion", what: str, of: str | Iterable[str] | None = None) -> list[Column]:
     """The columns of a group in `GROUPS`, of the bodies, joints or forces named in ``of``, or of all.
 
     Raises ArgumentError where the group or a name is unknown.
@@ -97,15 +97,15 @@ def listed_name(name: object, known: Iterable[str], what: str) -> str:
 def _bodies(attribute: str, what: str, parts: tuple[str, ...], letter: str, unit: str) -> Group:
     """The group of an attribute (T, nb, n) that has a vector for each body; ``letter`` stands before its parts."""
 
-    def found(trajectory: "Trajectory", name: str) -> Iterator[Column]:
+    def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         array = getattr(trajectory, attribute)[:, trajectory.mechanism.body_index[name]]
         return (Column(f"{name} {letter}{part}", unit, array[:, k]) for k, part in enumerate(parts))
 
     return Group(what, "bodies", found, parts)
 
 
-def _of_joint(attribute: str, word: str, unit: str) -> Callable[["Trajectory", str], Iterator[Column]]:
-    def found(trajectory: "Trajectory", name: str) -> Iterator[Column]:
+def _of_joint(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
+    def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         joint: Joint = trajectory.mechanism.joint(name)
         array = getattr(trajectory, attribute)[name].reshape(len(trajectory), joint.dof)
         for k, own in enumerate(coordinate_units(joint)):
@@ -116,14 +116,14 @@ def _of_joint(attribute: str, word: str, unit: str) -> Callable[["Trajectory", s
     return found
 
 
-def _reactions(trajectory: "Trajectory", name: str) -> Iterator[Column]:
+def _reactions(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
     reaction = trajectory.reactions[name]
     for word, array, unit in (("force", reaction.force, "N"), ("torque", reaction.torque, "N m")):
         yield from (Column(f"{name} {word} {axis}", unit, array[:, k]) for k, axis in enumerate(XYZ))
 
 
-def _of_force(attribute: str, word: str, unit: str) -> Callable[["Trajectory", str], Iterator[Column]]:
-    def found(trajectory: "Trajectory", name: str) -> Iterator[Column]:
+def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
+    def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         array = getattr(trajectory, attribute)[name]
         if array.ndim == 1:
             yield Column(f"{name} {word}", unit or _effort_unit(trajectory, name), array)
@@ -134,7 +134,7 @@ def _of_force(attribute: str, word: str, unit: str) -> Callable[["Trajectory", s
     return found
 
 
-def _effort_unit(trajectory: "Trajectory", name: str) -> str:
+def _effort_unit(trajectory: "RecordedMotion", name: str) -> str:
     mechanism = trajectory.mechanism
     for element in mechanism.force(name).elements(mechanism):
         if isinstance(element, Effort | Constraint) and element.measures[0].angular:
@@ -142,8 +142,8 @@ def _effort_unit(trajectory: "Trajectory", name: str) -> str:
     return "N"
 
 
-def _quantity(name: str) -> Callable[["Trajectory", str], Iterator[Column]]:
-    def found(trajectory: "Trajectory", _: str) -> Iterator[Column]:
+def _quantity(name: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
+    def found(trajectory: "RecordedMotion", _: str) -> Iterator[Column]:
         array, unit = getattr(trajectory, name), QUANTITIES[name].unit
         words = name.replace("_", " ")
         if array.ndim == 1:

@@ -14,13 +14,14 @@ from varint.analysis import quantities
 from varint.analysis.forces import forces_at
 from varint.analysis.since import First, Since, row_of, turns_before
 from varint.display import Shown
+from varint.kinematics.drift import joint_drift
 from varint.model.body import WORLD
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 
-Evaluate = Callable[["Trajectory"], np.ndarray]
+Evaluate = Callable[["RecordedMotion"], np.ndarray]
 Rows = list[tuple[str, str]]
 
 NEARLY_SINGULAR = 0.01  # rank margin
@@ -54,15 +55,15 @@ class Quantity(Shown):
     name: str
     unit: str
     evaluate: Evaluate
-    shown: Callable[["Trajectory"], bool] = lambda trajectory: True
-    rows: Callable[["Trajectory"], Rows] | None = None
+    shown: Callable[["RecordedMotion"], bool] = lambda trajectory: True
+    rows: Callable[["RecordedMotion"], Rows] | None = None
     label: str = ""
     curve: Evaluate | None = None
     logarithmic: bool = False
     within: str = ""
     diagnostic: bool = True
 
-    def drawn(self, trajectory: "Trajectory") -> np.ndarray:
+    def drawn(self, trajectory: "RecordedMotion") -> np.ndarray:
         """(T,) what the picture shows."""
         return self.curve(trajectory) if self.curve else getattr(trajectory, self.name)
 
@@ -84,7 +85,7 @@ def evaluated(quantity: Quantity) -> Evaluate:
     """Function of the trajectory that works a quantity out, part by part."""
     name, at_once = quantity.name, quantity.evaluate
 
-    def evaluate(trajectory: "Trajectory") -> np.ndarray:
+    def evaluate(trajectory: "RecordedMotion") -> np.ndarray:
         parts = trajectory.parts()
         return np.concatenate([at_once(part) if part is trajectory else getattr(part, name) for part in parts])
 
@@ -95,7 +96,7 @@ def evaluated(quantity: Quantity) -> Evaluate:
 # ---------------------------------------------------------------------------------------- when they are shown
 
 
-def conserves_momentum(trajectory: "Trajectory") -> bool:
+def conserves_momentum(trajectory: "RecordedMotion") -> bool:
     """Whether nothing outside acts: no gravity, no load, no joint to the world and no force against it."""
     mechanism = trajectory.mechanism
     tied = any(joint.forbidden and WORLD in (joint.body_a, joint.body_b) for joint in mechanism.joints)
@@ -103,7 +104,7 @@ def conserves_momentum(trajectory: "Trajectory") -> bool:
     return not (tied or pushed or mechanism.gravity.any() or trajectory.load.any())
 
 
-def keeps_energy(trajectory: "Trajectory") -> bool:
+def keeps_energy(trajectory: "RecordedMotion") -> bool:
     """See `Trajectory.is_conservative`."""
     mechanism = trajectory.mechanism
     for force in mechanism.forces:
@@ -114,7 +115,7 @@ def keeps_energy(trajectory: "Trajectory") -> bool:
     return all(_forces_keep_energy(part) for part in trajectory.parts()) if mechanism.forces else True
 
 
-def _forces_keep_energy(trajectory: "Trajectory") -> bool:
+def _forces_keep_energy(trajectory: "RecordedMotion") -> bool:
     still, along = np.zeros_like(trajectory.velocity), trajectory.forces_along
     arrays = trajectory.position, trajectory.quat_wxyz, still, still, trajectory.command, trajectory.law_states
     at_rest = forces_at(trajectory.mechanism, *arrays, turns_before(trajectory))
@@ -122,7 +123,7 @@ def _forces_keep_energy(trajectory: "Trajectory") -> bool:
     return not without_potential.any() and np.array_equal(along.effort, at_rest.effort)
 
 
-def has_loops(trajectory: "Trajectory") -> bool:
+def has_loops(trajectory: "RecordedMotion") -> bool:
     """Whether the mechanism has closed loops."""
     return bool(trajectory.mechanism.compiled.topology.clusters)
 
@@ -130,8 +131,8 @@ def has_loops(trajectory: "Trajectory") -> bool:
 # ---------------------------------------------------------------------------------------- rows of the summary
 
 
-def _energy_rows(label: str, values: Evaluate) -> "Callable[[Trajectory], Rows]":
-    def rows(trajectory: "Trajectory") -> Rows:
+def _energy_rows(label: str, values: Evaluate) -> "Callable[[RecordedMotion], Rows]":
+    def rows(trajectory: "RecordedMotion") -> Rows:
         change, scale = values(trajectory), trajectory.kinetic.max()
         tenth = max(1, len(change) // 10)
         trend = change[-tenth:].mean() - change[:tenth].mean()
@@ -146,8 +147,8 @@ def _energy_rows(label: str, values: Evaluate) -> "Callable[[Trajectory], Rows]"
     return rows
 
 
-def _momentum_rows(what: str, unit: str, values: Evaluate) -> "Callable[[Trajectory], Rows]":
-    def rows(trajectory: "Trajectory") -> Rows:
+def _momentum_rows(what: str, unit: str, values: Evaluate) -> "Callable[[RecordedMotion], Rows]":
+    def rows(trajectory: "RecordedMotion") -> Rows:
         momentum = values(trajectory)
         change = np.linalg.norm(momentum - momentum[0], axis=1).max()
         return [(f"{what} momentum change", f"{change:.3g} {unit} of {np.linalg.norm(momentum[0]):.3g}")]
@@ -155,29 +156,29 @@ def _momentum_rows(what: str, unit: str, values: Evaluate) -> "Callable[[Traject
     return rows
 
 
-def _drift_rows(trajectory: "Trajectory") -> Rows:
+def _drift_rows(trajectory: "RecordedMotion") -> Rows:
     return [("joint drift, largest", f"{trajectory.drift.max():.3g} m")]
 
 
-def _rank_rows(trajectory: "Trajectory") -> Rows:
+def _rank_rows(trajectory: "RecordedMotion") -> Rows:
     least = int(np.argmin(trajectory.rank_margin))
     margin = trajectory.rank_margin[least]
     note = ": nearly singular" if margin < NEARLY_SINGULAR else ""
     return [("rank margin of the loops, least", f"{margin:.2g} at {trajectory.t[least]:g} s{note}")]
 
 
-def _energy_change(trajectory: "Trajectory") -> np.ndarray:
+def _energy_change(trajectory: "RecordedMotion") -> np.ndarray:
     return trajectory.energy - trajectory.energy[0]
 
 
-def energy_gap(trajectory: "Trajectory", before: float) -> tuple[float, float]:
+def energy_gap(trajectory: "RecordedMotion", before: float) -> tuple[float, float]:
     """The largest energy that came or went without work, and the largest kinetic one ``before`` a time, s; J."""
     run = trajectory if trajectory.diagnostics is None else trajectory.diagnostics
     balance, kinetic_before = run.energy_balance, run.kinetic[run.t < before]
     return float(np.abs(balance).max()), float(kinetic_before.max())
 
 
-def energies(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray]:
+def energies(trajectory: "RecordedMotion") -> tuple[np.ndarray, np.ndarray]:
     """(T,) energy that came or went without work, and (T,) kinetic energy, J."""
     return trajectory.energy_balance, trajectory.kinetic
 
@@ -186,13 +187,13 @@ def energies(trajectory: "Trajectory") -> tuple[np.ndarray, np.ndarray]:
 
 
 @quantity("J", within="energy")
-def kinetic(trajectory: "Trajectory") -> np.ndarray:
+def kinetic(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) kinetic energy, J."""
     return quantities.kinetic_energy(trajectory.mechanism, trajectory.velocity, trajectory.angular_velocity)
 
 
 @quantity("J", within="energy")
-def potential(trajectory: "Trajectory") -> np.ndarray:
+def potential(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) potential energy, J: of gravity, zero at the origin, and of the forces."""
     of_forces = quantities.row_sums(trajectory.forces_along.potential)
     return quantities.potential_energy(trajectory.mechanism, trajectory.position) + of_forces
@@ -206,7 +207,7 @@ def potential(trajectory: "Trajectory") -> np.ndarray:
     curve=_energy_change,
     within="energy",
 )
-def energy(trajectory: "Trajectory") -> np.ndarray:
+def energy(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) kinetic + potential energy, J."""
     return trajectory.kinetic + trajectory.potential
 
@@ -217,7 +218,7 @@ def energy(trajectory: "Trajectory") -> np.ndarray:
     rows=_energy_rows(ENERGY_BALANCE, lambda trajectory: trajectory.energy_balance),
     label=ENERGY_BALANCE,
 )
-def energy_balance(trajectory: "Trajectory") -> np.ndarray:
+def energy_balance(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) energy - that at the start + dissipated - work of loads and prescribed joints, J: zero but for the step.
 
     The work of these is summed over the recorded nodes.
@@ -233,7 +234,7 @@ def energy_balance(trajectory: "Trajectory") -> np.ndarray:
     rows=_momentum_rows("linear", "N s", lambda run: run.linear_momentum),
     within="momentum",
 )
-def linear_momentum(trajectory: "Trajectory") -> np.ndarray:
+def linear_momentum(trajectory: "RecordedMotion") -> np.ndarray:
     """(T, 3) N s, world."""
     return quantities.linear_momentum(trajectory.mechanism, trajectory.velocity)
 
@@ -244,21 +245,21 @@ def linear_momentum(trajectory: "Trajectory") -> np.ndarray:
     rows=_momentum_rows("angular", "N m s", lambda run: run.angular_momentum),
     within="momentum",
 )
-def angular_momentum(trajectory: "Trajectory") -> np.ndarray:
+def angular_momentum(trajectory: "RecordedMotion") -> np.ndarray:
     """(T, 3) about the world's origin, N m s, world."""
     arrays = (trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity)
     return quantities.angular_momentum(trajectory.mechanism, *arrays)
 
 
 @quantity("m", rows=_drift_rows, label="joint drift", logarithmic=True)
-def drift(trajectory: "Trajectory") -> np.ndarray:
+def drift(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) largest violation of a joint at each node, m; an angle counts times the mechanism's part size."""
     poses = trajectory.position, trajectory.quat_wxyz
-    return quantities.joint_drift(trajectory.mechanism.compiled, *poses, trajectory._joints)
+    return joint_drift(trajectory.mechanism.compiled, *poses, trajectory._joints)
 
 
 @quantity("", shown=has_loops, rows=_rank_rows, diagnostic=False)
-def rank_margin(trajectory: "Trajectory") -> np.ndarray:
+def rank_margin(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) how far from a singular pose the loops are, from 1 to 0, see `quantities.rank_margin`."""
     return quantities.rank_margin(trajectory.mechanism.compiled, trajectory.position, trajectory.quat_wxyz)
 
@@ -266,7 +267,7 @@ def rank_margin(trajectory: "Trajectory") -> np.ndarray:
 # ---------------------------------------------------------------------------------------- from part to part
 
 
-def first_of(trajectory: "Trajectory") -> First:
+def first_of(trajectory: "RecordedMotion") -> First:
     """The `First` of the run whose part ``trajectory`` is, or of its own first node."""
     if trajectory._since is not None:
         return trajectory._since.first
@@ -274,7 +275,7 @@ def first_of(trajectory: "Trajectory") -> First:
     return First(float(node.energy[0]), node.forces_along.potential[0], node.work[0])
 
 
-def left_by(trajectory: "Trajectory") -> Since:
+def left_by(trajectory: "RecordedMotion") -> Since:
     """The `Since` from which the nodes after those of ``trajectory`` continue."""
     plan, products = trajectory.mechanism.compiled.plan, trajectory._joints.products
     since, turns = trajectory._since, np.zeros(plan.measures.kind.size)

@@ -1,29 +1,24 @@
-"""Energy, momentum and drift of a run at a stride of their own."""
+"""Energy, momentum and drift of a run at a stride of their own, as data."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varint.analysis.columns import listed_name
 from varint.analysis.derived import QUANTITIES
 from varint.display import Shown
 from varint.mechanism import Mechanism
 from varint.record import Nodes
 
 if TYPE_CHECKING:
-    import pandas
-    import xarray
-
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 DIAGNOSTICS: dict[str, tuple[int, ...]] = {  # name to the shape of its values at a node
     name: (3,) if name.endswith("momentum") else () for name, quantity in QUANTITIES.items() if quantity.diagnostic
 }
 
 
-class Diagnostics(Shown):
+class RecordedDiagnostics(Shown):
     """Quantities of a run at each ``diagnostics_every``-th node and the last one, D nodes, recorded as it went.
 
     They are those of a trajectory that has all of these nodes, to the bit. Of a large run in a file each array is read
@@ -52,27 +47,6 @@ class Diagnostics(Shown):
     def __len__(self) -> int:
         return len(self.t)
 
-    def to_csv(self, path: str | Path, *what: str) -> None:
-        """Write a table of ``what``, "energy", "drift", ..., or of all, as `Trajectory.to_csv`."""
-        from varint.io.tables import to_csv
-
-        to_csv(cast(Any, self), path, self._listed(what))
-
-    def to_dataframe(self, *what: str) -> "pandas.DataFrame":
-        """A table of pandas, as `Trajectory.to_dataframe`."""
-        from varint.io.tables import to_dataframe
-
-        return to_dataframe(cast(Any, self), self._listed(what))
-
-    def to_xarray(self, *what: str) -> "xarray.Dataset":
-        """A Dataset of xarray, as `Trajectory.to_xarray`."""
-        from varint.io.tables import to_xarray
-
-        return to_xarray(cast(Any, self), self._listed(what))
-
-    def _listed(self, what: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(listed_name(name, DIAGNOSTICS, "there are no diagnostics") for name in what or DIAGNOSTICS)
-
     def _facts(self) -> Iterator[str]:
         yield f"{len(self)} nodes, t = {self.t[0]:g} to {self.t[-1]:g} s"
         yield ", ".join(DIAGNOSTICS)
@@ -83,10 +57,10 @@ def _array(name: str) -> property:
 
 
 for _name in ("t", *DIAGNOSTICS):
-    setattr(Diagnostics, _name, _array(_name))
+    setattr(RecordedDiagnostics, _name, _array(_name))
 
 
-def finest(trajectory: "Trajectory", name: str) -> Any:
+def finest(trajectory: "RecordedMotion", name: str) -> Any:
     """The trajectory or its diagnostics, whichever has the quantity ``name`` at more nodes."""
     if name in DIAGNOSTICS and trajectory.diagnostics is not None:
         return trajectory.diagnostics

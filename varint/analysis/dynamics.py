@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.analysis.forces import forces_at
-from varint.analysis.quantities import joint_drift, kinetic_energy, potential_energy
+from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
-from varint.courses import moved_forces
 from varint.errors import ArgumentError, StateError
+from varint.inputs.at_nodes import check_no_history, inputs_at, motions_at
+from varint.inputs.courses import moved_forces
 from varint.kinematics.assembly import checked_state
-from varint.loads import check_no_history, inputs_at, motions_at
+from varint.kinematics.drift import joint_drift
 from varint.mechanism import Mechanism
 from varint.model.checks import finite, flag, of_type
 from varint.model.state import State

@@ -10,12 +10,12 @@ from varint.errors import SparseNodesWarning
 from varint.model.joints.base import Joint
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 LARGEST_TURN = np.pi  # rad, from node to node: further ones look like turns the other way
 
 
-def warn_of_lost_turns(trajectory: "Trajectory", joint: Joint) -> None:
+def warn_of_lost_turns(trajectory: "RecordedMotion", joint: Joint) -> None:
     """A SparseNodesWarning where a joint turns too far between two neighbouring nodes to count its turns."""
     spin = relative(trajectory, joint.body_a, joint.body_b).angular_velocity
     ends = np.arange(len(spin) - 1)[:, None] + [0, 1]
@@ -24,7 +24,7 @@ def warn_of_lost_turns(trajectory: "Trajectory", joint: Joint) -> None:
     _warn(f"joint {joint.name!r}", trajectory.t[ends], speed, harm, stacklevel=5)
 
 
-def warn_of_unknown_motion(trajectory: "Trajectory", times: np.ndarray) -> None:
+def warn_of_unknown_motion(trajectory: "RecordedMotion", times: np.ndarray) -> None:
     """A SparseNodesWarning where a body turns too far between the nodes on either side of one of the ``times``, s."""
     between = times[~np.isin(times, trajectory.t)]
     ends = np.unique(np.searchsorted(trajectory.t, between))[:, None] + [-1, 0]

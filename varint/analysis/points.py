@@ -16,7 +16,7 @@ from varint.model.checks import array_of, known_name
 from varint.model.rotation import quat_product, rotation_matrix, turned
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class PointPath(Shown):
     acceleration : (T, 3) m/s^2, world, by the equations of motion
     """
 
-    trajectory: "Trajectory"
+    trajectory: "RecordedMotion"
     body: str
     from_centre: np.ndarray  # (3,) m, body axes
 
@@ -98,14 +98,14 @@ class Relative(NamedTuple):
         return display.described(self, display.field_facts(self))
 
 
-def point_path(trajectory: "Trajectory", body: str, point: ArrayLike | None) -> PointPath:
+def point_path(trajectory: "RecordedMotion", body: str, point: ArrayLike | None) -> PointPath:
     """See `Trajectory.path`. Raises MechanismError for a name that no body has, ArgumentError for what is no point."""
     described = trajectory.mechanism.body(body)
     anchor = described.position if point is None else array_of(point, (3,), f"point of body '{body}'", ArgumentError)
     return PointPath(trajectory, body, rotation_matrix(described.quat_wxyz).T @ (anchor - described.position))
 
 
-def relative(trajectory: "Trajectory", body_a: str, body_b: str) -> Relative:
+def relative(trajectory: "RecordedMotion", body_a: str, body_b: str) -> Relative:
     """See `Trajectory.relative`. Raises ArgumentError for a name that no body has."""
     (x_a, q_a, v_a, w_a), (x_b, q_b, v_b, w_b) = (_motion(trajectory, body) for body in (body_a, body_b))
     back = np.swapaxes(rotation_matrix(q_a), -1, -2)
@@ -119,7 +119,7 @@ def relative(trajectory: "Trajectory", body_a: str, body_b: str) -> Relative:
     )
 
 
-def _motion(trajectory: "Trajectory", body: str) -> list[np.ndarray]:
+def _motion(trajectory: "RecordedMotion", body: str) -> list[np.ndarray]:
     arrays = trajectory.position, trajectory.quat_wxyz, trajectory.velocity, trajectory.angular_velocity
     index = trajectory.mechanism.body_index
     if known_name(body, (WORLD, *index), "no body", ArgumentError) != WORLD:

@@ -6,17 +6,17 @@ import numpy as np
 
 from varint.analysis.by_name import ByName
 from varint.analysis.reactions import second_derivative
-from varint.courses import Span
-from varint.loads import motions_at
+from varint.inputs.at_nodes import motions_at
+from varint.inputs.courses import Span
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.moved import Moved
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 
-def rates_of_motions(trajectory: "Trajectory", mechanism: Mechanism | None = None) -> np.ndarray:
+def rates_of_motions(trajectory: "RecordedMotion", mechanism: Mechanism | None = None) -> np.ndarray:
     """(2, T, ne) rates of what prescribed motions move, and the rates of these, by element; zero for the others.
 
     ``mechanism``: with some of the forces; that of the run where not given. A run that others recorded, without the
@@ -33,12 +33,12 @@ def rates_of_motions(trajectory: "Trajectory", mechanism: Mechanism | None = Non
     return np.array([rate, second_derivative(command, t)])
 
 
-def powers_of_motions(trajectory: "Trajectory", held: np.ndarray) -> np.ndarray:
+def powers_of_motions(trajectory: "RecordedMotion", held: np.ndarray) -> np.ndarray:
     """(T, forces) W, of the prescribed motions with efforts ``held`` (T, ne)."""
     return trajectory.mechanism.compiled.by_force(held * rates_of_motions(trajectory)[0])
 
 
-def efforts_by_name(trajectory: "Trajectory", efforts: np.ndarray) -> ByName:
+def efforts_by_name(trajectory: "RecordedMotion", efforts: np.ndarray) -> ByName:
     """Name of a force to its effort (T,) in ``efforts`` (T, forces); (T, 3), (T, 6) of what moves a point or a body."""
     mechanism, compiled = trajectory.mechanism, trajectory.mechanism.compiled
 

@@ -1,4 +1,4 @@
-"""Energy, momentum and drift of bodies at nodes. T nodes, nb bodies in the order of the description.
+"""Energy and momentum of bodies, and the margin of loops, at nodes. T nodes, nb bodies in the order of the description.
 
 A node has the same bits whatever other nodes are beside it: sums go over contiguous rows, and no BLAS is called.
 """
@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from varint.compile import Compiled
-from varint.kernels.configuration import drift, margins
+from varint.kernels.configuration import margins
 from varint.kernels.energy import angular_momenta, kinetic_energies
-from varint.kernels.plan import Workspace
 from varint.kernels.workspace import joint_workspace
 from varint.model.structure import Structure
 
@@ -43,19 +42,6 @@ def angular_momentum(
     out = np.empty((len(position), 3))
     nodes = tuple(map(np.ascontiguousarray, (position, quat_wxyz, velocity, angular_velocity)))
     angular_momenta(*_masses(structure), nodes, np.empty((3, 3)), out)
-    return out
-
-
-def joint_drift(
-    compiled: Compiled, position: np.ndarray, quat_wxyz: np.ndarray, ws: Workspace | None = None
-) -> np.ndarray:
-    """(T,) m: largest violation of a constraint row at each node; angles count times the mechanism's part size.
-
-    ``ws``: `joint_workspace`, in which the coordinates of products of exponentials are followed; else a fresh one.
-    """
-    out = np.empty(len(position))
-    ws = joint_workspace(compiled.plan) if ws is None else ws
-    drift(compiled.plan, ws, *_poses(compiled, position, quat_wxyz), out)
     return out
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from varint.analysis.derived import energy_gap
 from varint.analysis.reactions import accelerations_and_reactions
-from varint.analysis.trajectory import Trajectory
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
@@ -27,7 +27,7 @@ class Unresolved(NamedTuple):
     body: str
 
 
-def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
+def find_unresolved(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
     """The `Unresolved` of a run with steps of ``dt``, s; None if it resolved its motion."""
     times = trajectory.unresolved
     if not times.size:
@@ -50,7 +50,7 @@ def finer_step(mechanism: Mechanism, dt: float) -> float:
     return dt / (FINER_LOOPS if mechanism.compiled.topology.clusters else FINER)
 
 
-def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
+def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
     """The `Unresolved` of a run whose steps of ``dt``, s, are too long for a steep force along a joint coordinate.
 
     Such a force keeps the mean rate of each step. The rate at the nodes is off, or goes to and fro about it, out of the
@@ -87,7 +87,7 @@ def find_swinging(trajectory: Trajectory, dt: float) -> Unresolved | None:
     return None
 
 
-def _swings(trajectory: Trajectory, force: AlongCoordinate, width: float) -> np.ndarray:
+def _swings(trajectory: RecordedMotion, force: AlongCoordinate, width: float) -> np.ndarray:
     """(T - 1,) whether the rate goes to and fro by more than ``width`` in a step and the next."""
     rate = trajectory.rates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate]
     bend = np.diff(rate, 2) / 4  # half a swing
@@ -95,7 +95,7 @@ def _swings(trajectory: Trajectory, force: AlongCoordinate, width: float) -> np.
     return np.concatenate([wide[1:] & wide[:-1] & (bend[1:] * bend[:-1] < 0), [False, False]])[: len(rate) - 1]
 
 
-def _missed(trajectory: Trajectory, force: AlongCoordinate, most: float) -> np.ndarray:
+def _missed(trajectory: RecordedMotion, force: AlongCoordinate, most: float) -> np.ndarray:
     """(T - 1,) whether the effort by the work of a step is further than ``most`` from that at its nodes."""
     way = np.diff(trajectory.coordinates[force.joint].reshape(len(trajectory), -1)[:, force.coordinate])
     work = np.diff(trajectory.work[:, trajectory.mechanism.force_index[force.name]])

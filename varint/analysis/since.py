@@ -9,7 +9,7 @@ from varint.kernels.workspace import joint_workspace
 from varint.record import HeldNodes
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 
 class First(NamedTuple):
@@ -64,7 +64,7 @@ def _arrays(since: Since) -> list[np.ndarray]:
     return [np.asarray(array) for array in (*numbers, *since.last.values())]
 
 
-def summed_work(trajectory: "Trajectory") -> np.ndarray:
+def summed_work(trajectory: "RecordedMotion") -> np.ndarray:
     """(T,) J: the sums of `Trajectory._work_between` up to each node."""
     since, before = trajectory._since, 0.0
     if since is None:
@@ -74,12 +74,12 @@ def summed_work(trajectory: "Trajectory") -> np.ndarray:
     return np.cumsum(np.concatenate([[since.outside], work]))[1:]
 
 
-def turns_before(trajectory: "Trajectory") -> np.ndarray | None:
+def turns_before(trajectory: "RecordedMotion") -> np.ndarray | None:
     """Coordinates from which angles of laws continue counting; None for a whole run."""
     return None if trajectory._since is None else trajectory._since.turns
 
 
-def followed(trajectory: "Trajectory") -> Workspace:
+def followed(trajectory: "RecordedMotion") -> Workspace:
     """A `joint_workspace` with the coordinates of products of exponentials of the node before."""
     ws = joint_workspace(trajectory.mechanism.compiled.plan)
     if trajectory._since is not None:
@@ -87,6 +87,6 @@ def followed(trajectory: "Trajectory") -> Workspace:
     return ws
 
 
-def row_of(trajectory: "Trajectory", chosen: slice) -> HeldNodes:
+def row_of(trajectory: "RecordedMotion", chosen: slice) -> HeldNodes:
     """The chosen nodes, copied."""
     return HeldNodes({name: trajectory.nodes[name][chosen].copy() for name in trajectory.nodes})

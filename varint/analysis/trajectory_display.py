@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING
 from varint.display import described, html_table, names_text
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 
-def text(trajectory: "Trajectory") -> str:
+def text(trajectory: "RecordedMotion") -> str:
     """Its repr."""
     return described(trajectory, _facts(trajectory), trajectory.mechanism.name)
 
 
-def _facts(trajectory: "Trajectory") -> Iterator[str]:
+def _facts(trajectory: "RecordedMotion") -> Iterator[str]:
     t = trajectory.t
     doubt = f", not resolved from t = {trajectory.unresolved[0]:g} s on" if trajectory.unresolved.size else ""
     ended = "a part of a run" if is_part(trajectory) else trajectory.message
     yield f"{len(t)} nodes, t = {t[0]:g} to {t[-1]:g} s; {ended}{doubt}"
 
 
-def is_part(trajectory: "Trajectory") -> bool:
+def is_part(trajectory: "RecordedMotion") -> bool:
     """Whether it has only some of the nodes of a run, or others in between."""
     record = trajectory.record
     return record.inputs is None and not record.fingerprint
 
 
-def in_html(trajectory: "Trajectory") -> str:
+def in_html(trajectory: "RecordedMotion") -> str:
     """Its table in a notebook, and where it ends."""
-    from varint.viz.thumbnail import thumbnail
+    from varint.drawing.thumbnail import thumbnail
 
     mechanism, settings = trajectory.mechanism, trajectory.settings
     tolerances = [f"{name} {settings[name]:g}" for name in ("tol", "rtol", "atol") if settings.get(name)]
@@ -51,7 +51,7 @@ def in_html(trajectory: "Trajectory") -> str:
     return html_table(("", ""), [row for row in rows if row[1]], text(trajectory)) + picture
 
 
-def _recorded(trajectory: "Trajectory") -> str:
+def _recorded(trajectory: "RecordedMotion") -> str:
     every = trajectory.settings["every"]
     if trajectory.settings.get("output_times"):
         return f"{len(trajectory)} nodes, at output_times"

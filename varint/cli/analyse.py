@@ -106,8 +106,8 @@ def execute(args: Namespace) -> "Report":
     from varint.cli.common import check_picture
     from varint.cli.facts import Fact, Facts, Files, Report
     from varint.cli.studied import parts
+    from varint.drawing.picture import SUFFIXES
     from varint.errors import FileError
-    from varint.viz.figure import SUFFIXES
 
     options = _checked(args)
     if args.output is not None:

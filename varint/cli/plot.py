@@ -50,9 +50,9 @@ def execute(args: Namespace) -> "Report":
     from varint import load
     from varint.cli.common import check_picture
     from varint.cli.facts import Files, Report
+    from varint.drawing.picture import SUFFIXES
     from varint.errors import FileError
     from varint.viz.animation import MOVING, animate, movie_writer
-    from varint.viz.figure import SUFFIXES
     from varint.viz.panels import check_drawn
     from varint.viz.plots import plot, plot_run
 
@@ -76,10 +76,10 @@ def execute(args: Namespace) -> "Report":
 
 def _options(args: Namespace, moving: bool) -> dict[str, Any]:
     """Given options of `Trajectory.plot` or `animate`. Raises ArgumentError where one has no effect."""
+    from varint.drawing.viewpoint import PLANES
     from varint.errors import ArgumentError
     from varint.model.checks import choice
     from varint.viz.panels import MECHANISM, check_used
-    from varint.viz.view import PLANES
 
     if moving and (args.of or set(args.what) - {MECHANISM}):
         raise ArgumentError(f"'{args.output}' shows the mechanism in motion, and nothing else: leave out the names")

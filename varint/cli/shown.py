@@ -10,8 +10,8 @@ from varint.cli.method import method_of
 from varint.cli.stepping import DT, DURATION, add_stepping
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
     from varint.errors import ConvergenceError
+    from varint.trajectory import Trajectory
 
 OF_SIMULATIONS = (
     *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol"),
@@ -71,9 +71,9 @@ def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":
 
 def check_looks(args: Namespace) -> dict[str, Any]:
     """``trace`` and ``plane`` as `Trajectory.view` and `Trajectory.animate` take them. Raises ArgumentError."""
+    from varint.drawing.viewpoint import PLANES
     from varint.errors import ArgumentError
     from varint.model.checks import choice
-    from varint.viz.view import PLANES
 
     if args.plane is not None:
         choice(args.plane, PLANES, "--plane", ArgumentError)

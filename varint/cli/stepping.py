@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from varint.cli.method import add_adaptive, add_method, method_of
 
 if TYPE_CHECKING:
-    from varint.analysis.trajectory import Trajectory
     from varint.mechanism import Mechanism
+    from varint.trajectory import Trajectory
 
 Progress = Callable[[float, float], object]
 DURATION, DT = 10.0, 0.01  # s, where they are not given

@@ -9,9 +9,9 @@ import numpy as np
 from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.diagnostics import finest
 from varint.analysis.resolution import find_unresolved
-from varint.analysis.trajectory import Trajectory
 from varint.analysis.trajectory_display import method
 from varint.cli.facts import Fact, Facts, Part, Report, cell
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,7 +10,7 @@ from varint.cli.shown import add_shown, check_kept, check_looks, fill_stepping, 
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
-    from varint.viz.live import Source
+    from varint.cli.live import Source
 
 FRAMES = 1000
 ABOUT = (
@@ -67,7 +67,7 @@ def _written(args: Namespace, looks: dict) -> "Report":
 
 def _served(args: Namespace, looks: dict) -> "Report":
     from varint.cli.facts import Fact, Facts, Report
-    from varint.viz.live import HOST, Growing, Live, serve
+    from varint.cli.live import HOST, Growing, Live, serve
 
     source = _source(args)
     try:
@@ -96,8 +96,8 @@ def _served(args: Namespace, looks: dict) -> "Report":
 def _source(args: Namespace) -> "Source":
     """The run in the file, or one that begins now; raises what it raises before its first node."""
     from varint.cli.common import find_mechanism
+    from varint.cli.live import Growing, OfFile
     from varint.cli.stepping import simulated
-    from varint.viz.live import Growing, OfFile
 
     if is_run(args):
         return OfFile(Path(args.mechanism))

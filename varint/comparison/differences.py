@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.display import described, field_facts
+from varint.trajectory import Trajectory
 
 SAME_TIME = 1e-9  # of the end of the run
 APART = 0.1  # of the whole motion

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,11 +10,13 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from varint.comparison.result import Comparison
 from varint.comparison.series import Series
+from varint.drawing.picture import Picture
+from varint.drawing.style import COLOURS, FAINT, INK, LINES, SMALL, TINY, TITLE
 from varint.viz.curves import BINS, envelope, plain_axes, printed, typical
-from varint.viz.figure import Picture
-from varint.viz.style import COLOURS, FAINT, INK, LINES, SMALL, TINY, TITLE
+
+if TYPE_CHECKING:
+    from varint.comparison.result import Comparison
 
 STYLES = {"position": "-", "orientation": "--", "velocity": "-.", "angular_velocity": ":"}
 UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
@@ -26,7 +28,7 @@ SIZE, FOOT = (6.6, 8.4), 130  # in, letters
 REFERENCE: dict[str, Any] = {"color": FAINT, "linewidth": 1.0, "linestyle": (0, (1, 1))}
 
 
-def draw(comparison: Comparison, facts: dict[str, str]) -> Figure:
+def draw(comparison: "Comparison", facts: dict[str, str]) -> Figure:
     """The figure of a `Comparison`, with ``facts`` at its foot."""
     reference, series = comparison.reference, comparison.series
     way = np.linalg.norm(reference.position - reference.position[0], axis=2).max()
@@ -65,7 +67,7 @@ def draw(comparison: Comparison, facts: dict[str, str]) -> Figure:
 
 
 def _over_time(
-    panels: Sequence[Axes], comparison: Comparison, kind: str, unit: str, colours: Mapping[Series, str]
+    panels: Sequence[Axes], comparison: "Comparison", kind: str, unit: str, colours: Mapping[Series, str]
 ) -> None:
     """Differences, energy errors and drift of the first series of each kind, and of the unstabilised one."""
     difference, energy, drift = panels
@@ -83,12 +85,12 @@ def _over_time(
         axes.set(xlabel="Time (s)", ylabel=label, yscale="log", xlim=(0.0, comparison.t[-1]))
 
 
-def _drawn_over_time(comparison: Comparison) -> list[Series]:
+def _drawn_over_time(comparison: "Comparison") -> list[Series]:
     shown = (comparison.vi, comparison.redmax, *comparison.own[:1], comparison.unstabilised)
     return [series for series in shown if series]
 
 
-def _style(comparison: Comparison, series: Series) -> Any:
+def _style(comparison: "Comparison", series: Series) -> Any:
     return LINES[comparison.series.index(series) % len(LINES)]
 
 
@@ -131,7 +133,7 @@ def _paled(colour: str, k: int, count: int) -> tuple[float, ...]:
     return tuple(white + (1.0 - white) * part for part in to_rgb(colour))
 
 
-def _key(axes: Axes, comparison: Comparison, kind: str, colours: Mapping[Series, str]) -> None:
+def _key(axes: Axes, comparison: "Comparison", kind: str, colours: Mapping[Series, str]) -> None:
     axes.set_axis_off()
     over_time = _drawn_over_time(comparison)
     lines = []

@@ -9,7 +9,7 @@ from varint.comparison.differences import UNITS, time_apart
 from varint.comparison.numbers import versions
 from varint.comparison.series import Series, fitted_order
 from varint.display import html_table
-from varint.loads import is_controlled
+from varint.inputs.at_nodes import is_controlled
 from varint.redmax.integrators import DEFAULT
 
 if TYPE_CHECKING:

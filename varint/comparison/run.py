@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import differences, largest
 from varint.comparison.result import Comparison, Settings
 from varint.comparison.series import make_series
@@ -18,9 +17,9 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.formulations.base import Method, method_class, refuse_unknown, registered, solve
 from varint.formulations.maximal import Variational
 from varint.formulations.reduced import Reduced
-from varint.formulations.start import checked_start
 from varint.formulations.stepped import Own, Step
 from varint.integrators.schemes import ORDERS, scheme
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import call, choice, function_of, is_alone, of_type, positive, sequence_of
 from varint.model.forces.commanded import Commanded
@@ -28,6 +27,7 @@ from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
 from varint.redmax import ReducedTrajectory
 from varint.redmax.integrators import DEFAULT, INTEGRATORS
+from varint.trajectory import Trajectory
 
 CHECK = 10.0  # times the tolerance of the reference: the run that tells its error
 TOL = 1e-12  # of a step of VI, m/s

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import Quantities, common_nodes, differences, largest, time_apart
 from varint.display import Shown, count_text, numbers_text
+from varint.trajectory import Trajectory
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -76,6 +77,16 @@ class Compiled(Shown):
         """(T, forces) out of inputs (T, ne) of the elements; zero of forces with several elements."""
         alone = np.bincount(self.force)[self.force] == 1
         return self.by_force(np.where(alone, values, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledStructure(Structure):
+    """A `Structure` with its plan."""
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """Arrays for the kernels and the spanning tree behind them; made at first use."""
+        return compile_structure(self)
 
 
 def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from varint.analysis.derived import energy_gap
-from varint.analysis.quantities import joint_drift
 from varint.analysis.resolution import find_unresolved
-from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
+from varint.kinematics.drift import joint_drift
 from varint.model.checks import call, check_name, shown
+from varint.trajectory import Trajectory
 
 DONE, STOPPED, ERROR = "done", "stopped", "error"
 FIGURES = {  # column to its unit and what it is

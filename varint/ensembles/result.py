@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.display import Shown, count_text, html_table, value_text
 from varint.ensembles.figures import COUNTS, DONE, FIGURES, MESSAGE, NUMBER, STATUS
 from varint.ensembles.table import Table
@@ -17,6 +16,7 @@ from varint.io.tables import optional
 from varint.io.whole import written_whole
 from varint.model.checks import is_whole, path_of, shown
 from varint.simulation import load
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import pandas

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from varint.analysis.trajectory import Trajectory
 from varint.ensembles.figures import ERROR, MESSAGE, STATUS, STOPPED, Measure, error_row, row_of
 from varint.ensembles.parameters import OF_PROBLEM, OF_RECORDING, parts_of
 from varint.ensembles.source import Source, built, label_of
@@ -19,6 +18,7 @@ from varint.model.checks import is_whole
 from varint.model.state import State
 from varint.problem import Problem, Recording, checked_times
 from varint.simulation import load
+from varint.trajectory import Trajectory
 
 HELD = 1 << 26  # bytes of a run that may be in memory until it is written
 PATIENCE = 2.0  # s of a run that is in memory alone

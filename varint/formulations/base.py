@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.diagnosing import diagnosed
 from varint.display import Shown
 from varint.errors import ArgumentError
@@ -18,6 +17,7 @@ from varint.model.forces.base import Force
 from varint.problem import Problem, Recording
 from varint.record import Record
 from varint.running import Job, Run, answer, carry_out
+from varint.trajectory import Trajectory
 
 AUTO = "auto"  # a step that the method chooses
 HERE = ("maximal", "reduced")  # the files of this folder that register a formulation of their name

@@ -10,25 +10,25 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.forces import check_laws
 from varint.analysis.resolution import find_unresolved
-from varint.analysis.trajectory import Trajectory
 from varint.compile import Compiled, compile_structure
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import AUTO, Method, register, solve
-from varint.formulations.start import checked_start
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
+from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.march import March
 from varint.integrators.outputs import RunAtTimes
 from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
-from varint.loads import Commands, Loads, starts_of_motions
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, positive
 from varint.model.forces.base import Force
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
 from varint.running import Job, Run
+from varint.trajectory import Trajectory
 
 ON_UNRESOLVED = ("warn", "raise", "substep", "ignore")
 CLOSURES = ("clusters", "single")
@@ -116,7 +116,7 @@ class Variational(Method):
         check_stops(mechanism, method)
         compiled = self._compiled(mechanism)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
-        state = checked_start(mechanism, problem.state)
+        state = checked_start(mechanism, problem.start())
         check_laws(mechanism, state)
         commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
         redo = self.on_unresolved == "substep"
@@ -155,7 +155,7 @@ class Variational(Method):
 
     def _chosen(self, problem: Problem, wanted: float) -> StepChoice:
         """The step and the scheme by trial runs."""
-        problem = replace(problem, state=checked_start(problem.mechanism, problem.state))
+        problem = replace(problem, state=checked_start(problem.mechanism, problem.start()))
 
         def trial(scheme: str, dt: float, steps: int) -> Trajectory:
             method = Variational(dt=dt, scheme=scheme, tol=self.tol, on_unresolved="ignore")

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.courses import Course, Span, courses_by_rows, moved_by_rows
 from varint.errors import ArgumentError, StateError
 from varint.formulations.base import Method, refuse_unknown, register, solve
-from varint.loads import starts_of_motions
+from varint.inputs.at_nodes import starts_of_motions
+from varint.inputs.at_times import InputsAtTimes
+from varint.inputs.courses import Course, Span, courses_by_rows, moved_by_rows
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive
@@ -27,15 +28,14 @@ from varint.redmax.constraints import NotFinite
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
-from varint.redmax.inputs import Inputs
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named, with_contacts
 from varint.redmax.integrators.base import KindOfIntegrator
 from varint.redmax.program import load_solver
 from varint.redmax.record import trajectory
+from varint.redmax.reduced_trajectory import ReducedTrajectory
 from varint.redmax.run import ReducedRun
 from varint.redmax.start import start_of
 from varint.redmax.states import ReducedState, maximal_state
-from varint.redmax.trajectory import ReducedTrajectory
 from varint.running import Job, Run
 
 LEAST_RTOL = 2.5e-14
@@ -120,12 +120,12 @@ class Reduced(Method):
         given = by_name(self.prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
         span = Span(steps, dt, end)
         motions = prescribed_motions(mechanism, span)
-        moved = _moved(mechanism, problem.state, span)
+        moved = _moved(problem, span)
         self.check_forces(mechanism)
         acting = steps, dt or problem.duration, problem.force, problem.torque, motions
         equations = Equations(
             mechanism,
-            lambda compiled: Inputs(mechanism, compiled, *acting),
+            lambda compiled: InputsAtTimes(mechanism, compiled, *acting),
             self.baumgarte,
             motions | given,
             self.chart,
@@ -133,7 +133,7 @@ class Reduced(Method):
         )
         if not equations.nq:
             raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
-        q, qdot = start_of(equations, mechanism.state() if problem.state is None else problem.state, motions)
+        q, qdot = start_of(equations, problem.start(), motions)
         equations.couplings.check(q)
         equations.targets[:] = equations.couplings.values(q)
         run = ReducedRun(equations, started(kind, equations, q, qdot, task), dt, steps, recording.stride, times)
@@ -233,11 +233,11 @@ def simulate(
     return cast(ReducedTrajectory, solve(problem, method, recording))
 
 
-def _moved(mechanism: Mechanism, state: State | ReducedState | None, span: Span) -> dict[str, Course]:
+def _moved(problem: Problem, span: Span) -> dict[str, Course]:
     """The courses of motions that are followed by rows, by the names of the forces that prescribe them."""
+    mechanism, state = problem.mechanism, problem.start()
     if not moved_by_rows(mechanism):
         return {}
-    state = mechanism.state() if state is None else state
     of_type(state, (State, ReducedState), "state", StateError)
     at = maximal_state(mechanism, state) if isinstance(state, ReducedState) else state
     return courses_by_rows(mechanism, span, starts_of_motions(mechanism, at))

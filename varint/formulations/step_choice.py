@@ -13,7 +13,6 @@ import numpy as np
 
 from varint.analysis.derived import energies
 from varint.analysis.resolution import find_unresolved
-from varint.analysis.trajectory import Trajectory
 from varint.display import Shown
 from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import SCHEMES, Scheme
@@ -24,6 +23,7 @@ from varint.model.checks import in_a_shape, positive, shown
 from varint.model.forces.commanded import Commanded
 from varint.problem import Problem, Recording
 from varint.running import followed
+from varint.trajectory import Trajectory
 
 ENERGY_ERROR = 1e-4  # where none is given
 ROUND_OFF = 1e-13  # the least that can be asked for

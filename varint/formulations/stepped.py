@@ -12,8 +12,8 @@ from varint.analysis.forces import forces_at
 from varint.errors import ArgumentError
 from varint.formulations.base import Method, solve
 from varint.formulations.maximal import Variational
-from varint.formulations.start import checked_start
-from varint.loads import check_no_history, inputs_at
+from varint.inputs.at_nodes import check_no_history, inputs_at
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import call, in_a_shape, of_type, positive, shown, unit_quaternion
 from varint.model.state import State
@@ -61,7 +61,7 @@ class Stepped(Method):
             raise ArgumentError(f"method '{self.formulation}' records its nodes only: use every= for output_times=")
         check_no_history(mechanism, mechanism.compiled)
         self.check_forces(mechanism)
-        state = checked_start(mechanism, problem.state)
+        state = checked_start(mechanism, problem.start())
         if any(force.constraint and force.commanded for force in mechanism.forces):  # with the rates of their motions
             first = Variational(dt=self.dt, on_unresolved="ignore")
             state = solve(Problem(mechanism, self.dt, state), first).state(0)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.gradients.taped import Node, TapedRun
+from varint.inputs.at_nodes import motion_through
 from varint.kernels.plan import ByNumbers
-from varint.loads import motion_through
 from varint.mechanism import Mechanism
 from varint.model.state import State
 

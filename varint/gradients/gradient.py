@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.resolution import finer_step
-from varint.courses import refuse_moved
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.maximal import ON_UNRESOLVED, check_forces, check_redone, checked_turn
-from varint.formulations.start import checked_start
 from varint.gradients.adjoint import Adjoint, adjoints_of
 from varint.gradients.along import MotionSum, go_back
 from varint.gradients.changes import Changed, Changes, bends
@@ -37,7 +35,9 @@ from varint.gradients.numbers import (
 )
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked, times_at
 from varint.gradients.taped import Setting, TapedRun
+from varint.inputs.courses import refuse_moved
 from varint.integrators.schemes import scheme as find_scheme
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, flag, function_of, positive, sequence_of
 from varint.model.forces.coupled import refuse_functions

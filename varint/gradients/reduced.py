@@ -18,7 +18,7 @@ from varint.gradients.objective import Gradient, StateGradient, bound, by_itself
 from varint.gradients.reduced_records import Setting
 from varint.gradients.reduced_residuals import Described, ReducedAdjoint
 from varint.gradients.reduced_tape import TapedRun
-from varint.loads import is_controlled
+from varint.inputs.at_nodes import is_controlled
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, flag, function_of, not_negative, positive, sequence_of

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.courses import Span, Steady
+from varint.inputs.at_times import InputsAtTimes
+from varint.inputs.courses import Span, Steady
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import Motion
-from varint.redmax.inputs import Inputs
 from varint.redmax.start import start_of
 from varint.redmax.states import ReducedState
 from varint.redmax.tree import Tree, find_tree
@@ -40,7 +40,7 @@ class Setting:
         motions = prescribed_motions(mechanism, Span(self.steps, self.dt, self.steps * self.dt))
         acting = self.steps, self.dt, self.force, self.torque, motions
         drives = motions | dict(self.prescribed)
-        made = Equations(mechanism, lambda c: Inputs(mechanism, c, *acting), self.baumgarte, drives, self.chart)
+        made = Equations(mechanism, lambda c: InputsAtTimes(mechanism, c, *acting), self.baumgarte, drives, self.chart)
         if charts is not None and charts != made.tree.charts:
             made.use(find_tree(mechanism, charts=charts))
         q, rates = start_of(made, state, motions)

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from varint.courses import Steady
 from varint.errors import MechanismError
 from varint.gradients.numbers import OTHER_PARTS
 from varint.gradients.objective import motion_between
 from varint.gradients.reduced_adjoint import CarriedBack, Change, Derivatives
 from varint.gradients.reduced_records import Node, Stage, Step
 from varint.gradients.reduced_tape import TapedRun
+from varint.inputs.courses import Steady
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, vector_subspace

@@ -15,6 +15,7 @@ from varint.compile import Compiled
 from varint.errors import ArgumentError, ConvergenceError
 from varint.gradients.checkpoints import Packing
 from varint.gradients.schedule import Layout, ahead, layout_of
+from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive import AdaptiveRun, check_adaptive
 from varint.integrators.march import March
 from varint.integrators.run import MaximalRun
@@ -23,7 +24,6 @@ from varint.io.room import available_memory, size_text
 from varint.kernels.step import SAME_TIME
 from varint.kernels.workspace import by_numbers, workspace
 from varint.linear.impacts import Drifts
-from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.problem import MOST_STEPS

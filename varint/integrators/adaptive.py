@@ -3,12 +3,12 @@
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.inputs.at_nodes import Commands, Loads
 from varint.integrators.march import Block as MarchBlock
 from varint.integrators.march import March, join_blocks
 from varint.integrators.outputs import AtTimes, joined
 from varint.integrators.run import MaximalRun
 from varint.kernels.step import SAME_TIME
-from varint.loads import Commands, Loads
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.running import Block

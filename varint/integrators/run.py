@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from varint.courses import cannot_start, starts_elsewhere, what_clashes
 from varint.errors import StateError
+from varint.inputs.at_nodes import Commands, Loads, called, is_controlled
+from varint.inputs.courses import cannot_start, starts_elsewhere, what_clashes
 from varint.integrators.march import RECORDED, March, join_blocks
 from varint.integrators.march import Block as MarchBlock
 from varint.kernels.impacts import DEEPEST_SUBSTEP
-from varint.loads import Commands, Loads, called, is_controlled
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated

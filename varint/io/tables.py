@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from varint.analysis.trajectory import Trajectory
+    from varint.analysis.recorded_motion import RecordedMotion
 
 DEFAULT = ("coordinates", "rates", "position", "quat_wxyz", "velocity", "angular_velocity", "energy")
 TIME = "t"
 ROWS = 1000  # written at once
 
 
-def chosen_columns(trajectory: "Trajectory", what: Sequence[str]) -> list[Column]:
+def chosen_columns(trajectory: "RecordedMotion", what: Sequence[str]) -> list[Column]:
     """The time, then the columns of the groups ``what``, of `DEFAULT` where there are none."""
     chosen = [Column(TIME, "s", trajectory.t)]
     for group in what or DEFAULT:
@@ -33,7 +33,7 @@ def chosen_columns(trajectory: "Trajectory", what: Sequence[str]) -> list[Column
     return chosen
 
 
-def to_csv(trajectory: "Trajectory", path: str | Path, what: Sequence[str]) -> None:
+def to_csv(trajectory: "RecordedMotion", path: str | Path, what: Sequence[str]) -> None:
     """See `Trajectory.to_csv`."""
     path = Path(path_of(path))
     if path.suffix.lower() != ".csv":
@@ -46,7 +46,7 @@ def to_csv(trajectory: "Trajectory", path: str | Path, what: Sequence[str]) -> N
             writer.writerows(np.column_stack([column.values[first : first + ROWS] for column in chosen]).tolist())
 
 
-def to_dataframe(trajectory: "Trajectory", what: Sequence[str]) -> "pandas.DataFrame":
+def to_dataframe(trajectory: "RecordedMotion", what: Sequence[str]) -> "pandas.DataFrame":
     """See `Trajectory.to_dataframe`."""
     pandas = optional("pandas")
     time, *others = chosen_columns(trajectory, what)
@@ -59,7 +59,7 @@ def to_dataframe(trajectory: "Trajectory", what: Sequence[str]) -> "pandas.DataF
     return table
 
 
-def to_xarray(trajectory: "Trajectory", what: Sequence[str]) -> "xarray.Dataset":
+def to_xarray(trajectory: "RecordedMotion", what: Sequence[str]) -> "xarray.Dataset":
     """See `Trajectory.to_xarray`."""
     xarray = optional("xarray")
     variables = {group: _variable(trajectory, group) for group in what or DEFAULT}
@@ -69,7 +69,7 @@ def to_xarray(trajectory: "Trajectory", what: Sequence[str]) -> "xarray.Dataset"
     )
 
 
-def _variable(trajectory: "Trajectory", group: str) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:
+def _variable(trajectory: "RecordedMotion", group: str) -> tuple[tuple[str, ...], np.ndarray, dict[str, str]]:
     """Dimensions, values and attributes of a variable of a Dataset."""
     listed = columns(trajectory, group)
     sizes = [len(label) for label in _labels(trajectory, group).values()]
@@ -79,7 +79,7 @@ def _variable(trajectory: "Trajectory", group: str) -> tuple[tuple[str, ...], np
     return ("time", *_labels(trajectory, group)), values.reshape(len(trajectory), *sizes), about
 
 
-def _labels(trajectory: "Trajectory", name: str) -> dict[str, list[str]]:
+def _labels(trajectory: "RecordedMotion", name: str) -> dict[str, list[str]]:
     """Dimensions of a group beside the time: name to labels."""
     group = GROUPS[name]
     if group.parts:

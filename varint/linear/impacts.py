@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.inputs.at_nodes import Commands, Loads
 from varint.kernels.plan import Tape
-from varint.loads import Commands, Loads
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded

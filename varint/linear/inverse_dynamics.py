@@ -8,7 +8,6 @@ import numpy as np
 
 from varint.analysis.forces import forces_at
 from varint.analysis.reactions import accelerations_and_reactions
-from varint.analysis.trajectory import Trajectory
 from varint.display import names_text
 from varint.errors import ArgumentError
 from varint.kernels.linear import second_rates
@@ -22,6 +21,7 @@ from varint.model.forces.base import Constraint, Element
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.moved import Moved
 from varint.model.state import State
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure

@@ -10,19 +10,19 @@ from numpy.typing import ArrayLike
 from varint.analysis.forces import check_laws
 from varint.display import Shown, count_text, names_text
 from varint.errors import ArgumentError
-from varint.formulations.start import checked_start
+from varint.inputs.at_nodes import check_no_history, inputs_at, motions_at
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kernels.configuration import place_anew
 from varint.kernels.linear import acceleration_changes
 from varint.kernels.workspace import joint_workspace, tangent_work, workspace
 from varint.kinematics.assembly import checked_state
+from varint.kinematics.initial_state import checked_start
 from varint.linear.candidates import Candidates
 from varint.linear.chart import Chart
 from varint.linear.coordinates import Coordinates, coordinates_at
 from varint.linear.second import SecondDerivatives, SecondOrder
 from varint.linear.tangents import TangentRun, basis_of, check_differentiable
-from varint.loads import check_no_history, inputs_at, motions_at
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded

@@ -7,9 +7,9 @@ import numpy as np
 
 from varint.display import Shown
 from varint.errors import ArgumentError, ConvergenceError
-from varint.formulations.start import checked_start
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
+from varint.kinematics.initial_state import checked_start
 from varint.linear.coordinates import check_moves, moved
 from varint.linear.tangents import TangentRun, check_differentiable, check_no_feedback
 from varint.mechanism import Mechanism

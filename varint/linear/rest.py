@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.courses import refuse_moved
 from varint.errors import ArgumentError
+from varint.inputs.at_nodes import check_no_history, inputs_at
+from varint.inputs.courses import refuse_moved
 from varint.kernels.configuration import mass_pivots, place_anew
 from varint.kernels.efforts import clear_rows
 from varint.kernels.tangent import force_changes
 from varint.kernels.workspace import tangent_work, workspace
-from varint.loads import check_no_history, inputs_at
 from varint.mechanism import Mechanism
 from varint.model.state import State
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from varint.display import Shown, count_text
 from varint.errors import ArgumentError, StateError
+from varint.inputs.at_nodes import Commands
 from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.kernels.adjoint import carry_back, velocities_back
@@ -20,7 +21,6 @@ from varint.kernels.workspace import by_numbers
 from varint.linear.chart import Chart, flat
 from varint.linear.coordinates import Coordinates
 from varint.linear.tangents import TangentRun
-from varint.loads import Commands
 from varint.mechanism import Mechanism
 from varint.model.state import State
 

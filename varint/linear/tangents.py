@@ -6,9 +6,10 @@ import numpy as np
 
 from varint.analysis.forces import check_laws
 from varint.compile import Compiled
-from varint.courses import refuse_moved
 from varint.errors import ArgumentError, ConvergenceError
 from varint.formulations.maximal import check_forces
+from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
+from varint.inputs.courses import refuse_moved
 from varint.integrators.march import March
 from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
@@ -20,7 +21,6 @@ from varint.linear.candidates import Candidates
 from varint.linear.carrier import NO_INPUTS, ImpactCarrier
 from varint.linear.coordinates import Coordinates, coordinates_at
 from varint.linear.impacts import Drifts
-from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State

@@ -267,7 +267,7 @@ def of_type(value: object, kind: type[Kind] | tuple[type[Kind], ...], what: str,
     """``value``, which must be a ``kind``. Where it is a text, the error says what makes a ``kind`` of a text."""
     kinds = kind if isinstance(kind, tuple) else (kind,)
     if not isinstance(value, kinds):
-        words = " or a ".join(each.__name__ for each in kinds)
+        words = " or a ".join(getattr(each, "_name_in_messages", each.__name__) for each in kinds)
         how = getattr(kinds[0], "_from_text", "") if isinstance(value, str) else ""
         raise error(f"{what} must be a {words}, got {shown(value)}{how}")
     return value

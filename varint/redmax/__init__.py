@@ -3,8 +3,8 @@
 from typing import Any
 
 from varint.redmax.equations_of_motion import EquationsOfMotion
+from varint.redmax.reduced_trajectory import ReducedTrajectory
 from varint.redmax.states import ReducedState, coordinates, maximal_state, reduced_state
-from varint.redmax.trajectory import ReducedTrajectory
 
 __all__ = [
     "EquationsOfMotion",

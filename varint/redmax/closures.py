@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.compile import Compiled
-from varint.courses import Course
+from varint.inputs.courses import Course
 from varint.kernels.constraints import follow_constraints
 from varint.kernels.plan import JOINT, Workspace
 from varint.kernels.reactions import quadratic_terms

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from varint._numba import compiled_law
-from varint.courses import Course, Span, course_of_coordinate, moved_by_rows, moved_coordinates, refuse_moved
 from varint.errors import ArgumentError
+from varint.inputs.courses import Course, Span, course_of_coordinate, moved_by_rows, moved_coordinates, refuse_moved
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled

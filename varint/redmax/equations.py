@@ -14,7 +14,8 @@ from contextlib import suppress
 import numpy as np
 
 from varint.compile import Compiled
-from varint.courses import Course
+from varint.inputs.at_times import InputsAtTimes
+from varint.inputs.courses import Course
 from varint.kernels.loads import differentiate_loads
 from varint.kernels.nodes import evaluate_efforts, keep_turns
 from varint.kernels.workspace import workspace
@@ -24,7 +25,6 @@ from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.closures import Closures, Rows
 from varint.redmax.constraints import ConstraintSolver, NotFinite
 from varint.redmax.couplings import Couplings
-from varint.redmax.inputs import Inputs
 from varint.redmax.kernels import articulated, kinematics, wrenches
 from varint.redmax.kinematics import TreeKinematics
 from varint.redmax.prescribed import Drive, find_drives, find_moved
@@ -43,7 +43,7 @@ class Equations(TreeKinematics):
     ----------
     mechanism : Mechanism
     inputs : function of the compiled mechanism, optional
-        Makes its `Inputs`.
+        Makes its `InputsAtTimes`.
     baumgarte : float
         b, 1/s.
     prescribed : dict, optional
@@ -57,7 +57,7 @@ class Equations(TreeKinematics):
     def __init__(
         self,
         mechanism: Mechanism,
-        inputs: Callable[[Compiled], Inputs] | None = None,
+        inputs: Callable[[Compiled], InputsAtTimes] | None = None,
         baumgarte: float = 0.0,
         prescribed: Mapping[str, Callable] | None = None,
         chart: str = EXPONENTIAL,

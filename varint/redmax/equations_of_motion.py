@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.analysis.quantities import kinetic_energy, potential_energy
-from varint.courses import Span
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError, AssemblyError
+from varint.inputs.at_nodes import check_no_history
+from varint.inputs.at_times import InputsAtTimes
+from varint.inputs.courses import Span
 from varint.kernels.configuration import follow_measured
 from varint.kernels.laws import evaluate_laws, law_potential
-from varint.loads import check_no_history
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import array_of, call, finite, freeze, not_negative, of_type
@@ -21,7 +22,6 @@ from varint.redmax.constraints import NotFinite
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions, refuse_rows
 from varint.redmax.equations import LARGEST_RATE, Equations
-from varint.redmax.inputs import Inputs
 from varint.redmax.start import start_of
 from varint.redmax.states import ReducedState, reduce
 
@@ -73,7 +73,10 @@ class EquationsOfMotion(Shown):
                 raise ArgumentError(f"{force.label} is hard, which the equations do not hold: give it a stiffness")
         motions = prescribed_motions(mechanism, Span(1, SPACING, np.inf))
         self._equations = Equations(
-            mechanism, lambda compiled: Inputs(mechanism, compiled, 1, SPACING, motions=motions), baumgarte, motions
+            mechanism,
+            lambda compiled: InputsAtTimes(mechanism, compiled, 1, SPACING, motions=motions),
+            baumgarte,
+            motions,
         )
         self.mechanism, self.size = mechanism, self._equations.nq
         if not self.size:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.courses import Course
 from varint.errors import ArgumentError
+from varint.inputs.courses import Course
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, in_a_shape, shown

@@ -14,7 +14,7 @@ from varint.record import Record
 from varint.redmax.charts import CHARTS
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
-from varint.redmax.trajectory import ReducedTrajectory
+from varint.redmax.reduced_trajectory import ReducedTrajectory
 
 IMPULSES = ("stopping_impulse", "friction_impulse", "driving_impulse")
 

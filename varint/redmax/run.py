@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from varint.courses import cannot_follow, what_clashes
 from varint.errors import FileError
+from varint.inputs.courses import cannot_follow, what_clashes
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
 from varint.problem import MOST_STEPS

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from varint.courses import Course, Steady, cannot_start, starts_elsewhere
 from varint.errors import StateError
+from varint.inputs.courses import Course, Steady, cannot_start, starts_elsewhere
 from varint.kinematics.assembly import checked_state, with_rates
 from varint.model.checks import of_type
 from varint.model.rotation import rotation_matrix

@@ -25,6 +25,8 @@ class ReducedState(Shown):
     qdot : (nq,) m/s, rad/s
     """
 
+    _state_from = "varint.redmax.maximal_state(mechanism, state)"  # see `checked_start`
+
     q: np.ndarray
     qdot: np.ndarray
 

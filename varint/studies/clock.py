@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from varint.courses import refuse_moved
-from varint.loads import check_no_history
+from varint.inputs.at_nodes import check_no_history
+from varint.inputs.courses import refuse_moved
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize.elementwise import find_root
 
-from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
 from varint.kinematics.sweep import named_coordinate
 from varint.model.checks import call, choice, finite, of_type
@@ -13,6 +12,7 @@ from varint.model.joints.base import Joint
 from varint.model.product_table import joint_table
 from varint.model.state import State
 from varint.products.stages import BALL, FIRST, NEXT, PERIOD
+from varint.trajectory import Trajectory
 
 FALLING, EITHER, RISING = DIRECTIONS = (-1, 0, 1)
 Crossed = str | tuple[str, int] | Callable[[State], float]

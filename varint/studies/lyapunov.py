@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
-from varint.formulations.start import checked_start
 from varint.kinematics.frames import JointFrames, with_world
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive
 from varint.model.forces.along import AlongCoordinate
@@ -21,6 +20,7 @@ from varint.simulation import simulate
 from varint.studies.batches import LEAST, fitted
 from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,8 +80,8 @@ class LyapunovExponent(Study):
         yield f"{len(self.rates)} intervals of {self.spacing:g} s"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.style import COLOURS, INK, MEAN, PALE
         from varint.viz.curves import legend, over_time, time_unit
-        from varint.viz.style import COLOURS, INK, MEAN, PALE
 
         unit, symbol = time_unit(self.t)
         axes.axhline(0.0, color=INK, linewidth=0.6)

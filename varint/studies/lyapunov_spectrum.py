@@ -8,8 +8,8 @@ import numpy as np
 
 from varint.display import count_text, numbers_text
 from varint.errors import ArgumentError
-from varint.formulations.start import checked_start
 from varint.integrators.schemes import scheme as find_scheme
+from varint.kinematics.initial_state import checked_start
 from varint.linear.coordinates import check_moves
 from varint.linear.tangents import TangentRun, check_no_feedback
 from varint.mechanism import Mechanism
@@ -74,8 +74,8 @@ class LyapunovSpectrum(Study):
         return f"{self.mechanism}: exponents from {self.exponents[0]:.3g} to {self.exponents[-1]:.3g} 1/s"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.style import INK, line
         from varint.viz.curves import over_time, time_unit
-        from varint.viz.style import INK, line
 
         unit, symbol = time_unit(self.t)
         axes.axhline(0.0, color=INK, linewidth=0.6)

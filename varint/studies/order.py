@@ -10,8 +10,8 @@ from varint.comparison.differences import UNITS, Quantities, differences, larges
 from varint.comparison.run import CHECK, dividing, known_orders, reduced, stopped_or_done, variational
 from varint.comparison.series import Series, fitted_order, make_series
 from varint.errors import ArgumentError
-from varint.formulations.start import checked_start
 from varint.integrators.schemes import ORDERS
+from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, positive
 from varint.model.state import State
@@ -69,8 +69,8 @@ class OrderStudy(Study):
         return np.concatenate([[np.nan], _slopes(series.values, error)])
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.style import FAINT, line
         from varint.viz.curves import legend
-        from varint.viz.style import FAINT, line
 
         drawn, labels = [], []
         for number, series in enumerate(self.series):

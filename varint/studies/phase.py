@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.display import count_text
 from varint.errors import ArgumentError
 from varint.kinematics.sweep import named_coordinate
@@ -14,6 +13,7 @@ from varint.model.checks import flag, of_type
 from varint.model.motion import coordinate_units
 from varint.studies.crossings import period_of
 from varint.studies.study import Study
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,8 +64,8 @@ class PhasePortrait(Study):
         label_phase(axes, self.name, f"{self.name} rate", self.unit)
 
     def _draw_points(self, axes: "Axes") -> None:
+        from varint.drawing.style import COLOURS
         from varint.viz.panels import label_phase
-        from varint.viz.style import COLOURS
 
         axes.plot(self.coordinate, self.rate, ".", color=COLOURS[0], markersize=2)
         label_phase(axes, self.name, f"{self.name} rate", self.unit)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.display import count_text, value_text
 from varint.errors import ArgumentError
 from varint.kinematics.sweep import named_coordinate
@@ -14,6 +13,7 @@ from varint.model.motion import coordinate_units
 from varint.studies.crossings import RISING, Crossed, crossings, observed
 from varint.studies.phase import PhasePortrait, phase_portrait
 from varint.studies.study import Study
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import UNITS, Quantities, differences, largest, turn
 from varint.errors import ArgumentError
 from varint.mechanism import Mechanism
@@ -18,6 +17,7 @@ from varint.record import HeldNodes
 from varint.simulation import simulate
 from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,8 @@ class TimeReversal(Study):
             yield f"{kind.replace('_', ' ')} off by {off:.2g} of {way:.3g} {unit}"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.style import line
         from varint.viz.curves import legend, over_time, time_unit
-        from varint.viz.style import line
 
         unit, symbol = time_unit(self.t)
         drawn = []

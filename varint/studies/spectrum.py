@@ -8,12 +8,12 @@ import numpy as np
 from scipy import signal
 
 from varint.analysis.columns import XYZ, Column, columns
-from varint.analysis.trajectory import Trajectory
 from varint.display import count_text, described, field_facts, names_text
 from varint.errors import ArgumentError
 from varint.model.checks import of_type, sequence_of, whole_number
 from varint.problem import MOST_STEPS
 from varint.studies.study import Study
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,8 +101,8 @@ class PowerSpectrum(Study):
             yield "resampled"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.style import line
         from varint.viz.curves import legend
-        from varint.viz.style import line
 
         handles = []
         for k, power in enumerate(self.power.T[:MOST_DRAWN]):

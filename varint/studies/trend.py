@@ -9,11 +9,11 @@ import numpy as np
 from varint.analysis.columns import XYZ, listed_name
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.diagnostics import finest
-from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
 from varint.model.checks import of_type, shown, whole_number
 from varint.studies.batches import LEAST, Fit, fitted
 from varint.studies.study import Study
+from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,8 +88,8 @@ class Trend(Study):
         yield f"{len(self.t)} batches of {self.nodes} nodes"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.style import COLOURS, DASHED, MEAN
         from varint.viz.curves import label_values, legend, over_time, time_unit
-        from varint.viz.style import COLOURS, DASHED, MEAN
 
         unit, symbol = time_unit(self.t)
         line = self.slope * (self.t - self.t.mean())

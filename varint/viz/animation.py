@@ -11,16 +11,16 @@ import numpy as np
 from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
 from numpy.typing import ArrayLike
 
-from varint.analysis.trajectory import Trajectory
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.display import Shown, count_text
+from varint.drawing.mechanism_picture import figure_size, find_traced, make_painter
+from varint.drawing.picture import Picture, check_suffix, plain
+from varint.drawing.scene import placed
+from varint.drawing.style import FAINT, TRACES
+from varint.drawing.viewpoint import choose_view
 from varint.errors import ArgumentError, FileError
 from varint.kinematics.frames import with_world
 from varint.model.checks import of_type, positive, whole_number
-from varint.viz.drawing import figure_size, find_traced, make_painter
-from varint.viz.figure import Picture, check_suffix, plain
-from varint.viz.scene import placed
-from varint.viz.style import FAINT, TRACES
-from varint.viz.view import choose_view
 
 GIF, MP4, WEBM = ".gif", ".mp4", ".webm"
 MOVING = (GIF, MP4, WEBM)
@@ -62,7 +62,7 @@ class Movie(Shown):
 
 
 def animate(
-    trajectory: Trajectory,
+    trajectory: RecordedMotion,
     path: str | Path,
     *,
     fps: float = FPS,
@@ -73,7 +73,7 @@ def animate(
     width: int = WIDTH,
 ) -> Movie:
     """See `Trajectory.animate`."""
-    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     file, writer = check_film(path, fps, speed, width)
     times = frame_times(trajectory.t, writer.fps, speed)
     traced = find_traced(trajectory.mechanism, trace)

@@ -13,8 +13,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import Formatter, NullLocator
 
 from varint.display import shortened
-from varint.viz.figure import plain
-from varint.viz.style import COLOURS, DASHED, FAINT, INK, MEAN, PALE, SMALL, TEXT, line
+from varint.drawing.picture import plain
+from varint.drawing.style import COLOURS, DASHED, FAINT, INK, MEAN, PALE, SMALL, TEXT, line
 
 LABEL = 20  # characters in a line of an axis label
 BINS = 600  # columns of a picture, about one a pixel

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from varint.analysis.trajectory import Trajectory
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.display import Shown, count_text
 from varint.errors import ArgumentError, FileError
 from varint.kinematics.frames import with_world
@@ -54,7 +54,7 @@ class Page(Shown):
 
 
 def view(
-    trajectory: Trajectory,
+    trajectory: RecordedMotion,
     path: str | Path | None = None,
     *,
     frames: int = FRAMES,
@@ -62,7 +62,7 @@ def view(
     plane: str | None = None,
 ) -> Page:
     """See `Trajectory.view`."""
-    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     most = checked_frames(frames)
     if path is not None:
         check_page(path)
@@ -98,13 +98,13 @@ def stride(nodes: int, most: int) -> int:
     return max(1, -(-(nodes - 1) // most))
 
 
-def page_data(mechanism: Mechanism, start: Trajectory, trace: object, plane: str | None) -> dict[str, Any]:
+def page_data(mechanism: Mechanism, start: RecordedMotion, trace: object, plane: str | None) -> dict[str, Any]:
     """All but the frames; sizes are those at the first node of ``start``."""
     x, R = with_world(start.position[0], start.quat_wxyz[0])
     data = scene_data(mechanism, x, R, plane)
     traced = []
     if trace is not None:
-        from varint.viz.drawing import find_traced  # imports matplotlib, so only when needed
+        from varint.drawing.mechanism_picture import find_traced  # imports matplotlib, so only when needed
 
         traced = [
             {"name": each.name, "body": each.body, "point": each.point.tolist()}

@@ -11,8 +11,14 @@ from numpy.typing import ArrayLike
 from varint.analysis.columns import GROUPS, Column, columns, listed_name
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.diagnostics import finest
-from varint.analysis.trajectory import Trajectory
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.display import count_text, names_text
+from varint.drawing.mechanism_picture import OVER, Traced, draw_poses, figure_size, find_traced, make_painter
+from varint.drawing.paint import Painter
+from varint.drawing.picture import plain
+from varint.drawing.scene import Scene, placed
+from varint.drawing.style import COLOURS, TRACES, line
+from varint.drawing.viewpoint import choose_view
 from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
 from varint.mechanism import Mechanism
@@ -35,12 +41,7 @@ from varint.viz.curves import (
     with_mean,
     wrapped,
 )
-from varint.viz.drawing import OVER, Traced, checked_times, draw_poses, figure_size, find_traced, make_painter, ways
-from varint.viz.figure import plain
-from varint.viz.paint import Painter
-from varint.viz.scene import Scene, placed
-from varint.viz.style import COLOURS, TRACES, line
-from varint.viz.view import choose_view
+from varint.viz.poses import checked_times, ways
 
 MOST = 8  # curves of a panel
 VANISHING = 1e-9  # of the largest of a panel: zero but for round-off
@@ -233,9 +234,13 @@ def words(what: Sequence[str]) -> str:
 
 
 def find_panels(
-    trajectory: Trajectory, what: Sequence[str], of: str | Iterable[str] | None, times: ArrayLike | None, trace: object,
+    trajectory: RecordedMotion,
+    what: Sequence[str],
+    of: str | Iterable[str] | None,
+    times: ArrayLike | None,
+    trace: object,
     plane: str | None,
-) -> list[Panel]:  # fmt: skip
+) -> list[Panel]:
     """The panels of ``what``, as given to `Trajectory.plot`; raises ArgumentError."""
     check_drawn(what)
     check_used(what, times=times, trace=trace, plane=plane)
@@ -298,7 +303,7 @@ def _finish(axes: Axes, entries: Sequence[tuple[Artist, str]], left_out: Sequenc
         legend(axes, *zip(*entries, strict=True))
 
 
-def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str] | None) -> dict[str, list[str]]:
+def _chosen(trajectory: RecordedMotion, what: Iterable[str], of: str | Iterable[str] | None) -> dict[str, list[str]]:
     """The names ``of`` by what they belong to; raises ArgumentError for those of nothing that is drawn."""
     if of is None:
         return {}
@@ -316,7 +321,7 @@ def _chosen(trajectory: Trajectory, what: Iterable[str], of: str | Iterable[str]
     return by_kind
 
 
-def _panels(trajectory: Trajectory, what: str, given: Given) -> Sequence[Panel]:
+def _panels(trajectory: RecordedMotion, what: str, given: Given) -> Sequence[Panel]:
     if what in WITHIN:
         return [panel for name in WITHIN[what] for panel in _curves(trajectory, name, given)]
     if what == ERROR:
@@ -328,7 +333,7 @@ def _panels(trajectory: Trajectory, what: str, given: Given) -> Sequence[Panel]:
     return [_poses(trajectory, what, given)] if what in POSED else _curves(trajectory, what, given)
 
 
-def _curves(trajectory: Trajectory, what: str, given: Given) -> list[Curves]:
+def _curves(trajectory: RecordedMotion, what: str, given: Given) -> list[Curves]:
     source = finest(trajectory, what)
     candidates = columns(source, what, given.of.get(GROUPS[what].of))
     if not candidates:
@@ -344,14 +349,14 @@ def _curves(trajectory: Trajectory, what: str, given: Given) -> list[Curves]:
     return [first._replace(zero=len(candidates) - len(visible)), *others]
 
 
-def _error(trajectory: Trajectory) -> Curves:
+def _error(trajectory: RecordedMotion) -> Curves:
     quantity = next(q for q in QUANTITIES.values() if q.label and not q.logarithmic and q.shown(trajectory))
     source = finest(trajectory, quantity.name)
     column = Column(quantity.label, quantity.unit, quantity.drawn(source))
     return Curves((ERROR,), source.t, quantity.unit, [column], [], 0, mean=True)
 
 
-def _portraits(trajectory: Trajectory, given: Given) -> list[Portrait]:
+def _portraits(trajectory: RecordedMotion, given: Given) -> list[Portrait]:
     of = given.of.get("joints")
     pairs = list(zip(*(columns(trajectory, what, of) for what in ("coordinates", "rates")), strict=True))
     if not pairs:
@@ -375,7 +380,7 @@ def _joined(panels: Iterable[Panel]) -> list[Panel]:
     return joined
 
 
-def _poses(trajectory: Trajectory, what: str, given: Given) -> Drawing:
+def _poses(trajectory: RecordedMotion, what: str, given: Given) -> Drawing:
     """Poses at times of the run, on the view that all of them share; one pose but for `MECHANISM`."""
     mechanism = trajectory.mechanism
     times = checked_times(trajectory, given.times)
@@ -402,7 +407,7 @@ def _couplers(mechanism: Mechanism) -> list[str]:
     return ([name for name in mechanism.body_index if name not in tied] or list(mechanism.body_index))[:MOST]
 
 
-def _path(trajectory: Trajectory, given: Given) -> Drawing:
+def _path(trajectory: RecordedMotion, given: Given) -> Drawing:
     mechanism = trajectory.mechanism
     names = given.of.get("bodies", [] if given.traced else list(mechanism.body_index)[:MOST])
     traced = [*given.traced, *find_traced(mechanism, names)]

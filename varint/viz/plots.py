@@ -11,15 +11,15 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from varint.analysis.derived import QUANTITIES
-from varint.analysis.trajectory import Trajectory
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.trajectory_display import method as method_of
 from varint.display import count_text
+from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write
+from varint.drawing.style import DPI, FAINT, INK, TINY, TITLE, WIDTH
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import check_name, of_type, path_of, sequence_of, whole_number
 from varint.viz.curves import printed
-from varint.viz.figure import SUFFIXES, Picture, check_suffix, plain, write
 from varint.viz.panels import ERROR, Curves, Drawing, Panel, find_panels, notes, of_unit
-from varint.viz.style import DPI, FAINT, INK, TINY, TITLE, WIDTH
 
 MOST_ORDER = 100  # that a title names
 ABOVE, BELOW, GAP, ROW = 0.3, 0.45, 0.12, 0.15  # in: the title, the axis of the time, between panels, a row of names
@@ -28,7 +28,7 @@ OVERVIEW = (ERROR, *(quantity.name for quantity in QUANTITIES.values() if quanti
 
 
 def plot(
-    trajectory: Trajectory,
+    trajectory: RecordedMotion,
     what: Sequence[str],
     path: str | Path | None = None,
     *,
@@ -38,7 +38,7 @@ def plot(
     plane: str | None = None,
 ) -> Figure:
     """See `Trajectory.plot`."""
-    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     file = None if path is None else check_suffix(path, SUFFIXES)
     panels = find_panels(trajectory, what, of, times, trace, plane)
     figure = _figure(trajectory, panels) if panels else overview(trajectory)
@@ -48,7 +48,7 @@ def plot(
 
 
 def draw(
-    trajectory: Trajectory,
+    trajectory: RecordedMotion,
     name: str,
     ax: Axes | Sequence[Axes] | None = None,
     *,
@@ -63,7 +63,7 @@ def draw(
     Returns the axes, an array of them where there are several panels. Raises ArgumentError, also where there are not
     as many axes as panels.
     """
-    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     panels = find_panels(trajectory, [name], of, times, trace, plane)
     if unit is not None:
         panels = of_unit(panels, unit)
@@ -76,7 +76,9 @@ def draw(
     return axes[0] if len(panels) == 1 else np.array(axes)
 
 
-def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = None, method: str | None = None) -> None:
+def plot_run(
+    trajectory: RecordedMotion, path: str | Path, *, order: int | None = None, method: str | None = None
+) -> None:
     """Draw energy and joint drift over time into a PNG file: what `QUANTITIES` say is drawn.
 
     The energy less that at the start, or where anything does work the energy balance, has a mean over 10 minutes drawn
@@ -84,7 +86,7 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : RecordedMotion
     path
         Replaced if it exists.
     order : int, optional
@@ -97,7 +99,7 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
     FileError
         The picture cannot be written.
     """
-    of_type(trajectory, Trajectory, "trajectory", ArgumentError)
+    of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     path = path_of(path)
     if order is not None:
         whole_number(order, "order", 1, ArgumentError, MOST_ORDER)
@@ -110,7 +112,7 @@ def plot_run(trajectory: Trajectory, path: str | Path, *, order: int | None = No
         raise FileError(f"cannot write '{Path(path)}': {problem.strerror or problem}") from None
 
 
-def overview(trajectory: Trajectory, method: str | None = None) -> Figure:
+def overview(trajectory: RecordedMotion, method: str | None = None) -> Figure:
     """Energy and drift over time; ``method``: by what the run was made, for the title, in place of its settings."""
     method = method_of(trajectory.settings) if method is None else method
     return _figure(
@@ -133,7 +135,7 @@ def _given(ax: Axes | Sequence[Axes], name: str, panels: Sequence[Panel]) -> lis
     return axes
 
 
-def _figure(trajectory: Trajectory, panels: Sequence[Panel], told: Sequence[str] = ()) -> Figure:
+def _figure(trajectory: RecordedMotion, panels: Sequence[Panel], told: Sequence[str] = ()) -> Figure:
     timed = [k for k, panel in enumerate(panels) if isinstance(panel, Curves)]
     titled = any(not isinstance(panel, Drawing) for panel in panels)
     heights = [panel.size[0] for panel in panels]
@@ -161,7 +163,7 @@ def _figure(trajectory: Trajectory, panels: Sequence[Panel], told: Sequence[str]
     return figure
 
 
-def _settings(trajectory: Trajectory, method: str | None) -> str:
+def _settings(trajectory: RecordedMotion, method: str | None) -> str:
     """Settings of the run, as text."""
     steps = trajectory.steps
     parts = [f"{steps:,} step{'s' if steps != 1 else ''}".replace(",", "\N{NARROW NO-BREAK SPACE}")]

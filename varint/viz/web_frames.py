@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varint.analysis.columns import GROUPS, Column, columns
-from varint.analysis.trajectory import Trajectory
+from varint.analysis.recorded_motion import RecordedMotion
 from varint.model.rotation import rotation_matrix, turned
 from varint.record import ChosenNodes
 from varint.viz.web_scene import encoded
@@ -28,13 +28,13 @@ class Arrows(NamedTuple):
     vectors: np.ndarray
 
 
-def curve_names(trajectory: Trajectory) -> list[dict[str, str]]:
+def curve_names(trajectory: RecordedMotion) -> list[dict[str, str]]:
     """Name, unit and group of each curve, in the order of those of the frames."""
     first = type(trajectory)(trajectory.record.part(ChosenNodes(trajectory.nodes, slice(0, 1))))
     return [{"name": c.name, "unit": c.unit, "group": group} for group, c in _curves(first)]
 
 
-def _curves(trajectory: Trajectory) -> list[tuple[str, Column]]:
+def _curves(trajectory: RecordedMotion) -> list[tuple[str, Column]]:
     curves: list[tuple[str, Column]] = []
     groups = CURVES if len(trajectory.mechanism.joints) <= MOST_RATES else CURVES[:-1]
     for group in groups:
@@ -45,7 +45,7 @@ def _curves(trajectory: Trajectory) -> list[tuple[str, Column]]:
     return curves[:MOST_CURVES]
 
 
-def frames_data(trajectory: Trajectory) -> dict[str, Any]:
+def frames_data(trajectory: RecordedMotion) -> dict[str, Any]:
     """All nodes of a trajectory, JSON-ready.
 
     Times are doubles, positions floats, components of quaternions whole numbers over 32767. A curve lies between its
@@ -78,7 +78,7 @@ def _arrows_data(arrows: Arrows) -> dict[str, Any]:
     }
 
 
-def _arrows(trajectory: Trajectory) -> Iterable[Arrows]:
+def _arrows(trajectory: RecordedMotion) -> Iterable[Arrows]:
     """Arrows of springs, motors and loads together on each body; of each joint on its body b. Without zero ones."""
     load = trajectory.load + trajectory.forces_along.load
     axes = rotation_matrix(trajectory.quat_wxyz)

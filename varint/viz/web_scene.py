@@ -1,4 +1,4 @@
-"""Data of a mechanism for the page in the browser, ready for JSON: the drawing of `varint.viz.scene`, in space."""
+"""Data of a mechanism for the page in the browser, ready for JSON: the drawing of `varint.drawing.scene`, in space."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from varint.drawing.scene import WORLD, Mark, Outline, Scene, make_scene, placed
+from varint.drawing.style import COLOURS
+from varint.drawing.viewpoint import choose_view, up_of
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
 from varint.model.motion import Slide, Turn
@@ -15,9 +18,6 @@ from varint.model.rotation import rotation_matrix
 from varint.model.shapes import quat_from_z
 from varint.model.solid import Solid
 from varint.viz.mesh_files import imported_solids
-from varint.viz.scene import WORLD, Mark, Outline, Scene, make_scene, placed
-from varint.viz.style import COLOURS
-from varint.viz.view import choose_view, up_of
 
 SYMBOL = 0.011  # radius of a joint, of the size of the mechanism
 OF_LINK = 0.13  # at most, of the length of a typical link

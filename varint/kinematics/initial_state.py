@@ -1,37 +1,28 @@
-"""The initial state of a run, checked."""
-
-from __future__ import annotations
+"""Checks of the state that a run or a study starts from."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from varint.analysis.quantities import joint_drift
+from varint.compile import CompiledStructure
 from varint.errors import ArgumentError, StateError
-from varint.integrators.run import LARGEST_GAP
 from varint.kernels.plan import Workspace
 from varint.kinematics.assembly import unit_quaternions
-from varint.mechanism import Mechanism
+from varint.kinematics.drift import joint_drift
 from varint.model.checks import array_of, of_type
 from varint.model.state import State
 
+LARGEST_GAP = 1e-8  # of a joint in a state to start from, in sizes of a part
 ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 
 
-def checked_start(mechanism: Mechanism, state: Any = None, ws: Workspace | None = None) -> State:
-    """``state``, ``mechanism.state()`` where it is None, if the mechanism can start from it; ArgumentError, StateError.
+def checked_start(mechanism: CompiledStructure, state: State, ws: Workspace | None = None) -> State:
+    """``state`` with unit quaternions, checked as the initial state of a run: shapes, and closed joints.
 
-    ``ws``: see `joint_drift`.
+    ``ws``: see `joint_drift`. Raises ArgumentError, StateError.
     """
-    state = mechanism.state() if state is None else state
-    if not isinstance(state, State):
-        from varint.redmax.states import ReducedState  # slow to import, so only when needed
-
-        if isinstance(state, ReducedState):
-            raise ArgumentError(
-                "state is a ReducedState: varint.redmax.maximal_state(mechanism, state) gives the State to start from"
-            )
+    if not isinstance(state, State) and (converter := getattr(type(state), "_state_from", "")):
+        raise ArgumentError(f"state is a {type(state).__name__}: {converter} gives the State to start from")
     of_type(state, State, "state", ArgumentError)
     nb = len(mechanism.bodies)
     for name, width in (("position", 3), ("quat_wxyz", 4), ("velocity", 3), ("angular_velocity", 3)):

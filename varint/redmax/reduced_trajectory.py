@@ -11,18 +11,19 @@ from varint.analysis.forces import Forces, forces_at
 from varint.analysis.prescribed import efforts_by_name, rates_of_motions
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.since import turns_before
-from varint.analysis.trajectory import Trajectory
-from varint.courses import moved_by_rows, moved_coordinates
+from varint.inputs.courses import moved_by_rows, moved_coordinates
 from varint.kinematics.frames import JointFrames, continued_coordinates, joint_coordinates, with_world
 from varint.model.forces.driven import Driven
 from varint.model.forces.hard_contact import HardContact
 from varint.model.joints.base import Joint
 from varint.model.motion import motion_subspace
 from varint.model.rotation import rotation_matrix
+from varint.record import Record
 from varint.redmax.charts import CHARTS, EXPONENTIAL
 from varint.redmax.contacts import is_contact
 from varint.redmax.friction import friction_named
 from varint.redmax.ground import contact_named, penetration
+from varint.trajectory import Trajectory
 
 
 class ReducedTrajectory(Trajectory):
@@ -48,6 +49,9 @@ class ReducedTrajectory(Trajectory):
     the last recorded node over the time: at rest what holds it, at an impact a peak. At the first node they are those
     of the second. Accelerations and reactions are with these efforts.
     """
+
+    def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> Trajectory:
+        return Trajectory(record, counted)  # q and qdot are known at the nodes only
 
     @property
     def evaluations(self) -> int:

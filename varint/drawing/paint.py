@@ -13,9 +13,9 @@ from matplotlib.patches import Polygon
 from matplotlib.patheffects import withStroke
 from scipy.spatial import ConvexHull
 
-from varint.viz.figure import plain
-from varint.viz.scene import Guide, Mark, Outline, Scene, Strand, placed
-from varint.viz.style import COLOURS, FAINT, INK, SMALL
+from varint.drawing.picture import plain
+from varint.drawing.scene import Guide, Mark, Outline, Scene, Strand, placed
+from varint.drawing.style import COLOURS, FAINT, INK, SMALL
 
 SYMBOL = 0.013  # radius of a joint, of the size of the picture
 OF_LINK = 0.13  # at most, of the length of a typical link

@@ -280,7 +280,7 @@ def moved_by_rows(structure: Structure) -> list[tuple[int, Moved | Driven]]:
 
 
 def courses_by_rows(structure: Structure, span: Span, starts: Mapping[str, Any]) -> dict[str, Course]:
-    """Name of each of `moved_by_rows` to its course; ``starts``: of `varint.loads.starts_of_motions`."""
+    """Name of each of `moved_by_rows` to its course; ``starts``: of `varint.inputs.at_nodes.starts_of_motions`."""
     none = np.zeros(3)
     return {
         force.name: course_of_body(force, structure, span, starts.get(force.name, none))

@@ -20,9 +20,9 @@ def thumbnail(structure: Structure, position: np.ndarray, quat_wxyz: np.ndarray)
         return ""
     from PIL import Image
 
-    from varint.viz.drawing import make_painter  # imports matplotlib, which a prompt need not wait for
-    from varint.viz.figure import Picture
-    from varint.viz.view import choose_view
+    from varint.drawing.mechanism_picture import make_painter  # imports matplotlib, which a prompt need not wait for
+    from varint.drawing.picture import Picture
+    from varint.drawing.viewpoint import choose_view
 
     x, R = with_world(position[None], quat_wxyz[None])
     painter = make_painter(structure, x, R, choose_view(structure, None))

@@ -7,9 +7,9 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from varint.drawing.style import DPI
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import can_be_written, path_of
-from varint.viz.style import DPI
 
 FONTS: Any = {"pdf.fonttype": 42}  # whole fonts, which journals ask for
 SUFFIXES = (".png", ".pdf", ".svg")

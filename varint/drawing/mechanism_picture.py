@@ -1,33 +1,28 @@
 """The mechanism itself: at an instant, or as poses over a run that fade into the past."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
 
-from varint.analysis.trajectory import Trajectory
+from varint.drawing.paint import Painter
+from varint.drawing.picture import SUFFIXES, Picture, check_suffix, write
+from varint.drawing.scene import in_body, make_scene
+from varint.drawing.style import WIDTH
+from varint.drawing.viewpoint import View, choose_view
 from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
-from varint.mechanism import Mechanism
-from varint.model.checks import array_of, in_a_shape, known_name, of_type, shown
+from varint.model.checks import array_of, known_name, of_type, shown
 from varint.model.state import State
 from varint.model.structure import Structure
-from varint.viz.figure import SUFFIXES, Picture, check_suffix, write
-from varint.viz.paint import Painter
-from varint.viz.scene import in_body, make_scene, placed
-from varint.viz.style import WIDTH
-from varint.viz.view import View, choose_view
 
-POSES = 6
 PALEST = 0.75  # part of white in the first pose
 OVER = 10.0  # between the levels of two poses
 LOWEST, HIGHEST = 1.8, 5.2  # in, height
 EDGE = 0.6  # in, around the axes
-NODES = 4000  # of a way that is drawn
 
 
 class Traced(NamedTuple):
@@ -38,19 +33,15 @@ class Traced(NamedTuple):
     point: np.ndarray
 
 
-def plot_mechanism(
-    mechanism: Mechanism, state: State | None = None, path: str | Path | None = None, plane: str | None = None
-) -> Figure:
+def plot_mechanism(structure: Structure, state: State, path: str | Path | None, plane: str | None) -> Figure:
     """See `Mechanism.plot`."""
     file = None if path is None else check_suffix(path, SUFFIXES)
-    if state is not None:
-        of_type(state, State, "state", ArgumentError)
-    chosen = mechanism.state() if state is None else state
-    nb = len(mechanism.bodies)
-    position = array_of(chosen.position, (nb, 3), "position of the state", ArgumentError)
-    quat = array_of(chosen.quat_wxyz, (nb, 4), "quat_wxyz of the state", ArgumentError)
+    of_type(state, State, "state", ArgumentError)
+    nb = len(structure.bodies)
+    position = array_of(state.position, (nb, 3), "position of the state", ArgumentError)
+    quat = array_of(state.quat_wxyz, (nb, 4), "quat_wxyz of the state", ArgumentError)
     x, R = with_world(position[None], quat[None])
-    painter = make_painter(mechanism, x, R, choose_view(mechanism, plane))
+    painter = make_painter(structure, x, R, choose_view(structure, plane))
     figure = Picture(figsize=figure_size(painter), layout="constrained")
     painter.attach(figure.add_subplot())
     painter.still(x, R)
@@ -81,31 +72,13 @@ def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> No
         painter.pose(x[k], R[k], PALEST * (1.0 - k / (count - 1)) ** 0.7 if count > 1 else 0.0, OVER * k)
 
 
-def ways(trajectory: Trajectory, traced: Sequence[Traced]) -> list[np.ndarray]:
-    """(T, 3) m, world, of each point over the whole run; of a long one some of the nodes."""
-    every = slice(None, None, max(1, len(trajectory) // NODES))
-    x, R = with_world(trajectory.position[every], trajectory.quat_wxyz[every])
-    return [placed(x, R, each.body, each.point) for each in traced]
-
-
 def figure_size(painter: Painter) -> tuple[float, float]:
     """Width and height, in, that fit what is painted."""
     width, height = painter.upper - painter.lower
     return WIDTH, float(np.clip((WIDTH - EDGE) * height / width + EDGE, LOWEST, HIGHEST))
 
 
-def checked_times(trajectory: Trajectory, times: ArrayLike | None) -> np.ndarray:
-    """Times (n,) of the poses, s; evenly over the run where not given. Raises ArgumentError."""
-    first, last = trajectory.t[0], trajectory.t[-1]
-    if times is None:
-        return np.unique(np.linspace(first, last, POSES))
-    chosen = np.unique(in_a_shape(times, ((), (None,)), "times", ArgumentError, "a time or a list of times, s"))
-    if not chosen.size or chosen[0] < first or chosen[-1] > last:
-        raise ArgumentError(f"times must be from {first:g} to {last:g} s, those of the run")
-    return chosen
-
-
-def find_traced(mechanism: Mechanism, trace: object) -> list[Traced]:
+def find_traced(structure: Structure, trace: object) -> list[Traced]:
     """Points by the name of a body (its centre of mass) or a joint, or (body, point (3,)); or a list of these.
 
     Points are m, world, in the reference configuration. Raises ArgumentError.
@@ -118,19 +91,19 @@ def find_traced(mechanism: Mechanism, trace: object) -> list[Traced]:
         raise ArgumentError(
             f"trace must be names of bodies or joints, or pairs of a body and a point, got {shown(trace)}"
         )
-    return [_traced(mechanism, item) for item in items]
+    return [_traced(structure, item) for item in items]
 
 
-def _traced(mechanism: Mechanism, item: object) -> Traced:
+def _traced(structure: Structure, item: object) -> Traced:
     if isinstance(item, tuple) and len(item) == 2:
         name, point = item
-        known_name(name, mechanism.body_index, "trace: no body", ArgumentError)
+        known_name(name, structure.body_index, "trace: no body", ArgumentError)
         place = array_of(point, (3,), f"the traced point of body '{name}'", ArgumentError)
-        number = mechanism.body_index[name]
-        return Traced(f"point of {name}", number, in_body(mechanism, number, place))
-    name = known_name(item, (*mechanism.body_index, *mechanism.joint_index), "trace: no body or joint", ArgumentError)
-    if name in mechanism.body_index:
-        return Traced(name, mechanism.body_index[name], np.zeros(3))
-    frames = JointFrames(mechanism, mechanism.joint(name))
+        number = structure.body_index[name]
+        return Traced(f"point of {name}", number, in_body(structure, number, place))
+    name = known_name(item, (*structure.body_index, *structure.joint_index), "trace: no body or joint", ArgumentError)
+    if name in structure.body_index:
+        return Traced(name, structure.body_index[name], np.zeros(3))
+    frames = JointFrames(structure, structure.joint(name))
     side = (frames.b, frames.origin_b) if frames.b >= 0 else (frames.a, frames.origin_a)
     return Traced(name, *side)

@@ -12,12 +12,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
-from varint.analysis.trajectory import Trajectory
 from varint.errors import VarintError
 from varint.io.lock import is_locked
 from varint.record import Record, joined
 from varint.running import followed
 from varint.simulation import load, trajectory_of
+from varint.trajectory import Trajectory
 from varint.viz.page import page_data, page_text, stride
 from varint.viz.web_frames import frames_data
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.drawing.viewpoint import View
 from varint.kinematics.frames import JointFrames
 from varint.model.body import Body
 from varint.model.joints.base import Joint
@@ -17,7 +18,6 @@ from varint.model.motion import Ball, Shift, Slide, Turn, joint_pose
 from varint.model.product import Product
 from varint.model.rotation import rotation_matrix
 from varint.model.structure import Structure
-from varint.viz.view import View
 
 WORLD = -1  # number of a body
 LONG = 2.5  # times as long as wide: a link

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
-from varint.courses import (
+from varint.errors import ArgumentError
+from varint.inputs.courses import (
     ANY_TIME,
     Course,
     Span,
@@ -18,7 +19,6 @@ from varint.courses import (
     moved_forces,
     value_at,
 )
-from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
 from varint.model.checks import by_name, call, finite, in_a_shape
 from varint.model.forces.base import Force

@@ -1,12 +1,11 @@
-"""A recorded motion."""
+"""A recorded motion as data, and what follows from it: all of a `Trajectory` but what shows and writes it."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 from varint.analysis import trajectory_display
 from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES, evaluated, keeps_energy, left_by
-from varint.analysis.diagnostics import Diagnostics
+from varint.analysis.diagnostics import RecordedDiagnostics
 from varint.analysis.forces import Forces, forces_at, states_of
 from varint.analysis.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.analysis.interpolation import interpolated, linear
@@ -23,7 +22,6 @@ from varint.analysis.prescribed import efforts_by_name, powers_of_motions, rates
 from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.analysis.since import Since, followed, summed_work, turns_before
-from varint.analysis.viewed import Viewed
 from varint.errors import ArgumentError
 from varint.kernels.plan import Workspace
 from varint.kinematics.frames import joint_coordinates, joint_rates, nearest_coordinates
@@ -32,11 +30,6 @@ from varint.model.checks import in_a_shape, is_whole, shown
 from varint.model.joints.base import Joint
 from varint.model.state import State
 from varint.record import ChosenNodes, Nodes, Record
-
-if TYPE_CHECKING:
-    import pandas
-    import xarray
-    from matplotlib.figure import Figure
 
 Value = TypeVar("Value")
 
@@ -51,7 +44,7 @@ def _of_record(name: str) -> Any:
     return property(operator.attrgetter(f"record.{name}"), doc="See the class.")
 
 
-class Trajectory(Viewed):
+class RecordedMotion:
     """Poses and velocities at T recorded nodes, and what follows from them.
 
     ``len(trajectory)`` is T, ``trajectory[i]`` the `State` at node i, ``trajectory[a:b:c]`` the trajectory of these
@@ -88,6 +81,7 @@ class Trajectory(Viewed):
         Seconds spent stepping.
     """
 
+    _name_in_messages = "Trajectory"
     _from_text = ": vi.load reads a file"
 
     if TYPE_CHECKING:
@@ -140,10 +134,10 @@ class Trajectory(Viewed):
     law_states = _recorded("law_state")
 
     @cached_property
-    def diagnostics(self) -> Diagnostics | None:
+    def diagnostics(self) -> RecordedDiagnostics | None:
         """Energy, momenta and drift at a stride of their own, where ``diagnostics_every`` asked for them."""
         recorded = self.record.diagnostics
-        return None if recorded is None else Diagnostics(self.mechanism, recorded)
+        return None if recorded is None else RecordedDiagnostics(self.mechanism, recorded)
 
     @property
     def success(self) -> bool:
@@ -156,8 +150,8 @@ class Trajectory(Viewed):
     @overload
     def __getitem__(self, index: int) -> State: ...
     @overload
-    def __getitem__(self, index: slice) -> Trajectory: ...
-    def __getitem__(self, index: int | slice) -> State | Trajectory:
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> State | Self:
         if not isinstance(index, slice):
             return self.state(index)
         try:
@@ -187,8 +181,8 @@ class Trajectory(Viewed):
     @overload
     def at(self, t: float) -> State: ...
     @overload
-    def at(self, t: np.ndarray) -> Trajectory: ...
-    def at(self, t: ArrayLike) -> State | Trajectory:
+    def at(self, t: np.ndarray) -> RecordedMotion: ...
+    def at(self, t: ArrayLike) -> State | RecordedMotion:
         """The motion between nodes: the `State` at a time ``t``, s, or a `Trajectory` with nodes at times (K,).
 
         Positions and rotation vectors are Hermite polynomials through the nearest 2 nodes, 4 for schemes above order
@@ -206,8 +200,12 @@ class Trajectory(Viewed):
         warn_of_unknown_motion(self, chosen)
         nodes = interpolated(self.nodes, chosen, self.order)
         counted = self._by_joint(lambda joint: linear(self.t, self._turned[joint.name], chosen))
-        between = Trajectory(self.record.part(nodes), counted)
+        between = self._between(self.record.part(nodes), counted)
         return between if times.ndim else between.state(0)
+
+    def _between(self, record: Record, counted: Mapping[str, np.ndarray]) -> RecordedMotion:
+        """The motion of ``record``, whose nodes lie between those of this one."""
+        return type(self)(record, counted)
 
     @property
     def order(self) -> int:
@@ -225,7 +223,7 @@ class Trajectory(Viewed):
         """(T or 1, nb, 6) external force, N, world, and torque, N m, body, without gravity."""
         return self.nodes["load"] if self.record.load is None else self.record.load
 
-    def parts(self) -> Iterator[Trajectory]:
+    def parts(self) -> Iterator[Self]:
         """The same nodes in order, as trajectories that fit in memory; their quantities are those of the whole."""
         part = None
         for nodes in self.nodes.parts():
@@ -251,82 +249,6 @@ class Trajectory(Viewed):
         section 6). A step is judged two or three steps later, so that the last ones of a run are not.
         """
         return self.t[self.unresolved_body >= 0]
-
-    def to_csv(self, path: str | Path, *what: str) -> None:
-        """Write a table: a row a node, a column for the time and for each number, with its unit in the heading.
-
-        ``what``: "coordinates", "reactions", "force", "energy", ..., all in docs/pictures.md; where nothing is given
-        coordinates, rates, poses, velocities and the energy. A file of that name is replaced. Numbers are written in
-        full. Raises ArgumentError for another suffix than .csv, and for an unknown name with the list; FileError.
-        """
-        from varint.io.tables import to_csv
-
-        to_csv(self, path, what)
-
-    def to_dataframe(self, *what: str) -> pandas.DataFrame:
-        """A table of pandas with the time as its index, see `to_csv`; ``attrs["units"]`` has the units of its columns.
-
-        Raises ArgumentError where pandas is missing, which ``pip install varint[tables]`` brings.
-        """
-        from varint.io.tables import to_dataframe
-
-        return to_dataframe(self, what)
-
-    def to_xarray(self, *what: str) -> xarray.Dataset:
-        """A Dataset of xarray with a variable for each of ``what``, see `to_csv`, over time and body, joint or force.
-
-        Raises ArgumentError where xarray is missing, which ``pip install varint[tables]`` brings.
-        """
-        from varint.io.tables import to_xarray
-
-        return to_xarray(self, what)
-
-    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the run to a file, .h5 or .hdf5, as ``simulate(output=)`` does; `varint.load` reads it.
-
-        A whole run can go on from there, by ``simulate(output=path, resume=True)``; some of its nodes cannot.
-
-        Raises
-        ------
-        FileError
-            The file exists, without ``overwrite``, or cannot be written.
-        ArgumentError
-            Another suffix, or nodes between those of a run in reduced coordinates, which no file holds.
-        """
-        from varint.io.save_run import save_run
-
-        save_run(self.record, path, overwrite)
-
-    def plot(
-        self,
-        *what: str,
-        path: str | Path | None = None,
-        of: str | Iterable[str] | None = None,
-        times: ArrayLike | None = None,
-        trace: object = None,
-        plane: str | None = None,
-    ) -> Figure:
-        """A picture of ``what``: "energy", "reactions", "mechanism", "coupler", ..., all in docs/pictures.md, one panel
-        a quantity and unit; else of energy and drift. `varint.plot` draws the same panels on axes of yours.
-
-        Returns a matplotlib Figure. It is written where ``path`` is given, by its suffix: .png, .pdf or .svg.
-
-        Parameters
-        ----------
-        of : names of bodies, joints and forces, optional
-            What curves are drawn of; else the first eight of a panel.
-        times : times, s, optional
-            Of the poses of "mechanism"; else six over the run. Of that of "coupler" and "snapshot"; else the end.
-        trace : name of a body or joint, or (body, point), or a list of these, optional
-            Points whose paths all but curves show; ``point`` (3,), m, world, reference configuration.
-        plane : {"xy", "xz", "yz", "yx", "zx", "zy", "isometric"}, optional
-            What these are seen in; else the plane in which the joints move.
-
-        Raises ArgumentError for an unknown name, with the closest valid one; FileError.
-        """
-        from varint.viz.plots import plot
-
-        return plot(self, what, path, of=of, times=times, trace=trace, plane=plane)
 
     @cached_property
     def force(self) -> Mapping[str, np.ndarray]:
@@ -490,5 +412,5 @@ class Trajectory(Viewed):
 
 for _quantity in QUANTITIES.values():
     _attribute = cached_property(evaluated(_quantity))
-    setattr(Trajectory, _quantity.name, _attribute)
-    _attribute.__set_name__(Trajectory, _quantity.name)
+    setattr(RecordedMotion, _quantity.name, _attribute)
+    _attribute.__set_name__(RecordedMotion, _quantity.name)

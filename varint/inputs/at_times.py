@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import Compiled
-from varint.courses import Course, value_at
-from varint.loads import Commands, Loads, called, is_controlled
+from varint.inputs.at_nodes import Commands, Loads, called, is_controlled
+from varint.inputs.courses import Course, value_at
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 
 
-class Inputs:
+class InputsAtTimes:
     """Loads and commands between the nodes t = 0, dt, ...: linear.
 
     Parameters
