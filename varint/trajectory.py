@@ -148,7 +148,7 @@ class Trajectory(RecordedMotion):
         """A page that shows the run in space, with its curves; a notebook shows it inline, ``path`` writes it, .html.
 
         The page needs no other file and no network. ``frames``: after the first at most so many of the recorded nodes,
-        taken evenly; ``trace``: points whose ways it shows at first, ``plane``: what it looks at first, as of `plot`.
+        taken evenly; ``trace``: points whose paths it shows at first, ``plane``: what it looks at first, see `plot`.
         Raises ArgumentError, FileError.
         """
         from varint.viz.page import view
@@ -168,8 +168,8 @@ class Trajectory(RecordedMotion):
     ) -> Movie:
         """Write a film of the mechanism, .mp4, .webm or .gif, without a display; a notebook plays the result.
 
-        ``fps``: frames a second, up to 50, of poses between the nodes as of `at`; ``speed``: of the film over that of
-        the run; ``trace``, ``plane``: as of `plot`; ``camera``, in place of the plane: azimuth and elevation in
+        ``fps``: frames a second, up to 50, of poses between the nodes, see `at`; ``speed``: of the film over that of
+        the run; ``trace``, ``plane``: see `plot`; ``camera``, in place of the plane: azimuth and elevation in
         degrees, turned from the front to the right, and above the horizon; ``width``: of a frame in pixels.
 
         Raises ArgumentError, also for more than 3000 frames, and where .mp4 or .webm need the package imageio-ffmpeg,

@@ -1,4 +1,4 @@
-"""How far joints are open."""
+"""The drift of joints: by how much they are open."""
 
 import numpy as np
 
