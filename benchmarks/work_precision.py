@@ -17,9 +17,9 @@ import varint as vi
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.integrators.march import March
 from varint.integrators.schemes import SCHEMES as ALL_SCHEMES
+from varint.problem import MOST_STEPS
 from varint.redmax.equations import Equations
 from varint.redmax.integrators import INTEGRATORS, Task
-from varint.running import MOST_STEPS
 
 DURATION, BEFORE_CHAOS, GRID = 10.0, 2.0, 0.1  # s: of a run, of the error of places, spacing of the places compared
 LENGTHS = (2, 10, 50)

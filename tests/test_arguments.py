@@ -40,7 +40,7 @@ def test_what_is_no_mechanism_and_what_is_no_argument(which, mechanism):
 
 
 def test_arguments_of_single_runs_are_none_of_a_comparison(mechanism):
-    with pytest.raises(vi.ArgumentError, match=r"no argument 'scheme' here: it is of single runs, varint\.simulate"):
+    with pytest.raises(vi.ArgumentError, match=r"no argument 'scheme' here: it belongs to varint\.Variational"):
         vi.compare(mechanism, 0.02, 0.01, scheme="rattle")
     with pytest.raises(vi.ArgumentError, match="no argument 'integrator' here, did you mean 'integrators'"):
         vi.compare(mechanism, 0.02, 0.01, integrator="dop853")

@@ -181,13 +181,13 @@ WRONG_RUNS = {
 MAXIMAL = {
     "scheme in a list": ({"scheme": ["rattle"]}, "scheme must be one of"),
     "closures in a list": ({"closures": ["single"]}, "closures must be one of clusters, single"),
-    "an integrator": ({"integrator": "bdf2"}, "no argument 'integrator' here: it is of varint.redmax.simulate"),
+    "an integrator": ({"integrator": "bdf2"}, "no argument 'integrator' here: it belongs to varint.Reduced"),
     "misspelt": ({"ordr": 2}, "no argument 'ordr' here, did you mean 'order'"),
 }
 REDUCED = {
     "integrator in a list": ({"integrator": ["bdf2"]}, "integrator must be one of"),
     "chart in an array": ({"chart": np.zeros(3)}, "chart must be one of exponential"),
-    "a scheme": ({"scheme": "rattle"}, "no argument 'scheme' here: it is of varint.simulate"),
+    "a scheme": ({"scheme": "rattle"}, "no argument 'scheme' here: it belongs to varint.Variational"),
     "misspelt": ({"baumgrte": 5.0}, "no argument 'baumgrte' here, did you mean 'baumgarte'"),
 }
 

@@ -270,7 +270,7 @@ MISTAKES = {
         ["run", "tree", "--integrator", "bdf2", "--tol", "1e-3"],
         ("--tol", "--integrator"),
     ),
-    "a tolerance of integrators for a scheme": (["run", "tree", "--rtol", "1e-3"], ("--rtol", "--integrator", "--tol")),
+    "a tolerance of integrators for a scheme": (["run", "tree", "--rtol", "1e-3"], ("--rtol", "--integrator")),
     "a scheme and an order": (["run", "tree", "--scheme", "suzuki", "--order", "2"], ("--scheme", "--order")),
     "unknown order": (["compare", "tree", "--order", "3"], ("order", "1, 2, 4, 6")),
     "hard stop, compared": (["compare", "hard.py"], ("'stop'", "hard", "stiffness")),
@@ -342,7 +342,7 @@ def test_errors_of_the_package_itself_are_not_hidden(monkeypatch):
     def broken(*_, **__):
         raise KeyError("a mistake of the package")
 
-    monkeypatch.setattr(vi, "simulate", broken)
+    monkeypatch.setattr("varint.formulations.solve", broken)
     with pytest.raises(KeyError):
         main(["run", "double_pendulum", *SHORT])
 

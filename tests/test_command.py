@@ -204,7 +204,7 @@ def test_interrupts_are_objects_too(monkeypatch, capsys):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(vi, "simulate", stop)
+    monkeypatch.setattr("varint.formulations.solve", stop)
     found, lines = json_of(capsys, [*RUN, "--json"], 130)
     assert found == {"error": "interrupted", "kind": "KeyboardInterrupt"}
     assert lines == ["varint: interrupted"]
@@ -311,10 +311,10 @@ def test_module_is_the_command():
         (["run", "tree", "--force"], "--force replaces files: it needs -o, --plot or --csv"),
         (["run", "tree", "--resume"], "--resume needs -o"),
         (["run", "tree", "--resume", "--plot", "p.png"], "--resume needs -o"),
-        (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' has fixed steps"),
+        (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' has steps of --dt"),
         (["run", "tree", "--rtol", "1e-3"], "--rtol belongs to --integrator"),
-        (["run", "tree", "--integrator", "rk45", "--tol", "1e-3"], "--tol applies to the schemes"),
-        (["run", "tree", "--integrator", "rk45", "--order", "2"], "--order applies to the schemes"),
+        (["run", "tree", "--integrator", "rk45", "--tol", "1e-3"], "--tol belongs to the schemes"),
+        (["run", "tree", "--integrator", "rk45", "--order", "2"], "--order belongs to the schemes"),
         (["run", "tree", "--scheme", "rattle", "--order", "2"], "leave out --order"),
     ],
 )
@@ -338,7 +338,7 @@ def test_pictures_that_exist_are_kept_unless_forced(where, capsys):
     Path("run.png").write_text("of somebody else")
     argv = [*RUN, *PICTURES[where]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vi, "simulate", never)
+        patch.setattr("varint.formulations.solve", never)
         assert main(argv) == 2
     assert "the picture 'run.png' exists: replace it by --force, or name another" in capsys.readouterr().err
     assert Path("run.png").read_text() == "of somebody else"
@@ -351,7 +351,7 @@ def test_table_of_a_run(capsys):
     Path("run.csv").write_text("of somebody else")
     argv = [*RUN, "--csv", "run.csv", "--json"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vi, "simulate", never)
+        patch.setattr("varint.formulations.solve", never)
         assert json_of(capsys, argv, 2)[0]["error"].startswith("the table 'run.csv' exists: replace it by --force")
     assert Path("run.csv").read_text() == "of somebody else"
     found, _ = json_of(capsys, [*argv, "--force"])
@@ -382,7 +382,7 @@ def test_columns_of_a_table():
     ],
 )
 def test_columns_are_checked_before_the_run(argv, words, capsys, monkeypatch):
-    monkeypatch.setattr(vi, "simulate", never)
+    monkeypatch.setattr("varint.formulations.solve", never)
     assert main([*RUN, *argv]) == 2
     assert words in capsys.readouterr().err
     assert not Path("a.csv").exists()
@@ -417,7 +417,7 @@ def test_paths_are_tried_before_the_run(name, folder, monkeypatch, capsys):
     Path("file").write_text("text")
     Path("a.png").mkdir()
     Path("page/comparison.md").mkdir(parents=True)
-    monkeypatch.setattr(vi, "simulate", never)
+    monkeypatch.setattr("varint.formulations.solve", never)
     monkeypatch.setattr(vi, "compare", never, raising=False)
     before = sorted(folder.rglob("*"))
     argv, *words = OUTPUTS[name]

@@ -20,7 +20,8 @@ from random_mechanisms import random_joint
 import varint as vi
 from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES
-from varint.comparison.own import own_run
+from varint.formulations.base import solve
+from varint.formulations.stepped import Own
 from varint.integrators.schemes import SCHEMES
 from varint.kinematics.diagnosis import Diagnosis
 from varint.model.forces.law import LAWS
@@ -98,6 +99,10 @@ def things():
     compared = vi.compare(loop, duration=0.02, dt=[0.01, 0.005])
     held |= {
         "reduced run": vi.redmax.simulate(loop, 0.02, dt=0.01),
+        "problem": vi.Problem(loop, 0.02),
+        "method": vi.Variational(0.01, order=4),
+        "reduced method": vi.Reduced("radau"),
+        "recording": vi.Recording(every=2),
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),
         "diagnosis": loop.diagnose(),
@@ -250,7 +255,7 @@ def test_a_run_by_a_method_of_the_users_is_no_part():
         return state
 
     four = vi.mechanisms.four_bar()
-    run = own_run(four, four.state(), stay, 0.01, 4, 2)
+    run = solve(vi.Problem(four, 0.04), Own(0.01, stay), vi.Recording(every=2))
     assert repr(run) == "Trajectory of 'four-bar': 3 nodes, t = 0 to 0.04 s; the run reached its end"
     assert repr(run[1:]) == "Trajectory of 'four-bar': 2 nodes, t = 0.02 to 0.04 s; a part of a run"
 

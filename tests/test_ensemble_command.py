@@ -129,7 +129,7 @@ def test_keys_are_those_of_the_page(capsys):
         (["--draw", "angle=even:0:1", "--members", "2"], "must be one of uniform, loguniform, normal"),
         (["--draw", "angle=uniform:0:x", "--members", "2"], "must be a number"),
         (["--vary", "angle=1", "--members", "2"], "apply to drawn parameters"),
-        (["--vary", "angle=1", "--rtol", "1e-6"], "formulation='reduced'"),
+        (["--vary", "angle=1", "--rtol", "1e-6"], "--rtol belongs to --integrator"),
         (["--list", "none.csv"], "cannot read 'none.csv'"),
         (["--list", "empty.csv"], "has no member"),
         (["--list", "ragged.csv"], "member 0 has 2 values, there are 1 names"),

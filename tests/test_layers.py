@@ -21,11 +21,13 @@ LAYERS = [
     {"mechanism", "courses", "loads", "record"},
     {"analysis"},
     {"io"},
+    {"problem"},
     {"running"},
     {"diagnosing"},
     {"integrators", "redmax"},
+    {"formulations"},
     {"simulation"},
-    {"step_choice", "gradients", "linear"},
+    {"gradients", "linear"},
     {"viz", "bridges"},
     {"plot"},
     {"comparison"},
@@ -56,8 +58,7 @@ UPWARD = {
     "analysis/trajectory_display.py": {"varint.viz"},
     "analysis/viewed.py": {"varint.viz"},
     "mechanism.py": {"varint.viz"},
-    "redmax/__init__.py": {"varint.gradients.reduced"},
-    "simulation.py": {"varint.step_choice"},
+    "redmax/__init__.py": {"varint.formulations.reduced", "varint.gradients.reduced"},
 }
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import varint as vi
+from varint.formulations.base import REGISTERED
 from varint.integrators.schemes import SCHEMES
 from varint.redmax.states import maximal_state
 
@@ -57,10 +58,10 @@ def _run_once():
 @pytest.mark.slow
 def test_examples_of_the_page_run():
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.S)
-    assert len(blocks) == 3
-    reduced, maximal, scheme = ({}, {}, {})
+    assert len(blocks) == 4
+    reduced, maximal, rival, scheme = ({}, {}, {}, {})
     try:
-        for block, names in zip(blocks, (reduced, maximal, scheme), strict=True):
+        for block, names in zip(blocks, (reduced, maximal, rival, scheme), strict=True):
             exec(block, names)
         rk4, euler = reduced["result"].own
         assert (rk4.name, euler.name) == ("runge_kutta", "symplectic_euler")
@@ -75,8 +76,12 @@ def test_examples_of_the_page_run():
             for dt in (0.004, 0.002)
         ]
         assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.4)
+        assert rival["result"].own[0].order.position == pytest.approx(1.0, abs=0.1)
+        assert len(rival["traj"]) == 21
+        assert list(rival["table"].table["status"]) == ["done", "done"]
     finally:
         SCHEMES.pop("triple jump", None)
+        REGISTERED.pop("explicit-euler", None)
 
 
 # ------------------------------------------------------------------------------------- compare

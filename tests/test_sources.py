@@ -21,7 +21,7 @@ EXCEPTIONS = {
     "varint/gradients/gradient.py gradient": "public; every option of a gradient, told in its docstring",
     "varint/gradients/reduced.py gradient": "public; every option of a gradient, told in its docstring",
     "varint/simulation.py simulate": "public; every option of a run, told in its docstring",
-    "varint/redmax/simulation.py simulate": "public; every option of a run, told in its docstring",
+    "varint/formulations/reduced.py simulate": "public; every option of a run, told in its docstring",
 }
 RUN_CODE = {  # what makes code of data, and the files that may
     "cloudpickle": {f"varint/ensembles/{name}.py" for name in ("cluster", "run", "worker")},

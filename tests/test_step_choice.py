@@ -189,7 +189,7 @@ def test_refused(arguments, said):
 
 
 def test_what_no_trial_reaches_is_refused(monkeypatch):
-    monkeypatch.setattr("varint.step_choice.MOST_TRIALS", 1)
+    monkeypatch.setattr("varint.formulations.step_choice.MOST_TRIALS", 1)
     with pytest.raises(vi.ArgumentError, match=r"no step keeps the energy .* to 1e-09: .* the least error was"):
         vi.choose_step(pendulum(), 1.0, energy_error=1e-9)
 

@@ -65,9 +65,10 @@ SOLVED_ELSEWHERE = {
     "HardContact": {"varint/redmax/ground.py", "varint/redmax/trajectory.py"},
     "JointCoulombFriction": {"varint/redmax/friction.py"},
 }
-OTHER_MEANING = {  # the table of a comparison, which holds no mechanism; files of examples that say what they are
+# the table of a comparison, which holds no mechanism; files of examples that say what they are; scripts of methods
+OTHER_MEANING = {
     ".json": {"varint/comparison/files.py"},
-    ".py": {"varint/cli/examples.py"},
+    ".py": {"varint/cli/compare.py", "varint/cli/examples.py"},
     ".toml": {"varint/cli/examples.py"},
 }
 USERS = ("varint/model/joints/", "varint/model/forces/")  # files that describe with measures and laws

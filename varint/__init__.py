@@ -28,6 +28,9 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
         UnresolvedWarning,
         VarintError,
     )
+    from varint.formulations.maximal import Variational, choose_step
+    from varint.formulations.reduced import Reduced
+    from varint.formulations.step_choice import StepChoice
     from varint.io.mechanism_file import load_mechanism, save_mechanism
     from varint.kinematics.sweep import Sweep
     from varint.mechanism import Mechanism
@@ -36,8 +39,8 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.model.forces.commanded import extrapolated
     from varint.model.import_report import ImportReport
     from varint.model.state import State
+    from varint.problem import Problem, Recording
     from varint.simulation import load, simulate
-    from varint.step_choice import StepChoice, choose_step
 
 PACKAGES = ("bridges", "plot", "redmax")
 PLACES = {  # name to its module, but for forces and joints
@@ -54,17 +57,22 @@ PLACES = {  # name to its module, but for forces and joints
     "UnresolvedWarning": "errors",
     "VarintError": "errors",
     "Body": "model.body",
+    "EquationsOfMotion": "redmax.equations_of_motion",
     "Gradient": "gradients",
     "ImportReport": "model.import_report",
     "Linearizer": "linear",
     "Mechanism": "mechanism",
+    "Problem": "problem",
+    "Recording": "problem",
+    "Reduced": "formulations.reduced",
     "State": "model.state",
     "StateGradient": "gradients",
-    "StepChoice": "step_choice",
+    "StepChoice": "formulations.step_choice",
     "Sweep": "kinematics.sweep",
     "Trajectory": "analysis.trajectory",
+    "Variational": "formulations.maximal",
     "accelerations": "analysis.dynamics",
-    "choose_step": "step_choice",
+    "choose_step": "formulations.maximal",
     "compare": "comparison",
     "compare_catalogue": "comparison",
     "crossings": "studies.crossings",

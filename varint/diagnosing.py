@@ -1,6 +1,6 @@
 """Diagnostics at a stride of their own: energy, momentum and drift at more nodes than are recorded."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -8,47 +8,30 @@ from varint.analysis.derived import left_by
 from varint.analysis.diagnostics import DIAGNOSTICS
 from varint.analysis.since import Since, packed, unpacked
 from varint.analysis.trajectory import Trajectory
-from varint.errors import ArgumentError
-from varint.model.checks import whole_number
 from varint.model.state import State
 from varint.products.records import check_order
 from varint.record import Counts, HeldNodes, Record
-from varint.running import MOST_STEPS, Block, Failure, Job, Run
+from varint.running import Block, Failure, Job, Run
 
 Arrays = dict[str, np.ndarray]
 TOLD = "unresolved_body"
 
 
-def checked_stride(diagnostics_every: int | None, every: int) -> int:
-    """Nodes between two that the run itself has to make: ``diagnostics_every``, or ``every`` where it is None.
-
-    Raises ArgumentError.
-    """
-    if diagnostics_every is None:
-        return every
-    stride = whole_number(diagnostics_every, "diagnostics_every", 1, ArgumentError, MOST_STEPS)
-    if every % stride:
-        raise ArgumentError(
-            f"every must be a multiple of diagnostics_every, got every = {every} and diagnostics_every = {stride}"
-        )
-    return stride
-
-
-def diagnosed(run: Run, job: Job, kind: type[Trajectory]) -> Run:
+def diagnosed(run: Run, job: Job, kind: Callable[..., Trajectory]) -> Run:
     """``run``, with the diagnostics that its settings ask for; ``kind`` of the trajectories of its parts."""
     return Diagnosed(run, job, kind) if job.settings["diagnostics_every"] is not None else run
 
 
 class Diagnosed:
-    """A `Run` with diagnostics at each node of the run within it, of which it records each ``job.every``-th.
+    """A `Run` with diagnostics at each node of the run within it, of which it records each ``job.recording.every``-th.
 
     The diagnostics are the quantities of the nodes, to the bit, however the steps are cut into blocks. What later
     nodes need of those before is part of the checkpoint.
     """
 
-    def __init__(self, run: Run, job: Job, kind: type[Trajectory]) -> None:
+    def __init__(self, run: Run, job: Job, kind: Callable[..., Trajectory]) -> None:
         self.run, self.kind = run, kind
-        self.stride = job.every // job.settings["diagnostics_every"]
+        self.stride = job.recording.every // job.settings["diagnostics_every"]
         made_of = job.mechanism, job.settings, run.layout, HeldNodes(), job.load
         self.record = Record(*made_of, Counts(), -1, "", 0.0)
         self.failure: Failure | None = None

@@ -8,43 +8,31 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from inspect import signature
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from varint.analysis.half_turns import HalfTurns
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
-from varint.io.place import check_name, check_place
 from varint.io.room import Wanted, check_disk, check_memory, tell_size
 from varint.io.run_file import UNFINISHED, difference, fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import Content, RunWriter
 from varint.mechanism import Mechanism
 from varint.model.checks import (
-    array_of,
     call,
-    flag,
-    function_of,
-    path_of,
-    positive,
-    shown,
-    suggestion,
-    whole_number,
 )
 from varint.model.state import State
+from varint.problem import Recording
 from varint.record import Counts, HeldNodes, Record, joined
 
 BLOCK_SECONDS = 0.25  # between two looks at the file and the progress
-MOST_STEPS = 2**53  # of a run
 LARGEST_BLOCK = 1 << 25  # bytes of recorded nodes in one block
 DONE = "the run reached its end"
-TO_GO_ON = ", resume=True to go on with it"
 ROUND_OFF = 1e-12  # of a time
 KindOfTrajectory = TypeVar("KindOfTrajectory", bound=Trajectory)
 FOLLOWER: ContextVar[Callable[[Record], object] | None] = ContextVar("FOLLOWER", default=None)
@@ -136,77 +124,14 @@ class Job:
     inputs : tuple of arrays
         Of the start and of what acts from outside: a run that goes on must have the same.
     load : (1, nb, 6), see `Record`; None where the nodes hold it
-    every : int
-        Steps a recorded node.
-    output, resume, progress, overwrite : as in `varint.simulate`
+    recording : Recording
     """
 
     mechanism: Mechanism
     settings: dict
     inputs: tuple
     load: np.ndarray | None
-    every: int
-    output: str | Path | None = None
-    resume: bool = False
-    progress: Callable | None = None
-    overwrite: bool = False
-
-
-def refuse_unknown(given: Mapping[str, object], function: Callable, elsewhere: Mapping[str, str]) -> None:
-    """Raise ArgumentError for an argument that ``function`` does not have; ``elsewhere``: what has it, by its name."""
-    for name in given:
-        where = (
-            f": it is of {elsewhere[name]}" if name in elsewhere else suggestion(name, signature(function).parameters)
-        )
-        raise ArgumentError(f"there is no argument {name!r} here{where}")
-
-
-def checked_recording(
-    every: int, output: str | Path | None, resume: bool, progress: Callable | None, overwrite: bool
-) -> int:
-    """``every``, where those arguments of a run are right that say what becomes of it; ArgumentError, FileError."""
-    if flag(resume, "resume", ArgumentError) and output is None:
-        raise ArgumentError("resume needs output=, the file of the run to continue")
-    if flag(overwrite, "overwrite", ArgumentError) and resume:
-        raise ArgumentError("overwrite=True replaces the run in output=, resume=True continues it: give one of them")
-    if output is not None:
-        check_name(path_of(output, "output"), "output")
-        check_place(Path(os.path.realpath(output)), output, resume or overwrite, TO_GO_ON)
-    if progress is not None:
-        function_of(progress, "progress", ArgumentError)
-    return whole_number(every, "every", 1, ArgumentError, MOST_STEPS)
-
-
-def checked_times(duration: float, dt: float | None) -> tuple[float, Any, int]:
-    """Duration, s, size of a step, s, and number of steps, 1 where ``dt`` is None; raises ArgumentError."""
-    dt = None if dt is None else positive(dt, "dt", ArgumentError)
-    duration = positive(duration, "duration", ArgumentError)
-    if dt is None:
-        return duration, None, 1
-    if duration / dt > MOST_STEPS:
-        raise ArgumentError(f"duration {duration:g} s is more than 2^53 steps of dt = {dt:g} s")
-    steps = int(np.floor(duration / dt * (1 + ROUND_OFF) + 1e-9))
-    if steps < 1:
-        raise ArgumentError(f"duration {duration:g} s is shorter than one step dt = {dt:g} s")
-    return duration, dt, steps
-
-
-def checked_output_times(
-    output_times: ArrayLike | None, end: float, every: int, diagnostics_every: int | None
-) -> np.ndarray | None:
-    """The times (K,) at which a run up to ``end`` is recorded, s; None where they are its nodes. ArgumentError."""
-    if output_times is None:
-        return None
-    if every != 1 or diagnostics_every is not None:
-        name = "every" if every != 1 else "diagnostics_every"
-        raise ArgumentError(f"output_times say what is recorded, and so does {name}: give one of them")
-    times = array_of(output_times, (None,), "output_times", ArgumentError)
-    last = end * (1 + ROUND_OFF)
-    if not times.size or times[0] < 0 or times[-1] > last or (np.diff(times) <= 0).any():
-        raise ArgumentError(
-            f"output_times must be times that rise, from 0 to the last step at {end:g} s, got {shown(output_times)}"
-        )
-    return times
+    recording: Recording
 
 
 def carry_out(run: Run, job: Job) -> Record:
@@ -217,7 +142,7 @@ def carry_out(run: Run, job: Job) -> Record:
     with interruptible() as pause:
         first = run.start()
         _tell(run, job, first)
-        return _in_memory(run, job, first, pause) if job.output is None else _to_file(run, job, first, pause)
+        return _in_memory(run, job, first, pause) if job.recording.output is None else _to_file(run, job, first, pause)
 
 
 def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
@@ -235,14 +160,14 @@ def _in_memory(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> R
 
 
 def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Record:
-    assert job.output is not None
-    path = Path(os.path.realpath(job.output))  # links are followed, not replaced
-    check_place(path, job.output, job.resume or job.overwrite, TO_GO_ON)
+    assert job.recording.output is not None
+    path = Path(os.path.realpath(job.recording.output))  # links are followed, not replaced
+    job.recording.check_place()
     with locked(path):
-        check_place(
-            path, job.output, job.resume or job.overwrite, TO_GO_ON
-        )  # another run may have ended there meanwhile
-        writer, spent = _reopened(run, job, path, first) if job.resume else (_opened(run, job, path, first), 0.0)
+        job.recording.check_place()  # another run may have ended there meanwhile
+        writer, spent = (
+            _reopened(run, job, path, first) if job.recording.resume else (_opened(run, job, path, first), 0.0)
+        )
         try:
 
             def keep(block: Block, spent: float) -> None:
@@ -265,7 +190,7 @@ def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> Wanted | None
     steps, finer = int(run.total - run.done), None
     if first.diagnostics:
         finer = job.settings["diagnostics_every"], _width(first.diagnostics)
-    return Wanted(steps, job.every, _width(first.nodes) + more, job.resume, finer)
+    return Wanted(steps, job.recording.every, _width(first.nodes) + more, job.recording.resume, finer)
 
 
 def _ended(run: Run) -> tuple[int, str]:
@@ -301,12 +226,12 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
         if found.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
             differs = difference((found.mechanism, found.settings), (job.mechanism, job.settings))
             raise FileError(
-                f"'{job.output}' holds another run: {differs}. To go on, all but the duration must be the same;"
-                " overwrite=True begins anew"
+                f"'{job.recording.output}' holds another run: {differs}. To go on, all but the duration must be the"
+                " same; overwrite=True begins anew"
             )
         checkpoint = found.checkpoint
         if checkpoint.progress.status > 0:
-            raise FileError(f"the run in '{job.output}' cannot go on: {checkpoint.message}")
+            raise FileError(f"the run in '{job.recording.output}' cannot go on: {checkpoint.message}")
         recorded = int(checkpoint.state["recorded"][0])
         if not 0 < recorded <= found.nodes.records:
             raise ValueError("its checkpoint does not belong to its nodes")
@@ -317,7 +242,7 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
     reached = max(reached, run.time)
     if reached > run.end:
         past = f"{job.settings['duration']:g} s already, at {reached:g} s"
-        raise ArgumentError(f"the run in '{job.output}' is past {past}")
+        raise ArgumentError(f"the run in '{job.recording.output}' is past {past}")
     if wanted := _to_record(run, job, first):
         check_disk(path, wanted)
         tell_size(path, wanted)
@@ -355,7 +280,7 @@ def _march(
 ) -> float:
     """March to the end, giving each block and the seconds of stepping so far to ``keep``; those seconds in all."""
     row = 8 * 13 * len(job.mechanism.bodies)
-    stride = job.settings["diagnostics_every"] or job.every
+    stride = job.settings["diagnostics_every"] or job.recording.every
     largest = max(1, LARGEST_BLOCK * stride // row)
     size, half_turns = 1, HalfTurns(job.mechanism)
     pause()
@@ -368,8 +293,13 @@ def _march(
         spent += block.seconds
         keep(block, spent)
         _tell(run, job, block)
-        if job.progress:
-            call(job.progress, "progress, a function that is called as progress(done, total)", run.done, run.total)
+        if job.recording.progress:
+            call(
+                job.recording.progress,
+                "progress, a function that is called as progress(done, total)",
+                run.done,
+                run.total,
+            )
         pause()
         around = time.perf_counter() - stepped  # what a block costs however many steps it has
         factor = np.clip(max(BLOCK_SECONDS, around) / max(stepped - began, 1e-9), 0.5, 8.0)

@@ -239,7 +239,30 @@ def _run_calls() -> dict[str, Call]:
         vi.simulate(a_mechanism(), 0.01, 0.005, output="on.h5", overwrite=True)
         vi.simulate(a_mechanism(), duration, 0.005, output="on.h5", resume=resume)
 
+    def of_problem(**arguments):
+        return ask(vi.simulate(vi.Problem(**arguments), vi.Variational(0.005)))
+
+    def of_scheme(**arguments):
+        return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(**arguments)))
+
+    def of_integrator(**arguments):
+        return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Reduced(**arguments)))
+
+    def of_recording(**arguments):
+        return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(0.005), vi.Recording(**arguments)))
+
+    def of(cls, arguments):
+        return _rights(**{field.name: arguments[field.name] for field in dataclasses.fields(cls)})
+
     return {
+        "Problem": Call(vi.Problem, of(vi.Problem, maximal), repr),
+        "Variational": Call(vi.Variational, of(vi.Variational, maximal), repr),
+        "Reduced": Call(vi.Reduced, of(vi.Reduced, reduced), repr),
+        "Recording": Call(vi.Recording, of(vi.Recording, maximal), repr),
+        "simulate a Problem": Call(of_problem, of(vi.Problem, maximal)),
+        "simulate by Variational": Call(of_scheme, of(vi.Variational, maximal)),
+        "simulate by Reduced": Call(of_integrator, of(vi.Reduced, reduced | {"prescribed": None})),
+        "simulate with a Recording": Call(of_recording, of(vi.Recording, maximal)),
         "simulate": Call(vi.simulate, _rights(**maximal), ask),
         "choose_step": Call(vi.choose_step, _rights(**choosing), repr),
         "extrapolated": Call(vi.extrapolated, _rights(function=lambda: lambda t, state: 0.0)),
@@ -265,6 +288,7 @@ def _run_calls() -> dict[str, Call]:
         "compare with one's own": Call(vi.compare, _rights(**compared | {"integrators": lambda: [_same_again]}), str),
         "energy": Call(vi.energy, _rights(mechanism=motor, state=motor.state(), t=0.5), repr),
         "accelerations": Call(vi.accelerations, _rights(mechanism=motor, state=motor.state(), t=0.5, closed=True)),
+        "EquationsOfMotion": Call(vi.EquationsOfMotion, _rights(mechanism=motor, state=None, baumgarte=5.0), repr),
         "redmax.EquationsOfMotion": Call(
             vi.redmax.EquationsOfMotion, _rights(mechanism=motor, state=motor.state(), baumgarte=5.0), repr
         ),

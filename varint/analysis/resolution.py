@@ -31,7 +31,7 @@ def find_unresolved(trajectory: Trajectory, dt: float) -> Unresolved | None:
     """The `Unresolved` of a run with steps of ``dt``, s; None if it resolved its motion."""
     times = trajectory.unresolved
     if not times.size:
-        return find_swinging(trajectory, dt) if trajectory.settings["formulation"] == "maximal" else None
+        return find_swinging(trajectory, dt) if "scheme" in trajectory.settings else None
     first, count = float(times[0]), times.size
     body = trajectory.mechanism.bodies[int(trajectory.unresolved_body[trajectory.t == first][0])].name
     often = "then alone" if count == 1 else f"at {count} recorded nodes, the last at t = {times[-1]:g} s"

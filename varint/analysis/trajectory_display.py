@@ -23,9 +23,7 @@ def _facts(trajectory: "Trajectory") -> Iterator[str]:
 
 def is_part(trajectory: "Trajectory") -> bool:
     """Whether it has only some of the nodes of a run, or others in between."""
-    record, settings = trajectory.record, trajectory.settings
-    if settings["formulation"] == "own":  # which no run can go on from
-        return len(trajectory) != 1 + record.counts.steps // settings["every"]
+    record = trajectory.record
     return record.inputs is None and not record.fingerprint
 
 
@@ -62,8 +60,7 @@ def _recorded(trajectory: "Trajectory") -> str:
 
 def method(settings: dict) -> str:
     """The method that made a run, in a few words."""
-    if settings["formulation"] == "maximal":
+    if "scheme" in settings:
         return f"order {settings['order']} ({settings['scheme']})"
-    if settings["formulation"] == "own":
-        return f"{settings['integrator']}, an integrator of the user's"
-    return f"{settings['integrator']}, reduced coordinates"
+    where = "reduced coordinates" if "chart" in settings else "an integrator of the user's"
+    return f"{settings['integrator']}, {where}"

@@ -15,7 +15,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import function_of, known_name, positive
 from varint.model.rotation import quat_product
 from varint.model.state import State
-from varint.running import checked_times
+from varint.problem import checked_times
 from varint.simulation import simulate
 
 OPTIONS = ("order", "scheme", "tol", "state", "force", "torque")  # of `simulate` and of `gradient`

@@ -30,19 +30,6 @@ def add_mechanism(parser: ArgumentParser, what: str, **options: Any) -> None:
     )
 
 
-def add_method(parser: ArgumentParser) -> None:
-    """Options that choose a scheme or an integrator, and its tolerance."""
-    from varint.integrators.schemes import ORDERS, SCHEMES
-    from varint.redmax.integrators import INTEGRATORS
-
-    parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
-    method = parser.add_mutually_exclusive_group()
-    method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
-    method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
-    parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
-    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
-
-
 def find_mechanism(name: str, parameters: list) -> "Mechanism":
     """The mechanism called ``name`` in the catalogue, or in the file of that path.
 

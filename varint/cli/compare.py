@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands, add_mechanism
+from varint.cli.method import registered_by
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -31,7 +32,10 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--dt", type=numbers, metavar="S,S,...", help=steps)
     orders = f"of the variational integrator: {', '.join(map(str, ORDERS))}; default 2"
     parser.add_argument("--order", type=whole_numbers, metavar="N,N,...", help=orders)
-    integrators = f"of reduced coordinates: {', '.join(INTEGRATORS)}; default {DEFAULT}"
+    integrators = (
+        f"of reduced coordinates: {', '.join(INTEGRATORS)}; scripts that register a method of your own, .py; default"
+        f" {DEFAULT}"
+    )
     parser.add_argument("--integrators", type=_words, metavar="NAME,...", help=integrators)
     parser.add_argument("--rtol", type=float, help="tolerance of the reference, default 1e-12")
     output = "folder for page, numbers and figure, or one file: .md, .json, .png, .pdf; replaced if it exists"
@@ -60,6 +64,8 @@ def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     if args.output:
         check_output(args.output)
     mechanism = find_mechanism(args.mechanism, args.param)
+    if "integrators" in given:
+        given["integrators"] = [registered_by(Path(w)) if w.endswith(".py") else w for w in given["integrators"]]
     with _progress(args.quiet) as progress:
         comparison = compare(mechanism, progress=progress, **given)
     saved = comparison.save(args.output) if args.output else []

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.common import Commands, add_method, all_parsed, how_to_resume, key_and_text, value_of
-from varint.cli.stepping import add_adaptive, add_diagnostics, add_every
+from varint.cli.common import Commands, all_parsed, how_to_resume, key_and_text, value_of
+from varint.cli.method import add_adaptive, add_method, arguments_of_method, formulation_of
+from varint.cli.stepping import add_diagnostics, add_every
 
 if TYPE_CHECKING:
     from varint.cli.facts import Part, Report
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
 
 ABOUT = "Run a mechanism with many parameters, on all cores or on a cluster. Writes the table and each run to a folder."
-# options of the run, of all members
-OF_ALL = ("order", "scheme", "tol", "adaptive", "every", "diagnostics_every", "integrator", "rtol")
+OF_RECORDING = ("every", "diagnostics_every")
 TIMES = {"duration": 10.0, "dt": 0.01}  # with their defaults
 
 
@@ -65,7 +65,9 @@ def execute(args: Namespace) -> "Report":
     times = {name: getattr(args, name) for name in TIMES}
     varied = {name for member in members for name in member}
     times |= {name: value for name, value in TIMES.items() if times[name] is None and name not in varied}
-    options = {name: value for name in OF_ALL if (value := getattr(args, name)) is not None}
+    formulation = formulation_of(args)
+    options = {name: value for name in OF_RECORDING if (value := getattr(args, name)) is not None}
+    options |= arguments_of_method(args, formulation)
     try:
         with _progress(args.quiet) as progress, warnings.catch_warnings():
             for category in (FailedMembersWarning, UnresolvedWarning):  # the report says it
@@ -75,7 +77,7 @@ def execute(args: Namespace) -> "Report":
                 members,
                 **times,
                 **options,
-                formulation="maximal" if args.integrator is None else "reduced",
+                formulation=formulation,
                 output=args.output,
                 resume=args.resume,
                 overwrite=args.force,

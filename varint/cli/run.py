@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import Commands, add_mechanism, how_to_resume, numbers
-from varint.cli.stepping import DT, DURATION, add_diagnostics, add_stepping, check_method, show_progress, simulated
+from varint.cli.method import method_of
+from varint.cli.stepping import DT, DURATION, add_diagnostics, add_stepping, show_progress, simulated
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -88,7 +89,7 @@ def _check_options(args: Namespace) -> None:
     from varint.analysis.columns import GROUPS, listed_name
     from varint.errors import ArgumentError
 
-    check_method(args)
+    method_of(args)
     if args.columns is not None and args.csv is None:
         raise ArgumentError("--columns applies to the table: give it with --csv FILE.csv")
     for group in _groups(args):

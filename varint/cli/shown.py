@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.common import RUN_FILES, add_mechanism, numbers
+from varint.cli.method import method_of
 from varint.cli.stepping import DT, DURATION, add_stepping
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from varint.errors import ConvergenceError
 
 OF_SIMULATIONS = (
-    *("duration", "dt", "energy_error", "order", "scheme", "integrator", "rtol", "tol"),
+    *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol"),
     *("adaptive", "substep", "every", "param"),
 )
 
@@ -45,12 +46,10 @@ def is_run(args: Namespace) -> bool:
 
 def fill_stepping(args: Namespace) -> None:
     """The defaults of a simulation. Raises ArgumentError for options that would have no effect."""
-    from varint.cli.stepping import check_method
-
     args.duration = DURATION if args.duration is None else args.duration
     args.dt = DT if args.dt is None else args.dt
     args.every = 1 if args.every is None else args.every
-    check_method(args)
+    method_of(args)
 
 
 def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":

@@ -2,12 +2,11 @@
 
 import contextlib
 import sys
-import warnings
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.common import add_method
+from varint.cli.method import add_adaptive, add_method, method_of
 
 if TYPE_CHECKING:
     from varint.analysis.trajectory import Trajectory
@@ -32,15 +31,6 @@ def add_stepping(parser: ArgumentParser) -> None:
     add_every(parser)
 
 
-def add_adaptive(parser: ArgumentParser) -> None:
-    """``--adaptive``."""
-    follow = (
-        "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given and 0.05 at"
-        " order 2; at most --dt"
-    )
-    parser.add_argument("--adaptive", type=float, nargs="?", const=True, metavar="RAD", help=follow)
-
-
 def add_every(parser: ArgumentParser) -> None:
     """``--every``."""
     parser.add_argument("--every", type=int, metavar="N", help="record each N-th node")
@@ -55,46 +45,12 @@ def add_diagnostics(parser: ArgumentParser) -> None:
 def simulated(
     args: Namespace, mechanism: "Mechanism", progress: Progress | None, recording: Mapping[str, Any]
 ) -> "Trajectory":
-    """The trajectory, in maximal coordinates or by the integrator of reduced ones; ``recording``: of `simulate`."""
+    """The trajectory by the method that the options ask for; ``recording``: arguments of a `Recording`."""
     import varint
+    from varint.formulations import solve
 
-    common = {"every": args.every, "progress": progress, **recording}
-    if args.integrator is None:
-        scheme = given(order=args.order, scheme=args.scheme, tol=args.tol, energy_error=args.energy_error)
-        scheme |= given(adaptive=args.adaptive) | {"on_unresolved": "substep" if args.substep else "ignore"}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", varint.UnresolvedWarning)  # the summary says it
-            return varint.simulate(mechanism, args.duration, args.dt, **scheme, **common)
-    chosen = given(integrator=args.integrator, rtol=args.rtol, dt=args.dt)
-    return varint.redmax.simulate(mechanism, args.duration, **chosen, **common)
-
-
-def given(**options: object) -> dict[str, Any]:
-    """Options that are not None."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def check_method(args: Namespace) -> None:
-    """Raises ArgumentError for options of the method that would have no effect."""
-    from varint.errors import ArgumentError
-    from varint.redmax.integrators import INTEGRATORS
-
-    if args.integrator is None and args.rtol is not None:
-        raise ArgumentError("--rtol belongs to --integrator: give both, or --tol for a scheme")
-    if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
-        raise ArgumentError(f"--rtol needs an integrator with error control; '{args.integrator}' has fixed steps")
-    of_schemes = {"--dt auto": args.dt if args.dt == AUTO else None, "--energy-error": args.energy_error}
-    of_schemes |= {"--adaptive": args.adaptive, "--substep": args.substep or None}
-    of_schemes |= {f"--{name}": getattr(args, name) for name in ("order", "tol")}
-    for name, value in of_schemes.items():
-        if args.integrator is not None and value is not None:
-            raise ArgumentError(
-                f"{name} applies to the schemes in maximal coordinates: leave out either it or --integrator"
-            )
-    if args.energy_error is not None and args.dt != AUTO:
-        raise ArgumentError("--energy-error belongs to --dt auto, which chooses the step by it: give both or neither")
-    if args.scheme is not None and args.order is not None:
-        raise ArgumentError("--scheme has an order of its own: leave out --order")
+    problem = varint.Problem(mechanism, args.duration)
+    return solve(problem, method_of(args), varint.Recording(every=args.every, progress=progress, **recording))
 
 
 def _step(text: str) -> float | str:

@@ -37,7 +37,7 @@ def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
 def _simulated(trajectory: Trajectory) -> float:
     """Time that the run has covered, s; its last steps may not be recorded."""
     settings = trajectory.settings
-    alike = settings["formulation"] == "maximal" and settings.get("turn") is None
+    alike = "scheme" in settings and settings.get("turn") is None
     return float(settings["dt"] * trajectory.steps if alike else trajectory.t[-1])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from inspect import signature
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -10,28 +12,27 @@ import numpy as np
 
 from varint.analysis.trajectory import Trajectory
 from varint.comparison.differences import differences, largest
-from varint.comparison.own import Step, name_of, own_run
 from varint.comparison.result import Comparison, Settings
 from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
+from varint.formulations.base import Method, method_class, refuse_unknown, registered, solve
+from varint.formulations.maximal import Variational
+from varint.formulations.reduced import Reduced
+from varint.formulations.start import checked_start
+from varint.formulations.stepped import Own, Step
 from varint.integrators.schemes import ORDERS, scheme
-from varint.loads import check_no_history
 from varint.mechanism import Mechanism
-from varint.model.checks import call, function_of, is_alone, of_type, positive, sequence_of
+from varint.model.checks import call, choice, function_of, is_alone, of_type, positive, sequence_of
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
+from varint.problem import MOST_STEPS, Problem, Recording
 from varint.redmax import ReducedTrajectory
-from varint.redmax import simulate as simulate_reduced
-from varint.redmax.integrators import DEFAULT, integrator_named
-from varint.running import MOST_STEPS, refuse_unknown
-from varint.simulation import checked_start, simulate
+from varint.redmax.integrators import DEFAULT, INTEGRATORS
 
-TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # of the integrators with error control
 CHECK = 10.0  # times the tolerance of the reference: the run that tells its error
 TOL = 1e-12  # of a step of VI, m/s
 BAUMGARTE = 5.0  # 1/s
 REPETITIONS, ENOUGH = 10, 0.5  # of a run for its wall time, and s of stepping after which there are no more
-OF_RUNS = ("scheme", "tol", "every", "closures", "force", "torque", "output", "resume", "on_unresolved", "atol")
 WHOLE = 1e-9  # how far from a whole number a ratio of steps may be, over itself
 
 
@@ -51,7 +52,7 @@ def compare(
     *,
     state: State | None = None,
     order: int | Sequence[int] = 2,
-    integrators: Sequence[str | Step] = (DEFAULT,),
+    integrators: Sequence[str | Step | Method] = (DEFAULT,),
     rtol: float = 1e-12,
     progress: Callable[[int, int, str], object] | None = None,
     **others: object,
@@ -74,11 +75,12 @@ def compare(
         ``mechanism.state()`` where not given.
     order : int or sequence
         Of VI.
-    integrators : sequence of str or function
-        Names, of `varint.redmax.simulate`, and user-defined integrators: functions ``f(state, dt)`` of a `State` and a
-        step, s, that return the `State` after it. They are run in steps of each ``dt`` and called by their
-        ``__name__``. One that gives numbers that are not finite is reported as stopped; one that gives no state, with
-        unit quaternions, raises an ArgumentError. docs/own_methods.md has examples.
+    integrators : sequence of str, function or Method
+        What stands beside the variational integrator: names of integrators in reduced coordinates or of registered
+        methods; methods, as ``varint.Reduced("radau")``; and user-defined integrators, functions ``f(state, dt)`` of a
+        `State` and a step, s, that return the `State` after it. They are run in steps of each ``dt`` and called by
+        their ``__name__``. One that gives numbers that are not finite is reported as stopped; one that gives no state,
+        with unit quaternions, raises an ArgumentError. docs/own_methods.md has examples.
     rtol : float
         Of the reference.
     progress : callable, optional
@@ -91,13 +93,13 @@ def compare(
     ConvergenceError
         The reference could not be computed. Another run that stops is reported as such.
     """
-    refuse_unknown(others, compare, dict.fromkeys(OF_RUNS, "single runs, varint.simulate and varint.redmax.simulate"))
+    refuse_unknown(others, signature(compare).parameters)
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     told = _told if progress is None else function_of(progress, "progress", ArgumentError)
     duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = dividing(dt, duration)
-    orders, (names, own) = known_orders(order), _known_integrators(integrators)
+    orders, (names, own) = known_orders(order), _known_integrators(integrators, steps[0])
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     compiling = _enough_to_compile(mechanism, steps, duration)
     tasks = _tasks(mechanism, state, steps, (orders, names, own))
@@ -119,7 +121,7 @@ def compare(
         stopped_or_done(task.run, task.values[0], compiling)  # which is no stepping time
         runs, wall_time = _timed_runs(task, duration, tell)
         series.append(make_series(task.name, task.parameter, task.values, runs, wall_time, reference, largest(between)))
-    asked = orders, names, tuple(map(name_of, own))
+    asked = orders, names, tuple(method.title for method in own)
     settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
     return Comparison(mechanism, settings, reference, between, tuple(series))
 
@@ -177,71 +179,75 @@ def known_orders(order: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def _known_integrators(
-    integrators: str | Step | Sequence[str | Step],
-) -> tuple[tuple[str, ...], tuple[Step, ...]]:
-    """Names of those of REDMAX, and user-defined ones."""
-    given = (integrators,) if callable(integrators) else _several(integrators, "integrators", "names and functions")
-    if not given:
+    integrators: str | Step | Method | Sequence[str | Step | Method], dt: float
+) -> tuple[tuple[str, ...], tuple[Method, ...]]:
+    """Names of those in reduced coordinates, and the other methods, in steps of ``dt``, s."""
+    listed = (
+        (integrators,)
+        if _is_method(integrators)
+        else _several(integrators, "integrators", "names, methods and functions")
+    )
+    if not listed:
         raise ArgumentError(f"integrators is empty: give one or more, as {DEFAULT}")
-    own = tuple(one for one in given if callable(one))
-    names = tuple(integrator_named(one, "integrators").name for one in given if not callable(one))
-    called = [*names, *(name_of(step) for step in own)]
-    for name in called[len(names) :]:
-        if called.count(name) > 1:
-            raise ArgumentError(f"integrators: two are called '{name}', give each function a __name__ of its own")
-    return names, own
+    rivals = registered()
+    named = [
+        choice(one, (*INTEGRATORS, *rivals), "integrators", ArgumentError) for one in listed if not _is_method(one)
+    ]
+    names = tuple(name for name in named if name not in rivals)
+    own = [_method(one, dt) for one in listed if _is_method(one) or one in rivals]
+    titles = [*names, *(method.title for method in own)]
+    for title in titles[len(names) :]:
+        if titles.count(title) > 1:
+            raise ArgumentError(f"integrators: two are called '{title}', give each function a __name__ of its own")
+    return names, tuple(own)
 
 
-def _own(mechanism: Mechanism, state: State, dt: np.ndarray, step: Step) -> Task:
-    check_no_history(mechanism, mechanism.compiled)
-    start = state
-    if any(force.constraint and force.commanded for force in mechanism.forces):  # with the rates of their motions
-        start = simulate(mechanism, dt[-1], dt[-1], state=state, on_unresolved="ignore").state(0)
+def _is_method(one: object) -> bool:
+    return callable(one) or isinstance(one, Method)
 
-    def run(value: float, duration: float) -> Trajectory:
-        return own_run(mechanism, start, step, value, round(duration / value), round(dt[0] / value))
 
-    return Task(name_of(step), "dt", dt, run)
+def _method(one: Any, dt: float) -> Method:
+    """The method of a name, of a function or of itself."""
+    if isinstance(one, Method):
+        return replace(one, **{"dt": dt})
+    return Own(dt, one) if callable(one) else method_class(one)(**{"dt": dt})
 
 
 def _tasks(
     mechanism: Mechanism,
     state: State,
     dt: np.ndarray,
-    asked: tuple[tuple[int, ...], tuple[str, ...], tuple[Step, ...]],
+    asked: tuple[tuple[int, ...], tuple[str, ...], tuple[Method, ...]],
 ) -> list[Task]:
-    """Tasks of VI by orders, of REDMAX by integrators, of user-defined integrators, and of the unstabilised one."""
+    """Tasks of VI by orders, of REDMAX by integrators, of other methods, and of the unstabilised one."""
     orders, names, own = asked
     tasks = [variational(mechanism, state, dt, number) for number in orders]
     tasks += [reduced(mechanism, state, dt, name) for name in names]
-    tasks += [_own(mechanism, state, dt, step) for step in own]
+    tasks += [_task(mechanism, state, dt, method) for method in own]
     if mechanism.compiled.topology.cluster_of:
         tasks.append(reduced(mechanism, state, dt, DEFAULT, baumgarte=0.0))
     return tasks
 
 
 def variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> Task:
-    def run(value: float, duration: float) -> Trajectory:
-        every = round(dt[0] / value)
-        common: dict[str, Any] = {"state": state, "order": order, "tol": TOL, "every": every}
-        return simulate(mechanism, duration, value, on_unresolved="ignore", **common)
-
-    return Task(f"VI order {order}", "dt", dt, run)
+    """The series of the variational integrator of that order."""
+    return _task(mechanism, state, dt, Variational(dt[0], order, tol=TOL, on_unresolved="ignore"))
 
 
 def reduced(mechanism: Mechanism, state: State, dt: np.ndarray, integrator: str, baumgarte: float = BAUMGARTE) -> Task:
-    common: dict[str, Any] = {"state": state, "integrator": integrator, "baumgarte": baumgarte}
+    """The series of an integrator in reduced coordinates."""
+    return _task(mechanism, state, dt, Reduced(integrator, dt[0], baumgarte=baumgarte))
 
-    def by_step(value: float, duration: float) -> Trajectory:
-        return simulate_reduced(mechanism, duration, dt=value, every=round(dt[0] / value), **common)
 
-    def by_tolerance(value: float, duration: float) -> Trajectory:
-        return simulate_reduced(mechanism, duration, dt=dt[0], rtol=value, **common)
+def _task(mechanism: Mechanism, state: State, dt: np.ndarray, method: Method) -> Task:
+    """The series of a method, recorded at the nodes that are common to all."""
+    parameter, values = method.refined(dt)
 
-    name = f"REDMAX {integrator}" + ("" if baumgarte else " b=0")
-    if integrator_named(integrator).fixed:
-        return Task(name, "dt", dt, by_step)
-    return Task(name, "rtol", TOLERANCES, by_tolerance)
+    def run(value: float, duration: float) -> Trajectory:
+        every = round(dt[0] / value) if parameter == "dt" else 1
+        return solve(Problem(mechanism, duration, state), replace(method, **{parameter: value}), Recording(every))
+
+    return Task(method.title, parameter, values, run)
 
 
 def stopped_or_done(run: Callable[[float, float], Trajectory], value: float, duration: float) -> Trajectory:

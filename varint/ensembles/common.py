@@ -3,26 +3,27 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from varint.diagnosing import checked_stride
 from varint.ensembles import source as sources
 from varint.ensembles.figures import RESERVED
-from varint.ensembles.parameters import FUNCTIONS, OF_RUNS, TIMES, check_names, parts_of, plain
+from varint.ensembles.parameters import FUNCTIONS, OF_RECORDING, TIMES, check_names, of_runs, parts_of, plain
 from varint.errors import ArgumentError
-from varint.integrators.schemes import scheme
-from varint.model.checks import arguments_of, choice, positive, suggestion, whole_number
+from varint.formulations.base import method_class, names
+from varint.model.checks import arguments_of, choice, positive, suggestion
 from varint.model.start import check_start
-from varint.running import MOST_STEPS, checked_times
-from varint.simulation import CLOSURES, MAXIMAL, checked_turn
+from varint.problem import Recording, checked_times
+
+SOME_STEP = 1.0  # s, for checks of a method whose members have steps of their own
 
 
 def checked_common(formulation: str, duration: object, dt: object, options: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of all runs that are given, as JSON holds them. Raises ArgumentError."""
-    known = OF_RUNS[choice(formulation, OF_RUNS, "formulation", ArgumentError)]
+    kind = method_class(choice(formulation, names(), "formulation", ArgumentError))
+    known = of_runs(formulation)
     for name in options:
         if name in FUNCTIONS:
             raise ArgumentError(f"{name}= cannot be given for all members: let build give {FUNCTIONS[name]}")
         if name not in known:
-            others = [other for other, names in OF_RUNS.items() if name in names]
+            others = [other for other in names() if name in of_runs(other)]
             where = f": it is of formulation={others[0]!r}" if others else suggestion(name, known)
             raise ArgumentError(f"there is no argument {name!r} here{where}")
     arguments = {"duration": duration, "dt": dt, **options}
@@ -32,23 +33,10 @@ def checked_common(formulation: str, duration: object, dt: object, options: Mapp
             positive(common[name], name, ArgumentError)
     if all(name in common for name in TIMES):
         checked_times(common["duration"], common["dt"])
-    every = whole_number(common.get("every", 1), "every", 1, ArgumentError, MOST_STEPS)
-    checked_stride(common.get("diagnostics_every"), every)
-    if formulation == MAXIMAL:
-        checked_turn(common.get("adaptive", False), scheme(common.get("order"), common.get("scheme")))
-        choice(common.get("closures", CLOSURES[0]), CLOSURES, "closures", ArgumentError)
-    else:
-        _check_reduced(common)
-    for name in ("tol", "rtol", "atol"):
-        if name in common:
-            positive(common[name], name, ArgumentError)
+    Recording(**{name: common[name] for name in OF_RECORDING if name in common})
+    of_method = {name: value for name, value in common.items() if name in kind.arguments()}
+    kind(**{"dt": SOME_STEP, **of_method})
     return common
-
-
-def _check_reduced(common: Mapping[str, Any]) -> None:
-    from varint.redmax.integrators import DEFAULT, integrator_named  # slow to import, so only when needed
-
-    integrator_named(common.get("integrator", DEFAULT))
 
 
 def check_members(
@@ -58,7 +46,7 @@ def check_members(
     for name in dict.fromkeys(name for member in members for name in member):
         if name in RESERVED:
             raise ArgumentError(f"{name!r} is a reserved column name: rename the parameter")
-    needed = TIMES if formulation == MAXIMAL else TIMES[:1]
+    needed = TIMES if method_class(formulation).needs_step() else TIMES[:1]
     for name in needed:
         without = next((number for number, member in enumerate(members) if name not in {**common, **member}), None)
         if without is not None:

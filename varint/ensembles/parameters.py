@@ -8,17 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.formulations.base import method_class, names
 from varint.model.checks import is_alone, sequence_of, shown, suggestion
 from varint.model.start import MOTION_KEYS
 
 MOST_MEMBERS = 10_000_000
 DEEPEST = 10  # list in a list in a parameter
 TIMES = ("duration", "dt")
-OF_RUNS = {  # arguments that a member, or all of them, can give to the run, beside its times; by formulation
-    "maximal": ("order", "scheme", "tol", "adaptive", "every", "diagnostics_every", "closures", "force", "torque"),
-    "reduced": ("integrator", "rtol", "atol", "baumgarte", "chart", "every", "diagnostics_every", "force", "torque"),
-}
+OF_RECORDING = ("every", "diagnostics_every")
+OF_PROBLEM = ("duration", "force", "torque")
 FUNCTIONS = {"prescribed": "a PrescribedMotion", "state": "a start: build may return (Mechanism, State)"}
+
+
+OF_ENSEMBLE = ("energy_error", "on_unresolved")  # arguments of a method that no member has
 
 
 class Parts(NamedTuple):
@@ -88,14 +90,22 @@ def plain(value: object, what: str, depth: int = DEEPEST) -> Any:
     )
 
 
+def of_runs(formulation: str) -> list[str]:
+    """Names of the arguments that a member, or all of them, can give to the run, beside its times."""
+    elsewhere = {*TIMES, *FUNCTIONS, *OF_ENSEMBLE}
+    own = [name for name in method_class(formulation).arguments() if name not in elsewhere]
+    return [*own, *OF_RECORDING, *(name for name in OF_PROBLEM if name not in TIMES)]
+
+
 def parts_of(parameters: Mapping[str, Any], formulation: str) -> Parts:
-    """Owner of each parameter: ``coordinates.JOINT`` and its like the start, those of `OF_RUNS` the run."""
+    """Owner of each parameter: ``coordinates.JOINT`` and its like the start, those of `of_runs` the run."""
+    of_run = {*TIMES, *of_runs(formulation)}
     parts = Parts({}, {}, {})
     for name, value in parameters.items():
         key, dot, of = name.partition(".")
         if dot and key in MOTION_KEYS:
             parts.start.setdefault(key, {})[of] = value
-        elif name in OF_RUNS[formulation] or name in TIMES:
+        elif name in of_run:
             parts.run[name] = value
         else:
             parts.build[name] = value
@@ -110,8 +120,8 @@ def check_names(
     takes : parameters of ``build``, None where it takes any
     common : arguments that are given for all members
     """
-    of_run = (*TIMES, *OF_RUNS[formulation])
-    others = {name for names in OF_RUNS.values() for name in names} - set(of_run)
+    of_run = (*TIMES, *of_runs(formulation))
+    others = {name for each in names() for name in of_runs(each)} - set(of_run)
     for name in dict.fromkeys(name for member in members for name in member):
         key, dot, _ = name.partition(".")
         if dot and key in MOTION_KEYS:

@@ -24,9 +24,10 @@ from varint.ensembles.result import Ensemble
 from varint.ensembles.table import Table
 from varint.ensembles.work import Task, run_path
 from varint.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
+from varint.formulations.base import method_class
+from varint.formulations.maximal import ON_UNRESOLVED
 from varint.io.lock import locked
 from varint.model.checks import call, check_name, choice, flag, function_of, path_of, shown, whole_number
-from varint.simulation import ON_UNRESOLVED
 
 MOST_WORKERS = 4096
 WRITERS = 4  # cores for one process more
@@ -64,8 +65,8 @@ def ensemble(
         ``duration``, ``dt`` and the ``options`` are of the run; all others are arguments of ``build``.
     duration, dt : float, optional
         s, of all members.
-    formulation : {"maximal", "reduced"}
-        `varint.simulate` or `varint.redmax.simulate`.
+    formulation : {"maximal", "reduced"}, or str
+        `varint.Variational`, `varint.Reduced`, or the formulation of a registered `Method`.
     output : path, optional
         Folder for the table, results.csv, and the run of each member. Without one only the table is kept, in memory.
     resume : bool
@@ -107,7 +108,7 @@ def ensemble(
         function_of(progress, "progress", ArgumentError)
     rows = _way(workers, scheduler, output is not None)
     folder = _checked_output(output, resume, overwrite)
-    task = Task(source, formulation, common, folder, measure, on_unresolved == "raise")
+    task = Task(source, method_class(formulation), common, folder, measure, on_unresolved == "raise")
     pickled = _pickled(task)
     with _table_of(task, members, overwrite) as table:
         waiting = [(number, member) for number, member in enumerate(members) if number not in table.rows]

@@ -9,14 +9,16 @@ from typing import Any
 
 from varint.analysis.trajectory import Trajectory
 from varint.ensembles.figures import ERROR, MESSAGE, STATUS, STOPPED, Measure, error_row, row_of
-from varint.ensembles.parameters import parts_of
+from varint.ensembles.parameters import OF_PROBLEM, OF_RECORDING, parts_of
 from varint.ensembles.source import Source, built, label_of
 from varint.errors import ConvergenceError
+from varint.formulations.base import Method, register, solve
 from varint.io.run_reader import open_run
 from varint.mechanism import Mechanism
 from varint.model.checks import is_whole
-from varint.running import checked_times
-from varint.simulation import load, simulate
+from varint.model.state import State
+from varint.problem import Problem, Recording, checked_times
+from varint.simulation import load
 
 HELD = 1 << 26  # bytes of a run that may be in memory until it is written
 PATIENCE = 2.0  # s of a run that is in memory alone
@@ -29,7 +31,7 @@ class Task:
     """Settings common to all members.
 
     source : Source
-    formulation : str
+    method : subclass of Method
     common : dict
         Arguments of the run.
     folder : Path or None
@@ -40,7 +42,7 @@ class Task:
     """
 
     source: Source
-    formulation: str
+    method: type[Method]
     common: Mapping[str, Any]
     folder: Path | None
     measure: Measure | None
@@ -49,7 +51,7 @@ class Task:
     def described(self) -> dict[str, Any]:
         """Description in ``ensemble.json``: all that distinguishes one ensemble from another, but for its members."""
         measure = None if self.measure is None else label_of(self.measure)
-        return {"build": self.source.label, "formulation": self.formulation, **self.common, "measure": measure}
+        return {"build": self.source.label, "formulation": self.method.formulation, **self.common, "measure": measure}
 
 
 class TooLong(Exception):
@@ -77,10 +79,11 @@ def _trajectory(task: Task, build: Callable, number: int, parameters: Mapping[st
     started = path is not None and path.exists()
     if path is not None and started and _has_ended(path):
         return load(path)
-    parts = parts_of(parameters, task.formulation)
+    register(task.method)  # where a process has not met it
+    parts = parts_of(parameters, task.method.formulation)
     mechanism, state = built(build, parts.build, parts.start)
     arguments = {**task.common, **parts.run}
-    run = partial(_simulate(task.formulation), mechanism, state=state, **arguments)
+    run = partial(_simulate, task.method, mechanism, state, arguments)
     if path is None:
         return _reached(run)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +95,8 @@ def _trajectory(task: Task, build: Callable, number: int, parameters: Mapping[st
         else:
             trajectory.save(path)
             return trajectory
-    return _reached(partial(run, output=path, resume=started))
+    existing = "resume" if task.method.resumable else "overwrite"
+    return _reached(partial(run, output=path, **{existing: started}))
 
 
 def _has_ended(path: Path) -> bool:
@@ -100,12 +104,17 @@ def _has_ended(path: Path) -> bool:
         return run.checkpoint.progress.status >= 0
 
 
-def _simulate(formulation: str) -> Callable:
-    if formulation == "maximal":
-        return partial(simulate, on_unresolved="ignore")
-    from varint.redmax import simulate as simulate_reduced  # slow to import, so only when needed
-
-    return simulate_reduced
+def _simulate(
+    kind: type[Method], mechanism: Mechanism, state: State, arguments: Mapping[str, Any], **recording: Any
+) -> Trajectory:
+    """The run of a member; ``recording``: arguments of a `Recording` beside those of the member."""
+    of = {
+        Problem: {name: arguments[name] for name in OF_PROBLEM if name in arguments},
+        Recording: {name: arguments[name] for name in OF_RECORDING if name in arguments},
+    }
+    of_method = {name: value for name, value in arguments.items() if not any(name in names for names in of.values())}
+    problem = Problem(mechanism, state=state, **of[Problem])
+    return solve(problem, kind(**of_method), Recording(**of[Recording], **recording))
 
 
 def _reached(run: Callable[[], Trajectory]) -> Trajectory:

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from varint.analysis.resolution import finer_step
 from varint.courses import refuse_moved
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
+from varint.formulations.maximal import ON_UNRESOLVED, check_forces, check_redone, checked_turn
+from varint.formulations.start import checked_start
 from varint.gradients.adjoint import Adjoint, adjoints_of
 from varint.gradients.along import MotionSum, go_back
 from varint.gradients.changes import Changed, Changes, bends
@@ -40,8 +42,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import choice, flag, function_of, positive, sequence_of
 from varint.model.forces.coupled import refuse_functions
 from varint.model.state import State
-from varint.running import checked_times
-from varint.simulation import ON_UNRESOLVED, check_forces, check_redone, checked_start, checked_turn
+from varint.problem import checked_times
 
 SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
+from varint.formulations.reduced import checked_rtol
 from varint.gradients.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
 from varint.gradients.reduced_records import Setting
@@ -23,6 +24,7 @@ from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, flag, function_of, not_negative, positive, sequence_of
 from varint.model.forces.coupled import refuse_functions
 from varint.model.state import State
+from varint.problem import checked_times
 from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import refuse_rows
@@ -30,9 +32,7 @@ from varint.redmax.equations import LARGEST_RATE
 from varint.redmax.integrators import INTEGRATORS
 from varint.redmax.integrators.explicit import Explicit
 from varint.redmax.integrators.fixed import Implicit
-from varint.redmax.simulation import checked_rtol
 from varint.redmax.states import ReducedState
-from varint.running import checked_times
 
 START_Q, START_RATES = f"{START}.q", f"{START}.qdot"
 SCHEMES = {name: kind for name, kind in INTEGRATORS.items() if issubclass(kind, Implicit | Explicit)}

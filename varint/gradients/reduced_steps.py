@@ -6,13 +6,13 @@ from typing import Protocol
 
 import numpy as np
 
+from varint.formulations.reduced import started
 from varint.gradients.reduced_records import SLOTS, Setting, Shape, Stage, Step
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import Motion, Stages
 from varint.redmax.integrators import Integrator, Task
 from varint.redmax.integrators.explicit import Explicit
 from varint.redmax.integrators.fixed import Implicit
-from varint.redmax.simulation import started
 
 
 class Recorder(Protocol):

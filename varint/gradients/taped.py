@@ -26,7 +26,7 @@ from varint.linear.impacts import Drifts
 from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.state import State
-from varint.running import MOST_STEPS
+from varint.problem import MOST_STEPS
 
 SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
 SHARE_OF_MEMORY = 0.5  # of what is free: taken where no memory is given

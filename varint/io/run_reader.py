@@ -408,17 +408,13 @@ def _row_of(name: str, row: Any) -> tuple[tuple[int, ...], str]:
 
 
 def _settings(found: dict) -> dict:
-    """Settings of either formulation, as far as others than the run itself use them."""
+    """Settings of a run, as far as others than the run itself use them."""
     number = int | float
-    wanted: dict = {"duration": number, "dt": number | None, "every": int, "steps": int}
-    by_formulation: dict = {
-        "maximal": {"scheme": str, "order": int},
-        "reduced": {"integrator": str, "order": int},
-        "own": {"integrator": str},
-    }
-    if found.get("formulation") not in tuple(by_formulation):
-        raise ValueError("its settings name no formulation")
-    for name, kind in (wanted | by_formulation[found["formulation"]]).items():
+    wanted: dict = {"formulation": str, "duration": number, "dt": number | None, "every": int, "steps": int}
+    wanted |= {name: kind for name, kind in (("scheme", str), ("integrator", str), ("order", int)) if name in found}
+    if "scheme" not in found and "integrator" not in found:
+        raise ValueError("its settings name no method")
+    for name, kind in wanted.items():
         if not isinstance(found[name], kind) or isinstance(found[name], bool):
             raise ValueError(f"its setting '{name}' is {found[name]!r}")
     chosen = found.get("chosen", {"energy_error": 0.0})
@@ -443,7 +439,7 @@ def _check_nodes(run: RunReader) -> None:
         wanted["load"] = (nb, 6)
     elif run.load.shape != (1, nb, 6) or run.load.dtype.kind != "f" or not np.isfinite(run.load).all():
         raise ValueError("its loads are not those of its mechanism")
-    if run.settings["formulation"] == "maximal":
+    if "scheme" in run.settings:
         shape = run.nodes.shapes.get("unresolved_body")
         unresolved = run.nodes.rows("unresolved_body") if shape == ((), "<i8") else np.full(1, nb)
         if unresolved.min() < -1 or unresolved.max() >= nb:

@@ -22,7 +22,6 @@ from varint.model.forces.base import Constraint, Element
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.moved import Moved
 from varint.model.state import State
-from varint.simulation import REDUCED
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
@@ -60,7 +59,7 @@ def inverse_dynamics(trajectory: Trajectory, joints: Sequence[str] | None = None
     """
     of_type(trajectory, Trajectory, "trajectory", ArgumentError)
     motion = _motion(trajectory, joints)
-    found = _reduced(motion) if trajectory.settings["formulation"] == REDUCED else _maximal(motion)
+    found = _reduced(motion) if "q" in trajectory.record.nodes else _maximal(motion)
     if joints is None:
         return dict(zip((place.name for place in motion.places), found.T, strict=True))
     by_joint: dict[str, np.ndarray] = {}

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from varint.analysis.forces import check_laws
 from varint.display import Shown, count_text, names_text
 from varint.errors import ArgumentError
+from varint.formulations.start import checked_start
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kernels.configuration import place_anew
@@ -26,7 +27,6 @@ from varint.mechanism import Mechanism
 from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.simulation import checked_start
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ import numpy as np
 
 from varint.display import Shown
 from varint.errors import ArgumentError, ConvergenceError
+from varint.formulations.start import checked_start
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.linear.coordinates import check_moves, moved
@@ -15,8 +16,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import flag, of_type, positive
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.running import MOST_STEPS
-from varint.simulation import checked_start
+from varint.problem import MOST_STEPS
 
 ITERATIONS = 50
 HALVINGS = 10

@@ -8,6 +8,7 @@ from varint.analysis.forces import check_laws
 from varint.compile import Compiled
 from varint.courses import refuse_moved
 from varint.errors import ArgumentError, ConvergenceError
+from varint.formulations.maximal import check_forces
 from varint.integrators.march import March
 from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
@@ -23,7 +24,6 @@ from varint.loads import Commands, Loads, starts_of_motions
 from varint.mechanism import Mechanism
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.simulation import check_forces
 
 TOL = 1e-13  # of a step, m/s
 ROOM = 256  # stages that are kept at once

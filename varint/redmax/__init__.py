@@ -3,7 +3,6 @@
 from typing import Any
 
 from varint.redmax.equations_of_motion import EquationsOfMotion
-from varint.redmax.simulation import simulate
 from varint.redmax.states import ReducedState, coordinates, maximal_state, reduced_state
 from varint.redmax.trajectory import ReducedTrajectory
 
@@ -24,6 +23,10 @@ def __getattr__(name: str) -> Any:
         from varint.gradients.reduced import gradient
 
         return gradient
+    if name == "simulate":
+        from varint.formulations.reduced import simulate
+
+        return simulate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

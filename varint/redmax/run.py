@@ -9,6 +9,7 @@ from varint.courses import cannot_follow, what_clashes
 from varint.errors import FileError
 from varint.model.rotation import quat_from_matrix
 from varint.model.state import State
+from varint.problem import MOST_STEPS
 from varint.record import Counts
 from varint.redmax.charts import CHARTS
 from varint.redmax.contacts import Contacts
@@ -19,7 +20,7 @@ from varint.redmax.prescribed import places
 from varint.redmax.record import layout_of
 from varint.redmax.states import without_jumps
 from varint.redmax.tree import Tree, find_tree
-from varint.running import MOST_STEPS, Block, Failure
+from varint.running import Block, Failure
 
 LARGEST_OPENING = 1e-3  # of a loop, in sizes of a part, before it is asked whether drives open it
 LARGEST_MISS = 0.1  # of a body or point from where a force moves it, in sizes of a part

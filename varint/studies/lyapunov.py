@@ -8,6 +8,7 @@ import numpy as np
 
 from varint.analysis.trajectory import Trajectory
 from varint.errors import ArgumentError
+from varint.formulations.start import checked_start
 from varint.kinematics.frames import JointFrames, with_world
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive
@@ -15,8 +16,8 @@ from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
 from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
-from varint.running import checked_times
-from varint.simulation import checked_start, simulate
+from varint.problem import checked_times
+from varint.simulation import simulate
 from varint.studies.batches import LEAST, fitted
 from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study

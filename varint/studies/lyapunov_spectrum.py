@@ -8,14 +8,14 @@ import numpy as np
 
 from varint.display import count_text, numbers_text
 from varint.errors import ArgumentError
+from varint.formulations.start import checked_start
 from varint.integrators.schemes import scheme as find_scheme
 from varint.linear.coordinates import check_moves
 from varint.linear.tangents import TangentRun, check_no_feedback
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive, whole_number
 from varint.model.state import State
-from varint.running import checked_times
-from varint.simulation import checked_start
+from varint.problem import checked_times
 from varint.studies.batches import LEAST, fitted
 from varint.studies.study import Study
 

@@ -10,12 +10,12 @@ from varint.comparison.differences import UNITS, Quantities, differences, larges
 from varint.comparison.run import CHECK, dividing, known_orders, reduced, stopped_or_done, variational
 from varint.comparison.series import Series, fitted_order, make_series
 from varint.errors import ArgumentError
+from varint.formulations.start import checked_start
 from varint.integrators.schemes import ORDERS
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, of_type, positive
 from varint.model.state import State
 from varint.redmax.integrators import DEFAULT
-from varint.simulation import checked_start
 from varint.studies.study import Study
 
 if TYPE_CHECKING:

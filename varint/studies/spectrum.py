@@ -12,7 +12,7 @@ from varint.analysis.trajectory import Trajectory
 from varint.display import count_text, described, field_facts, names_text
 from varint.errors import ArgumentError
 from varint.model.checks import of_type, sequence_of, whole_number
-from varint.running import MOST_STEPS
+from varint.problem import MOST_STEPS
 from varint.studies.study import Study
 
 if TYPE_CHECKING:

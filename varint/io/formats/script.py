@@ -26,6 +26,18 @@ def load(path: Path) -> Mechanism:
 @contextmanager
 def opened(path: Path) -> Iterator[Callable]:
     """The function ``build`` of the file, which can import others of its folder while this is open."""
+    with executed(path) as module:
+        if not callable(getattr(module, "build", None)):
+            raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
+        yield _told(module.build, str(path))
+
+
+@contextmanager
+def executed(path: Path) -> Iterator[types.ModuleType]:
+    """The module that the file makes, which can import others of its folder while this is open.
+
+    Raises FileError, with file and line, where the file cannot be read or its code raises an error.
+    """
     if not path.is_file():
         raise FileError(f"cannot read '{path}': no such file")
     module = types.ModuleType(path.stem)
@@ -39,9 +51,7 @@ def opened(path: Path) -> Iterator[Callable]:
             raise
         except Exception as problem:
             raise FileError(f"{_where(problem, str(path))}: {type(problem).__name__}: {problem}") from problem
-        if not callable(getattr(module, "build", None)):
-            raise FileError(f"'{path}' defines no build(): write a function build() that returns a Mechanism")
-        yield _told(module.build, str(path))
+        yield module
     finally:
         sys.path.remove(folder)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from varint.analysis.derived import energies
 from varint.analysis.resolution import find_unresolved
@@ -21,13 +20,11 @@ from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
 from varint.mechanism import Mechanism
-from varint.model.checks import in_a_shape, of_type, positive, shown
+from varint.model.checks import in_a_shape, positive, shown
 from varint.model.forces.commanded import Commanded
-from varint.model.state import State
+from varint.problem import Problem, Recording
 from varint.running import followed
-from varint.simulation import checked_start, simulate
 
-AUTO = "auto"
 ENERGY_ERROR = 1e-4  # where none is given
 ROUND_OFF = 1e-13  # the least that can be asked for
 MARGIN = 3.0  # times below the wanted error that the trial runs stay
@@ -48,6 +45,7 @@ BODY_STAGES = 400_000  # of a trial run, at most: smaller steps are extrapolated
 MEMORY = 64e6  # bytes of the nodes of a trial run
 NODE = 8 * 13  # bytes a body
 STUCK = 0.5  # observed order below which smaller steps lead nowhere
+TrialRun = Callable[[str, float, int], Trajectory]
 
 
 class Trial(NamedTuple):
@@ -92,46 +90,17 @@ class StepChoice(Shown):
     reason: str
 
 
-def choose_step(
-    mechanism: Mechanism,
-    duration: float,
-    *,
-    energy_error: float = ENERGY_ERROR,
-    state: State | None = None,
-    order: int | None = None,
-    scheme: str | None = None,
-    tol: float = 1e-10,
-    force: Mapping[str, ArrayLike] | None = None,
-    torque: Mapping[str, ArrayLike] | None = None,
+def chosen_step(
+    problem: Problem, wanted: float, method: tuple[int | None, str | None], tol: float, trial: TrialRun
 ) -> StepChoice:
-    """The scheme and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
+    """Return the cheapest scheme and step with an energy error of at most ``wanted``.
 
-    Trial runs go over the first part of the motion, until its fastest part was seen. The error of a scheme falls with
-    a power of its step, which the trials of a few steps show. The same arguments give the same choice to the bit.
-    Motions that get much faster after the trials have larger errors.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    duration : float
-        s, of the run to come.
-    energy_error : float
-        The largest error of the energy, or of its balance where work is done, over the largest kinetic energy.
-    state, order, scheme, tol, force, torque
-        As in `simulate`. With ``order`` or ``scheme`` only the step is chosen; loads are constant. Functions that
-        command forces are called in the trials too.
-
-    Raises
-    ------
-    ArgumentError, StateError
-        As `simulate`; where inputs have one value a node; where no step of any scheme keeps the energy so well.
+    ``method``: the order and the name of the scheme, where they are given. ``trial(scheme, dt, steps)`` simulates the
+    problem for so many steps of ``dt`` seconds. Raises ArgumentError where no step of any scheme keeps the energy.
     """
-    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    duration = positive(duration, "duration", ArgumentError)
-    wanted = _checked_error(energy_error)
-    start = checked_start(mechanism, mechanism.state() if state is None else state)
-    trials = _Trials(mechanism, duration, {"state": start, "tol": tol, "force": force, "torque": torque})
-    schemes = _schemes(mechanism, order, scheme)
+    mechanism = problem.mechanism
+    trials = _Trials(problem, trial)
+    schemes = _schemes(mechanism, *method)
     cheapest = trials.cheapest(schemes, trials.find_span(schemes[-1]), wanted / MARGIN)
     if cheapest is None:
         raise ArgumentError(
@@ -139,48 +108,43 @@ def choose_step(
             f" least error was {min(trial.error for trial in trials.done):.2g}. Give a larger energy_error, or a"
             f" smaller tol than {tol:g} m/s"
         )
-    dt = duration / math.ceil(duration / cheapest.dt * (1 - 1e-12))
+    dt = problem.duration / math.ceil(problem.duration / cheapest.dt * (1 - 1e-12))
     reason = trials.table(wanted, cheapest, dt)
-    method = SCHEMES[cheapest.scheme]
-    return StepChoice(dt, method.order, method.name, wanted, cheapest.error, cheapest.cost, trials.span, reason)
+    taken = SCHEMES[cheapest.scheme]
+    return StepChoice(dt, taken.order, taken.name, wanted, cheapest.error, cheapest.cost, trials.span, reason)
 
 
 def step_for(
-    dt: float | str, energy_error: float | None, output: str | Path | None, resume: bool, task: dict
+    wanted: float, scheme: str | None, recording: Recording, choose: Callable[[], StepChoice]
 ) -> tuple[float, str | None, dict]:
-    """(dt, scheme, what of it is recorded as a setting) of a run with ``dt`` or ``energy_error`` given.
+    """Return the step, s, the scheme, and the settings that record their choice, for an energy error ``wanted``.
 
-    ``task``: the arguments of `choose_step`. A run that goes on keeps what was chosen for it.
+    A run that goes on keeps what was chosen for it; ``choose`` is called for others.
     """
-    if not isinstance(dt, str):
-        if energy_error is not None:
-            raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave one out")
-        return dt, task["scheme"], {}
-    if dt != AUTO:
-        raise ArgumentError(f"dt must be a number, s, or '{AUTO}', got {shown(dt)}")
-    wanted = _checked_error(ENERGY_ERROR if energy_error is None else energy_error)
-    if resume and output is not None and Path(output).is_file():
+    output = recording.output
+    if recording.resume and output is not None and Path(output).is_file():
         settings = load_settings(output)
         if "chosen" not in settings:
             raise ArgumentError(f"the step of the run in '{output}' was given: go on with it by dt={settings['dt']}")
         chosen = settings["chosen"] | {"energy_error": wanted}
-        return settings["dt"], task["scheme"] or settings["scheme"], {"chosen": chosen}
-    found = choose_step(**task, energy_error=wanted)
+        return settings["dt"], scheme or settings["scheme"], {"chosen": chosen}
+    choice = choose()
     if sys.stderr is not None:
-        print(f"varint: {told(found)}", file=sys.stderr, flush=True)
-    chosen = {name: getattr(found, name) for name in ("energy_error", "expected_error", "cost", "span", "reason")}
-    return found.dt, found.scheme, {"chosen": chosen}
+        print(f"varint: {told(choice)}", file=sys.stderr, flush=True)
+    chosen = {name: getattr(choice, name) for name in ("energy_error", "expected_error", "cost", "span", "reason")}
+    return choice.dt, choice.scheme, {"chosen": chosen}
 
 
-def told(found: StepChoice) -> str:
+def told(choice: StepChoice) -> str:
     """The choice in one line."""
     return (
-        f"dt = {found.dt:.4g} s and order {found.order} ({found.scheme}) were chosen for an energy error of"
-        f" {found.energy_error:g}: {found.expected_error:.1e} in a trial run over {found.span:.3g} s"
+        f"dt = {choice.dt:.4g} s and order {choice.order} ({choice.scheme}) were chosen for an energy error of"
+        f" {choice.energy_error:g}: {choice.expected_error:.1e} in a trial run over {choice.span:.3g} s"
     )
 
 
-def _checked_error(value: float) -> float:
+def checked_error(value: float) -> float:
+    """``value``, a relative energy error that can be reached. Raises ArgumentError."""
     wanted = positive(value, "energy_error", ArgumentError)
     if not ROUND_OFF <= wanted < 1.0:
         raise ArgumentError(f"energy_error must be from {ROUND_OFF:g}, near round-off, to below 1, got {wanted:g}")
@@ -197,10 +161,10 @@ def _schemes(mechanism: Mechanism, order: int | None, scheme: str | None) -> lis
     return sorted(known, key=lambda s: -s.order)
 
 
-def _check_inputs(mechanism: Mechanism, loads: dict) -> None:
-    """Raise ArgumentError for what has one value a node."""
-    for what in ("force", "torque"):
-        given = loads[what]
+def _check_inputs(problem: Problem) -> None:
+    """Raise ArgumentError for loads and inputs with one value per node."""
+    mechanism = problem.mechanism
+    for what, given in (("force", problem.force), ("torque", problem.torque)):
         for body, value in given.items() if isinstance(given, Mapping) else ():
             constant = "of shape (3,), as one value a node needs a number for dt"
             in_a_shape(value, ((3,),), f"{what} on body {shown(body)}", ArgumentError, constant)
@@ -214,13 +178,14 @@ def _check_inputs(mechanism: Mechanism, loads: dict) -> None:
 class _Trials:
     """Trial runs of a mechanism over its first ``span`` seconds."""
 
-    def __init__(self, mechanism: Mechanism, duration: float, options: dict) -> None:
-        _check_inputs(mechanism, options)
-        self.mechanism, self.duration, self.options = mechanism, duration, options
+    def __init__(self, problem: Problem, trial: TrialRun) -> None:
+        _check_inputs(problem)
+        self.problem, self.trial = problem, trial
+        self.mechanism, self.duration = problem.mechanism, problem.duration
         self.done: list[Trial] = []
         self.span, self.fastest = 0.0, 0.0  # s, rad/s
         self.least_energy = 0.0  # J, that errors are relative to
-        self.memory = max(FIRST_STEPS, int(MEMORY / NODE / len(mechanism.bodies)))  # nodes
+        self.memory = max(FIRST_STEPS, int(MEMORY / NODE / len(self.mechanism.bodies)))  # nodes
 
     def find_span(self, scheme: Scheme) -> float:
         """Set ``span`` so that the fastest motion was seen, by runs of a scheme; the first step of trials, s."""
@@ -246,17 +211,16 @@ class _Trials:
 
     def _guess(self) -> float:
         """A step, s, from the size of the parts, the velocities at the start, and gravity."""
-        state, length = self.options["state"], self.mechanism.compiled.length
+        state, length = self.problem.state, self.mechanism.compiled.length
         speed = max(np.abs(state.velocity).max() / length, np.abs(state.angular_velocity).max())
         rate = max(speed, math.sqrt(np.linalg.norm(self.mechanism.gravity) / length))
         return min(self.duration / 8, 0.25 / rate if rate > 0 else math.inf)
 
     def _run(self, scheme: Scheme, dt: float, steps: int) -> tuple[Trajectory | None, Trial]:
         """A run and what it came to; errors are infinite where the steps did not resolve the motion."""
-        options = {**self.options, "scheme": scheme.name, "on_unresolved": "ignore"}
         try:
             with followed(None):  # a trial is not the run that is looked at
-                run = simulate(self.mechanism, steps * dt, dt, **options)
+                run = self.trial(scheme.name, dt, steps)
         except ConvergenceError:
             run = None
         if run is None or find_unresolved(run, dt):

@@ -1,0 +1,97 @@
+"""Which method simulates: the options that choose it, and the `Method` that they make."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from varint.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from varint.formulations import Method
+
+OPTIONS = {  # option to the argument of a method that it gives
+    "--order": "order",
+    "--scheme": "scheme",
+    "--tol": "tol",
+    "--energy-error": "energy_error",
+    "--adaptive": "adaptive",
+    "--substep": "on_unresolved",
+    "--integrator": "integrator",
+    "--rtol": "rtol",
+}
+
+
+def add_method(parser: ArgumentParser) -> None:
+    """Options that choose a scheme, an integrator or a method, and its tolerance."""
+    from varint.integrators.schemes import ORDERS, SCHEMES
+    from varint.redmax.integrators import INTEGRATORS
+
+    parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
+    method = parser.add_mutually_exclusive_group()
+    method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
+    method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
+    rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
+    method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
+    parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
+    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
+
+
+def add_adaptive(parser: ArgumentParser) -> None:
+    """``--adaptive``."""
+    follow = (
+        "steps that follow the motion and turn the fastest body by so many rad, 0.1 where none is given and 0.05 at"
+        " order 2; at most --dt"
+    )
+    parser.add_argument("--adaptive", type=float, nargs="?", const=True, metavar="RAD", help=follow)
+
+
+def formulation_of(args: Namespace) -> str:
+    """The formulation that the options choose; a script of a method is executed. Raises ArgumentError, FileError."""
+    from varint.formulations.base import HERE
+
+    if args.method is not None:
+        return registered_by(args.method)
+    return HERE[0] if args.integrator is None else HERE[1]
+
+
+def registered_by(path: Path) -> str:
+    """The formulation of the method that a script registers. Raises ArgumentError, FileError."""
+    from varint.formulations.base import REGISTERED, registered
+    from varint.io.formats.script import executed
+
+    before = dict(REGISTERED)
+    with executed(path):
+        new = [name for name in registered() if before.get(name) is not REGISTERED[name]]
+    if len(new) != 1:
+        raise ArgumentError(f"'{path}' must register one method, by @varint.formulations.register, not {len(new)}")
+    return new[0]
+
+
+def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
+    """The arguments of a method that options give, by name. Raises ArgumentError for one that it does not have."""
+    from varint.formulations import method_class, names
+    from varint.redmax.integrators import INTEGRATORS
+
+    kind = method_class(formulation)
+    given = {name: (option, getattr(args, name, None)) for option, name in OPTIONS.items()}
+    given["on_unresolved"] = "--substep", "substep" if getattr(args, "substep", False) else None
+    arguments = {name: value for name, (_, value) in given.items() if value is not None}
+    for name in arguments:
+        if name not in kind.arguments():
+            owners = [each.option for each in map(method_class, names()) if name in each.arguments()]
+            raise ArgumentError(f"{given[name][0]} belongs to {owners[0]}, not to {kind.option}: leave one of them out")
+    if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
+        raise ArgumentError(f"--rtol needs an integrator with error control, '{args.integrator}' has steps of --dt")
+    if arguments.get("energy_error") is not None and args.dt != "auto":
+        raise ArgumentError("--energy-error belongs to --dt auto, which chooses the step by it: give both or neither")
+    if args.scheme is not None and args.order is not None:
+        raise ArgumentError("--scheme has an order of its own: leave out --order")
+    return arguments
+
+
+def method_of(args: Namespace) -> "Method":
+    """The method that the options ask for, in steps of ``args.dt``. Raises ArgumentError, FileError."""
+    from varint.formulations import method_class
+
+    formulation = formulation_of(args)
+    return method_class(formulation)(**{"dt": args.dt, **arguments_of_method(args, formulation)})

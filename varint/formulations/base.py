@@ -1,0 +1,156 @@
+"""`Method`: the contract of a formulation, the registry of them, and `solve`, which runs any of them."""
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from varint.analysis.trajectory import Trajectory
+from varint.diagnosing import diagnosed
+from varint.display import Shown
+from varint.errors import ArgumentError
+from varint.mechanism import Mechanism
+from varint.model.checks import known_name, of_type, suggestion
+from varint.model.forces.base import Force
+from varint.problem import Problem, Recording
+from varint.record import Record
+from varint.running import Job, Run, answer, carry_out
+
+AUTO = "auto"  # a step that the method chooses
+HERE = ("maximal", "reduced")  # the files of this folder that register a formulation of their name
+REGISTERED: dict[str, type["Method"]] = {}  # by formulation
+KindOfMethod = TypeVar("KindOfMethod", bound="Method")
+
+
+@dataclass(frozen=True, eq=False)
+class Method(Shown, ABC):
+    """Procedure that solves a `Problem`. A subclass is a frozen dataclass; its fields are the arguments of the method.
+
+    One of them is ``dt``, the step, s, or None where the method chooses its steps.
+
+    Attributes
+    ----------
+    formulation : str
+        Its name in records, in files, in ``ensemble(formulation=)`` and on the command line.
+    called, option : str
+        What users write for it in Python and on the command line, for error messages.
+    """
+
+    formulation: ClassVar[str]
+    called: ClassVar[str]
+    option: ClassVar[str] = "--method"
+    resumable: ClassVar[bool] = True  # whether a run can go on from its file to the same bits
+
+    @abstractmethod
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """Return the run at its start, and the job that says what is recorded of it.
+
+        Raises ArgumentError, StateError, FileError.
+        """
+
+    @property
+    def title(self) -> str:
+        """The name of the method's series in a comparison."""
+        return self.formulation
+
+    def refusal(self, mechanism: Mechanism, force: Force) -> str:
+        """Return why the method cannot run with ``force``, and what to do; empty where it can."""
+        return ""
+
+    def check_forces(self, mechanism: Mechanism) -> None:
+        """Raise ArgumentError for the first force that the method does not know."""
+        for force in mechanism.forces:
+            if reason := self.refusal(mechanism, force):
+                raise ArgumentError(f"{force.label} {reason}")
+
+    def report(self, trajectory: Trajectory, stacklevel: int) -> None:
+        """Warn, or raise UnresolvedError, where the steps of a run did not resolve its motion."""
+
+    @staticmethod
+    def trajectory(record: Record) -> Trajectory:
+        """Return the trajectory of a record of this formulation. Raises ValueError where the record holds none."""
+        return Trajectory(record)
+
+    @staticmethod
+    def part(record: Record, **since: Any) -> Trajectory:
+        """Return the trajectory of some nodes, unchecked; ``since``: see `Trajectory`."""
+        return Trajectory(record, **since)
+
+    def refined(self, dt: np.ndarray) -> tuple[str, np.ndarray]:
+        """The argument that a comparison varies, and its values; ``dt`` (K,): its steps, s, falling."""
+        return "dt", dt
+
+    @classmethod
+    def arguments(cls) -> list[str]:
+        """Names of the arguments."""
+        return [field.name for field in fields(cls)]
+
+    @classmethod
+    def needs_step(cls) -> bool:
+        """Whether there are no runs without ``dt``."""
+        return next(field.default for field in fields(cls) if field.name == "dt") is not None
+
+    def given(self) -> dict[str, Any]:
+        """The arguments that differ from their defaults, by name."""
+        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, default) in values.items() if default is MISSING or value != default}
+
+
+def register(cls: type[KindOfMethod]) -> type[KindOfMethod]:
+    """Make a method known by the name of its formulation."""
+    REGISTERED[cls.formulation] = cls
+    return cls
+
+
+def names() -> list[str]:
+    """Names of all formulations: those of this folder, and those registered from outside."""
+    return [*HERE, *registered()]
+
+
+def registered() -> list[str]:
+    """Names of the formulations that were registered from outside, the rivals."""
+    return [name for name in REGISTERED if name not in HERE]
+
+
+def method_class(formulation: str) -> type[Method]:
+    """The method of that formulation. Raises ArgumentError where there is none."""
+    known_name(formulation, names(), "there is no formulation", ArgumentError)
+    if formulation not in REGISTERED:
+        importlib.import_module(f"varint.formulations.{formulation}")
+    return REGISTERED[formulation]
+
+
+def solve(problem: Problem, method: Method, recording: Recording | None = None) -> Trajectory:
+    """Simulate ``problem`` by ``method``, without warnings about steps that do not resolve the motion.
+
+    Raises ArgumentError, StateError, FileError before the first step; ConvergenceError, which carries the trajectory
+    so far, where a step could not be solved.
+    """
+    of_type(problem, Problem, "problem", ArgumentError)
+    of_type(method, Method, "method", ArgumentError)
+    recording = Recording() if recording is None else of_type(recording, Recording, "recording", ArgumentError)
+    if recording.resume and not method.resumable:
+        raise ArgumentError(
+            f"'{method.title}' cannot go on with a run: its steps may know more than a State holds, as turns of angles;"
+            " overwrite=True begins anew"
+        )
+    recording.check_place()
+    run, job = method.prepare(problem, recording)
+    return answer(method.trajectory(carry_out(diagnosed(run, job, method.part), job)), run.failure)
+
+
+def trajectory_of(record: Record) -> Trajectory:
+    """The trajectory of a record, a `ReducedTrajectory` where the run was reduced. Raises ValueError where none."""
+    formulation = record.settings["formulation"]
+    return method_class(formulation).trajectory(record) if formulation in names() else Trajectory(record)
+
+
+def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise ArgumentError for an argument in ``given``; ``known``: those that there are."""
+    for name in given:
+        owners = [method_class(each).called for each in names() if name in method_class(each).arguments()]
+        where = suggestion(name, known) or (f": it belongs to {' and '.join(owners)}" if owners else "")
+        raise ArgumentError(f"there is no argument {name!r} here{where}")

@@ -1,0 +1,267 @@
+"""`Variational`: the variational integrator in maximal coordinates."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.analysis.forces import check_laws
+from varint.analysis.resolution import find_unresolved
+from varint.analysis.trajectory import Trajectory
+from varint.compile import Compiled, compile_structure
+from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
+from varint.formulations.base import AUTO, Method, register, solve
+from varint.formulations.start import checked_start
+from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
+from varint.integrators.adaptive import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
+from varint.integrators.march import March
+from varint.integrators.outputs import RunAtTimes
+from varint.integrators.run import MaximalRun
+from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
+from varint.integrators.schemes import scheme as find_scheme
+from varint.loads import Commands, Loads, starts_of_motions
+from varint.mechanism import Mechanism
+from varint.model.checks import choice, positive
+from varint.model.forces.base import Force
+from varint.model.state import State
+from varint.problem import MOST_STEPS, Problem, Recording
+from varint.running import Job, Run
+
+ON_UNRESOLVED = ("warn", "raise", "substep", "ignore")
+CLOSURES = ("clusters", "single")
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Variational(Method):
+    """The variational integrator in maximal coordinates.
+
+    Parameters
+    ----------
+    dt : float or "auto"
+        Step, s; the run ends at the last whole step within the duration. "auto": `choose_step` chooses the step, and
+        the scheme where none is given; ``settings["chosen"]`` says what and why.
+    order : int, optional
+        Of the scheme; each order has a default one. 2 where no scheme is given. 1: the equations as printed in VI.
+    scheme : str, optional
+        Its name, in place of the order: `varint.integrators.schemes.SCHEMES` lists them.
+    tol : float
+        Largest residual of a step, m/s; a joint may be off by ``tol * dt`` metres.
+    adaptive : bool or float
+        Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
+        0.1 rad in a step, 0.05 at order 2, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs
+        of forces may be functions, but loads must be constant, and there may be no hard stops.
+    closures : {"clusters", "single"}
+        A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
+    energy_error : float, optional
+        With ``dt="auto"``, the largest energy error, over the largest kinetic energy; 1e-4 where not given.
+    on_unresolved : {"warn", "raise", "substep", "ignore"}
+        What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
+        `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing. "substep" does a step in which
+        energy came from nowhere again in halves, as often as it takes, and warns where that does not help; hard stops
+        are not taken.
+
+    Raises
+    ------
+    ArgumentError
+    """
+
+    dt: float | str = AUTO
+    order: int | None = None
+    scheme: str | None = None
+    tol: float = 1e-10
+    adaptive: bool | float = False
+    closures: str = CLOSURES[0]
+    energy_error: float | None = None
+    on_unresolved: str = ON_UNRESOLVED[0]
+
+    formulation: ClassVar[str] = "maximal"
+    called: ClassVar[str] = "varint.Variational, the maximal coordinates"
+    option: ClassVar[str] = "the schemes in maximal coordinates"
+
+    def __post_init__(self) -> None:
+        choice(self.on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
+        if not isinstance(self.dt, str):
+            if self.energy_error is not None:
+                raise ArgumentError("energy_error belongs to dt='auto', which chooses the step by it: leave one out")
+            object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
+        elif self.adaptive is not False:
+            raise ArgumentError(f"adaptive steps need the longest step as a number, got dt = {self.dt!r}")
+        elif self.dt != AUTO:
+            raise ArgumentError(f"dt must be a number, s, or '{AUTO}', got {self.dt!r}")
+        elif self.energy_error is not None:
+            checked_error(self.energy_error)
+        checked_turn(self.adaptive, find_scheme(self.order, self.scheme))
+        object.__setattr__(self, "tol", positive(self.tol, "tol", ArgumentError))
+        choice(self.closures, CLOSURES, "closures", ArgumentError)
+
+    @property
+    def title(self) -> str:
+        """The name of the method's series in a comparison."""
+        return f"VI {self.scheme}" if self.scheme else f"VI order {find_scheme(self.order, self.scheme).order}"
+
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        mechanism = problem.mechanism
+        dt, scheme, chosen = self._step(problem, recording)
+        steps = problem.steps(dt)
+        method = find_scheme(self.order, scheme)
+        turn = checked_turn(self.adaptive, method)
+        end = steps * dt if turn is None else problem.duration
+        times = recording.times(end)
+        self.check_forces(mechanism)
+        check_stops(mechanism, method)
+        compiled = self._compiled(mechanism)
+        loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
+        state = checked_start(mechanism, problem.state)
+        check_laws(mechanism, state)
+        commands = Commands(mechanism, compiled, steps, dt, starts_of_motions(mechanism, state), end)
+        redo = self.on_unresolved == "substep"
+        march = March(
+            compiled, method, dt, self.tol, recording.stride if times is None else MOST_STEPS, turn, end, redo
+        )
+        check_redone(compiled, self.on_unresolved)
+        run = _run_of((mechanism, march, state, steps, loads, commands), times)
+        settings = {
+            "formulation": self.formulation,
+            "duration": problem.duration,
+            "dt": dt,
+            "turn": turn,
+            "redo": redo,
+            "scheme": method.name,
+            "order": method.order,
+            "tol": self.tol,
+            "every": recording.every,
+            "diagnostics_every": recording.diagnostics_every,
+            "output_times": None if times is None else len(times),
+            "steps": steps,
+            "closures": self.closures,
+            **chosen,
+        }
+        start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
+        inputs = (*start, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
+        steady = None if loads.varies else loads.recorded(np.zeros(1))
+        return run, Job(mechanism, settings, inputs, steady, recording)
+
+    def _step(self, problem: Problem, recording: Recording) -> tuple[float, str | None, dict]:
+        """The step, s, the name of the scheme, and what is recorded of their choice."""
+        if not isinstance(self.dt, str):
+            return self.dt, self.scheme, {}
+        wanted = ENERGY_ERROR if self.energy_error is None else self.energy_error
+        return step_for(wanted, self.scheme, recording, lambda: self._chosen(problem, wanted))
+
+    def _chosen(self, problem: Problem, wanted: float) -> StepChoice:
+        """The step and the scheme by trial runs."""
+        problem = replace(problem, state=checked_start(problem.mechanism, problem.state))
+
+        def trial(scheme: str, dt: float, steps: int) -> Trajectory:
+            method = Variational(dt=dt, scheme=scheme, tol=self.tol, on_unresolved="ignore")
+            return solve(replace(problem, duration=steps * dt), method)
+
+        return chosen_step(problem, wanted, (self.order, self.scheme), self.tol, trial)
+
+    def _compiled(self, mechanism: Mechanism) -> Compiled:
+        return compile_structure(mechanism, clustered=False) if self.closures == "single" else mechanism.compiled
+
+    def refusal(self, mechanism: Mechanism, force: Force) -> str:
+        """See `Method`."""
+        if not force.reduced_only:
+            return ""
+        from varint.redmax.integrators import with_contacts  # slow to import, so only when needed
+
+        return f"acts in varint.redmax.simulate(integrator='{with_contacts()[0]}') only"
+
+    def report(self, trajectory: Trajectory, stacklevel: int) -> None:
+        """See `Method`."""
+        unresolved = None if self.on_unresolved == "ignore" else find_unresolved(trajectory, trajectory.settings["dt"])
+        if unresolved is None:
+            return
+        if self.on_unresolved == "raise":
+            message, time, body = unresolved
+            raise UnresolvedError(message, time=time, body=body, joint=None, trajectory=trajectory)
+        warnings.warn(unresolved.message, UnresolvedWarning, stacklevel=stacklevel)
+
+
+def choose_step(
+    mechanism: Mechanism,
+    duration: float,
+    *,
+    energy_error: float = ENERGY_ERROR,
+    state: State | None = None,
+    order: int | None = None,
+    scheme: str | None = None,
+    tol: float = 1e-10,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+) -> StepChoice:
+    """The scheme and the step of `simulate` that keep the energy to ``energy_error`` at the least cost.
+
+    Trial runs go over the first part of the motion, until its fastest part was seen. The error of a scheme falls with
+    a power of its step, which the trials of a few steps show. The same arguments give the same choice to the bit.
+    Motions that get much faster after the trials have larger errors.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    duration : float
+        s, of the run to come.
+    energy_error : float
+        The largest error of the energy, or of its balance where work is done, over the largest kinetic energy.
+    state, order, scheme, tol, force, torque
+        As in `simulate`. With ``order`` or ``scheme`` only the step is chosen; loads are constant. Functions that
+        command forces are called in the trials too.
+
+    Raises
+    ------
+    ArgumentError, StateError
+        As `simulate`; where inputs have one value a node; where no step of any scheme keeps the energy so well.
+    """
+    problem = Problem(mechanism, duration, state, force, torque)
+    method = Variational(order=order, scheme=scheme, tol=tol, energy_error=energy_error)
+    return method._chosen(problem, checked_error(energy_error))
+
+
+def _run_of(parts: tuple, times: Any) -> MaximalRun:
+    """The run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
+    march: March = parts[1]
+    if not march.adaptive:
+        return MaximalRun(*parts) if times is None else RunAtTimes(*parts).at(times)
+    run = AdaptiveRun(*parts) if times is None else AdaptiveAtTimes(*parts).at(times)
+    check_adaptive(run)
+    return run
+
+
+def check_redone(compiled: Compiled, on_unresolved: str) -> None:
+    """Raise ArgumentError where steps are to be done again in halves that cannot be."""
+    if compiled.plan.limits.measure.size and on_unresolved == "substep":
+        raise ArgumentError(
+            "on_unresolved='substep' does not take hard stops: give them a stiffness, or take a shorter dt"
+        )
+
+
+def checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
+    """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
+    if adaptive is not False and method.staggered:
+        raise ArgumentError("adaptive steps need order 2 or above: order 1 starts half a step before its first node")
+    if isinstance(adaptive, bool):
+        return default_turn(method.order) if adaptive else None
+    return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)
+
+
+def check_stops(mechanism: Mechanism, method: Scheme) -> None:
+    """Raise ArgumentError where the scheme cannot meet the hard stops of the mechanism."""
+    if not method.single and mechanism.compiled.plan.limits.measure.size:
+        known = [str(order) for order in ORDERS if any(s.single and s.order == order for s in SCHEMES.values())]
+        raise ArgumentError(
+            f"hard stops need order {' or '.join(known)}, got {method.order}: give the stops a stiffness, or lower the"
+            " order"
+        )
+
+
+def check_forces(mechanism: Mechanism, method: Scheme) -> None:
+    """Raise ArgumentError where the scheme cannot run the mechanism."""
+    Variational(scheme=method.name).check_forces(mechanism)
+    check_stops(mechanism, method)

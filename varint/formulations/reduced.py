@@ -1,0 +1,265 @@
+"""`Reduced`: a mechanism in the coordinates of its spanning tree (REDMAX), and `simulate`, its short form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.courses import Course, Span, courses_by_rows, moved_by_rows
+from varint.errors import ArgumentError, StateError
+from varint.formulations.base import Method, refuse_unknown, register, solve
+from varint.loads import starts_of_motions
+from varint.mechanism import Mechanism
+from varint.model.bounds import bounded
+from varint.model.checks import by_name, choice, not_negative, of_type, positive
+from varint.model.forces.base import Force
+from varint.model.state import State
+from varint.problem import Problem, Recording
+from varint.record import Record
+from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.redmax.constraints import NotFinite
+from varint.redmax.contacts import is_contact
+from varint.redmax.couplings import prescribed_motions
+from varint.redmax.equations import LARGEST_RATE, Equations
+from varint.redmax.inputs import Inputs
+from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named, with_contacts
+from varint.redmax.integrators.base import KindOfIntegrator
+from varint.redmax.program import load_solver
+from varint.redmax.record import trajectory
+from varint.redmax.run import ReducedRun
+from varint.redmax.start import start_of
+from varint.redmax.states import ReducedState, maximal_state
+from varint.redmax.trajectory import ReducedTrajectory
+from varint.running import Job, Run
+
+LEAST_RTOL = 2.5e-14
+TOLERANCES = np.array([1e-4, 1e-6, 1e-8])  # at which comparisons run integrators with error control
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Reduced(Method):
+    """The same mechanism in the coordinates of its spanning tree (REDMAX), the cut joints as constraints.
+
+    Parameters
+    ----------
+    integrator : str
+        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; the latter
+        dissipate energy numerically.
+    dt : float, optional
+        Spacing of the nodes, s, and size of the steps without error control; where not given, the nodes are the
+        steps that the integrator chooses.
+    rtol, atol : float
+        Largest error of a step, relative and absolute (m, rad, m/s, rad/s, J); ``atol`` is ``rtol / 100`` where not
+        given.
+    baumgarte : float
+        Rate b at which gaps of the cut joints close, 1/s: g'' + 2 b g' + b^2 g = 0 with error control, whose steps are
+        no longer than a few 1 / b, and g' + b g = 0 in steps of ``dt``; with "euler" b dt has to be below 2.
+    prescribed : dict, optional
+        Name of a tree joint to a function of time that gives its coordinates, their rates and the rates of these,
+        (q, qdot, qddot), each a number or (dof,): hybrid dynamics. From the start on the joint is where it says.
+    chart : str
+        Coordinates of free rotations: "exponential", rotation vectors, or one of the twelve orders of Euler angles,
+        such as "xyz" or "zxz", which is replaced by another near its singularity.
+
+    Raises
+    ------
+    ArgumentError
+    """
+
+    integrator: str = DEFAULT
+    dt: float | None = None
+    rtol: float = 1e-8
+    atol: float | None = None
+    baumgarte: float = 5.0
+    prescribed: Mapping[str, Callable] | None = None
+    chart: str = EXPONENTIAL
+
+    formulation: ClassVar[str] = "reduced"
+    called: ClassVar[str] = "varint.Reduced, the reduced coordinates"
+    option: ClassVar[str] = "--integrator"
+
+    def __post_init__(self) -> None:
+        if self.dt is not None:
+            object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
+        object.__setattr__(self, "baumgarte", not_negative(self.baumgarte, "baumgarte", ArgumentError))
+        bounded(self.baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
+        choice(self.chart, (EXPONENTIAL, *ORDERS), "chart", ArgumentError)
+        object.__setattr__(self, "rtol", checked_rtol(self.rtol))
+        if self.atol is not None:
+            object.__setattr__(self, "atol", positive(self.atol, "atol", ArgumentError))
+        kind = integrator_named(self.integrator)
+        if kind.fixed and self.dt is None:
+            raise ArgumentError(f"integrator {self.integrator!r} needs dt=, the size of its steps")
+
+    @property
+    def title(self) -> str:
+        """The name of the method's series in a comparison."""
+        return f"REDMAX {self.integrator}" + ("" if self.baumgarte else " b=0")
+
+    def refined(self, dt: np.ndarray) -> tuple[str, np.ndarray]:
+        """See `Method`."""
+        return ("dt", dt) if integrator_named(self.integrator).fixed else ("rtol", TOLERANCES)
+
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        mechanism, dt = problem.mechanism, self.dt
+        steps = 1 if dt is None else problem.steps(dt)
+        end = problem.duration if dt is None else steps * dt
+        task = Task(end, dt, self.rtol, 0.01 * self.rtol if self.atol is None else self.atol)
+        kind, times = integrator_named(self.integrator), recording.times(end)
+        if times is not None and kind.fixed:
+            free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
+            raise ArgumentError(f"output_times need an integrator with error control, {free}, got {self.integrator!r}")
+        given = by_name(self.prescribed, mechanism.joint_index, "prescribed", "joint", ArgumentError)
+        span = Span(steps, dt, end)
+        motions = prescribed_motions(mechanism, span)
+        moved = _moved(mechanism, problem.state, span)
+        self.check_forces(mechanism)
+        acting = steps, dt or problem.duration, problem.force, problem.torque, motions
+        equations = Equations(
+            mechanism,
+            lambda compiled: Inputs(mechanism, compiled, *acting),
+            self.baumgarte,
+            motions | given,
+            self.chart,
+            moved,
+        )
+        if not equations.nq:
+            raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
+        q, qdot = start_of(equations, mechanism.state() if problem.state is None else problem.state, motions)
+        equations.couplings.check(q)
+        equations.targets[:] = equations.couplings.values(q)
+        run = ReducedRun(equations, started(kind, equations, q, qdot, task), dt, steps, recording.stride, times)
+        settings = {
+            "formulation": self.formulation,
+            "integrator": self.integrator,
+            "order": kind.order,
+            "duration": problem.duration,
+            "dt": dt,
+            "rtol": task.rtol,
+            "atol": task.atol,
+            "baumgarte": self.baumgarte,
+            "every": recording.every,
+            "diagnostics_every": recording.diagnostics_every,
+            "output_times": None if times is None else len(times),
+            "steps": steps,
+            "chart": self.chart,
+            "prescribed": [drive.name for drive in equations.drives],
+        }
+        inputs = equations.inputs
+        assert inputs is not None
+        load = None if inputs.loads.varies else inputs.loads.recorded(np.zeros(1))
+        arrays = (q, qdot, *inputs.arrays(), *([] if times is None else [times]))
+        return run, Job(mechanism, settings, arrays, load, recording)
+
+    def refusal(self, mechanism: Mechanism, force: Force) -> str:
+        """See `Method`."""
+        if not is_contact(mechanism, force):
+            return ""
+        if integrator_named(self.integrator).contacts:
+            load_solver()
+            return ""
+        what = "acts" if force.reduced_only else "is hard, which is known"
+        remedy = "" if force.reduced_only else ", or give it a stiffness"
+        return (
+            f"{what} in reduced coordinates with integrator='{with_contacts()[0]}' only, not '{self.integrator}': take"
+            f" that one{remedy}"
+        )
+
+    @staticmethod
+    def trajectory(record: Record) -> ReducedTrajectory:
+        """See `Method`."""
+        return trajectory(record)
+
+    @staticmethod
+    def part(record: Record, **since: Any) -> ReducedTrajectory:
+        """See `Method`."""
+        return ReducedTrajectory(record, **since)
+
+
+def simulate(
+    mechanism: Mechanism,
+    duration: float,
+    dt: float | None = None,
+    *,
+    state: State | ReducedState | None = None,
+    integrator: str = DEFAULT,
+    rtol: float = 1e-8,
+    atol: float | None = None,
+    baumgarte: float = 5.0,
+    every: int = 1,
+    diagnostics_every: int | None = None,
+    output_times: ArrayLike | None = None,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+    prescribed: Mapping[str, Callable] | None = None,
+    chart: str = EXPONENTIAL,
+    output: str | Path | None = None,
+    resume: bool = False,
+    progress: Callable[[float, float], object] | None = None,
+    overwrite: bool = False,
+    **others: object,
+) -> ReducedTrajectory:
+    """Simulate a mechanism in reduced coordinates: short for ``varint.simulate(Problem, Reduced, Recording)``.
+
+    Parameters
+    ----------
+    mechanism, duration, state, force, torque
+        See `Problem`.
+    dt, integrator, rtol, atol, baumgarte, prescribed, chart
+        See `Reduced`.
+    every, diagnostics_every, output_times, output, resume, overwrite, progress
+        See `Recording`. When a run goes on, functions in ``prescribed`` must be those of the run: they are not in the
+        file.
+
+    Raises
+    ------
+    ArgumentError, StateError, FileError
+        Before the first step.
+    ConvergenceError
+        A step could not be solved; carries the trajectory up to there.
+    """
+    refuse_unknown(others, signature(simulate).parameters)
+    problem = Problem(mechanism, duration, state, force, torque)
+    recording = Recording(every, output_times, diagnostics_every, output, resume, overwrite, progress)
+    method = Reduced(integrator, dt, rtol, atol, baumgarte, prescribed, chart)
+    return cast(ReducedTrajectory, solve(problem, method, recording))
+
+
+def _moved(mechanism: Mechanism, state: State | ReducedState | None, span: Span) -> dict[str, Course]:
+    """The courses of motions that are followed by rows, by the names of the forces that prescribe them."""
+    if not moved_by_rows(mechanism):
+        return {}
+    state = mechanism.state() if state is None else state
+    of_type(state, (State, ReducedState), "state", StateError)
+    at = maximal_state(mechanism, state) if isinstance(state, ReducedState) else state
+    return courses_by_rows(mechanism, span, starts_of_motions(mechanism, at))
+
+
+def checked_rtol(rtol: float) -> float:
+    """The largest relative error of a step; raises ArgumentError."""
+    rtol = positive(rtol, "rtol", ArgumentError)
+    if rtol < LEAST_RTOL:
+        raise ArgumentError(f"rtol must be at least {LEAST_RTOL:g}, which is near round-off, got {rtol:g}")
+    return rtol
+
+
+def started(
+    kind: type[KindOfIntegrator], equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task
+) -> KindOfIntegrator:
+    """The integrator at the start; raises ArgumentError, StateError."""
+    kind.check(equations, task)
+    try:
+        return kind(equations, q, qdot, task)
+    except NotFinite:
+        body = equations.hardest_accelerated(0.0, q, qdot)
+        raise StateError(
+            f"accelerations at the start are not finite, first of body '{body}': check its mass, velocity and forces"
+        ) from None
