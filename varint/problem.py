@@ -96,7 +96,7 @@ class Recording(Shown):
             raise ArgumentError("resume needs output=, the file of the run to go on with")
         if flag(self.overwrite, "overwrite", ArgumentError) and self.resume:
             raise ArgumentError(
-                "overwrite=True replaces the run in output=, resume=True goes on with it: give one of them"
+                "overwrite=True replaces the run in output=, resume=True continues it: give one of them"
             )
         if self.output is not None:
             check_name(path_of(self.output, "output"), "output")
