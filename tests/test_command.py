@@ -311,7 +311,7 @@ def test_module_is_the_command():
         (["run", "tree", "--force"], "--force replaces files: it needs -o, --plot or --csv"),
         (["run", "tree", "--resume"], "--resume needs -o"),
         (["run", "tree", "--resume", "--plot", "p.png"], "--resume needs -o"),
-        (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' has steps of --dt"),
+        (["run", "tree", "--integrator", "bdf2", "--rtol", "1e-3"], "'bdf2' has fixed steps"),
         (["run", "tree", "--rtol", "1e-3"], "--rtol belongs to --integrator"),
         (["run", "tree", "--integrator", "rk45", "--tol", "1e-3"], "--tol belongs to the schemes"),
         (["run", "tree", "--integrator", "rk45", "--order", "2"], "--order belongs to the schemes"),

@@ -93,7 +93,7 @@ class Recording(Shown):
 
     def __post_init__(self) -> None:
         if flag(self.resume, "resume", ArgumentError) and self.output is None:
-            raise ArgumentError("resume needs output=, the file of the run to go on with")
+            raise ArgumentError("resume needs output=, the file of the run to continue")
         if flag(self.overwrite, "overwrite", ArgumentError) and self.resume:
             raise ArgumentError(
                 "overwrite=True replaces the run in output=, resume=True continues it: give one of them"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import overload
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -21,13 +21,10 @@ from varint.model.state import State
 from varint.problem import Problem, Recording
 
 
-@overload
-def simulate(mechanism: Problem, duration: Method, dt: Recording | None = None) -> Trajectory: ...
-@overload
 def simulate(
-    mechanism: Mechanism,
-    duration: float,
-    dt: float | str,
+    mechanism: Mechanism | Problem,
+    duration: float | Method,
+    dt: float | str | Recording | None = None,
     *,
     energy_error: float | None = None,
     state: State | None = None,
@@ -46,31 +43,8 @@ def simulate(
     progress: Callable[[float, float], object] | None = None,
     overwrite: bool = False,
     on_unresolved: str = "warn",
-) -> Trajectory: ...
-def simulate(
-    mechanism,
-    duration,
-    dt=None,
-    *,
-    energy_error=None,
-    state=None,
-    order=None,
-    scheme=None,
-    tol=1e-10,
-    every=1,
-    diagnostics_every=None,
-    output_times=None,
-    adaptive=False,
-    closures="clusters",
-    force=None,
-    torque=None,
-    output=None,
-    resume=False,
-    progress=None,
-    overwrite=False,
-    on_unresolved="warn",
-    **others,
-):
+    **others: object,
+) -> Trajectory:
     """Simulate a mechanism: ``simulate(problem, method, recording)``, or by keywords with the variational integrator.
 
     ``simulate(mechanism, 10.0, 0.01, order=4, every=10)`` is short for ``simulate(Problem(mechanism, 10.0),
@@ -102,14 +76,16 @@ def simulate(
     given = locals()
     refuse_unknown(others, signature(simulate).parameters)
     if isinstance(mechanism, Problem):
-        problem, method, recording = mechanism, of_type(duration, Method, "method", ArgumentError), dt
         _refuse_beside(given)
+        parts: Any = mechanism, of_type(duration, Method, "method", ArgumentError), dt
     else:
-        problem = Problem(mechanism, duration, state, force, torque)
-        recording = Recording(every, output_times, diagnostics_every, output, resume, overwrite, progress)
-        method = Variational(dt, order, scheme, tol, adaptive, closures, energy_error, on_unresolved)
-    trajectory = solve(problem, method, recording)
-    method.report(trajectory, stacklevel=3)
+        parts = (
+            Problem(mechanism, duration, state, force, torque),  # type: ignore[arg-type]  # which is checked there
+            Variational(dt, order, scheme, tol, adaptive, closures, energy_error, on_unresolved),  # type: ignore[arg-type]
+            Recording(every, output_times, diagnostics_every, output, resume, overwrite, progress),
+        )
+    trajectory = solve(*parts)
+    parts[1].report(trajectory, stacklevel=3)
     return trajectory
 
 
@@ -132,4 +108,4 @@ def load(path: str | Path) -> Trajectory:
     try:
         return trajectory_of(read(path))
     except ValueError as problem:
-        raise FileError(f"'{path}' is damaged or no run of varint: {problem}") from None
+        raise FileError(f"'{path}' is damaged or not a run of varint: {problem}") from None

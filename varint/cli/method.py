@@ -81,7 +81,7 @@ def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
             owners = [each.option for each in map(method_class, names()) if name in each.arguments()]
             raise ArgumentError(f"{given[name][0]} belongs to {owners[0]}, not to {kind.option}: leave one of them out")
     if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
-        raise ArgumentError(f"--rtol needs an integrator with error control, '{args.integrator}' has steps of --dt")
+        raise ArgumentError(f"--rtol needs an integrator with error control, '{args.integrator}' has fixed steps")
     if arguments.get("energy_error") is not None and args.dt != "auto":
         raise ArgumentError("--energy-error belongs to --dt auto, which chooses the step by it: give both or neither")
     if args.scheme is not None and args.order is not None:

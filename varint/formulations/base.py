@@ -27,7 +27,7 @@ KindOfMethod = TypeVar("KindOfMethod", bound="Method")
 
 @dataclass(frozen=True, eq=False)
 class Method(Shown, ABC):
-    """Procedure that solves a `Problem`. A subclass is a frozen dataclass; its fields are the arguments of the method.
+    """A method that simulates a `Problem`: a frozen dataclass whose fields are the arguments of the method.
 
     One of them is ``dt``, the step, s, or None where the method chooses its steps.
 
@@ -124,7 +124,7 @@ def method_class(formulation: str) -> type[Method]:
 
 
 def solve(problem: Problem, method: Method, recording: Recording | None = None) -> Trajectory:
-    """Simulate ``problem`` by ``method``, without warnings about steps that do not resolve the motion.
+    """Simulate ``problem`` by ``method``; steps that do not resolve the motion are not reported here.
 
     Raises ArgumentError, StateError, FileError before the first step; ConvergenceError, which carries the trajectory
     so far, where a step could not be solved.

@@ -22,7 +22,7 @@ ROUND_OFF = 1e-12  # of the coordinates of a state to start from
 def checked_start(mechanism: Mechanism, state: Any = None, ws: Workspace | None = None) -> State:
     """``state``, ``mechanism.state()`` where it is None, if the mechanism can start from it; ArgumentError, StateError.
 
-    ``ws``: as in `joint_drift`.
+    ``ws``: see `joint_drift`.
     """
     state = mechanism.state() if state is None else state
     if not isinstance(state, State):

@@ -66,8 +66,8 @@ def array_of(
 ) -> np.ndarray:
     """``value`` as a finite float array of ``shape``, in which None stands for any number.
 
-    Whole numbers and floats of every size will do. Truth values, texts, complex numbers, dates, objects and masked
-    arrays will not, nor will whole numbers that no float can hold.
+    Whole numbers and floats of every size will do, and numpy-quaternions for shapes (..., 4). Truth values, texts,
+    complex numbers, dates, objects and masked arrays will not, nor will whole numbers that no float can hold.
     """
     return in_a_shape(value, (shape,), what, error)
 
@@ -82,6 +82,8 @@ def in_a_shape(
     """`array_of` any of several shapes; ``wanted``: what these are, for the error."""
     try:
         given = np.asarray(value)
+        if any(shape[-1:] == (4,) for shape in shapes):
+            given = quaternion_components(given)
         real = given.dtype.kind in "iuf" and not _holds_a_truth_value(value) and not np.ma.is_masked(value)
     except Exception as problem:  # whatever the value raises when it is asked for its numbers
         raise error(f"{what} must be {wanted or _words(shapes)}, got {shown(value)}") from problem
@@ -96,6 +98,15 @@ def in_a_shape(
     if not np.isfinite(array).all():
         raise error(f"{what} must be finite, got {array[~np.isfinite(array)][0]:g}")
     return freeze(array)
+
+
+def quaternion_components(array: np.ndarray) -> np.ndarray:
+    """Floats (..., 4), scalar first, of an array of numpy-quaternions; any other array as it is."""
+    if array.dtype.name != "quaternion":
+        return array
+    import quaternion  # slow to import, but whoever has such an array has imported it
+
+    return quaternion.as_float_array(array)
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
@@ -168,8 +179,6 @@ def _holds_a_truth_value(value: object) -> bool:
 
 def unit_quaternion(value: ArrayLike, what: str, error: type[VarintError] = MechanismError) -> np.ndarray:
     """``value`` (w, x, y, z), of norm one to 1e-4, normalised; one that is of norm one to round-off keeps its bits."""
-    if hasattr(value, "components"):  # a numpy-quaternion scalar
-        value = value.components
     quat = array_of(value, (4,), what, error)
     scaled, exponent = _scaled(quat)
     norm = float(np.linalg.norm(scaled)) * 2.0**exponent if -1 <= exponent <= 1 else math.hypot(*quat)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varint.display import Shown, count_text, field_facts, html_table, numbers_text
+from varint.model.checks import quaternion_components
 
 LISTED = 30  # bodies in a notebook
 
@@ -14,13 +15,25 @@ LISTED = 30  # bodies in a notebook
 class State(Shown):
     """Pose and velocity of the nb bodies of a mechanism, in the order of its description.
 
-    Made by ``Mechanism.state``, which makes it consistent with the joints.
+    Made by ``Mechanism.state``, which makes it consistent with the joints. ``quat_wxyz`` may be given as an array (nb,)
+    of numpy-quaternions.
     """
 
     position: np.ndarray  # (nb, 3) centre of mass, m, world
     quat_wxyz: np.ndarray  # (nb, 4) body to world, unit
     velocity: np.ndarray  # (nb, 3) m/s, world
     angular_velocity: np.ndarray  # (nb, 3) rad/s, body
+
+    def __post_init__(self) -> None:
+        if isinstance(self.quat_wxyz, np.ndarray):
+            object.__setattr__(self, "quat_wxyz", quaternion_components(self.quat_wxyz))
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """(nb,) numpy-quaternion array of ``quat_wxyz``."""
+        import quaternion  # slow to import, so only on demand
+
+        return quaternion.as_quat_array(self.quat_wxyz)
 
     def _facts(self) -> Iterable[str]:
         if not self._is_whole:
