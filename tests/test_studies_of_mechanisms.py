@@ -268,7 +268,7 @@ MISTAKES = {
     "separation": (lambda m: vi.lyapunov_exponent(m, 2.0, 0.01, separation=0), "separation must be positive"),
     "far": (
         lambda m: vi.lyapunov_exponent(vi.mechanisms.double_pendulum(angle=np.pi), 80.0, 0.01, interval=5.0),
-        "which is no neighbour: give an interval shorter than 5 s",
+        "too far for a neighbour: give an interval shorter than 5 s",
     ),
     "history": (lambda m: vi.lyapunov_exponent(slider(WITH_HISTORY), 2.0, 0.01), "law with an internal variable"),
     "history backward": (lambda m: vi.time_reversal(slider(WITH_HISTORY), 1.0, 0.01), "law with an internal variable"),

@@ -3,7 +3,7 @@
 Watt, Chebyshev and Hoeken each found a four-bar with a point that runs along nearly a line. How straight are they, and
 over what stroke?
 
-`mech.sweep` turns the driven link by position alone; the way of the point is compared with a line. The pivots of all
+`mech.sweep` turns the driven link by position alone; the path of the point is compared with a line. The pivots of all
 three are 0.4 m apart. Hoeken's crank turns all round, and its point runs half of the turn along the line.
 """
 
