@@ -290,7 +290,7 @@ WRONG = {
     "lead of helical": (vi.Helical, {"axis": (0, 0, 1), "lead": np.nan}),
     "at least 4 poses": (vi.SplineCurve, {"frames": FRAMES[:3]}),
     "frames of splinecurve joint 'j' must be finite": (vi.SplineCurve, {"frames": FRAMES * np.nan}),
-    "frame 2 of splinecurve joint 'j' is no pose": (vi.SplineCurve, {"frames": SKEW}),
+    "frame 2 of splinecurve joint 'j' is not a pose": (vi.SplineCurve, {"frames": SKEW}),
     "with n1, n2 from 4": (vi.SplineSurface, {"controls": np.zeros((4, 3, 6))}),
     "at of splinesurface": (vi.SplineSurface, {"controls": np.zeros((4, 4, 6)), "at": (0.0,)}),
     "parts of composite joint 'j' must be a list of joints, got 3": (vi.Composite, {"parts": 3}),
