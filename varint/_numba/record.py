@@ -52,7 +52,7 @@ class Record(Shown):
 
     The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.
     A field of what a run changes may add its shape and its role, ``Annotated[Float2, "nb 6", STATE]``, for `allocate`
-    and `state_arrays`. Arrays become read-only, in compiled functions too. In a class with ``writable=True`` they must be
+    and `state_arrays`. Arrays become read-only, in compiled functions too. With ``writable=True`` they must be
     writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built anew.
     Writable records hold what one process works with, addresses of functions among it, and cannot be pickled.
 
