@@ -127,7 +127,7 @@ def test_numbers_that_would_lock_a_loop():
     given = {"objective": lambda s: s.position[1, 2], "duration": 0.02, "dt": 0.01, "state": mechanism.state()}
     assert abs(vi.gradient(mechanism, with_respect_to=["crank pivot.axis[1]"], **given)["crank pivot.axis[1]"]) < 1e-9
     for k in (0, 2):
-        with pytest.raises(vi.ArgumentError, match=r"'crank pivot.axis.*' cannot change .* would remove 1 degree of freedom"):
+        with pytest.raises(vi.ArgumentError, match=r"'crank pivot.axis.*' cannot change .* would remove 1 degree"):
             vi.gradient(mechanism, with_respect_to=[f"crank pivot.axis[{k}]"], **given)
     bennett = vi.mechanisms.bennett()
     with pytest.raises(vi.ArgumentError, match=r"component 0 of 'crank pivot.point' cannot change .* would lose 1"):

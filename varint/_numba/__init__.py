@@ -14,10 +14,25 @@ from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.fused import fma
 from varint._numba.indirect import indirect
 from varint._numba.jit import is_compiled, njit
-from varint._numba.record import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Int3, ReadOnly, Record
+from varint._numba.record import (
+    STATE,
+    Bool1,
+    Float1,
+    Float2,
+    Float3,
+    Float4,
+    Int1,
+    Int2,
+    Int3,
+    ReadOnly,
+    Record,
+    allocate,
+    state_arrays,
+)
 from varint._numba.switch import switch
 
 __all__ = [
+    "STATE",
     "Bool1",
     "Float1",
     "Float2",
@@ -29,11 +44,13 @@ __all__ = [
     "ReadOnly",
     "Record",
     "addresses_of",
+    "allocate",
     "call_back",
     "compiled_law",
     "fma",
     "indirect",
     "is_compiled",
     "njit",
+    "state_arrays",
     "switch",
 ]

@@ -6,6 +6,7 @@ descriptors of its arrays never change, which is declared to the compiler, so th
 """
 
 import hashlib
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import cache
@@ -30,6 +31,7 @@ class ArrayKind(NamedTuple):
 
 
 READ_ONLY = "read-only"
+STATE = ("state",)  # of a field: part of what a run goes on from
 _T = TypeVar("_T")
 ReadOnly = Annotated[_T, READ_ONLY]  # of an argument: an array that is not written to
 Float1 = Annotated[np.ndarray, ArrayKind(types.float64, 1)]
@@ -49,7 +51,8 @@ class Record(Shown):
     """Base of records: frozen dataclasses whose fields are C-contiguous arrays, or records.
 
     The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.
-    Its arrays become read-only, in compiled functions too. In a class with ``writable=True`` they must be
+    A field of what a run changes may add its shape and its role, ``Annotated[Float2, "nb 6", STATE]``, for `allocate`
+    and `state_arrays`. Arrays become read-only, in compiled functions too. With ``writable=True`` they must be
     writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built anew.
     Writable records hold what one process works with, addresses of functions among it, and cannot be pickled.
 
@@ -135,6 +138,39 @@ def record_type(cls) -> "RecordType":
     """numba's type of a class of records."""
     hints = get_type_hints(cls, include_extras=True)
     return RecordType(cls, tuple((field.name, type_of(hints[field.name], cls.writable)) for field in fields(cls)))
+
+
+def allocate(cls: type[_T], sizes: Mapping[str, int], **given) -> _T:
+    """A record of zeros with its parts, by the shapes of the fields, in ``sizes``; those that are ``given`` apart.
+
+    Raises KeyError for a shape in a size that is not there.
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    names = [field.name for field in fields(cls) if field.name not in given]  # type: ignore[arg-type]
+    return cls(**given, **{name: _zeros(hints[name], sizes) for name in names})
+
+
+def _zeros(annotation, sizes):
+    if isinstance(annotation, type):
+        return allocate(annotation, sizes)
+    array, *marks = annotation.__metadata__
+    declared = next((mark.split() for mark in marks if isinstance(mark, str)), ["1"] * array.ndim)
+    return np.zeros([int(size) if size.isdecimal() else sizes[size] for size in declared], _DTYPES[array.kind])
+
+
+def state_arrays(record: Record) -> Iterator[tuple[str, np.ndarray]]:
+    """Names and arrays of the fields with the role STATE of a record and of its parts, "part field" for those."""
+    yield from _of_state(record)
+    for field in fields(record):
+        part = getattr(record, field.name)
+        if isinstance(part, Record):
+            yield from ((f"{field.name} {name}", array) for name, array in _of_state(part))
+
+
+def _of_state(record):
+    hints = get_type_hints(type(record), include_extras=True)
+    marked = (name for name, hint in hints.items() if STATE in getattr(hint, "__metadata__", ()))
+    return ((name, getattr(record, name)) for name in marked)
 
 
 class RecordType(types.Type):

@@ -1,10 +1,11 @@
 """The march of a mechanism over its nodes, in blocks, with everything needed to stop and go on."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from varint._numba import state_arrays
 from varint.compile import Compiled
 from varint.errors import ArgumentError
 from varint.integrators.schemes import Scheme
@@ -18,7 +19,6 @@ from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.newton import CONVERGED
 from varint.kernels.nodes import keep_turns
 from varint.kernels.pace import keep_pace, start_pace
-from varint.kernels.plan import Balance
 from varint.kernels.step import SAME_TIME, record_node, run, start_momentum, worst_residual
 from varint.kernels.workspace import workspace
 from varint.model.state import State
@@ -39,13 +39,6 @@ RECORDED = (
 NODE_ARRAYS = 5  # of the outputs of a run: those that one node by itself has
 TIMES = 6  # which of them are the times
 MISSED = 1e3  # times the tolerance: residuals of rows that were not solved
-CHECKPOINT = {  # fields of the workspace and of its parts
-    "": ("position", "quat", "momentum", "position_rest", "quat_rest", "momentum_rest", "velocity", "history"),
-    "efforts": ("value_near", "work", "state", "target", "target_rate", "closed", "rest_gap"),
-    "products": ("q", "order"),
-    "pace": ("density", "time"),
-    "balance": tuple(field.name for field in fields(Balance)),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,13 +316,8 @@ class March:
 
     def checkpoint(self) -> dict:
         """Everything that the steps to come depend on, as arrays."""
-        return {name: array.copy() for name, array in self._kept()} | {"place": np.array([self.node, self.pose])}
-
-    def _kept(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Names and arrays of `CHECKPOINT`."""
-        for part, names in CHECKPOINT.items():
-            owner = getattr(self.ws, part) if part else self.ws
-            yield from ((f"{part} {name}".strip(), getattr(owner, name)) for name in names)
+        saved = {name: array.copy() for name, array in state_arrays(self.ws)}
+        return saved | {"place": np.array([self.node, self.pose])}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `checkpoint` of the same run; raises ValueError where no run can have left it."""
@@ -338,7 +326,7 @@ class March:
         told = saved["balance unresolved"]
         if node < 0 or pose not in (0, 1) or told.min() < -1 or told.max() >= len(self.compiled.order):
             raise ValueError("its checkpoint names an unknown node, pose or body")
-        for name, array in self._kept():
+        for name, array in state_arrays(self.ws):
             array[:] = saved[name]
         self.node, self.pose = node, pose
         plan, ws = self.compiled.plan, self.ws

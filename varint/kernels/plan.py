@@ -16,12 +16,14 @@ cluster c     the loop closures of one biconnected component; loops of different
 node n        loop closures of a cluster that are eliminated together, as one dense block.
 top           of a node: the body nearest to the root of the loops it closes; the node is eliminated just before it.
 fill e        one closure row that elimination brings to one body: the only fill-in there is, but for K's.
+shape         of an array of a run: its sizes by their names in workspace.py; without one it has one entry.
 p, x, R       position of the centre of mass (m, world), pose, rotation matrix body to world.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from varint._numba import Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Int3, Record
+from varint._numba import STATE, Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Int3, Record
 from varint.products.records import Products, ProductWork
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
@@ -194,43 +196,41 @@ class Plan(Record):
 class EffortWork(Record, writable=True):
     """Arrays of laws, loads, constraints and limits in a run; ne elements."""
 
-    input: Float1  # (ne,) over the step
-    effort: Float1  # (ne,) N or N m
-    work: Float1  # (ne,) J, done since the start
-    function: Int1  # (nf,) address of a user's law in this process, 0 for others
-    mapped: Int1  # (nm,) address of a user's function of a measure in this process, 0 for the measure itself
-    state: Float1  # (states of laws,) at the last node
-    flow: Float1  # (states of laws,) their rate
-    by_state: (
-        Float2  # (states of laws, 4) the effort by the state at the start, then that at the end by it, value, rate
-    )
-    value: Float1  # (nm,) of measures, turns counted
-    value_near: Float1  # (nm,) the same of the last step done, for a row of a constraint of the last node
-    gradient: Float3  # (nm, 2, 6) by side, times the weight
-    sum_value: Float1  # (ns,) what laws see
-    sum_rate: Float1  # (ns,)
-    sum_effort: Float1  # (ns,) of all laws of a sum
-    sum_by_value: Float1  # (ns,) its derivatives
-    sum_by_rate: Float1  # (ns,)
-    law_by_value: Float1  # (nf,)
-    law_by_rate: Float1  # (nf,)
-    wrench: Float2  # (n, 6) of loads, N, world, and N m, body axes
-    wrench_by_pose: Float4  # (n, 2, 6, 6) by motions of the body and of the other: m, world, and rad, body axes
-    wrench_by_velocity: Float4  # (n, 2, 6, 6) by their velocities: m/s, world, and rad/s, body axes
-    position: Float2  # (nb + 1, 3) in the middle of the step
-    rotation: Float3  # (nb + 1, 3, 3) in the middle of the step
-    tangent: Float2  # (nb + 1, 4) T of efforts.py, and the cosine of half the step's rotation
-    motion: Float2  # (2, 6) scratch for curvature
-    change: Float2  # (2, 6)
-    slope: Float2  # (2, 6) scratch: the gradient of a measure of which there is a function
-    column: Float1  # (6,)
-    unit: Float1  # (6,)
-    curved: Float3  # (nm, 2, 6) scratch: changes of gradients
-    target: Float1  # (nr,) of constraints, at the end of the step, in the first row of each
-    target_rate: Float1  # (nr,) its rate at the last node
-    target_rate_next: Float1  # (nr,) its rate at the end of the step
-    closed: Bool1  # (limits,) whether a limit is closed
-    rest_gap: Float1  # (limits,) gap at which a closed limit is held, zero but for round-off
+    input: Annotated[Float1, "ne"]  # over the step
+    effort: Annotated[Float1, "ne"]  # N or N m
+    work: Annotated[Float1, "ne", STATE]  # J, done since the start
+    function: Annotated[Int1, "nf"]  # address of a user's law in this process, 0 for others
+    mapped: Annotated[Int1, "nm"]  # address of a user's function of a measure, 0 for the measure itself
+    state: Annotated[Float1, "states", STATE]  # at the last node
+    flow: Annotated[Float1, "states"]  # their rate
+    by_state: Annotated[Float2, "states 4"]  # effort by the state at the start, state at the end by it, value, rate
+    value: Annotated[Float1, "nm"]  # of measures, turns counted
+    value_near: Annotated[Float1, "nm", STATE]  # of the last step done, for a row of a constraint of the last node
+    gradient: Annotated[Float3, "nm 2 6"]  # by side, times the weight
+    sum_value: Annotated[Float1, "ns"]  # what laws see
+    sum_rate: Annotated[Float1, "ns"]
+    sum_effort: Annotated[Float1, "ns"]  # of all laws of a sum
+    sum_by_value: Annotated[Float1, "ns"]  # its derivatives
+    sum_by_rate: Annotated[Float1, "ns"]
+    law_by_value: Annotated[Float1, "nf"]
+    law_by_rate: Annotated[Float1, "nf"]
+    wrench: Annotated[Float2, "loads 6"]  # of loads, N, world, and N m, body axes
+    wrench_by_pose: Annotated[Float4, "loads 2 6 6"]  # by motions of both bodies: m, world, and rad, body axes
+    wrench_by_velocity: Annotated[Float4, "loads 2 6 6"]  # by their velocities: m/s, world, and rad/s, body axes
+    position: Annotated[Float2, "slots 3"]  # in the middle of the step
+    rotation: Annotated[Float3, "slots 3 3"]  # in the middle of the step
+    tangent: Annotated[Float2, "slots 4"]  # T of efforts.py, and the cosine of half the step's rotation
+    motion: Annotated[Float2, "2 6"]  # scratch for curvature
+    change: Annotated[Float2, "2 6"]
+    slope: Annotated[Float2, "2 6"]  # scratch: the gradient of a measure of which there is a function
+    column: Annotated[Float1, "6"]
+    unit: Annotated[Float1, "6"]
+    curved: Annotated[Float3, "nm 2 6"]  # scratch: changes of gradients
+    target: Annotated[Float1, "nr", STATE]  # of constraints, at the end of the step, in the first row of each
+    target_rate: Annotated[Float1, "nr", STATE]  # its rate at the last node
+    target_rate_next: Annotated[Float1, "nr"]  # its rate at the end of the step
+    closed: Annotated[Bool1, "limits", STATE]  # whether a limit is closed
+    rest_gap: Annotated[Float1, "limits", STATE]  # gap at which a closed limit is held, zero but for round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,57 +252,59 @@ class LimitSearch(Record, writable=True):
 class Balance(Record, writable=True):
     """The energy residual and its balance from node to node (balance.py)."""
 
-    redo: Bool1  # whether steps in which energy comes from nowhere are done again in halves
-    at_node: Bool1  # whether the next piece is the first of a step
-    nodes: Int1  # number of nodes that were checked
-    smooth: Int1  # ... since the last impact
-    dt: Float1  # s
-    size: Float1  # of the last piece, s; zero after an impact, and at the start
-    kinetic: Float1  # J, at the last node and the one before
-    due: Float1  # J, work since then
-    load: Float1  # J, work of gravity and loads since the start
-    works: Float1  # J, of all elements since the start
-    error: Float1  # J, the energy residual: energy gained without work
-    oscillation: Float1  # J, the part of it that comes back
-    bend: Float1  # J, twice the kinetic energy of the change of velocity at the last node
-    alike: Float1  # sizes of the pieces about the last node, multiplied, over dt^2; zero where steps are composed
-    recent: Float2  # (2, 6) J, energy residual, and that less its oscillation, at the nodes that were judged last
-    scale: Float1  # J, largest kinetic energy, or work of all that acts, so far
-    unresolved: Int1  # slot of the body that a step since the last recorded node did not resolve, -1 for none
+    redo: Annotated[Bool1, STATE]  # whether steps in which energy comes from nowhere are done again in halves
+    at_node: Annotated[Bool1, STATE]  # whether the next piece is the first of a step
+    nodes: Annotated[Int1, STATE]  # number of nodes that were checked
+    smooth: Annotated[Int1, STATE]  # ... since the last impact
+    dt: Annotated[Float1, STATE]  # s
+    size: Annotated[Float1, STATE]  # of the last piece, s; zero after an impact, and at the start
+    kinetic: Annotated[Float1, "2", STATE]  # J, at the last node and the one before
+    due: Annotated[Float1, STATE]  # J, work since then
+    load: Annotated[Float1, STATE]  # J, work of gravity and loads since the start
+    works: Annotated[Float1, STATE]  # J, of all elements since the start
+    error: Annotated[Float1, STATE]  # J, the energy residual: energy gained without work
+    oscillation: Annotated[Float1, STATE]  # J, the part of it that comes back
+    bend: Annotated[Float1, STATE]  # J, twice the kinetic energy of the change of velocity at the last node
+    alike: Annotated[Float1, STATE]  # product of the pieces about the last node / dt^2; zero in composed steps
+    recent: Annotated[
+        Float2, "2 6", STATE
+    ]  # J, energy residual, and that less its oscillation, of the nodes judged last
+    scale: Annotated[Float1, STATE]  # J, largest kinetic energy, or work of all that acts, so far
+    unresolved: Annotated[Int1, STATE]  # slot of a body not resolved since the last recorded node, -1 for none
 
 
 @dataclass(frozen=True, eq=False)
 class Pace(Record, writable=True):
     """The size of the steps of a run that chooses them (pace.py)."""
 
-    factor: Float1  # (1,) s, dt over the turn of a step; zero: steps of dt
-    density: Float1  # (1,) dt over the size of the next step
-    time: Float1  # (2,) s, at the node, and what rounding took off it
-    velocity: Float2  # (nb, 6) at the node
-    acceleration: Float2  # (nb, 6)
-    rows: Int1  # (nr,) numbers of all rows
-    bend: Float1  # (nh,) second time derivative of the targets of constraints
+    factor: Float1  # s, dt over the turn of a step; zero: steps of dt
+    density: Annotated[Float1, STATE]  # dt over the size of the next step
+    time: Annotated[Float1, "2", STATE]  # s, at the node, and what rounding took off it
+    velocity: Annotated[Float2, "nb 6"]  # at the node
+    acceleration: Annotated[Float2, "nb 6"]
+    rows: Annotated[Int1, "nr"]  # numbers of all rows
+    bend: Annotated[Float1, "constraints"]  # second time derivative of the targets of constraints
 
 
 @dataclass(frozen=True, eq=False)
 class Kept(Record, writable=True):
     """The state at the start of a step of several stages (restart.py), and the velocities of its stages."""
 
-    position: Float2  # (nb, 3)
-    quat: Float2  # (nb, 4)
-    momentum: Float2  # (nb, 6)
-    position_rest: Float2  # (nb, 3)
-    quat_rest: Float2  # (nb, 4)
-    momentum_rest: Float2  # (nb, 6)
-    value_near: Float1  # (nm,) as in `EffortWork`, up to target_rate
-    work: Float1  # (ne,)
-    state: Float1  # (ns,)
-    target: Float1  # (nr,)
-    target_rate: Float1  # (nr,)
-    q: Float2  # (n, 6) as in `ProductWork`
-    order: Int2  # (n, 6)
+    position: Annotated[Float2, "nb 3"]
+    quat: Annotated[Float2, "nb 4"]
+    momentum: Annotated[Float2, "nb 6"]
+    position_rest: Annotated[Float2, "nb 3"]
+    quat_rest: Annotated[Float2, "nb 4"]
+    momentum_rest: Annotated[Float2, "nb 6"]
+    value_near: Annotated[Float1, "nm"]  # see `EffortWork`, up to target_rate
+    work: Annotated[Float1, "ne"]
+    state: Annotated[Float1, "states"]
+    target: Annotated[Float1, "nr"]
+    target_rate: Annotated[Float1, "nr"]
+    q: Annotated[Float2, "products 6"]  # see `ProductWork`
+    order: Annotated[Int2, "products 6"]
     balance: Balance
-    velocity: Float3  # (stages, nb, 6)
+    velocity: Annotated[Float3, "stages nb 6"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,43 +331,43 @@ class Factors(Record, writable=True):
 class Impacts(Record, writable=True):
     """The impacts of a run (tape.py), each at a node before which so many stages lie. M = 0 without hard limits."""
 
-    count: Int1  # (1,) of the impacts that were kept, or would have been
-    stage: Int1  # (M,)
-    limit: Int1  # (M,)
-    timed: Int1  # (M,) 1 where the stage before ends where the limit is met
-    restitution: Float1  # (M,)
-    position: Float3  # (M, nb, 3) before the impact, as are
-    quat: Float3  # (M, nb, 4)
-    momentum: Float3  # (M, nb, 6)
-    value_near: Float2  # (M, nm)
-    target_rate: Float2  # (M, nr)
-    closed: Int2  # (M, limits)
-    rest_gap: Float2
+    count: Int1  # of the impacts that were kept, or would have been
+    stage: Annotated[Int1, "impacts"]
+    limit: Annotated[Int1, "impacts"]
+    timed: Annotated[Int1, "impacts"]  # 1 where the stage before ends where the limit is met
+    restitution: Annotated[Float1, "impacts"]
+    position: Annotated[Float3, "impacts nb 3"]  # before the impact, as are
+    quat: Annotated[Float3, "impacts nb 4"]
+    momentum: Annotated[Float3, "impacts nb 6"]
+    value_near: Annotated[Float2, "impacts nm"]
+    target_rate: Annotated[Float2, "impacts nr"]
+    closed: Annotated[Int2, "impacts limits"]
+    rest_gap: Annotated[Float2, "impacts limits"]
 
 
 @dataclass(frozen=True, eq=False)
 class Tape(Record, writable=True):
     """The stages of a run (tape.py): what each starts from, acts on it and was solved for. N = 0 in most runs."""
 
-    count: Int1  # (1,) of the stages that were kept, or would have been
-    h: Float1  # (N,) s
-    at_end: Bool1  # (N,) whether the impulses act along the rows at the end
-    node: Int1  # (N,) the inputs are those of this node ...
-    share: Float1  # (N,) ... and this share of a step
-    position: Float3  # (N, nb, 3) at the start, as are
-    quat: Float3  # (N, nb, 4)
-    momentum: Float3  # (N, nb, 6)
-    velocity: Float3  # (N, nb, 6)
-    multiplier: Float2  # (N, nr)
-    load: Float4  # (N, 2, nb, 6) at start and end, but for gravity
-    value_near: Float2  # (N, nm) as in `EffortWork`
-    input: Float2  # (N, ne)
-    target: Float2  # (N, nr)
-    state: Float2  # (N, states of laws)
-    q: Float3  # (N, n, 6) as in `ProductWork`
-    order: Int3  # (N, n, 6)
-    closed: Int2  # (N, limits) 1 for those that are closed, and the gaps at which they are held
-    rest_gap: Float2
+    count: Int1  # of the stages that were kept, or would have been
+    h: Annotated[Float1, "kept"]  # s
+    at_end: Annotated[Bool1, "kept"]  # whether the impulses act along the rows at the end
+    node: Annotated[Int1, "kept"]  # the inputs are those of this node ...
+    share: Annotated[Float1, "kept"]  # ... and this share of a step
+    position: Annotated[Float3, "kept nb 3"]  # at the start, as are
+    quat: Annotated[Float3, "kept nb 4"]
+    momentum: Annotated[Float3, "kept nb 6"]
+    velocity: Annotated[Float3, "kept nb 6"]
+    multiplier: Annotated[Float2, "kept nr"]
+    load: Annotated[Float4, "kept 2 nb 6"]  # at start and end, but for gravity
+    value_near: Annotated[Float2, "kept nm"]  # see `EffortWork`
+    input: Annotated[Float2, "kept ne"]
+    target: Annotated[Float2, "kept nr"]
+    state: Annotated[Float2, "kept states"]
+    q: Annotated[Float3, "kept products 6"]  # see `ProductWork`
+    order: Annotated[Int3, "kept products 6"]
+    closed: Annotated[Int2, "kept limits"]  # 1 for those that are closed, and the gaps at which they are held
+    rest_gap: Annotated[Float2, "kept limits"]
     impacts: Impacts
 
 
@@ -444,12 +446,12 @@ class ByNumbers(Record, writable=True):
 class Extended(Record, writable=True):
     """Arrays for stages that are solved in double-double (extended.py); empty if no stage is."""
 
-    used: Bool1  # (1,) whether the last stage was
-    velocity_rest: Float2  # (nb, 6)
-    impulse: Float2  # (nb, 6) of rows and efforts, without ``load``, as they act at the start of the stage
-    impulse_rest: Float2  # (nb, 6)
-    rotation: Float3  # (nb, 3, 3) scratch: rotation matrices of a pose
-    rotation_rest: Float3  # (nb, 3, 3)
+    used: Bool1  # whether the last stage was
+    velocity_rest: Annotated[Float2, "sharpened 6"]
+    impulse: Annotated[Float2, "sharpened 6"]  # of rows and efforts, without ``load``, at the start of the stage
+    impulse_rest: Annotated[Float2, "sharpened 6"]
+    rotation: Annotated[Float3, "sharpened 3 3"]  # scratch: rotation matrices of a pose
+    rotation_rest: Annotated[Float3, "sharpened 3 3"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,29 +459,29 @@ class Workspace(Record, writable=True):
     """Scratch of a run. Pose arrays hold two poses, the start and the end of a step."""
 
     # state
-    position: Float3  # (2, nb + 1, 3) m, world
-    quat: Float3  # (2, nb + 1, 4)
-    rotation: Float4  # (2, nb + 1, 3, 3)
-    momentum: Float2  # (nb, 6) linear (N s, world) and angular (N m s, body)
-    position_rest: Float3  # (2, nb, 3) what rounding took off the positions, see `sums`
-    quat_rest: Float3  # (2, nb, 4)
-    momentum_rest: Float2  # (nb, 6)
-    jacobian: Float4  # (2, nr, 2, 6) of the rows, by pose and side: m, world and rad, body
-    load: Float2  # (nb, 6) external force (N, world) and torque (N m, body), gravity included
+    position: Annotated[Float3, "2 slots 3", STATE]  # m, world
+    quat: Annotated[Float3, "2 slots 4", STATE]
+    rotation: Annotated[Float4, "2 slots 3 3"]
+    momentum: Annotated[Float2, "nb 6", STATE]  # linear (N s, world) and angular (N m s, body)
+    position_rest: Annotated[Float3, "2 nb 3", STATE]  # what rounding took off the positions, see `sums`
+    quat_rest: Annotated[Float3, "2 nb 4", STATE]
+    momentum_rest: Annotated[Float2, "nb 6", STATE]
+    jacobian: Annotated[Float4, "2 nr 2 6"]  # of the rows, by pose and side: m, world and rad, body
+    load: Annotated[Float2, "nb 6"]  # external force (N, world) and torque (N m, body), gravity included
     # step
-    velocity: Float2  # (nb, 6) m/s, world and rad/s, body; constant over the step
-    multiplier: Float1  # (nr,) impulse of each row
-    history: Float4  # (stages, HISTORY, nb, 6) velocity of the last step and its backward differences, for start values
-    compliance: Float1  # (nr,) 1 for a row that takes no part as a constraint, else 0
+    velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
+    multiplier: Annotated[Float1, "nr"]  # impulse of each row
+    history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
+    compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton
-    derivative: Float3  # (nb, 6, 6) of the momenta, for the exact operator
-    base: Float2  # (nb, 6) velocity before an increment
-    goal: Float2  # (nb, 6) momentum that the step starts from, half kick included
-    goal_rest: Float2  # (nb, 6)
-    residual_body: Float2  # (nb, 6)
-    residual_row: Float1  # (nr,)
-    increment_body: Float2  # (nb, 6)
-    increment_row: Float1  # (nr,)
+    derivative: Annotated[Float3, "nb 6 6"]  # of the momenta, for the exact operator
+    base: Annotated[Float2, "nb 6"]  # velocity before an increment
+    goal: Annotated[Float2, "nb 6"]  # momentum that the step starts from, half kick included
+    goal_rest: Annotated[Float2, "nb 6"]
+    residual_body: Annotated[Float2, "nb 6"]
+    residual_row: Annotated[Float1, "nr"]
+    increment_body: Annotated[Float2, "nb 6"]
+    increment_row: Annotated[Float1, "nr"]
     # parts
     extended: Extended
     efforts: EffortWork

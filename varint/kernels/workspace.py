@@ -1,11 +1,8 @@
 """Fresh scratch for a run."""
 
-from dataclasses import fields
-
 import numpy as np
 
-from varint._numba import addresses_of
-from varint.kernels.balance import RECENT
+from varint._numba import addresses_of, allocate
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
@@ -14,25 +11,17 @@ from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import (
     EFFORT,
     HISTORY,
-    Balance,
     ByNumbers,
     ByProducts,
-    EffortWork,
-    Extended,
     Factors,
-    Impacts,
-    Kept,
-    LimitSearch,
-    Pace,
     Plan,
     Tangent,
-    Tape,
     Workspace,
 )
 from varint.kernels.refine import PASSES
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
-from varint.products.records import MOST, product_work
+from varint.products.records import MOST
 from varint.products.rows import curve_product_row, product_row, product_rows
 
 
@@ -46,48 +35,28 @@ def workspace(
     ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
     """
     _prepare(plan)
-    nb, nr = plan.bodies.mass.size, plan.rows.role.size
-    quat, rotation = np.zeros((2, nb + 1, 4)), np.zeros((2, nb + 1, 3, 3))
-    quat[..., 0] = 1.0
-    rotation[...] = np.eye(3)
-    compliance = (plan.rows.role == EFFORT).astype(float)
+    limits, nm = plan.limits.value.size, plan.measures.kind.size
+    sizes = {
+        "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size, "nm": nm,
+        "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
+        "states": states_of(plan), "loads": plan.loads.kind.size, "limits": limits,
+        "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
+        "history": HISTORY, "kept": kept, "impacts": kept if limits else 0,
+        "sharpened": plan.bodies.mass.size if sharpened else 0,
+    }  # fmt: skip
+    ws = allocate(Workspace, sizes, ldu=_factors(plan))
+    ws.quat[..., 0] = 1.0
+    ws.rotation[:] = ws.efforts.rotation[:] = np.eye(3)
+    ws.compliance[:] = plan.rows.role == EFFORT
     for c in inactive:
-        compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
-    efforts, products = _effort_work(plan, functions), product_work(plan.products.start.size)
-    return Workspace(
-        position=np.zeros((2, nb + 1, 3)),
-        quat=quat,
-        rotation=rotation,
-        momentum=np.zeros((nb, 6)),
-        position_rest=np.zeros((2, nb, 3)),
-        quat_rest=np.zeros((2, nb, 4)),
-        momentum_rest=np.zeros((nb, 6)),
-        jacobian=np.zeros((2, nr, 2, 6)),
-        load=np.zeros((nb, 6)),
-        velocity=np.zeros((nb, 6)),
-        multiplier=np.zeros(nr),
-        history=np.zeros((stages, HISTORY, nb, 6)),
-        compliance=compliance,
-        derivative=np.zeros((nb, 6, 6)),
-        base=np.zeros((nb, 6)),
-        goal=np.zeros((nb, 6)),
-        goal_rest=np.zeros((nb, 6)),
-        residual_body=np.zeros((nb, 6)),
-        residual_row=np.zeros(nr),
-        increment_body=np.zeros((nb, 6)),
-        increment_row=np.zeros(nr),
-        extended=_extended(nb if sharpened else 0),
-        efforts=efforts,
-        search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
-        balance=_balance(),
-        pace=Pace(
-            *np.zeros((2, 1)), np.zeros(2), *np.zeros((2, nb, 6)), np.arange(nr), np.zeros(plan.constraints.row.size)
-        ),
-        kept=_kept(efforts, products, nb, stages),
-        products=products,
-        ldu=_factors(plan),
-        tape=_tape(efforts, products, nb, nr, kept),
-    )
+        ws.compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
+    ws.balance.unresolved[:] = -1
+    ws.pace.rows[:] = np.arange(ws.pace.rows.size)
+    _give_addresses(ws.efforts, functions)
+    if sizes["sharpened"]:
+        sharpen.prepare()
+        finish_extended.prepare()
+    return ws
 
 
 def joint_workspace(plan: Plan) -> Workspace:
@@ -114,90 +83,13 @@ def _prepare(plan):
             function.prepare()
 
 
-def _effort_work(plan, functions):
-    laws, loads, limits, measures = plan.laws, plan.loads.kind.size, plan.limits.measure.size, plan.measures.kind.size
-    nb, nr, ne = plan.bodies.mass.size, plan.rows.role.size, plan.elements.force.size
-    nf, ns, states = laws.kind.size, laws.sum_law.size - 1, states_of(plan)
-    function = np.zeros(nf, dtype=np.int64)
+def _give_addresses(efforts, functions):
+    """Addresses of users' functions, of the laws and then of the measures."""
+    nf = efforts.function.size
     own = [f for f, law in enumerate(functions[:nf]) if law is not None]
-    function[own] = addresses_of([functions[f] for f in own])
-    mapped = np.zeros(measures, dtype=np.int64)
+    efforts.function[own] = addresses_of([functions[f] for f in own])
     own = [m for m, given in enumerate(functions[nf:]) if given is not None]
-    mapped[own] = addresses_of([functions[nf + m] for m in own], numbers=1)
-    rotation = np.zeros((nb + 1, 3, 3))
-    rotation[:] = np.eye(3)
-    shapes = {
-        "input": ne, "effort": ne, "work": ne, "state": states, "flow": states, "value": measures,
-        "value_near": measures, "gradient": (measures, 2, 6), "sum_value": ns, "sum_rate": ns, "sum_effort": ns,
-        "sum_by_value": ns, "sum_by_rate": ns, "law_by_value": nf, "law_by_rate": nf, "wrench": (loads, 6),
-        "wrench_by_pose": (loads, 2, 6, 6), "wrench_by_velocity": (loads, 2, 6, 6), "position": (nb + 1, 3),
-        "tangent": (nb + 1, 4), "motion": (2, 6), "change": (2, 6), "slope": (2, 6), "column": 6, "unit": 6,
-        "curved": (measures, 2, 6), "by_state": (states, 4), "target": nr, "target_rate": nr, "target_rate_next": nr,
-        "rest_gap": limits,
-    }  # fmt: skip
-    arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
-    return EffortWork(
-        function=function, mapped=mapped, rotation=rotation, closed=np.zeros(limits, dtype=np.bool_), **arrays
-    )
-
-
-def _extended(nb):
-    if nb:
-        sharpen.prepare()
-        finish_extended.prepare()
-    return Extended(np.zeros(1, dtype=np.bool_), *np.zeros((3, nb, 6)), *np.zeros((2, nb, 3, 3)))
-
-
-def _balance():
-    sizes = {"kinetic": 2, "recent": (2, RECENT)}
-    types = {"redo": np.bool_, "at_node": np.bool_, "nodes": np.int64, "smooth": np.int64, "unresolved": np.int64}
-    names = [field.name for field in fields(Balance)]
-    balance = Balance(**{name: np.zeros(sizes.get(name, 1), types.get(name, float)) for name in names})
-    balance.unresolved[:] = -1
-    return balance
-
-
-def _kept(efforts, products, nb, stages):
-    of_efforts = {
-        name: getattr(efforts, name).copy() for name in ("value_near", "work", "state", "target", "target_rate")
-    }
-    return Kept(
-        position=np.zeros((nb, 3)),
-        quat=np.zeros((nb, 4)),
-        momentum=np.zeros((nb, 6)),
-        position_rest=np.zeros((nb, 3)),
-        quat_rest=np.zeros((nb, 4)),
-        momentum_rest=np.zeros((nb, 6)),
-        **of_efforts,
-        q=products.q.copy(),
-        order=products.order.copy(),
-        balance=_balance(),
-        velocity=np.zeros((stages, nb, 6)),
-    )
-
-
-def _tape(efforts, products, nb, nr, kept):
-    limits = efforts.closed.shape
-    pose = {"position": (nb, 3), "quat": (nb, 4), "momentum": (nb, 6), "value_near": efforts.value_near.shape}
-    shapes = pose | {
-        "velocity": (nb, 6), "multiplier": (nr,), "load": (2, nb, 6), "input": efforts.input.shape, "target": (nr,),
-        "state": efforts.state.shape, "q": products.q.shape, "rest_gap": limits, "h": (), "share": (),
-    }  # fmt: skip
-    arrays = {name: np.zeros((kept, *shape)) for name, shape in shapes.items()}
-    for name, shape in {"order": products.order.shape, "closed": limits, "node": ()}.items():
-        arrays[name] = np.zeros((kept, *shape), dtype=np.int64)
-    impacts = kept if efforts.closed.size else 0
-    shapes = pose | {"target_rate": (nr,), "rest_gap": limits, "restitution": ()}
-    of_impacts = {name: np.zeros((impacts, *shape)) for name, shape in shapes.items()}
-    for name, shape in {"closed": limits, "stage": (), "limit": (), "timed": ()}.items():
-        of_impacts[name] = np.zeros((impacts, *shape), dtype=np.int64)
-    count = np.zeros((2, 1), dtype=np.int64)
-    return Tape(
-        count=count[0],
-        at_end=np.zeros(kept, dtype=np.bool_),
-        impacts=Impacts(count=count[1], **of_impacts),
-        **arrays,
-    )
+    efforts.mapped[own] = addresses_of([functions[nf + m] for m in own], numbers=1)
 
 
 def states_of(plan: Plan) -> int:

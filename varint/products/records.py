@@ -1,10 +1,11 @@
 """The joints of a plan that are products of exponentials, and what a run knows of them."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from varint._numba import Float1, Float2, Int1, Int2, Record
+from varint._numba import STATE, Float1, Float2, Int1, Int2, Record, allocate
 
 MOST = 6  # coordinates of a joint
 
@@ -25,24 +26,20 @@ class Products(Record):
 class ProductWork(Record, writable=True):
     """The coordinates of the joints where they were seen last, and scratch."""
 
-    q: Float2  # (n, 6) coordinates, m, rad, or pieces of a spline
-    order: Int2  # (n, 6) components of e that are solved for, then those that are rows; zeros before the first pose
-    matrix: Float2  # (n, 72) see rows.py
-    trial: Float2  # (n, 6) coordinates under search
-    best: Float2  # (n, 6) the best coordinates of a search
-    right: Float2  # (n, 6) right side of a descent
-
-
-def product_work(count: int) -> ProductWork:
-    """A fresh record for so many joints."""
-    q, trial, best, right = np.zeros((4, count, MOST))
-    return ProductWork(q, np.zeros((count, MOST), dtype=np.int64), np.zeros((count, 12 * MOST)), trial, best, right)
+    q: Annotated[Float2, "products 6", STATE]  # coordinates, m, rad, or pieces of a spline
+    order: Annotated[Int2, "products 6", STATE]  # components of e: those solved for, then rows; zeros at first
+    matrix: Annotated[Float2, "products 72"]  # see rows.py
+    trial: Annotated[Float2, "products 6"]  # coordinates under search
+    best: Annotated[Float2, "products 6"]  # the best coordinates of a search
+    right: Annotated[Float2, "products 6"]  # right side of a descent
 
 
 def one_product(table, length: float) -> tuple[Products, ProductWork]:
     """A joint by itself, its table starting at row 0; ``length``: size of the parts, m."""
     none = np.zeros(1, dtype=np.int64)
-    return Products(table, none, np.zeros((1, 2), dtype=np.int64), none, none, np.array([length])), product_work(1)
+    return Products(table, none, np.zeros((1, 2), dtype=np.int64), none, none, np.array([length])), allocate(
+        ProductWork, {"products": 1}
+    )
 
 
 def check_order(order: np.ndarray) -> None:
