@@ -266,9 +266,7 @@ class Balance(Record, writable=True):
     oscillation: Annotated[Float1, STATE]  # J, the part of it that comes back
     bend: Annotated[Float1, STATE]  # J, twice the kinetic energy of the change of velocity at the last node
     alike: Annotated[Float1, STATE]  # product of the pieces about the last node / dt^2; zero in composed steps
-    recent: Annotated[
-        Float2, "2 6", STATE
-    ]  # J, energy residual, and that less its oscillation, of the nodes judged last
+    recent: Annotated[Float2, "2 6", STATE]  # J, energy residual, and less its oscillation, of the nodes judged last
     scale: Annotated[Float1, STATE]  # J, largest kinetic energy, or work of all that acts, so far
     unresolved: Annotated[Int1, STATE]  # slot of a body not resolved since the last recorded node, -1 for none
 
