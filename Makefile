@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/installed
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
-.PHONY: demo test test-slow test-long test-oldest fuzz lint format bench docs site wheels clean
+.PHONY: demo test test-slow test-long test-oldest test-newest fuzz lint format bench docs site wheels clean
 
 demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -22,7 +22,10 @@ test-long: $(READY)  ## all that are left, before a release: more kills, more ca
 	$(BIN)/python -m pytest -q -m long --timeout 7200 $(WORKERS)
 
 test-oldest:  ## some tests with the oldest versions of everything that are allowed
-	$(PYTHON) packaging/oldest.py
+	$(PYTHON) packaging/versions.py oldest
+
+test-newest:  ## the same tests with the newest versions of everything, the next numba among them
+	$(PYTHON) packaging/versions.py newest
 
 fuzz: $(READY)  ## wrong files and wrong calls by the ten thousand, below half an hour
 	$(BIN)/python tests/fuzz/run.py all

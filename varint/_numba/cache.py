@@ -1,11 +1,11 @@
 """The cache of compiled functions.
 
-Each is one file. Its name says all that the code depends on: the function, the file that it stands in, the types of
-its arguments, the processor; the folder's name is a hash of every file with compiled code, since a function may
-call others from other files. A file begins with a checksum of the rest. It is written beside and renamed: two
-processes that compile the same leave one whole file. Whoever can write such a file decides what runs, so the folder
-must be the user's alone; ``NUMBA_CACHE_DIR`` names one that is not checked. A wheel can bring such files along
-(`shipped`), which are used where the folder has none.
+Each is one file. Its name says all that the code depends on: the function, the file that it stands in with all that
+this imports, the types of its arguments, the processor; the folder's name is a hash of the files that all functions
+depend on (`sources`). An edit therefore compiles only the functions that it can change. A file begins with a checksum
+of the rest. It is written beside and renamed: two processes that compile the same leave one whole file. Whoever can
+write such a file decides what runs, so the folder must be the user's alone; ``NUMBA_CACHE_DIR`` names one that is not
+checked. A wheel can bring such files along (`shipped`), which are used where the folder has none.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from varint._numba import shipped
-from varint._numba.sources import SOURCE_HASH, digest_of
+from varint._numba.sources import COMMON_HASH, SOURCES, digest_of_closure
 
 config: Any = numba.config
 
@@ -68,11 +68,11 @@ def cache_folder() -> Path | None:
     for folder in [Path(config.CACHE_DIR, "varint").absolute()] if chosen else _own_folders():
         try:
             folder.parent.mkdir(mode=0o777 if chosen else 0o700, parents=True, exist_ok=True)
-            for made in (folder, folder / SOURCE_HASH):
+            for made in (folder, folder / COMMON_HASH):
                 made.mkdir(mode=0o777 if chosen else 0o700, exist_ok=True)
                 if not chosen:
                     _check(made)
-            found = folder / SOURCE_HASH
+            found = folder / COMMON_HASH
             break
         except OSError as problem:
             refused[folder] = problem
@@ -117,8 +117,8 @@ class FunctionCache:
 
     def __init__(self, function) -> None:
         self.function, self.source = function, b""
-        with contextlib.suppress(OSError):  # what was typed in has no file that tells whether it has changed
-            self.source = digest_of(Path(inspect.getfile(function)))
+        with contextlib.suppress(OSError):  # what was typed in has no file that shows whether it has changed
+            self.source = _source_of(function.__module__, Path(inspect.getfile(function)))
         self.enabled = bool(self.source)
 
     @property
@@ -137,6 +137,10 @@ class FunctionCache:
         name = f"{self.function.__module__}.{self.function.__qualname__}"
         return re.sub(r"[^a-zA-Z0-9._]", "_", name)[-100:]
 
+    @property
+    def _start(self) -> str:
+        return f"{self.prefix}-{self.source.hex()[:8]}"
+
     def disable(self) -> None:
         self.enabled = False
 
@@ -145,7 +149,7 @@ class FunctionCache:
         """Whether there is a file of this function, for any types of arguments."""
         brought = shipped.find().folder if Wanted.shipped else None
         folders = [folder for folder in (cache_folder(), brought) if folder is not None]
-        return self.enabled and any(any(folder.glob(f"{self.prefix}-*.nbc")) for folder in folders)
+        return self.enabled and any(any(folder.glob(f"{self._start}-*.nbc")) for folder in folders)
 
     def load_overload(self, signature, target_context) -> Any:
         """The compiled form for these types of arguments; None where it is not kept, or its file is damaged."""
@@ -209,7 +213,14 @@ class FunctionCache:
         digest = hashlib.sha256(repr((signature, target, code.co_firstlineno)).encode())
         for part in (self.source, code.co_code, enclosed):
             digest.update(hashlib.sha256(part).digest())
-        return f"{self.prefix}-{digest.hexdigest()[:32]}.nbc"
+        return f"{self._start}-{digest.hexdigest()[:32]}.nbc"
+
+
+def _source_of(module: str, path: Path) -> bytes:
+    """Digest of what a function of ``module``, which stands in ``path``, depends on. Raises OSError."""
+    with contextlib.suppress(KeyError):
+        return digest_of_closure(module)
+    return hashlib.sha256(SOURCES.encode() + path.read_bytes()).digest()  # of a user, who may call any of these
 
 
 def _target(codegen) -> Any:

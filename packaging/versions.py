@@ -1,9 +1,10 @@
-"""A short selection of tests with the oldest versions of all packages that are allowed: ``make test-oldest``.
+"""A short selection of tests with other versions of all packages: ``make test-oldest``, ``make test-newest``.
 
-    python packaging/oldest.py [--venv FOLDER] [--print] [TEST ...]
+    python packaging/versions.py {oldest,newest} [--venv FOLDER] [--print] [TEST ...]
 
-The versions are the lower bounds in pyproject.toml, of varint itself and of its extras; they are installed into an
-environment of their own.
+The oldest are the lower bounds in pyproject.toml, of varint itself and of its extras. The newest are what can be
+installed when the upper bounds are left out, numba and llvmlite with their pre-releases: whether the bound of numba can
+be raised. They are installed into an environment of their own.
 """
 
 import argparse
@@ -32,6 +33,9 @@ TESTS = (
 )
 
 
+COMPILERS = ("llvmlite", "numba")  # their pre-releases are tried too
+
+
 def bounds(extras: tuple[str, ...] = EXTRAS) -> list[str]:
     """``name==version`` of each lower bound. Raises ValueError for a requirement that has none."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -49,21 +53,27 @@ def bounds(extras: tuple[str, ...] = EXTRAS) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("which", choices=("oldest", "newest"))
     parser.add_argument("tests", nargs="*", metavar="TEST", default=TESTS)
-    parser.add_argument("--venv", type=Path, default=ROOT / "build" / "oldest")
+    parser.add_argument("--venv", type=Path)
     parser.add_argument("--print", action="store_true", help="print the constraints, and leave")
     args = parser.parse_args()
+    constraints = bounds() if args.which == "oldest" else []
     if args.print:
-        print("\n".join(bounds()))
+        print("\n".join(constraints))
         return
-    python = args.venv.absolute() / "bin" / "python"
+    venv = args.venv or ROOT / "build" / args.which
+    python = venv.absolute() / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(args.venv)], check=True)
-    constraints = args.venv / "constraints.txt"
-    constraints.write_text("\n".join(bounds()) + "\n")
+        subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+    file = venv / "constraints.txt"
+    file.write_text("\n".join(constraints) + "\n")
     packages = [bound.partition("==")[0] for bound in bounds()]
-    install = [str(python), "-m", "pip", "install", "--quiet", "--constraint", str(constraints)]
+    install = [str(python), "-m", "pip", "install", "--quiet", "--upgrade", "--constraint", str(file)]
     subprocess.run([*install, *packages, *TOOLS], check=True)
+    if args.which == "newest":
+        subprocess.run([*install, "--pre", *COMPILERS], check=True)
+    subprocess.run([str(python), "-m", "pip", "list", "--format", "freeze"], check=True)
     variables = os.environ | {"PYTHONPATH": str(ROOT)}
     tests = [test for test in args.tests if (ROOT / test.partition("::")[0]).exists()]
     warnings = ["-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWarning"]  # theirs, of then
