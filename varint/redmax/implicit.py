@@ -35,28 +35,34 @@ class NotConverged(ArithmeticError):
 
 
 class Stages:
-    """Solves stages; ``iterations`` counts Newton's."""
+    """Solves stages; ``iterations`` counts Newton's; ``exact``, see `solve`."""
 
     def __init__(self, equations: Equations) -> None:
         self.equations, self.inverse = equations, InverseDynamics(equations)
         self.multiplier = np.zeros(equations.row_count)
         self.iterations = 0
+        self.exact = False  # see `solve`
 
     def solve(
-        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray
-    ) -> Motion:
+        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray,
+        along: Motion | None = None,
+    ) -> Motion:  # fmt: skip
         """The end x (nq,) of a stage at time ``t``, and its rates, from a guess; ``integral`` (ns,): d of integrals.
 
-        Newton's iteration; an increment after which the residual is larger is halved.
+        Newton's iteration; an increment after which the residual is larger is halved. ``along``: v and a (nq,) at the
+        guess. With `exact` they are changed by the increments over s and s^2; nothing then cancels as s gets small.
         """
         inverse, free = self.inverse, ~self.equations.driven_columns
         given, given_rates, given_second = self.equations.imposed(t, guess, guess)
         self.equations.integrate_from(integral, s)
         x, step, change = given.copy(), np.zeros(free.sum()), np.zeros_like(self.multiplier)
         from_x, from_multiplier, before, share = x, self.multiplier, np.inf, 1.0
+        first = along if self.exact else None
+        moved = from_moved = np.zeros_like(x)  # x less the guess
         for _ in range(ITERATIONS):
             self.iterations += 1
-            rates, second = np.where(free, (x - d) / s, given_rates), np.where(free, (x - c) / s**2, given_second)
+            v, a = ((x - d) / s, (x - c) / s**2) if first is None else (first[0] + moved / s, first[1] + moved / s**2)
+            rates, second = np.where(free, v, given_rates), np.where(free, a, given_second)
             tau, sigma = inverse.evaluate(t, x, rates, second, self.multiplier)
             A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
             finite = np.isfinite(tau).all() and np.isfinite(A).all()
@@ -64,8 +70,9 @@ class Stages:
             worse = residual > GROWTH * before and np.abs(step).max(initial=0.0) > LONG
             if (worse or not finite) and np.isfinite(before) and share > SHORTEST:
                 share *= 0.5
-                x = from_x.copy()
+                x, moved = from_x.copy(), from_moved.copy()
                 x[free] += share * step
+                moved[free] += share * step
                 self.multiplier = from_multiplier + share * change
                 continue
             if not finite:
@@ -75,18 +82,21 @@ class Stages:
             step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma)
             change = change / s**2
             from_x, from_multiplier, before, share = x.copy(), self.multiplier, residual, 1.0
+            from_moved, moved = moved, moved.copy()
             x[free] += step
+            moved[free] += step
             self.multiplier = self.multiplier + change
             if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):
-                return x, np.where(free, (x - d) / s, given_rates)
+                return x, np.where(free, (x - d) / s if first is None else first[0] + moved / s, given_rates)
         raise NotConverged
 
     def two(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
         """q (nq,) and rates at t + h after the two stages above; ``integral`` (ns,) of deviations at t."""
         s = ALPHA * h
-        va = self.solve(t + s, s, q, q + s * v, q + s * v, integral)[1]
+        va = self.solve(t + s, s, q, q + s * v, q + s * v, integral, (v, np.zeros_like(v)))[1]
         d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
-        return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow)
+        along = va, (2 * ALPHA - 1) * h / s**2 * (va - v)
+        return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow, along)
 
 
 def _size(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:

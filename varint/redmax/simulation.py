@@ -224,16 +224,14 @@ def started(
 
 
 def _check_contacts(mechanism: Mechanism, kind: type[Integrator]) -> None:
-    """That the integrator knows the hard stops and the joint friction, where there are any."""
-    found = [force for force in mechanism.forces if is_contact(mechanism, force)]
-    if not found:
+    """That the integrator knows joint friction and hard contacts, where there are any."""
+    if kind.contacts:
+        if any(is_contact(mechanism, force) for force in mechanism.forces):
+            load_solver()
         return
-    if not kind.contacts:
-        only = found[0].reduced_only
-        remedy = "" if only else ", or give it a stiffness"
-        what = "acts" if only else "is hard, which is known"
-        raise ArgumentError(
-            f"{found[0].label} {what} in reduced coordinates with integrator='{with_contacts()[0]}' only, not"
-            f" '{kind.name}': take that one{remedy}"
-        )
-    load_solver()
+    for force in mechanism.forces:
+        if force.reduced_only:
+            raise ArgumentError(
+                f"{force.label} acts in reduced coordinates with integrator='{with_contacts()[0]}' only, not"
+                f" '{kind.name}': take that one"
+            )
