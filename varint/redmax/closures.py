@@ -79,7 +79,7 @@ class Closures:
         return self.rows.size
 
     def hold(self, limits: np.ndarray) -> None:
-        """The last rows are from now on those of these ``limits`` (n,), numbers in the plan, which stay at their values."""
+        """Make the last rows those of ``limits`` (n,), numbers in the plan, which stay at their values."""
         plan, first = self.whole, self.moved.stop
         self.held, self.held_rows = limits, plan.measures.row[plan.limits.measure[limits]]
         self.rows = np.concatenate([self.rows[:first], self.held_rows])

@@ -1,6 +1,7 @@
 """Where in a step a hard limit is reached, or lets go, and steps that end there."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def suspects(stops: Stops, ends: Ends) -> np.ndarray:
 
 
 def first_event(stops: Stops, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray]) -> Event | None:
-    """The first event of a step at ``limits`` (k,); ``at``: function of the share that gives the margins (nl,) there."""
+    """The first event of a step at ``limits`` (k,); ``at``: the margins (nl,) by the share of the step."""
     floor, least = _bounds(stops, ends)
     shares = np.arange(SAMPLES + 1) / SAMPLES
     margins = np.array([ends.before[0], *(at(share) for share in shares[1:-1]), ends.after[0]]) - floor
@@ -57,8 +58,13 @@ def first_event(stops: Stops, ends: Ends, limits: np.ndarray, at: Callable[[floa
         if passed.size:
             k = int(passed[0])
             low = float(shares[k]), float(margins[k, n])
-            events.append(Event(_crossing(lambda share, n=n: at(share)[n] - floor[n], low, float(shares[k + 1])), n))
+            margin = partial(_margin, at, n, float(floor[n]))
+            events.append(Event(_crossing(margin, low, float(shares[k + 1])), n))
     return min(events, default=None)
+
+
+def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: float) -> float:
+    return float(at(share)[limit] - floor)
 
 
 def _bounds(stops: Stops, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
@@ -81,13 +87,17 @@ def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: 
     trial = high
     for _ in range(HALVINGS):
         if value > 0.0:
-            known = {share: value}  # of a step of no size there is nothing to evaluate
-            return brentq(lambda s: known[s] if s in known else margin(s), share, high, xtol=SHARE, rtol=SHARE)
+            return brentq(partial(_known_at, share, value, margin), share, high, xtol=SHARE, rtol=SHARE)
         share = trial = 0.5 * trial
         value = margin(share)
         if value < -TOUCHING:
             high = share
     return 0.0
+
+
+def _known_at(known: float, value: float, margin: Callable[[float], float], share: float) -> float:
+    """``margin``, but at ``known`` the ``value``: a step of no size cannot be taken."""
+    return value if share == known else margin(share)
 
 
 # ------------------------------------------------------------------------------------------ with error control

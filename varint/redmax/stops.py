@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.redmax.contacts import Blocked, Contacts
+from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.inverse import InverseDynamics
 from varint.redmax.kernels.limits import evaluate_limits
@@ -90,17 +90,24 @@ class Stops:
         gap, rate = self.look(t, q, rates)
         return np.where(self.equations.held, self.pushes(t, q, rates), gap), rate
 
-    def efforts(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Rates (nc,) of the impulses, N, N m, after `Equations.acceleration`, which gave ``second`` (nq,)."""
-        e, out = self.equations, np.zeros(self.size)
-        parts = self.contacts.parts(out)
-        held, multiplier = e.held, e.multiplier
-        np.add.at(parts.stops, self.element[held], self.scale[held] * e.held_multiplier)
+    def efforts(self, t: float, q: np.ndarray, rates: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rates (nc,) of the impulses, N, N m, and power (ne,) of limits in contact, W.
+
+        After `Equations.acceleration`, which gave ``second`` (nq,).
+        """
+        e, out, power = self.equations, np.zeros(self.size), np.zeros(self.equations.ne)
+        parts, held, multiplier = self.contacts.parts(out), e.held, e.multiplier
+        if held.any():
+            own = slice(e.closures.moved.stop, len(e.closures))
+            motion = np.vstack([e.velocity, np.zeros(6)])[e.closures.side[own]]
+            along = np.einsum("rsk,rsk->r", e.closures.jacobian[own], motion)
+            np.add.at(parts.stops, self.element[held], self.scale[held] * e.held_multiplier)
+            np.add.at(power, self.element[held], e.held_multiplier * along)
         if self._inverse is not None:
             q, rates, _ = e.imposed(t, q, rates)
             tau, _ = self._inverse.evaluate(t, q, rates, second, multiplier)
             parts.drives[:] = tau[e.driven_columns]
-        return out
+        return out, power
 
     def settle(self, t: float, q: np.ndarray, rates: np.ndarray, limit: int = -1, closing: bool = False) -> Jump:
         """The impact at the limits that touch at time ``t``; from then on those in contact are held.
@@ -114,7 +121,7 @@ class Stops:
             resting[limit] = False
         else:
             e.hold(np.zeros_like(was))
-            gap, before = self.look(t, q, rates)
+            gap, _ = self.look(t, q, rates)
             touching = was | (gap <= TOUCHING)
             if limit >= 0:
                 touching[limit] = True

@@ -19,8 +19,8 @@ GIVEN_UP = "no step is short enough for rtol and atol"
 class Adaptive(Integrator):
     """A solver of scipy; the work of the elements and the states of laws are integrated along.
 
-    The solver starts anew where a chart is left, where loops are closed near a singular pose, and where a hard stop is
-    reached or lets go. Impulses of stops and drives are the last part of y, of which the solver has the first ``width``.
+    The solver restarts where a chart is left, where loops are closed near a singular pose, and where a hard stop is
+    reached or released. The last part of y are the impulses of stops and drives; the solver has the first ``width``.
     """
 
     solver_class: ClassVar[Any]
@@ -84,7 +84,8 @@ class Adaptive(Integrator):
         slope[nq : 2 * nq] = self.equations.acceleration(t, y[:nq], y[nq : 2 * nq])
         slope[2 * nq : self.own] = np.concatenate([self.equations.power, self.equations.flow])
         if self.stops and y.size > self.own:
-            slope[self.own :] = self.stops.efforts(t, y[:nq], y[nq : 2 * nq], slope[nq : 2 * nq])
+            slope[self.own :], power = self.stops.efforts(t, y[:nq], y[nq : 2 * nq], slope[nq : 2 * nq])
+            slope[2 * nq : 2 * nq + power.size] += power
         self.evaluations += 1
         if not np.isfinite(slope).all():
             raise NotFinite

@@ -32,8 +32,8 @@ class Integrator:
 
     Facts, of the class: its ``name``; its ``order``; ``what`` it is, in a few words; ``fixed``, whether it takes steps
     of ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
-    joint friction and hard contacts, and solves hard stops with them, in whole steps; ``default``, whether it is the one
-    taken where none is named.
+    joint friction and hard contacts, and solves hard stops with them in whole steps; ``default``, whether it is the
+    default.
 
     Attributes
     ----------

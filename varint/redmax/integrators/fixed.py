@@ -116,17 +116,18 @@ class Fixed(Integrator):
         self.remember(self._start)
         self.t = t
         self.y = np.concatenate([*after, self.y[2 * self.equations.nq :]])
-        power = self._place()
+        power, efforts = self._place(), self.efforts
+        if self.stops:
+            efforts, more = self._efforts()
+            power += more
         _, _, work, _, impulse = self._split()
         work += 0.5 * size * (self.power + power)
         if self.touching:
             work += self.touching.work
             impulse += self.touching.impulse
         elif self.stops:
-            efforts = self._efforts()
             impulse += 0.5 * size * (self.efforts + efforts)
-            self.efforts = efforts
-        self.power = power
+        self.power, self.efforts = power, efforts
 
     def motion(self) -> tuple[np.ndarray, np.ndarray]:
         """q and rates (nq,) at the node; integrals are those of the node."""
@@ -144,14 +145,15 @@ class Fixed(Integrator):
         impulse += jump.impulse
         self.stages.multiplier = np.zeros(self.equations.row_count)
         self.motion()
-        self.power = self._place()
-        self.efforts = self._efforts()
+        power = self._place()
+        self.efforts, more = self._efforts()
+        self.power = power + more
 
-    def _efforts(self) -> np.ndarray:
-        """(nc,) efforts of stops and drives at the node, N, N m."""
+    def _efforts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Efforts (nc,) of stops and drives at the node, N, N m, and power (ne,) of the stops, W."""
         assert self.stops is not None
         if not self.stops.acts:
-            return np.zeros_like(self.efforts)
+            return np.zeros_like(self.efforts), np.zeros_like(self.power)
         motion = self.motion()
         return self.stops.efforts(self.t, *motion, self.equations.acceleration(self.t, *motion).copy())
 
