@@ -73,7 +73,8 @@ class Closures:
         self.targets, self.time = np.zeros((3, len(self))), np.nan
         count = plan.limits.measure.size
         self._gap, self._gradient = np.zeros(count), np.zeros((count, 2, 6))
-        self.hold(np.zeros(0, dtype=np.int64))
+        self.held_rows = np.zeros(0, dtype=np.int64)
+        self.hold(self.held_rows)
 
     def __len__(self) -> int:
         return self.rows.size
@@ -81,7 +82,9 @@ class Closures:
     def hold(self, limits: np.ndarray) -> None:
         """Make the last rows those of ``limits`` (n,), numbers in the plan, which stay at their values."""
         plan, first = self.whole, self.moved.stop
+        self.ws.compliance[self.held_rows] = 1.0  # rows of efforts, which have no curvature
         self.held, self.held_rows = limits, plan.measures.row[plan.limits.measure[limits]]
+        self.ws.compliance[self.held_rows] = 0.0
         self.rows = np.concatenate([self.rows[:first], self.held_rows])
         measured = self._cut_products.union(plan.measures.product[self.rows[self.moved.start :]].tolist())
         self.products = sorted(n for n in measured if n >= 0)  # those to follow
