@@ -1,5 +1,7 @@
 """Where in a step a hard limit is reached, or lets go, and steps that end there."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -103,7 +105,7 @@ def _known_at(known: float, value: float, margin: Callable[[float], float], shar
 # ------------------------------------------------------------------------------------------ with error control
 
 
-def step_with_error_control(i: "Adaptive", stops: Stops) -> None:
+def step_with_error_control(i: Adaptive, stops: Stops) -> None:
     """A step of the integrator that ends where a limit is reached or lets go: `Adaptive.event`."""
     start, i.event = i.present(), None
     for _ in range(MOST_EVENTS):
@@ -128,7 +130,7 @@ def step_with_error_control(i: "Adaptive", stops: Stops) -> None:
     raise Blocked(f"{stops.names} close and open again without end")
 
 
-def _along(i: "Adaptive", stops: Stops) -> Callable[[float], np.ndarray]:
+def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
     """The margins by the share of the last step."""
     start, size, solution = i.t - i.size, i.size, i.solver.dense_output()
 
@@ -139,7 +141,7 @@ def _along(i: "Adaptive", stops: Stops) -> Callable[[float], np.ndarray]:
     return at
 
 
-def _step_to(i: "Adaptive", stops: Stops, event: Event, start: tuple, size: float) -> None:
+def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> None:
     """A step to the event, whose instant is improved on by the motion of the step itself."""
     held = stops.equations.held[event.limit]
     for trial in range(TRIALS):
@@ -161,7 +163,7 @@ def _step_to(i: "Adaptive", stops: Stops, event: Event, start: tuple, size: floa
 # ------------------------------------------------------------------------------------------ in steps of one size
 
 
-def step_of_one_size(i: "Fixed", stops: Stops) -> None:
+def step_of_one_size(i: Fixed, stops: Stops) -> None:
     """A step of `Fixed.h` that is cut where limits are reached or let go."""
     end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
     whole = True
@@ -192,6 +194,6 @@ def step_of_one_size(i: "Fixed", stops: Stops) -> None:
     raise Blocked(f"{stops.names} close and open again without end")
 
 
-def _trials(i: "Fixed", stops: Stops, size: float) -> Callable[[float], np.ndarray]:
+def _trials(i: Fixed, stops: Stops, size: float) -> Callable[[float], np.ndarray]:
     """The margins by the share of a step of ``size``, s, each by a step of its own."""
     return lambda share: stops.margins(i.t + share * size, *i.attempt(share * size))[0]
