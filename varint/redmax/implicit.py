@@ -57,12 +57,13 @@ class Stages:
         self.equations.integrate_from(integral, s)
         x, step, change = given.copy(), np.zeros(free.sum()), np.zeros_like(self.multiplier)
         from_x, from_multiplier, before, share = x, self.multiplier, np.inf, 1.0
-        first = along if self.exact else None
-        moved = from_moved = np.zeros_like(x)  # x less the guess
+        first, moved = along if self.exact else None, np.zeros_like(step)  # x less the guess
+        from_moved = moved
         for _ in range(ITERATIONS):
             self.iterations += 1
-            v, a = ((x - d) / s, (x - c) / s**2) if first is None else (first[0] + moved / s, first[1] + moved / s**2)
-            rates, second = np.where(free, v, given_rates), np.where(free, a, given_second)
+            rates, second = np.where(free, (x - d) / s, given_rates), np.where(free, (x - c) / s**2, given_second)
+            if first is not None:
+                rates[free], second[free] = first[0][free] + moved / s, first[1][free] + moved / s**2
             tau, sigma = inverse.evaluate(t, x, rates, second, self.multiplier)
             A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
             finite = np.isfinite(tau).all() and np.isfinite(A).all()
@@ -70,9 +71,8 @@ class Stages:
             worse = residual > GROWTH * before and np.abs(step).max(initial=0.0) > LONG
             if (worse or not finite) and np.isfinite(before) and share > SHORTEST:
                 share *= 0.5
-                x, moved = from_x.copy(), from_moved.copy()
+                x, moved = from_x.copy(), from_moved + share * step
                 x[free] += share * step
-                moved[free] += share * step
                 self.multiplier = from_multiplier + share * change
                 continue
             if not finite:
@@ -82,12 +82,14 @@ class Stages:
             step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma)
             change = change / s**2
             from_x, from_multiplier, before, share = x.copy(), self.multiplier, residual, 1.0
-            from_moved, moved = moved, moved.copy()
+            from_moved, moved = moved, moved + step
             x[free] += step
-            moved[free] += step
             self.multiplier = self.multiplier + change
             if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):
-                return x, np.where(free, (x - d) / s if first is None else first[0] + moved / s, given_rates)
+                rates = np.where(free, (x - d) / s, given_rates)
+                if first is not None:
+                    rates[free] = first[0][free] + moved / s
+                return x, rates
         raise NotConverged
 
     def two(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:

@@ -126,6 +126,8 @@ class Adaptive(Integrator):
 
     def _whole(self, y: np.ndarray) -> np.ndarray:
         """A copy of what the solver has of y (..., n), with the rest."""
+        if self.width == self.y.size:
+            return y.copy()
         rest = self.y[self.width :]
         return np.concatenate([y, np.broadcast_to(rest, (*y.shape[:-1], rest.size))], axis=-1)
 

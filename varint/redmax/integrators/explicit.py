@@ -70,7 +70,8 @@ class Explicit(Adaptive):
 
     def _march(self, run: Steps, steps: int, stop: float) -> None:
         solver = self.solver
-        run.y[:], run.f[:], run.count[:] = self.y[: self.width], solver.f, (self.steps, self.evaluations, self.short)
+        y = self.y if self.width == self.y.size else self.y[: self.width]
+        run.y[:], run.f[:], run.count[:] = y, solver.f, (self.steps, self.evaluations, self.short)
         run.clock[:] = self.t, self.t, solver.h_abs, self.size
         control = solver.rtol, solver.atol, solver.t_bound, SHORT * self.task.end
         status = explicit.march(self.equations.compiled.plan, self.equations.ws, run, self.pair, control, steps, stop)
