@@ -37,11 +37,12 @@ class NotConverged(ArithmeticError):
 class Stages:
     """Solves stages; ``iterations`` counts Newton's; ``exact``, see `solve`."""
 
+    exact = False
+
     def __init__(self, equations: Equations) -> None:
         self.equations, self.inverse = equations, InverseDynamics(equations)
         self.multiplier = np.zeros(equations.row_count)
         self.iterations = 0
-        self.exact = False  # see `solve`
 
     def solve(
         self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray,
@@ -82,8 +83,9 @@ class Stages:
             step, change = solve_saddle(s * s * A, G, s * C, -s * s * tau[free], -s * sigma)
             change = change / s**2
             from_x, from_multiplier, before, share = x.copy(), self.multiplier, residual, 1.0
-            from_moved, moved = moved, moved + step
             x[free] += step
+            if first is not None:
+                from_moved, moved = moved, moved + step
             self.multiplier = self.multiplier + change
             if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):
                 rates = np.where(free, (x - d) / s, given_rates)
@@ -95,9 +97,10 @@ class Stages:
     def two(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
         """q (nq,) and rates at t + h after the two stages above; ``integral`` (ns,) of deviations at t."""
         s = ALPHA * h
-        va = self.solve(t + s, s, q, q + s * v, q + s * v, integral, (v, np.zeros_like(v)))[1]
+        along = (v, np.zeros_like(v)) if self.exact else None
+        va = self.solve(t + s, s, q, q + s * v, q + s * v, integral, along)[1]
         d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
-        along = va, (2 * ALPHA - 1) * h / s**2 * (va - v)
+        along = (va, (2 * ALPHA - 1) * h / s**2 * (va - v)) if self.exact else None
         return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow, along)
 
 
