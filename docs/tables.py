@@ -20,7 +20,7 @@ def tables() -> dict[str, str]:
             [(f"`{scheme.name}`", str(scheme.order), scheme.what) for scheme in SCHEMES.values()],
         ),
         "integrators": _table(
-            ("`integrator=`", "order", "what it is", "stiff forces", "hard stops, joint friction"),
+            ("`integrator=`", "order", "what it is", "stiff forces", "joint friction, hard contacts"),
             [
                 (f"`{name}`", str(kind.order), kind.what, "yes" * kind.stiff, "yes" * kind.contacts)
                 for name, kind in INTEGRATORS.items()

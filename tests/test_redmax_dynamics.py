@@ -267,10 +267,6 @@ def test_wrong_arguments_are_refused():
     still = vi.Mechanism("still", [vi.Body.box("b", (1, 1, 1), 1.0)], [vi.Fixed("f", "world", "b")])
     with pytest.raises(vi.ArgumentError, match="no coordinate"):
         vi.redmax.simulate(still, 1.0)
-    stop = vi.JointStop("stop", joint=mechanism.joints[0].name, upper=1.0)
-    hard = vi.Mechanism("m", mechanism.bodies, mechanism.joints, forces=[stop])
-    with pytest.raises(vi.ArgumentError, match="'stop' is hard"):
-        vi.redmax.simulate(hard, 1.0)
 
 
 @pytest.mark.parametrize("where", ["between nodes", "at a new chart"])

@@ -236,9 +236,3 @@ def test_starts_beyond_a_limit_come_back():
     assert np.all(gap[1:][beyond] > gap[:-1][beyond] * (1 - 5.0 * 0.01) - 1e-9)
     assert gap[-1] >= -1e-12
     assert run.rates["joint 1"].max() < 5.0 * 0.2 + 1e-9
-
-
-@pytest.mark.parametrize("integrator", ["dop853", "bdf1"])
-def test_other_integrators_refuse_hard_stops(integrator):
-    with pytest.raises(vi.ArgumentError, match=r"jointstop 'stop' is hard.*integrator='euler'.*or give it a stiffness"):
-        vi.redmax.simulate(pendulum(lower=-1.0), 1.0, dt=0.01, integrator=integrator)

@@ -137,6 +137,16 @@ def stops_and_friction():
     return with_forces(mechanism, stop, friction, floor), {"dt": 0.01, "duration": 1.0, "looks": 3}
 
 
+def hard_stops():
+    """Impacts, contact and release, of a coordinate and of a length."""
+    mechanism = vi.mechanisms.n_pendulum(n=3, angle=1.5)
+    names = [joint.name for joint in mechanism.joints]
+    stop = vi.JointStop("stop", joint=names[1], lower=-0.2, upper=0.2, restitution=0.5)
+    last = mechanism.bodies[2]
+    rope = vi.LengthStop("rope", "world", last.name, point_a=(0.0, 0.0, 1.0), point_b=last.position, upper=3.3)
+    return with_forces(mechanism, stop, rope), {"dt": 0.01, "duration": 1.0, "looks": 3}
+
+
 def product_in_a_loop():
     rng = np.random.default_rng(3)
     mechanism = loop(rng, "Composite")
@@ -164,6 +174,7 @@ HARD = {
     "loads": (pushed, list(INTEGRATORS)),
     "loops": (random_loops, list(INTEGRATORS)),
     "product in a loop": (product_in_a_loop, [n for n, kind in INTEGRATORS.items() if not kind.fixed or kind.contacts]),
+    "hard stops": (hard_stops, [name for name, kind in INTEGRATORS.items() if not kind.contacts]),
     "contacts": (stops_and_friction, [name for name, kind in INTEGRATORS.items() if kind.contacts]),
 }
 

@@ -161,16 +161,15 @@ class Reduced(Method):
 
     def refusal(self, mechanism: Mechanism, force: Force) -> str:
         """See `Method`."""
-        if not is_contact(mechanism, force):
-            return ""
         if integrator_named(self.integrator).contacts:
-            load_solver()
+            if is_contact(mechanism, force):
+                load_solver()
             return ""
-        what = "acts" if force.reduced_only else "is hard, which is known"
-        remedy = "" if force.reduced_only else ", or give it a stiffness"
+        if not force.reduced_only:
+            return ""
         return (
-            f"{what} in reduced coordinates with integrator='{with_contacts()[0]}' only, not '{self.integrator}': take"
-            f" that one{remedy}"
+            f"acts in reduced coordinates with integrator='{with_contacts()[0]}' only, not '{self.integrator}': take"
+            " that one"
         )
 
     @staticmethod

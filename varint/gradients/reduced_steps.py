@@ -34,9 +34,10 @@ class _Kept(Stages):
         self.kept: list[Stage] = []
 
     def solve(
-        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray
-    ) -> Motion:
-        x, rates = super().solve(t, s, d, c, guess, integral)
+        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray,
+        along: Motion | None = None,
+    ) -> Motion:  # fmt: skip
+        x, rates = super().solve(t, s, d, c, guess, integral, along)
         second = np.where(self.equations.driven_columns, self.equations.imposed(t, x, rates)[2], (x - c) / s**2)
         self.kept.append(Stage(t, s, x.copy(), rates.copy(), second, self.multiplier.copy(), integral.copy()))
         return x, rates
@@ -51,8 +52,9 @@ class _Probe(Stages):
         self.equations = self  # type: ignore[assignment]  # of which a step takes the flow alone
 
     def solve(
-        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray
-    ) -> Motion:
+        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray,
+        along: Motion | None = None,
+    ) -> Motion:  # fmt: skip
         first = SLOTS * (2 + len(self.found))
         self.found.append((d, c, integral))
         self.flow = (self.units[first + 2] - integral) / s

@@ -1,6 +1,7 @@
 """The rows that close a mechanism in reduced coordinates, the same as those of the variational form.
 
-Of its cut joints, and of points and bodies whose motion is prescribed: these have targets that change with time.
+Of its cut joints, of points and bodies whose motion is prescribed, which have targets that change with time, and of
+hard limits in contact.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from varint.kernels.plan import JOINT, Workspace
 from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
 from varint.products.coordinates import follow
+from varint.redmax.kernels.limits import evaluate_limits
 
 
 class Rows(NamedTuple):
@@ -34,7 +36,7 @@ class Rows(NamedTuple):
 
 
 class Closures:
-    """Evaluates the rows of the cut joints, and last those of prescribed motions, less their targets.
+    """Evaluates the rows of the cut joints, those of prescribed motions, less their targets, and of limits, see `hold`.
 
     ``rows`` (m,): their numbers in the plan; ``side`` (m, 2): slots of their bodies; ``jacobian`` (m, 2, 6): that of
     the last `evaluate`.
@@ -67,16 +69,29 @@ class Closures:
             product=joints.product[nb:],
         )  # fmt: skip
         self.plan = replace(plan, joints=cut_joints)
-        measured = [*joints.product[nb:], *plan.measures.product[self.moved_rows]]
-        self.products = sorted({int(n) for n in measured if n >= 0})  # those to follow
-        self.scale = plan.rows.scale[self.rows]
-        self.side = plan.measures.body[self.rows]
-        self.jacobian = np.zeros((len(self), 2, 6))
-        self._second, self._change = np.zeros(len(self)), np.zeros((len(self), 2, 6))
+        self._cut_products = set(joints.product[nb:].tolist())
         self.targets, self.time = np.zeros((3, len(self))), np.nan
+        count = plan.limits.measure.size
+        self._gap, self._gradient = np.zeros(count), np.zeros((count, 2, 6))
+        self.held_rows = np.zeros(0, dtype=np.int64)
+        self.hold(self.held_rows)
 
     def __len__(self) -> int:
         return self.rows.size
+
+    def hold(self, limits: np.ndarray) -> None:
+        """Make the last rows those of ``limits`` (n,), numbers in the plan, which stay at their values."""
+        plan, first = self.whole, self.moved.stop
+        self.ws.compliance[self.held_rows] = 1.0  # rows of efforts, which have no curvature
+        self.held, self.held_rows = limits, plan.measures.row[plan.limits.measure[limits]]
+        self.ws.compliance[self.held_rows] = 0.0
+        self.rows = np.concatenate([self.rows[:first], self.held_rows])
+        measured = self._cut_products.union(plan.measures.product[self.rows[self.moved.start :]].tolist())
+        self.products = sorted(n for n in measured if n >= 0)  # those to follow
+        self.scale, self.side = plan.rows.scale[self.rows], plan.measures.body[self.rows]
+        self.jacobian = np.zeros((len(self), 2, 6))
+        self._second, self._change = np.zeros(len(self)), np.zeros((len(self), 2, 6))
+        self.targets = np.hstack([self.targets[:, :first], np.zeros((3, limits.size))])
 
     def at(self, t: float) -> None:
         """Targets, their rates and the rates of these are those of time ``t``, s, from now on."""
@@ -97,6 +112,10 @@ class Closures:
             follow_constraints(self.whole, ws, position, rotation)
             ws.residual_row[self.moved_rows] = ws.efforts.value_near[self.moved_rows]
             ws.jacobian[0, self.moved_rows] = ws.efforts.gradient[self.moved_rows]
+        if self.held.size:
+            evaluate_limits(self.whole, ws, position, rotation, self._gap, self._gradient)
+            ws.residual_row[self.held_rows] = -(plan.limits.sign * self._gap)[self.held]
+            ws.jacobian[0, self.held_rows] = self._gradient[self.held]
         quadratic_terms(plan, ws, rows, position, rotation, velocity, self._change, self._second)
         jacobian = scale[:, None, None] * ws.jacobian[0, rows]
         motion = np.vstack([velocity, np.zeros(6)])[self.side]

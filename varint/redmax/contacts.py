@@ -18,6 +18,7 @@ them is their effort.
 """
 
 import itertools
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -160,12 +161,19 @@ class Contacts:
                     return z
             return self._impulses(task, rows, rows.bound)
         except Infeasible as problem:
-            labels = [*map(self._label, problem.rows), *self._motions] or ["the loops"]
-            names = ", ".join(dict.fromkeys(labels))
-            raise Blocked(f"no motion obeys all of {names} at once") from None
+            raise self.contradiction(problem.rows) from None
         except NotSolved:
             names = ", ".join(dict.fromkeys([*map(self._label, range(self.one_sided)), *self.frictions.labels]))
             raise Blocked(f"the program of {names} could not be solved. A smaller dt may help") from None
+
+    def contradiction(self, rows: np.ndarray) -> Blocked:
+        """The error that names what cannot be obeyed together with the one-sided ``rows``."""
+        names = ", ".join(dict.fromkeys([*map(self._label, rows), *self._motions]))
+        return Blocked(f"no motion obeys all of {names or 'the loops'} at once")
+
+    def labelled(self, rows: Iterable[int]) -> str:
+        """Labels of one-sided rows, each once."""
+        return ", ".join(dict.fromkeys(map(self._label, rows)))
 
     def _energy_gained(self, task: GivenStep, rows: Rows, z: np.ndarray) -> float:
         """J, by the impulses ``z``, where they have friction; without it they never gain."""

@@ -74,7 +74,8 @@ class Equations(TreeKinematics):
         self.couplings = Couplings(mechanism, self.tree)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
-        self.constraints = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
+        self.held = np.zeros(0, dtype=np.bool_)  # (nl,) limits in contact, where they are looked after, see `Stops`
+        self.constraints = self._lasting = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
         self._no_motion = np.zeros((self.nodes.parent.size, 6))
         self.drives = [
             *find_drives(mechanism, self.tree, prescribed),
@@ -125,14 +126,31 @@ class Equations(TreeKinematics):
 
     def memory(self) -> dict[str, np.ndarray]:
         """Memory of future evaluations, beside their arguments and the charts: arrays of fixed shapes."""
-        return {name: array.copy() for name, array in self._remembered()} | {"rank": self.constraints.memory()}
+        memory = {name: array.copy() for name, array in self._remembered()} | {"rank": self._lasting.memory()}
+        return memory | ({"held": self.held.copy(), "held rank": self.constraints.memory()} if self.held.size else {})
 
     def recall(self, saved: Mapping[str, np.ndarray]) -> None:
         """Go back to a `memory`; raises ValueError for any other arrays."""
         check_order(saved["product order"])
         for name, array in self._remembered():
             array[:] = saved[name]
-        self.constraints.recall(saved["rank"])
+        self._lasting.recall(saved["rank"])
+        if self.held.size:
+            self.hold(saved["held"])
+            self.constraints.recall(saved["held rank"])
+
+    def hold(self, limits: np.ndarray) -> None:
+        """Keep the ``limits`` (nl,) that are true closed from now on, by rows after those of the closures."""
+        self.held[:] = limits
+        self.closures.hold(np.flatnonzero(limits))
+        self.row_count = len(self.closures) + len(self.couplings)
+        mass = self.compiled.plan.bodies.mass.sum()
+        self.constraints = ConstraintSolver(self.row_count, mass) if limits.any() else self._lasting
+
+    @property
+    def held_multiplier(self) -> np.ndarray:
+        """(n,) of the rows of the limits that are held, in their order, at the last accelerations."""
+        return self.multiplier[self.closures.moved.stop : len(self.closures)]
 
     def _remembered(self) -> list[tuple[str, np.ndarray]]:
         products = self.ws.products
@@ -218,6 +236,29 @@ class Equations(TreeKinematics):
         wrenches.add_inertial_wrenches(work, work.acceleration, wrench)
         wrenches.transpose_product(work, wrench, out)
         return -out
+
+    def impulse_motions(self, side: np.ndarray, jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Effects of unit impulses along k rows, with all rows of loops and couplings holding, after `place` and `move`.
+
+        ``side`` (k, 2): bodies of the rows, ``jacobian`` (k, 2, 6). Returns E (k, nq), of which E E^T are the changes
+        of the rates along the rows, see `motion_of`; the squared sizes (k,) of these without loops; and the
+        multipliers (k, row_count).
+        """
+        self.factor()
+        E, multiplier = np.empty((len(side), self.nq)), np.zeros((len(side), self.row_count))
+        articulated.scaled_rows(self.work, side, jacobian, self._no_motion, E)
+        E[:, self.driven_columns] = 0.0
+        alone = np.einsum("kn,kn->k", E, E)
+        if self.row_count:
+            A = self._scaled(self._rows())
+            for k in range(len(E)):
+                E[k] -= self.constraints.solve(A, A @ E[k])
+                multiplier[k] = -self.multiplier
+        return E, alone, multiplier
+
+    def motion_of(self, scaled: np.ndarray) -> np.ndarray:
+        """The change of the rates (nq,) whose coordinates in the kinetic metric are ``scaled`` (nq,)."""
+        return self._outward_pass(self._no_motion, scaled.copy())
 
     # ------------------------------------------------------------------------------------- loops and couplings
 

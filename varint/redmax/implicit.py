@@ -35,7 +35,9 @@ class NotConverged(ArithmeticError):
 
 
 class Stages:
-    """Solves stages; ``iterations`` counts Newton's."""
+    """Solves stages; ``iterations`` counts Newton's; ``exact``, see `solve`."""
+
+    exact = False
 
     def __init__(self, equations: Equations) -> None:
         self.equations, self.inverse = equations, InverseDynamics(equations)
@@ -43,20 +45,26 @@ class Stages:
         self.iterations = 0
 
     def solve(
-        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray
-    ) -> Motion:
+        self, t: float, s: float, d: np.ndarray, c: np.ndarray, guess: np.ndarray, integral: np.ndarray,
+        along: Motion | None = None,
+    ) -> Motion:  # fmt: skip
         """The end x (nq,) of a stage at time ``t``, and its rates, from a guess; ``integral`` (ns,): d of integrals.
 
-        Newton's iteration; an increment after which the residual is larger is halved.
+        Newton's iteration; an increment after which the residual is larger is halved. ``along``: v and a (nq,) at the
+        guess. With `exact` they are changed by the increments over s and s^2; nothing then cancels as s gets small.
         """
         inverse, free = self.inverse, ~self.equations.driven_columns
         given, given_rates, given_second = self.equations.imposed(t, guess, guess)
         self.equations.integrate_from(integral, s)
         x, step, change = given.copy(), np.zeros(free.sum()), np.zeros_like(self.multiplier)
         from_x, from_multiplier, before, share = x, self.multiplier, np.inf, 1.0
+        first, moved = along if self.exact else None, np.zeros_like(step)  # x less the guess
+        from_moved = moved
         for _ in range(ITERATIONS):
             self.iterations += 1
             rates, second = np.where(free, (x - d) / s, given_rates), np.where(free, (x - c) / s**2, given_second)
+            if first is not None:
+                rates[free], second[free] = first[0][free] + moved / s, first[1][free] + moved / s**2
             tau, sigma = inverse.evaluate(t, x, rates, second, self.multiplier)
             A, C = inverse.derivatives(1.0, 1.0 / s, 1.0 / s**2)
             finite = np.isfinite(tau).all() and np.isfinite(A).all()
@@ -64,7 +72,7 @@ class Stages:
             worse = residual > GROWTH * before and np.abs(step).max(initial=0.0) > LONG
             if (worse or not finite) and np.isfinite(before) and share > SHORTEST:
                 share *= 0.5
-                x = from_x.copy()
+                x, moved = from_x.copy(), from_moved + share * step
                 x[free] += share * step
                 self.multiplier = from_multiplier + share * change
                 continue
@@ -76,17 +84,24 @@ class Stages:
             change = change / s**2
             from_x, from_multiplier, before, share = x.copy(), self.multiplier, residual, 1.0
             x[free] += step
+            if first is not None:
+                from_moved, moved = moved, moved + step
             self.multiplier = self.multiplier + change
             if np.abs(step).max(initial=0.0) <= CONVERGED * max(1.0, np.abs(x).max(initial=0.0)):
-                return x, np.where(free, (x - d) / s, given_rates)
+                rates = np.where(free, (x - d) / s, given_rates)
+                if first is not None:
+                    rates[free] = first[0][free] + moved / s
+                return x, rates
         raise NotConverged
 
     def two(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
         """q (nq,) and rates at t + h after the two stages above; ``integral`` (ns,) of deviations at t."""
         s = ALPHA * h
-        va = self.solve(t + s, s, q, q + s * v, q + s * v, integral)[1]
+        along = (v, np.zeros_like(v)) if self.exact else None
+        va = self.solve(t + s, s, q, q + s * v, q + s * v, integral, along)[1]
         d, c = q + (1 - ALPHA) * h * va, q + (2 * ALPHA - 1) * h * v + 2 * (1 - ALPHA) * h * va
-        return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow)
+        along = (va, (2 * ALPHA - 1) * h / s**2 * (va - v)) if self.exact else None
+        return self.solve(t + h, s, d, c, d + s * va, integral + (1 - ALPHA) * h * self.equations.flow, along)
 
 
 def _size(A: np.ndarray, tau: np.ndarray, sigma: np.ndarray, free: np.ndarray) -> float:

@@ -74,6 +74,8 @@ class InverseDynamics:
     def _closures(self, multiplier: np.ndarray, wrench: np.ndarray) -> np.ndarray:
         """sigma (m,) of the closures; their forces are subtracted from ``wrench`` (nl + 1, 6)."""
         e, first = self.equations, len(self.equations.closures)
+        if len(self._row_change) != first:  # limits close and open
+            self._row_change = np.zeros((first, 2))
         if not first:
             return np.zeros(0)
         rows = e.closures.evaluate(e.position, e.rotation, e.velocity)

@@ -48,7 +48,7 @@ def load_solver() -> ModuleType:
         import clarabel
     except ImportError:
         raise ArgumentError(
-            "hard stops, joint friction and hard contacts in reduced coordinates need the package clarabel:"
+            "hard stops, joint friction and hard contacts with integrator='euler' need the package clarabel:"
             " pip install varint[contact]"
         ) from None
     return clarabel

@@ -12,7 +12,6 @@ from varint.model.state import State
 from varint.problem import MOST_STEPS
 from varint.record import Counts
 from varint.redmax.charts import CHARTS
-from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator
 from varint.redmax.inverse import InverseDynamics, driving_efforts
@@ -56,7 +55,7 @@ class ReducedRun:
         self.equations, self.integrator, self.dt, self.steps, self.every = equations, integrator, dt, steps, every
         self.end = integrator.task.end
         self.times = None if times is None else times[(times > 0) & (times < self.end)]
-        self.contacts: Contacts | None = getattr(integrator, "touching", None)
+        self.contacts = integrator.stops.contacts if integrator.stops else integrator.touching
         self.layout = layout_of(equations, self.contacts)
         self.failure: Failure | None = None
         self.node = self.recorded = self.passed = 0  # the last: of the times

@@ -25,5 +25,5 @@ def integrator_named(name: object, what: str = "integrator") -> type[Integrator]
 
 
 def with_contacts() -> list[str]:
-    """Names of the integrators that know hard stops and joint friction."""
+    """Names of the integrators that know joint friction and hard contacts."""
     return [name for name, kind in INTEGRATORS.items() if kind.contacts]

@@ -4,7 +4,9 @@ from typing import ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
+from varint.redmax.stops import Stops
 
 REGISTRY: dict[str, type["Integrator"]] = {}
 KindOfIntegrator = TypeVar("KindOfIntegrator", bound="Integrator")
@@ -30,7 +32,8 @@ class Integrator:
 
     Facts, of the class: its ``name``; its ``order``; ``what`` it is, in a few words; ``fixed``, whether it takes steps
     of ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
-    hard stops and joint friction; ``default``, whether it is the one taken where none is named.
+    joint friction and hard contacts, and solves hard stops with them in whole steps; ``default``, whether it is the
+    default.
 
     Attributes
     ----------
@@ -39,6 +42,10 @@ class Integrator:
     y : (n,) q, qdot, the work of each element, J, the states of laws, and sums of impulses
     steps : int
     failure : str or None
+    touching : Contacts or None
+        Solved in whole steps.
+    stops : Stops or None
+        Located within steps.
     """
 
     name: ClassVar[str]
@@ -53,6 +60,8 @@ class Integrator:
     y: np.ndarray
     steps: int
     failure: str | None
+    touching: Contacts | None = None
+    stops: Stops | None = None
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         self.equations, self.task, self.steps, self.failure = equations, task, 0, None

@@ -19,4 +19,4 @@ class BDF1(Implicit):
     def solve(
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        return self.stages.solve(t + h, h, q, q + h * v, q + h * v, integral)
+        return self.stages.solve(t + h, h, q, q + h * v, q + h * v, integral, (v, np.zeros_like(v)))

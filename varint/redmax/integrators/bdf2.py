@@ -2,7 +2,7 @@
 
     s = 2/3 h,    d = 4/3 q1 - 1/3 q0,    c = d + 8/9 h v1 - 2/9 h v0      in the stage of varint/redmax/implicit.py
 
-The first step, and one after a change of charts, is one of two stages, see `Stages.two`.
+The first step, one after a change of charts and those that are cut at a hard stop are of two stages, see `Stages.two`.
 """
 
 import numpy as np
@@ -20,21 +20,22 @@ class BDF2(Implicit):
 
     before: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # q, rates and integrals of the last node
 
-    def forget(self) -> None:
-        self.before = None
+    def remember(self, start: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        self.before = start
+
+    def forget(self) -> bool:
+        known, self.before = self.before is not None, None
+        return known
 
     def solve(
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         if self.before is None:
-            after = self.stages.two(t, h, q, v, integral)
-        else:
-            q_before, v_before, integral_before = self.before
-            d = (4 * q - q_before) / 3
-            c = d + h * (8 * v - 2 * v_before) / 9
-            after = self.stages.solve(t + h, 2 / 3 * h, d, c, q + h * v, (4 * integral - integral_before) / 3)
-        self.before = q, v, integral
-        return after
+            return self.stages.two(t, h, q, v, integral)
+        q_before, v_before, integral_before = self.before
+        d = (4 * q - q_before) / 3
+        c = d + h * (8 * v - 2 * v_before) / 9
+        return self.stages.solve(t + h, 2 / 3 * h, d, c, q + h * v, (4 * integral - integral_before) / 3)
 
     def memory(self) -> dict[str, np.ndarray]:
         e = self.equations

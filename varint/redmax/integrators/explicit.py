@@ -23,11 +23,14 @@ class Explicit(Adaptive):
     run: Steps | None
 
     def _make_solver(self, first_step: float | None) -> None:
-        super()._make_solver(first_step)
-        e, solver = self.equations, self.solver
+        e = self.equations
         varies = e.inputs is not None and e.inputs.varies
         euler = any(chart != EXPONENTIAL for chart in e.tree.charts.values())
-        if e.row_count or e.drives or varies or euler:
+        compiled = not (e.row_count or e.drives or varies or euler)
+        self.width = self.own if compiled else self.y.size  # compiled steps have no impulses: nothing is in contact
+        super()._make_solver(first_step)
+        solver = self.solver
+        if not compiled:
             self.run = None
             return
         if e.ne:
@@ -44,9 +47,9 @@ class Explicit(Adaptive):
             balls=np.array(e.tree.balls, dtype=np.int64),
             load=e.inputs.loads.constant.copy() if e.inputs else np.zeros((e.nb, 6)),
             total=np.zeros((e.nb, 6)),
-            y=self.y.copy(),
-            y_before=np.zeros(self.y.size),
-            trial=np.zeros(self.y.size),
+            y=solver.y.copy(),
+            y_before=np.zeros(self.width),
+            trial=np.zeros(self.width),
             K=solver.K,
             f=solver.f.copy(),
             clock=np.zeros(4),
@@ -54,19 +57,27 @@ class Explicit(Adaptive):
         )
 
     def march(self, steps: int, stop: float) -> None:
-        run, solver = self.run, self.solver
-        if run is None:
+        if self.run is None or self.stops:
             return self.step()
         if self.gets_nowhere():
             return None
-        run.y[:], run.f[:], run.count[:] = self.y, solver.f, (self.steps, self.evaluations, self.short)
+        return self._march(self.run, steps, stop)
+
+    def take_step(self) -> None:
+        if self.run is None or not self.stops:
+            return super().take_step()
+        return self._march(self.run, 1, np.inf)
+
+    def _march(self, run: Steps, steps: int, stop: float) -> None:
+        solver = self.solver
+        y = self.y if self.width == self.y.size else self.y[: self.width]
+        run.y[:], run.f[:], run.count[:] = y, solver.f, (self.steps, self.evaluations, self.short)
         run.clock[:] = self.t, self.t, solver.h_abs, self.size
-        control = solver.rtol, solver.atol, self.task.end, SHORT * self.task.end
+        control = solver.rtol, solver.atol, solver.t_bound, SHORT * self.task.end
         status = explicit.march(self.equations.compiled.plan, self.equations.ws, run, self.pair, control, steps, stop)
         if status != MARCHED:
             self.failure = str(NotFinite()) if status == NOT_FINITE else GIVEN_UP
         solver.t, solver.t_old, solver.h_abs, solver.h_previous = run.clock.tolist()
         solver.y, solver.y_old, solver.f = run.y.copy(), run.y_before.copy(), run.f.copy()
-        self.t, self.y, self.size = solver.t, run.y.copy(), solver.h_previous
+        self.t, self.y, self.size = solver.t, self._whole(run.y), solver.h_previous
         self.steps, self.evaluations, self.short = run.count.tolist()
-        return None

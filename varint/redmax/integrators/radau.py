@@ -19,10 +19,13 @@ class RadauIIA(Adaptive):
     solver_class = Radau
 
     def configure(self) -> None:
+        self.inverse = InverseDynamics(self.equations)
+
+    def _make_solver(self, first_step: float | None) -> None:
         equations = self.equations
-        if not (equations.row_count or equations.drives or equations.law_state.size):
-            self.inverse = InverseDynamics(equations)
-            self.options["jac"] = self._jacobian
+        exact = not (equations.row_count or equations.drives or equations.law_state.size)
+        self.options["jac"] = self._jacobian if exact else None
+        super()._make_solver(first_step)
 
     def _jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
         """Derivatives of the slope of a tree: -M^-1 times those of tau. Of the work of laws, which nothing depends on,

@@ -1,0 +1,309 @@
+"""Hard stops in reduced coordinates with every integrator that locates them: closed forms, each other, the VI."""
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_mechanisms import random_tree
+from test_redmax_stops import chain
+from test_stops import GRAVITY, ball, pendulum
+
+import varint as vi
+from varint.cli import main
+from varint.redmax.equations import Equations
+from varint.redmax.integrators import INTEGRATORS
+from varint.redmax.stops import Stops, complementary
+
+LOCATING = [name for name, kind in INTEGRATORS.items() if not kind.contacts]
+SLOW = {"rk45", "bdf1", "sdirk2"}
+EACH = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in LOCATING]
+CONTROLLED = [name for name, kind in INTEGRATORS.items() if not kind.fixed]
+
+
+def double_pendulum():
+    plain = vi.mechanisms.double_pendulum(angle=1.5)
+    stops = [
+        vi.JointStop("shoulder", joint="joint 1", lower=-0.6, upper=2.0, restitution=0.8),
+        vi.JointStop("elbow", joint="joint 2", lower=-0.7, upper=0.7, restitution=0.7),
+    ]
+    return vi.Mechanism("limited", plain.bodies, plain.joints, forces=stops)
+
+
+def tether():
+    """A body that flies, until its rope of 2 m goes taut and stays so."""
+    rope = vi.LengthStop("rope", "world", "w", point_a=(0, 0, 0), point_b=(0, 0, -2.0), upper=2.0)
+    weight = vi.Body("w", mass=3.0, inertia=np.eye(3), position=(0, 0, -2.0))
+    mechanism = vi.Mechanism("tether", [weight], [vi.Free("base", "world", "w")], forces=[rope])
+    moving = vi.State([(0.3, 0.0, -1.5)], [(1.0, 0.0, 0.0, 0.0)], [(1.0, 0.2, 0.0)], [(0.1, 0.2, 0.3)])
+    return mechanism, {"state": moving}
+
+
+def slope(errors):
+    return np.log2(errors[:-1] / errors[1:])
+
+
+# ---------------------------------------------------------------------------------------- closed forms
+
+
+@pytest.mark.parametrize("integrator", [name for name in LOCATING if name != "bdf1"])
+def test_ball_bounces_when_it_should(integrator):
+    """The first five impacts: their times to 1e-9 s, the energy e^2 of that before to 1e-10."""
+    e, fall = 0.8, np.sqrt(2.0 / GRAVITY)
+    run = vi.redmax.simulate(ball(e), 3.0, dt=0.01, integrator=integrator)
+    height, rate = run.coordinates["slide"] + 1.0, run.rates["slide"]
+    energy = GRAVITY
+    for impact in range(1, 6):
+        time = fall * (1 + 2 * sum(e**k for k in range(1, impact)))
+        before = np.searchsorted(run.t, time) - 1
+        flight = (rate[before] + np.sqrt(rate[before] ** 2 + 2 * GRAVITY * height[before])) / GRAVITY
+        assert run.t[before] + flight == pytest.approx(time, abs=1e-9)
+        after = 0.5 * rate[before + 1] ** 2 + GRAVITY * height[before + 1]
+        assert after == pytest.approx(e**2 * energy, rel=1e-10)
+        energy = after
+    assert np.abs(run.energy_balance).max() < 1e-10
+
+
+@pytest.mark.parametrize("integrator", EACH)
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+def test_rests_with_the_static_torque_until_a_motor_pulls_it_off(integrator, restitution):
+    plain = pendulum(lower=-0.7, restitution=restitution)
+    body = plain.bodies[0]
+    moment = body.mass * GRAVITY * np.linalg.norm(body.position) * np.sin(1.0 - 0.7)
+    pull = vi.Motor("pull", joint="joint 1", effort=lambda t: max(0.0, 2.0 * (t - 3.0)))
+    mechanism = vi.Mechanism("pulled", plain.bodies, plain.joints, forces=[*plain.forces, pull])
+    run = vi.redmax.simulate(mechanism, 4.5, dt=0.01, integrator=integrator)
+    angle, released = run.coordinates["joint 1"] + 0.7, 3.0 + moment / 2.0
+    assert angle.min() > -1e-8
+    rest = (run.t > 2.5) & (run.t < 3.0 - 1e-9)
+    assert np.abs(angle[rest]).max() < 1e-8
+    assert np.abs(run.rates["joint 1"][rest]).max() < 1e-8
+    assert run.force["stop"][rest] == pytest.approx(np.full(rest.sum(), moment), rel=1e-7)
+    held = (run.t > 3.02) & (run.t < released)
+    assert run.force["stop"][held] == pytest.approx(moment - 2.0 * (run.t[held] - 0.005 - 3.0), abs=1e-5)
+    assert np.abs(run.force["stop"][run.t > released + 0.01]).max() == 0.0
+    assert np.abs(angle[run.t < released]).max() > 0.1
+    assert np.abs(angle[(run.t > 3.0) & (run.t < released)]).max() < 1e-8
+    assert angle[-1] > 0.01
+
+
+@pytest.mark.parametrize("integrator", EACH)
+def test_weight_at_rest_on_a_rope(integrator):
+    mechanism, _ = tether()
+    run = vi.redmax.simulate(mechanism, 0.1, dt=0.01, integrator=integrator)
+    assert run.force["rope"] == pytest.approx(np.full(len(run.t), -3.0 * GRAVITY), rel=1e-9)
+    assert np.abs(run.acceleration).max() < 1e-9
+
+
+# ---------------------------------------------------------------------------------------- against each other
+
+
+@pytest.mark.parametrize("integrator", CONTROLLED)
+def test_double_pendulum_after_six_impacts(integrator):
+    reference = vi.redmax.simulate(double_pendulum(), 0.85, integrator="dop853", rtol=1e-12)
+    assert np.count_nonzero((np.diff(reference.work, axis=0) < -1e-6).any(axis=1)) == 6
+    run = vi.redmax.simulate(double_pendulum(), 0.85, dt=0.85, integrator=integrator, rtol=1e-9)
+    assert run.q[-1] == pytest.approx(reference.q[-1], abs=1e-7)
+    assert np.abs(reference.energy_balance).max() < 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["bdf2", "sdirk2", "vi"])
+def test_orders_hold_through_six_impacts(integrator):
+    mechanism, T = double_pendulum(), 0.85
+    reference = vi.redmax.simulate(mechanism, T, dt=T, integrator="dop853", rtol=1e-12)
+    errors = []
+    for dt in T / np.array([340, 680, 1360]):
+        options = {} if integrator == "vi" else {"integrator": integrator}
+        run = (vi.simulate if integrator == "vi" else vi.redmax.simulate)(mechanism, T, dt, **options)
+        errors.append(np.abs(run.position[-1] - reference.position[-1]).max())
+    assert slope(np.array(errors)) == pytest.approx([2.0, 2.0], abs=0.15)
+
+
+@pytest.mark.parametrize("integrator", ["radau", "bdf2", pytest.param("sdirk2", marks=pytest.mark.slow)])
+def test_tether_keeps_its_length_and_curvature(integrator):
+    mechanism, options = tether()
+    exact = vi.redmax.simulate(mechanism, 1.5, dt=0.1, integrator="dop853", rtol=1e-11, **options)
+    taut = exact.t > 0.3
+    assert np.linalg.norm(exact.position[taut, 0], axis=1) == pytest.approx(np.full(taut.sum(), 2.0), abs=1e-10)
+    fixed = INTEGRATORS[integrator].fixed
+    steps = (0.01, 0.005) if fixed else (0.1,)
+    errors = []
+    for dt in steps:
+        run = vi.redmax.simulate(mechanism, 1.5, dt=dt, every=round(0.1 / dt), integrator=integrator, **options)
+        errors.append(np.abs(run.position - exact.position).max())
+    assert errors[-1] < (2e-4 if fixed else 1e-6)
+    if fixed:
+        assert errors[0] / errors[1] > 3.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("joint", "limit"), [("rocker pivot", {"upper": 0.3}), ("rocker pin", {"lower": -0.3})])
+def test_loops_agree_with_the_variational_integrator(joint, limit):
+    """The rocker's pin is the cut joint."""
+    plain = vi.mechanisms.four_bar()
+    stop = vi.JointStop("stop", joint=joint, restitution=0.3, **limit)
+    mechanism = vi.Mechanism("four-bar", plain.bodies, plain.joints, forces=[stop], start=dict(plain.start))
+    exact = vi.simulate(mechanism, 1.0, 1e-4, every=1000)
+    side = 1.0 if "upper" in limit else -1.0
+    for integrator, bound in (("dop853", 1e-6), ("radau", 1e-6), ("bdf2", 2e-4), ("sdirk2", 2e-5)):
+        run = vi.redmax.simulate(mechanism, 1.0, dt=0.002, every=50, integrator=integrator)
+        assert np.abs(run.position - exact.position).max() < bound
+        assert (side * run.coordinates[joint]).max() < 0.3 + 1e-9
+        assert np.abs(run.energy_balance).max() < 100 * bound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_chain_with_many_stops(restitution):
+    mechanism = chain(restitution)
+    runs = [vi.redmax.simulate(mechanism, 1.5, dt=0.01, integrator=name, rtol=1e-9) for name in CONTROLLED]
+    for run in runs:
+        angles = np.array([run.coordinates[joint.name] for joint in mechanism.joints[1:]])
+        assert np.abs(angles).max() < 0.5 + 1e-9
+        assert np.abs(run.energy_balance).max() < 1e-6
+        assert run.q == pytest.approx(runs[0].q, abs=1e-5)
+
+
+# ---------------------------------------------------------------------------------------- several at one instant
+
+
+def test_three_balls_at_one_instant():
+    """Each as if it were alone, without restitution, with some and with more; all come to rest."""
+    boxes = [vi.Body.box(f"b{k}", (0.2, 0.2, 0.2), 1.0, position=(k, 0, 1)) for k in range(3)]
+    slides = [vi.Prismatic(f"s{k}", "world", f"b{k}", point=(k, 0, 1), axis=(0, 0, 1)) for k in range(3)]
+    floors = [vi.JointStop(f"f{k}", joint=f"s{k}", lower=-1.0, restitution=0.3 * k) for k in range(3)]
+    run = vi.redmax.simulate(vi.Mechanism("three", boxes, slides, forces=floors), 2.0, dt=0.01)
+    fall, t = np.sqrt(2.0 / GRAVITY), 0.6
+    for k in range(1, 3):
+        flight, node = t - fall, round(t / 0.01)
+        expected = 0.3 * k * GRAVITY * fall * flight - 0.5 * GRAVITY * flight**2
+        assert run.q[node, k] + 1.0 == pytest.approx(expected, abs=1e-9)
+    assert run.q[-1] == pytest.approx(-np.ones(3), abs=1e-10)
+    assert [run.dissipated[f"f{k}"][-1] for k in range(3)] == pytest.approx([GRAVITY] * 3, rel=1e-9)
+
+
+def test_impacts_are_complementary_and_take_energy_out(rng):
+    rebounds = 0
+    for _ in range(20):
+        plain = random_tree(rng, 5, ("Revolute", "Prismatic"), gravity=(0, 0, 0))
+        e = rng.uniform(0.0, 1.0)
+        forces = [
+            vi.JointStop(f"s{k}", joint=joint.name, upper=0.0, restitution=e) for k, joint in enumerate(plain.joints)
+        ]
+        equations = Equations(vi.Mechanism("tree", plain.bodies, plain.joints, forces=forces))
+        stops, q, v = Stops(equations), np.zeros(equations.nq), 20.0 * rng.standard_normal(equations.nq)
+        equations.reach(0.0, q, v)
+        jump = stops.settle(0.0, q, v)
+        equations.place(q)
+        M, before, after = equations.mass_matrix(), v, v + jump.rates
+        push = -M @ jump.rates  # gaps are the coordinates, with the other sign
+        assert push.min() > -1e-9 * np.abs(M @ v).max()
+        least = np.maximum(0.0, e * before)
+        if (-after - least).min() > -1e-9:
+            rebounds += 1
+        else:  # with rebounds energy would come in
+            least = np.zeros(5)
+        assert (-after - least).min() > -1e-9
+        assert np.abs(push * (-after - least)).max() < 1e-7 * np.abs(M @ v).max()
+        gain = 0.5 * (after @ M @ after - before @ M @ before)
+        assert gain <= 1e-9
+        assert jump.work.sum() == pytest.approx(gain, abs=1e-9 * before @ M @ before)
+    assert rebounds >= 10
+
+
+def test_complementary_by_all_cases(rng):
+    for k, rank in itertools.product(range(1, 5), range(1, 5)):
+        rows = rng.standard_normal((k, max(rank, k)))
+        S, c = rows @ rows.T, rng.standard_normal(k)
+        z = complementary(S, c)
+        assert z.min() >= 0.0
+        assert (S @ z + c).min() > -1e-9
+        assert np.abs(z * (S @ z + c)).max() < 1e-9
+    same = complementary(np.ones((2, 2)), np.array([-1.0, -2.0]))  # two stops at one place: the firmer one counts
+    assert same == pytest.approx([0.0, 2.0])
+
+
+# ---------------------------------------------------------------------------------------- drives, starts, records
+
+
+@pytest.mark.parametrize("integrator", EACH)
+def test_lift_pushes_its_load_up(integrator):
+    bodies = [
+        vi.Body("platform", mass=5.0, inertia=np.eye(3)),
+        vi.Body("load", mass=2.0, inertia=np.eye(3), position=(0, 0, 1)),
+    ]
+    joints = [
+        vi.Prismatic("lift", "world", "platform", point=(0, 0, 0), axis=(0, 0, 1)),
+        vi.Prismatic("slide", "world", "load", point=(0, 0, 1), axis=(0, 0, 1)),
+    ]
+    floor = vi.LengthStop("floor", "platform", "load", point_a=(0, 0, 0), point_b=(0, 0, 1), lower=1.0)
+    w = 10.0
+    motion = {"lift": lambda t: (0.2 * (1 - np.cos(w * t)), 0.2 * w * np.sin(w * t), 0.2 * w * w * np.cos(w * t))}
+    mechanism = vi.Mechanism("lift", bodies, joints, forces=[floor])
+    run = vi.redmax.simulate(mechanism, 0.8, dt=0.004, integrator=integrator, prescribed=motion)
+    carried = (run.t < np.arccos(-GRAVITY / (0.2 * w * w)) / w) & (run.t > 0.01)
+    middle = run.t - 0.002
+    force = GRAVITY + 0.2 * w * w * np.cos(w * middle)
+    bound = 2.0 if integrator == "bdf1" else 0.05
+    assert run.force["floor"][carried] == pytest.approx(2.0 * force[carried], abs=bound)
+    assert run.driving["lift"][carried, 0] == pytest.approx(7.0 * force[carried], abs=3.5 * bound)
+    height = run.position[:, 1, 2] - run.position[:, 0, 2]
+    assert height.min() > 1.0 - 2e-2 * (1.0 if integrator == "bdf1" else 0.01)
+    assert height.max() > 1.1
+
+
+@pytest.mark.parametrize("integrator", EACH)
+def test_motion_into_its_own_stop_is_named(integrator):
+    mechanism = pendulum(angle=0.0, upper=0.3)
+    motion = {"joint 1": lambda t: (t, 1.0, 0.0)}
+    with pytest.raises(vi.ConvergenceError, match="'stop' on joint 'joint 1', the motion prescribed for revolute") as e:
+        vi.redmax.simulate(mechanism, 1.0, dt=0.01, integrator=integrator, prescribed=motion)
+    assert e.value.trajectory.t[-1] == pytest.approx(0.3, abs=1e-9)
+
+
+@pytest.mark.parametrize("integrator", EACH)
+def test_starts_beyond_a_limit_come_back(integrator):
+    run = vi.redmax.simulate(pendulum(angle=0.0, lower=0.2), 2.0, dt=0.01, integrator=integrator)
+    gap = run.coordinates["joint 1"] - 0.2
+    assert gap[0] == pytest.approx(-0.2)
+    assert np.diff(gap[gap < -1e-9]).min() > 0.0
+    assert abs(gap[-1]) < 1e-3
+
+
+@pytest.mark.parametrize("integrator", ["dop853", "bdf2"])
+def test_contradiction_is_named(integrator):
+    plain = vi.mechanisms.n_pendulum(n=1, angle=0.4)
+    stops = [vi.JointStop("low", joint="joint 1", lower=0.5), vi.JointStop("high", joint="joint 1", upper=0.3)]
+    mechanism = vi.Mechanism("squeezed", plain.bodies, plain.joints, forces=stops)
+    with pytest.raises(vi.ConvergenceError, match="'low' on joint 'joint 1', jointstop 'high' on joint 'joint 1'"):
+        vi.redmax.simulate(mechanism, 1.0, dt=0.01, integrator=integrator)
+
+
+def test_nodes_and_times_across_events():
+    mechanism = double_pendulum()
+    own = vi.redmax.simulate(mechanism, 0.85, rtol=1e-10)
+    assert np.diff(own.t).min() > 0.0
+    nodes = vi.redmax.simulate(mechanism, 0.85, dt=0.05, rtol=1e-10)
+    times = vi.redmax.simulate(mechanism, 0.85, rtol=1e-10, output_times=nodes.t[1:-1])
+    assert times.q == pytest.approx(nodes.q, abs=1e-13)
+    assert times.work == pytest.approx(nodes.work, abs=1e-13)
+    angles = own.q[:, 1]
+    assert np.abs(angles).max() == pytest.approx(0.7, abs=1e-11)  # an impact is a node
+
+
+def test_clarabel_is_needed_with_euler_alone(monkeypatch):
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    assert vi.redmax.simulate(ball(0.5), 0.5, dt=0.01, integrator="rk45").success
+    with pytest.raises(vi.ArgumentError, match="need the package clarabel"):
+        vi.redmax.simulate(ball(0.5), 0.5, dt=0.01, integrator="euler")
+
+
+@pytest.mark.slow
+def test_robot_with_joint_limits_is_compared(capsys):
+    arm = Path(__file__).parent.parent / "examples" / "robots" / "arm.urdf"
+    assert main(["compare", str(arm), "--duration", "1", "--dt", "0.01,0.005"]) == 0
+    shown = capsys.readouterr().out
+    assert "Differences from the reference" in shown
+    assert "REDMAX dop853" in shown

@@ -1,0 +1,199 @@
+"""Location of events: where in a step a hard limit is reached, or lets go, and steps that end there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from varint.redmax.contacts import Blocked
+from varint.redmax.stops import TOUCHING, Stops
+
+if TYPE_CHECKING:
+    from varint.redmax.integrators.adaptive import Adaptive
+    from varint.redmax.integrators.fixed import Fixed
+
+SAMPLES = 8  # of a step in which a limit may have been passed
+HALVINGS = 45  # of the share of a step after which the gap is looked for open
+MOST_EVENTS = 1000  # in a step of one size, or at one instant
+MOST_IMPACTS = 3  # of a limit in a step of one size, then it closes
+TRIALS = 4  # of the instant of an impact, by steps that end there
+EXACT = 1e-13  # m or rad: a gap of this size is not improved on
+SHARE = 4.0 * np.finfo(float).eps  # to which the instant of an event is solved for, of the step
+
+
+class Event(NamedTuple):
+    """The share of a step after which ``limit`` is reached or lets go: zero, where it starts by going beyond."""
+
+    share: float
+    limit: int
+
+
+class Ends(NamedTuple):
+    """Size, s, of a step, and of the limits what must not fall below zero (nl,) and its rate, at either end."""
+
+    size: float
+    before: tuple[np.ndarray, np.ndarray]
+    after: tuple[np.ndarray, np.ndarray]
+
+
+def suspects(stops: Stops, ends: Ends) -> np.ndarray:
+    """Numbers (k,) of limits that may have been passed in a step, or have let go.
+
+    One that is passed and comes back is seen where the cubic between the ends falls below zero.
+    """
+    held, (floor, least) = stops.equations.held, _bounds(stops, ends)
+    return np.flatnonzero((ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least)))
+
+
+def first_event(stops: Stops, ends: Ends, limits: np.ndarray, at: Callable[[float], np.ndarray]) -> Event | None:
+    """The first event of a step at ``limits`` (k,); ``at``: the margins (nl,) by the share of the step."""
+    floor, least = _bounds(stops, ends)
+    shares = np.arange(SAMPLES + 1) / SAMPLES
+    margins = np.array([ends.before[0], *(at(share) for share in shares[1:-1]), ends.after[0]]) - floor
+    events = []
+    for n in limits.tolist():
+        passed = np.flatnonzero(margins[1:, n] < least[n])
+        if passed.size:
+            k = int(passed[0])
+            low = float(shares[k]), float(margins[k, n])
+            margin = partial(_margin, at, n, float(floor[n]))
+            events.append(Event(_crossing(margin, low, float(shares[k + 1])), n))
+    return min(events, default=None)
+
+
+def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: float) -> float:
+    return float(at(share)[limit] - floor)
+
+
+def _bounds(stops: Stops, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
+    """(nl,) what margins count from, and the least that they may be from there: one that starts beyond may stay so."""
+    held, first = stops.equations.held, ends.before[0]
+    return np.where(held | (first >= -TOUCHING), 0.0, first), np.where(held, 0.0, -TOUCHING)
+
+
+def _lowest(ends: Ends) -> np.ndarray:
+    """(nl,) the least of cubics between the ends, at the middles of the samples and these."""
+    (a, p), (b, q) = ends.before, ends.after
+    s = (np.arange(2 * SAMPLES - 1) + 1.0)[:, None] / (2 * SAMPLES)
+    p, q = ends.size * p, ends.size * q
+    return (a + s * (p + s * (3.0 * (b - a) - 2.0 * p - q + s * (p + q - 2.0 * (b - a))))).min(axis=0)
+
+
+def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: float) -> float:
+    """The share at which ``margin`` falls through zero before ``high``; zero where it is above zero nowhere."""
+    share, value = low
+    trial = high
+    for _ in range(HALVINGS):
+        if value > 0.0:
+            return brentq(partial(_known_at, share, value, margin), share, high, xtol=SHARE, rtol=SHARE)
+        share = trial = 0.5 * trial
+        value = margin(share)
+        if value < -TOUCHING:
+            high = share
+    return 0.0
+
+
+def _known_at(known: float, value: float, margin: Callable[[float], float], share: float) -> float:
+    """``margin``, but at ``known`` the ``value``: a step of no size cannot be taken."""
+    return value if share == known else margin(share)
+
+
+# ------------------------------------------------------------------------------------------ with error control
+
+
+def step_with_error_control(i: Adaptive, stops: Stops) -> None:
+    """A step of the integrator that ends where a limit is reached or lets go: `Adaptive.event`."""
+    start, i.event = i.present(), None
+    for _ in range(MOST_EVENTS):
+        before = stops.margins(i.t, *i.motion(i.y))
+        i.take_step()
+        if i.failure:
+            return
+        ends = Ends(i.size, before, stops.margins(i.t, *i.motion(i.y)))
+        limits = suspects(stops, ends)
+        event = first_event(stops, ends, limits, _along(i, stops)) if limits.size else None
+        if event is None:
+            return
+        natural, size = i.solver.h_abs, i.size
+        i.go_back(start)
+        if event.share > 0.0:
+            _step_to(i, stops, event, start, event.share * size)
+            i.natural = natural
+            return
+        i.meet(event.limit, closing=True)
+        i.restart(size)
+        start = i.present()
+    raise Blocked(f"{stops.names} close and open again without end")
+
+
+def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
+    """The margins by the share of the last step."""
+    start, size, solution = i.t - i.size, i.size, i.solver.dense_output()
+
+    def at(share: float) -> np.ndarray:
+        t = start + share * size
+        return stops.margins(t, *i.motion(solution(t)))[0]
+
+    return at
+
+
+def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> None:
+    """A step to the event, whose instant is improved on by the motion of the step itself."""
+    held = stops.equations.held[event.limit]
+    for trial in range(TRIALS):
+        end = start[0] + size
+        i.restart(size, until=end)
+        i.take_step()
+        i.solver.t_bound = i.task.end
+        if i.failure or i.t < end:  # one that error control has cut leaves the event to the next step
+            return
+        gap, rate = (values[event.limit] for values in stops.look(i.t, *i.motion(i.y)))
+        exact = held or abs(gap) <= EXACT or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size
+        if exact or trial == TRIALS - 1:
+            break
+        size -= gap / rate
+        i.go_back(start)
+    i.event = event
+
+
+# ------------------------------------------------------------------------------------------ in steps of one size
+
+
+def step_of_one_size(i: Fixed, stops: Stops) -> None:
+    """A step of `Fixed.h` that is cut where limits are reached or let go."""
+    end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
+    whole = True
+    for _ in range(MOST_EVENTS):
+        size = i.h if whole else end - i.t
+        before = stops.margins(i.t, *i.motion())
+        if size <= SHARE * end:
+            i.t = end
+            return
+        after = i.attempt(size)
+        ends = Ends(size, before, stops.margins(i.t + size, *after))
+        limits = suspects(stops, ends)
+        if limits.size and i.forget():
+            continue  # the step of the formula that starts anew, of which those that are cut are parts
+        event = first_event(stops, ends, limits, _trials(i, stops, size)) if limits.size else None
+        if event is None:
+            i.arrive(i.attempt(size) if limits.size else after, size, end)
+            if not whole:
+                i.forget()
+            return
+        if event.share > 0.0:
+            cut = event.share * size
+            i.arrive(i.attempt(cut), cut, i.t + cut)
+            impacts[event.limit] += 1
+        i.forget()
+        i.meet(event.limit, closing=event.share == 0.0 or impacts[event.limit] > MOST_IMPACTS)
+        whole = whole and event.share == 0.0
+    raise Blocked(f"{stops.names} close and open again without end")
+
+
+def _trials(i: Fixed, stops: Stops, size: float) -> Callable[[float], np.ndarray]:
+    """The margins by the share of a step of ``size``, s, each by a step of its own."""
+    return lambda share: stops.margins(i.t + share * size, *i.attempt(share * size))[0]
