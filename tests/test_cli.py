@@ -273,7 +273,6 @@ MISTAKES = {
     "a tolerance of integrators for a scheme": (["run", "tree", "--rtol", "1e-3"], ("--rtol", "--integrator")),
     "a scheme and an order": (["run", "tree", "--scheme", "suzuki", "--order", "2"], ("--scheme", "--order")),
     "unknown order": (["compare", "tree", "--order", "3"], ("order", "1, 2, 4, 6")),
-    "hard stop, compared": (["compare", "hard.py"], ("'stop'", "hard", "stiffness")),
     "comparison in a text file": (["compare", "tree", "-o", "page.txt"], ("page.txt", ".md")),
     "comparison in no folder": (["compare", "tree", "-o", "none/page.md"], ("none", "cannot write")),
     "resume of another run": (["run", "four_bar", "-o", "run.h5", "--resume"], ("run.h5", "another run")),

@@ -234,9 +234,10 @@ def simulate(
 
 def _moved(problem: Problem, span: Span) -> dict[str, Course]:
     """The courses of motions that are followed by rows, by the names of the forces that prescribe them."""
-    mechanism, state = problem.mechanism, problem.start()
+    mechanism = problem.mechanism
     if not moved_by_rows(mechanism):
         return {}
+    state = problem.start()
     of_type(state, (State, ReducedState), "state", StateError)
     at = maximal_state(mechanism, state) if isinstance(state, ReducedState) else state
     return courses_by_rows(mechanism, span, starts_of_motions(mechanism, at))

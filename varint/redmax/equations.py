@@ -238,7 +238,7 @@ class Equations(TreeKinematics):
         return -out
 
     def impulse_motions(self, side: np.ndarray, jacobian: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Effects of unit impulses along k rows, with all rows of loops and couplings holding, after `place` and `move`.
+        """Effects of unit impulses along k rows, with loops and couplings holding, after `place` and `move`.
 
         ``side`` (k, 2): bodies of the rows, ``jacobian`` (k, 2, 6). Returns E (k, nq), of which E E^T are the changes
         of the rates along the rows, see `motion_of`; the squared sizes (k,) of these without loops; and the
