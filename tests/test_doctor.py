@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import documented, folder, json_of, keys_told, report_of
+from packaging.requirements import Requirement
 
 import varint as vi
 from varint.cli import COMMANDS, doctor, main
@@ -38,7 +39,8 @@ def test_every_key_is_documented_and_told():
 @pytest.mark.slow
 def test_packages_and_extras_are_those_of_the_project(capsys):
     found, _ = json_of(capsys, ["doctor", "--json"])
-    assert {each["name"] + each["allowed"] for each in found["packages"]} == set(PROJECT["dependencies"])
+    packages = {Requirement(each["name"] + each["allowed"]) for each in found["packages"]}
+    assert packages == set(map(Requirement, PROJECT["dependencies"]))
     assert found["ok"]
     extras = {each["name"]: each for each in found["extras"]}
     assert set(extras) == set(PROJECT["optional-dependencies"])

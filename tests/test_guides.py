@@ -57,7 +57,7 @@ def test_first_page_draws_its_moving_picture(monkeypatch, tmp_path):
 @pytest.mark.slow
 def test_concepts_hold(monkeypatch, tmp_path):
     names, _ = run_page("concepts", tmp_path, monkeypatch)
-    assert (names["found"].mobility, names["found"].redundancy) == (1, 3)
+    assert (names["diagnosis"].mobility, names["diagnosis"].redundancy) == (1, 3)
     errors = [abs(run.energy_balance).max() for run in (names["run"], names["half"])]
     assert errors[0] / errors[1] == pytest.approx(4, abs=0.3)
     assert errors[0] / names["run"].kinetic.max() == pytest.approx(0.005, abs=0.001)

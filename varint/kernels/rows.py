@@ -28,8 +28,7 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
         start, stop = plan.joints.rows[j], plan.joints.rows[j + 1]
         if start == stop:
             continue
-        side_a = plan.joints.first_body[j]
-        side_b = 1 - side_a
+        side_a, side_b = plan.joints.first_body[j], 1 - plan.joints.first_body[j]
         a, b = plan.joints.side[j, side_a], plan.joints.side[j, side_b]
         A, B = rotation[a], rotation[b]
         dx = position[b, 0] - position[a, 0]
@@ -51,11 +50,9 @@ def evaluate_rows(plan: Plan, ws: Workspace, position: Float2, rotation: Float3,
             product_rows(plan.products, ws.products, plan.joints.product[j], position, rotation, g, jacobian)
         for r in range(start, stop):
             kind = plan.measures.kind[r]
-            if plan.rows.role[r] == EFFORT:
-                g[r] = 0.0
-                continue
-            if plan.rows.role[r] == CONSTRAINT:
-                g[r] = _constrained(plan, ws, r, position, rotation, jacobian)
+            if plan.rows.role[r] == EFFORT or plan.rows.role[r] == CONSTRAINT:
+                constrained = plan.rows.role[r] == CONSTRAINT
+                g[r] = _constrained(plan, ws, r, position, rotation, jacobian) if constrained else 0.0
                 continue
             if kind != POINT and kind != AXIS and kind != DISTANCE:
                 if plan.joints.product[j] < 0:
