@@ -21,7 +21,7 @@ from varint.integrators.adaptive import AdaptiveAtTimes, AdaptiveRun, check_adap
 from varint.integrators.march import March
 from varint.integrators.outputs import RunAtTimes
 from varint.integrators.run import LARGEST_GAP, MaximalRun
-from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
+from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.formats import FORMATS
 from varint.io.run_reader import read
@@ -198,20 +198,11 @@ def _tell_unresolved(trajectory: Trajectory, dt: float, error: bool) -> None:
 def _run_of(given: tuple, times: np.ndarray | None, on_unresolved: str) -> MaximalRun:
     """The run that is recorded at ``times``, or at its nodes where they are None; raises ArgumentError."""
     march = given[1]
-    check_redone(march.compiled, on_unresolved)
     if not march.adaptive:
         return MaximalRun(*given) if times is None else RunAtTimes(*given).at(times)
     run = AdaptiveRun(*given) if times is None else AdaptiveAtTimes(*given).at(times)
     check_adaptive(run)
     return run
-
-
-def check_redone(compiled: Compiled, on_unresolved: str) -> None:
-    """That steps of a mechanism can be done again in halves, where that is asked for; raises ArgumentError."""
-    if compiled.plan.limits.measure.size and on_unresolved == "substep":
-        raise ArgumentError(
-            "on_unresolved='substep' does not take hard stops: give them a stiffness, or take a shorter dt"
-        )
 
 
 def _refuse_auto(adaptive: bool | float, dt: float | str) -> None:
@@ -266,12 +257,6 @@ def check_forces(mechanism: Mechanism, method: Scheme) -> None:
             from varint.redmax.integrators import with_contacts
 
             raise ArgumentError(f"{force.label} acts in varint.redmax.simulate(integrator='{with_contacts()[0]}') only")
-    if not method.single and mechanism.compiled.plan.limits.measure.size:
-        known = [str(order) for order in ORDERS if any(s.single and s.order == order for s in SCHEMES.values())]
-        raise ArgumentError(
-            f"hard stops need order {' or '.join(known)}, got {method.order}: give the stops a stiffness, or lower the"
-            " order"
-        )
 
 
 def checked_start(mechanism: Mechanism, state: State, ws: Workspace | None = None) -> State:

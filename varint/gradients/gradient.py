@@ -41,7 +41,7 @@ from varint.model.checks import choice, flag, function_of, positive, sequence_of
 from varint.model.forces.coupled import refuse_functions
 from varint.model.state import State
 from varint.running import checked_times
-from varint.simulation import ON_UNRESOLVED, check_forces, check_redone, checked_start, checked_turn
+from varint.simulation import ON_UNRESOLVED, check_forces, checked_start, checked_turn
 
 SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
 
@@ -169,7 +169,6 @@ def _setting(
     refuse_functions(mechanism, "gradients")
     if method.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
-    check_redone(mechanism.compiled, on_unresolved)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     turn, memory = checked_turn(given["adaptive"], method), given["memory"]
     at: list[Any]

@@ -9,8 +9,9 @@ from varint.kernels.balance import RECENT
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
-from varint.kernels.impacts import impact_at_end, meet_limits
+from varint.kernels.impacts import act, find_pushes, meet_limits
 from varint.kernels.ldu import solve_newton
+from varint.kernels.limits import leaps
 from varint.kernels.plan import (
     EFFORT,
     HISTORY,
@@ -45,7 +46,7 @@ def workspace(
     forces that take no part.
     ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
     """
-    _prepare(plan)
+    _prepare(plan, stages)
     nb, nr = plan.bodies.mass.size, plan.rows.role.size
     quat, rotation = np.zeros((2, nb + 1, 4)), np.zeros((2, nb + 1, 3, 3))
     quat[..., 0] = 1.0
@@ -78,7 +79,7 @@ def workspace(
         increment_row=np.zeros(nr),
         extended=_extended(nb if sharpened else 0),
         efforts=efforts,
-        search=LimitSearch(*np.zeros((4, 1), dtype=np.int64), *np.zeros((4, 1)), np.zeros(1, dtype=np.bool_)),
+        search=_search(plan.limits.measure.size),
         balance=_balance(),
         pace=Pace(
             *np.zeros((2, 1)), np.zeros(2), *np.zeros((2, nb, 6)), np.arange(nr), np.zeros(plan.constraints.row.size)
@@ -100,15 +101,15 @@ def coupled_workspace(plan: Plan, functions: tuple) -> Workspace:
     return workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven))
 
 
-def _prepare(plan):
+def _prepare(plan, stages):
     solve_newton.prepare()
     evaluate_rows.prepare()
     if plan.laws.kind.size + plan.loads.kind.size:
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
     if plan.limits.measure.size:
-        meet_limits.prepare()
-        impact_at_end.prepare()
+        for function in (leaps, meet_limits, act) if stages == 1 else (leaps, find_pushes, meet_limits, act):
+            function.prepare()
     if plan.products.start.size:
         for function in (product_rows, product_row, curve_product_row, follow):
             function.prepare()
@@ -146,6 +147,14 @@ def _extended(nb):
         sharpen.prepare()
         finish_extended.prepare()
     return Extended(np.zeros(1, dtype=np.bool_), *np.zeros((3, nb, 6)), *np.zeros((2, nb, 3, 3)))
+
+
+def _search(limits):
+    number, numbers = np.zeros((3, 1), dtype=np.int64), np.zeros((2, limits))
+    limit, trials, changes = number
+    limit[:] = -1
+    impacts, before = np.zeros(limits, dtype=np.int64), np.zeros((4, 1))
+    return LimitSearch(limit, trials, impacts, changes, *before, np.zeros(1, dtype=np.bool_), *numbers)
 
 
 def _balance():

@@ -41,9 +41,15 @@ def check_stays(mechanism: Mechanism, tape: Tape, j: int, gap: np.ndarray, chang
         )
 
 
-def last_of_step(tape: Tape, k: int) -> int:
-    """The last stage of the step that stage k is in."""
-    return int(np.flatnonzero(tape.node[: int(tape.count[0])] == tape.node[k])[-1])
+def last_of_step(tape: Tape, k: int, until: int) -> int:
+    """The last stage of the step that stage k is in, of those before stage ``until``."""
+    return int(np.flatnonzero(tape.node[:until] == tape.node[k])[-1])
+
+
+def shares(tape: Tape, first: int, count: int) -> np.ndarray:
+    """(count + 1,) of a sub-step of ``count`` stages from ``first`` on: where each begins, and the last one ends."""
+    ends = np.cumsum(tape.h[first : first + count])
+    return np.concatenate([[0.0], ends[:-1] / ends[-1], [1.0]])
 
 
 class Drift(NamedTuple):

@@ -113,7 +113,8 @@ class TangentRun:
         if not tape.impacts.count[0]:
             between((0, int(tape.count[0])), changes, states)
             return
-        ImpactCarrier(self.mechanism, self.aside, self.work, self.drifts, between).carry(tape, changes, states)
+        given = self.mechanism, self.aside, self.work, self.drifts, self.stages, between
+        ImpactCarrier(*given).carry(tape, changes, states)
 
     def _momenta(self, changes: np.ndarray) -> np.ndarray:
         """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
