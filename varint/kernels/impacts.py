@@ -1,8 +1,9 @@
 """Events of hard limits within a step (docs/theory.md section 11).
 
 A step that would end beyond a limit is cut where the limit is met, found by regula falsi in the size of the sub-step.
-This is a step of the whole scheme, so that between two events its order holds. There the rate of the measure turns to -e times itself by
-an impulse along it (Newton's law). A limit that is hit again and again in one step, or has e = 0, closes.
+This is a step of the whole scheme, so that between two events its order holds. There the rate of the measure turns to
+-e times itself by an impulse along it (Newton's law). A limit that is hit again and again in one step, or has e = 0,
+closes.
 
 A closed limit lets go when it would pull. With a scheme of one stage that is judged by its impulse over the step, which
 is taken again without it. With composed ones, whose stages may go back in time, the sub-step ends where its force at
@@ -180,13 +181,25 @@ def act(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     search = ws.search
     n, search.limit[0] = search.limit[0], -1
     if ws.efforts.closed[n]:
-        set_closed(plan, ws, n, False)
+        _release(plan, ws, pose, n)
         return
     while n >= 0:
         search.impacts[n] += 1
         restitution = plan.limits.restitution[n] if search.impacts[n] <= MOST_IMPACTS else 0.0
         impact(plan, ws, pose, n, restitution, timed)
         n, timed = _next_met(plan, ws, pose), False
+
+
+@njit
+def _release(plan, ws, pose, n):
+    """Open limit n at a node. Its part of the momenta, which the next multiplier would have absorbed, goes with it."""
+    project(plan, ws, pose)
+    _take_velocities(ws, ws.increment_body)
+    set_closed(plan, ws, n, False)
+    if ws.tape.h.size:
+        keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
+    add_impact(ws, 0.0)
+    _to_momenta(plan, ws)
 
 
 @njit
