@@ -46,6 +46,14 @@ def last_of_step(tape: Tape, k: int, until: int) -> int:
     return int(np.flatnonzero(tape.node[:until] == tape.node[k])[-1])
 
 
+def lets_go(tape: Tape, j: int) -> bool:
+    """Whether impact j is that of a limit which was closed, and opens: no change of the start takes it off its gap."""
+    impacts = tape.impacts
+    stage, limit = impacts.stage[j], impacts.limit[j]
+    closed_now = (impacts.stage[:j] == stage) & (impacts.limit[:j] == limit) & (impacts.restitution[:j] == 0.0)
+    return bool(closed_now.any() or (stage > 0 and tape.closed[stage - 1, limit]))
+
+
 def shares(tape: Tape, first: int, count: int) -> np.ndarray:
     """(count + 1,) of a sub-step of ``count`` stages from ``first`` on: where each begins, and the last one ends."""
     ends = np.cumsum(tape.h[first : first + count])
