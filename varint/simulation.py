@@ -102,7 +102,7 @@ def simulate(
     adaptive : bool or float
         Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
         0.1 rad in a step, 0.05 at order 2, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs
-        of forces may be functions, but loads must be constant, and there may be no hard stops.
+        of forces may be functions, but loads must be constant.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     force, torque : dict, optional
@@ -119,8 +119,7 @@ def simulate(
     on_unresolved : {"warn", "raise", "substep", "ignore"}
         What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
         `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing. "substep" does a step in which
-        energy came from nowhere again in halves, as often as it takes, and warns where that does not help; hard stops
-        are not taken.
+        energy came from nowhere again in halves, as often as it takes, and warns where that does not help.
 
     Raises
     ------

@@ -131,7 +131,7 @@ def choose_step(
     wanted = _checked_error(energy_error)
     start = checked_start(mechanism, mechanism.state() if state is None else state)
     trials = _Trials(mechanism, duration, {"state": start, "tol": tol, "force": force, "torque": torque})
-    schemes = _schemes(mechanism, order, scheme)
+    schemes = _schemes(order, scheme)
     cheapest = trials.cheapest(schemes, trials.find_span(schemes[-1]), wanted / MARGIN)
     if cheapest is None:
         raise ArgumentError(
@@ -187,14 +187,12 @@ def _checked_error(value: float) -> float:
     return wanted
 
 
-def _schemes(mechanism: Mechanism, order: int | None, scheme: str | None) -> list[Scheme]:
+def _schemes(order: int | None, scheme: str | None) -> list[Scheme]:
     """Those to choose from, the highest orders first."""
     if order is not None or scheme is not None:
         named = find_scheme(order, scheme)
         return [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
-    stops = mechanism.compiled.plan.limits.measure.size > 0
-    known = [s for s in SCHEMES.values() if not s.staggered and (s.single or not stops)]
-    return sorted(known, key=lambda s: -s.order)
+    return sorted((s for s in SCHEMES.values() if not s.staggered), key=lambda s: -s.order)
 
 
 def _check_inputs(mechanism: Mechanism, loads: dict) -> None:

@@ -123,7 +123,7 @@ class TapedRun:
         self.setting, self.dt, self.steps, self.at = setting, setting.dt, setting.steps, list(at)
         self.loads = Loads(mechanism, self.compiled, self.steps, *setting.loads)
         self.commands = self._commands(mechanism, state, self.dt)
-        self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt)
+        self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt, setting.method)
         self.memory = _memory() if setting.memory is None else setting.memory
         self.bytes = sizes(self.compiled, setting)
         self.is_adaptive = setting.turn is not None
@@ -138,6 +138,8 @@ class TapedRun:
             steps = max(1, self.last)
             layout = self._layout(steps, largest / min(layout.part, steps))  # sub-steps needed more
         self.inputs = self.table(mechanism, state, self.dt)
+        if self.is_adaptive:
+            self.drifts.knots = self.knots
 
     def table(self, mechanism: Mechanism, start: State, dt: float) -> np.ndarray:
         """(2, T, ne) inputs of the elements at the nodes of a run with other numbers, and their rates."""

@@ -61,7 +61,7 @@ class TangentRun:
         commands = Commands(self.mechanism, self.compiled, self.steps, self.dt, starts, self.steps * self.dt)
         self.run = MaximalRun(self.mechanism, self.march, state, self.steps, loads, commands)
         self.run.start()
-        self.drifts = Drifts(self.mechanism, commands, loads, self.dt)
+        self.drifts = Drifts(self.mechanism, commands, loads, self.dt, self.march.scheme)
         self.closed: str | None = None  # the label of a stop that was met without restitution
 
     def state(self) -> State:
