@@ -135,7 +135,9 @@ def steps() -> None:
 def hard_stops_and_drives() -> None:
     stop = vi.JointStop("end stop", joint="hinge", lower=-0.2, upper=0.2, restitution=0.5)
     mechanism = _rig(stop)
-    _asked(vi.simulate(mechanism, 0.1, 0.01, state=mechanism.state(rates={"hinge": 5.0})))
+    hit = mechanism.state(rates={"hinge": 5.0})
+    _asked(vi.simulate(mechanism, 0.1, 0.01, state=hit))
+    vi.simulate(mechanism, 0.1, 0.01, state=hit, order=4)
     drive = vi.PrescribedMotion("drive", joint="hinge", position=np.sin)
     driven = vi.simulate(_rig(drive), 5 * DT, DT)
     _asked(driven)
