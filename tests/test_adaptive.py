@@ -193,12 +193,6 @@ def motor():
     )
 
 
-def stopped():
-    chain = vi.mechanisms.double_pendulum()
-    stop = vi.JointStop("stop", joint="joint 1", upper=0.1, restitution=0.5)
-    return vi.Mechanism("stopped", chain.bodies, chain.joints, forces=[stop])
-
-
 @pytest.mark.parametrize(
     ("build", "given", "message"),
     [
@@ -208,8 +202,6 @@ def stopped():
             {"adaptive": True, "force": {"link 1": np.zeros((101, 3))}},
             "one value a node",
         ),
-        (stopped, {"adaptive": True}, "cannot meet hard stops"),
-        (stopped, {"on_unresolved": "substep"}, "does not take hard stops"),
         (vi.mechanisms.double_pendulum, {"adaptive": True, "order": 1}, "order 2 or above"),
         (vi.mechanisms.double_pendulum, {"adaptive": -1.0}, "must be positive"),
         (vi.mechanisms.double_pendulum, {"adaptive": "yes"}, "must be a number"),

@@ -255,9 +255,6 @@ def test_what_is_said_of_unresolved_motion():
     assert problem.value.trajectory is None
     with pytest.raises(vi.ArgumentError, match="on_unresolved"):
         vi.gradient(mechanism, objective_of(mechanism), 0.4, 0.02, on_unresolved="cut", **given)
-    stops, state = stopped()
-    with pytest.raises(vi.ArgumentError, match="does not take hard stops"):
-        vi.gradient(stops, objective_of(stops), 0.1, 0.01, with_respect_to=["gravity"], on_unresolved="substep")
 
 
 # ------------------------------------------------------------------------------- steps that follow the motion
@@ -391,8 +388,5 @@ def test_what_adaptive_steps_have_not():
         vi.gradient(mechanism, objective, 0.1, 0.01, with_respect_to=["dt"], **given)
     with pytest.raises(vi.ArgumentError, match=r"times must rise, from 0 to 0\.1 s"):
         vi.gradient(mechanism, objective, 0.1, 0.01, with_respect_to=["gravity"], times=[0.05, 0.2], **given)
-    stops, start = stopped()
-    with pytest.raises(vi.ArgumentError, match="adaptive steps cannot meet hard stops"):
-        vi.gradient(stops, objective, 0.1, 0.01, with_respect_to=["gravity"], adaptive=True, state=start)
     with pytest.raises(vi.ArgumentError, match="adaptive"):
         vi.gradient(mechanism, objective, 0.1, 0.01, with_respect_to=["gravity"], adaptive=-0.1)

@@ -208,8 +208,6 @@ def test_bad_tethers():
     for message, arguments in wrong.items():
         with pytest.raises(vi.MechanismError, match=message):
             vi.LengthStop("t", "world", "box", **ends, **arguments)
-    with pytest.raises(vi.ArgumentError, match="hard stops need order 1 or 2, got 4: give the stops a stiffness"):
-        vi.simulate(tethered(1.0), 1.0, 0.01, order=4)
 
 
 @pytest.mark.parametrize(
@@ -224,8 +222,3 @@ def test_bad_tethers():
 def test_bad_stops(arguments, message):
     with pytest.raises(vi.MechanismError, match=message):
         pendulum(**arguments)
-
-
-def test_compositions_refuse_hard_stops():
-    with pytest.raises(vi.ArgumentError, match="hard stops need order 1 or 2"):
-        vi.simulate(ball(1.0), 1.0, 0.01, order=4)

@@ -136,7 +136,8 @@ def hard_stops_and_drives() -> None:
     stop = vi.JointStop("end stop", joint="hinge", lower=-0.2, upper=0.2, restitution=0.5)
     mechanism = _rig(stop)
     moving = mechanism.state(rates={"hinge": 5.0})
-    _asked(vi.simulate(mechanism, 0.1, 0.01, state=moving))
+    for order in (2, 4):
+        _asked(vi.simulate(mechanism, 0.1, 0.01, state=moving, order=order))
     _asked(vi.redmax.simulate(mechanism, 0.1, 0.01, state=moving))
     drive = vi.PrescribedMotion("drive", joint="hinge", position=np.sin)
     driven = vi.simulate(_rig(drive), 5 * DT, DT)

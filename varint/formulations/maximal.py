@@ -19,7 +19,7 @@ from varint.integrators.adaptive import AdaptiveAtTimes, AdaptiveRun, check_adap
 from varint.integrators.march import March
 from varint.integrators.outputs import RunAtTimes
 from varint.integrators.run import MaximalRun
-from varint.integrators.schemes import ORDERS, SCHEMES, Scheme
+from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
@@ -53,7 +53,7 @@ class Variational(Method):
     adaptive : bool or float
         Whether the steps follow the motion: ``dt`` is then about the longest one, and the fastest body turns by about
         0.1 rad in a step, 0.05 at order 2, or by so many rad as are given. They stay reversible (docs/runs.md). Inputs
-        of forces may be functions, but loads must be constant, and there may be no hard stops.
+        of forces may be functions, but loads must be constant.
     closures : {"clusters", "single"}
         A dense node for each cluster of loops, or one for all of them (VI section 4.3): the same motion, slower.
     energy_error : float, optional
@@ -61,8 +61,7 @@ class Variational(Method):
     on_unresolved : {"warn", "raise", "substep", "ignore"}
         What to do at the end of a run where steps did not resolve the motion, see `Trajectory.unresolved`, or a
         `VelocityMotor`: give an UnresolvedWarning, raise an UnresolvedError, or nothing. "substep" does a step in which
-        energy came from nowhere again in halves, as often as it takes, and warns where that does not help; hard stops
-        are not taken.
+        energy came from nowhere again in halves, as often as it takes, and warns where that does not help.
 
     Raises
     ------
@@ -113,7 +112,6 @@ class Variational(Method):
         end = steps * dt if turn is None else problem.duration
         times = recording.times(end)
         self.check_forces(mechanism)
-        check_stops(mechanism, method)
         compiled = self._compiled(mechanism)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
@@ -123,7 +121,6 @@ class Variational(Method):
         march = March(
             compiled, method, dt, self.tol, recording.stride if times is None else MOST_STEPS, turn, end, redo
         )
-        check_redone(compiled, self.on_unresolved)
         run = _run_of((mechanism, march, state, steps, loads, commands), times)
         settings = {
             "formulation": self.formulation,
@@ -234,14 +231,6 @@ def _run_of(parts: tuple, times: Any) -> MaximalRun:
     return run
 
 
-def check_redone(compiled: Compiled, on_unresolved: str) -> None:
-    """Raise ArgumentError where steps are to be done again in halves that cannot be."""
-    if compiled.plan.limits.measure.size and on_unresolved == "substep":
-        raise ArgumentError(
-            "on_unresolved='substep' does not take hard stops: give them a stiffness, or take a shorter dt"
-        )
-
-
 def checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
     """rad, that a step may turn the fastest body by; None where all steps are alike. Raises ArgumentError."""
     if adaptive is not False and method.staggered:
@@ -251,17 +240,6 @@ def checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
     return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)
 
 
-def check_stops(mechanism: Mechanism, method: Scheme) -> None:
-    """Raise ArgumentError where the scheme cannot meet the hard stops of the mechanism."""
-    if not method.single and mechanism.compiled.plan.limits.measure.size:
-        known = [str(order) for order in ORDERS if any(s.single and s.order == order for s in SCHEMES.values())]
-        raise ArgumentError(
-            f"hard stops need order {' or '.join(known)}, got {method.order}: give the stops a stiffness, or lower the"
-            " order"
-        )
-
-
 def check_forces(mechanism: Mechanism, method: Scheme) -> None:
     """Raise ArgumentError where the scheme cannot run the mechanism."""
     Variational(scheme=method.name).check_forces(mechanism)
-    check_stops(mechanism, method)

@@ -18,7 +18,6 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
-from varint.mechanism import Mechanism
 from varint.model.checks import in_a_shape, positive, shown
 from varint.model.forces.commanded import Commanded
 from varint.problem import Problem, Recording
@@ -100,7 +99,7 @@ def chosen_step(
     """
     mechanism = problem.mechanism
     trials = _Trials(problem, trial)
-    schemes = _schemes(mechanism, *method)
+    schemes = _schemes(*method)
     cheapest = trials.cheapest(schemes, trials.find_span(schemes[-1]), wanted / MARGIN)
     if cheapest is None:
         raise ArgumentError(
@@ -151,14 +150,12 @@ def checked_error(value: float) -> float:
     return wanted
 
 
-def _schemes(mechanism: Mechanism, order: int | None, scheme: str | None) -> list[Scheme]:
+def _schemes(order: int | None, scheme: str | None) -> list[Scheme]:
     """Schemes to choose from, the highest orders first."""
     if order is not None or scheme is not None:
         named = find_scheme(order, scheme)
         return [named] if scheme is not None else [s for s in SCHEMES.values() if s.order == named.order]
-    stops = mechanism.compiled.plan.limits.measure.size > 0
-    known = [s for s in SCHEMES.values() if not s.staggered and (s.single or not stops)]
-    return sorted(known, key=lambda s: -s.order)
+    return sorted((s for s in SCHEMES.values() if not s.staggered), key=lambda s: -s.order)
 
 
 def _check_inputs(problem: Problem) -> None:

@@ -14,7 +14,7 @@ from varint.kernels.configuration import place
 from varint.kernels.plan import Bodies, ByNumbers, ByProducts, Plan, Workspace
 from varint.kernels.tape import place_limits
 from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
-from varint.linear.impacts import check_met, last_of_step
+from varint.linear.impacts import check_met, last_of_step, shares
 
 MEASURED = ("u", "v", "w", "c", "weight")
 OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest", "limit", "restitution")  # fields of `ByNumbers`
@@ -41,6 +41,7 @@ class Adjoint:
         plan = run.compiled.plan
         self.run, self.by_states = run, np.ascontiguousarray(by_states[:, run.compiled.order])
         self.by, self.ws = by, workspace(plan, 1, run.compiled.functions)
+        self.stages = run.setting.method.stages.size  # of a sub-step
         self.work, self.given = tangent_work(plan), Given(run, places)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
         self.law_state = np.zeros(states_of(plan))
@@ -56,77 +57,81 @@ class Adjoint:
         self._clear_products()
         for k in reversed(part.nodes):
             node, here, law_state = run.nodes[k], self.by_states[k].copy(), np.zeros_like(self.law_state)
-            self._back(node.until - part.first, last)
+            self._back(node.until - part.first, last, node.impacts_until, self.by_start, self.law_state)
             velocities_back(plan, _load_node(node, plan, self.ws), 0, here, self.by)
             self.given.add_rate(node, self.ws.increment_row)
             last = node.stages - part.first
-            carry_back(plan, self.ws, run.tape, self.work, (last, node.until - part.first), here, law_state, self.by)
+            self._back(last, node.until - part.first, node.impacts, here, law_state)
             self.by_start += here
             self.law_state += law_state
-        self._back(0, last)
+        self._back(0, last, 0, self.by_start, self.law_state)
         self.given.add(part.stages, self.by)
 
-    def _back(self, first: int, last: int) -> None:
-        """Take the gradient by the state after stage ``last`` - 1 back to that before stage ``first``."""
-        plan, ws, tape, impacts = self.run.compiled.plan, self.ws, self.run.tape, self.run.tape.impacts
-        work, law_state = self.work, self.law_state
-        while self.impact >= 0:
+    def _back(self, first: int, last: int, impacts: int, state: np.ndarray, law_state: np.ndarray) -> None:
+        """Take a gradient by the state after stage ``last`` - 1 back to that before stage ``first``, in place.
+
+        ``impacts``: so many of those on the tape lie before that.
+        """
+        plan, ws, tape, size, until = self.run.compiled.plan, self.ws, self.run.tape, self.stages, last
+        while self.impact >= impacts:
             j = self.impact
-            stage, timed = int(impacts.stage[j]), bool(impacts.timed[j])
-            if stage < first + timed:  # a timed one belongs to the stage before it
-                break
-            carry_back(plan, ws, tape, work, (stage, last), self.by_start, law_state, self.by)
-            impact_back(plan, ws, impacts, j, self.by_start, self.by)
+            stage, timed = int(tape.impacts.stage[j]), bool(tape.impacts.timed[j])
+            carry_back(plan, ws, tape, self.work, (stage, last), state, law_state, self.by)
+            impact_back(plan, ws, tape.impacts, j, state, self.by)
             self.by_impact_rate[j] = ws.increment_row.copy()
             self.given.add_impact(stage - 1, ws.increment_row)
-            last = stage - timed
+            last = stage
             if timed:
-                self._timed_stage_back(j)
+                last = stage - size
+                self._timed_back(j, until, state, law_state)
             self.impact -= 1
-        carry_back(plan, ws, tape, work, (first, last), self.by_start, law_state, self.by)
+        carry_back(plan, ws, tape, self.work, (first, last), state, law_state, self.by)
 
-    def _timed_stage_back(self, j: int) -> None:
-        """Take the gradient back over the stage that ends where the limit of impact j is met.
+    def _timed_back(self, j: int, until: int, state: np.ndarray, law_state: np.ndarray) -> None:
+        """Take a gradient back over the sub-step that ends where the limit of impact j is met, before stage ``until``.
 
-        The size of the stage keeps the gap there at zero, and the last stage of the step gets shorter as it grows.
+        The size of the sub-step keeps the gap there at zero, and the last one of the step gets shorter as it grows.
         """
-        plan, ws, tape, work, law_state = self.run.compiled.plan, self.ws, self.run.tape, self.work, self.law_state
-        k, count = int(tape.impacts.stage[j]) - 1, int(tape.count[0])
-        last = last_of_step(tape, k)
-        carry_back(plan, ws, tape, work, (k, k + 1), self.by_start, law_state, self.by)
-        if last == k:  # the limit is met at the very end of the step: nothing gets shorter
+        plan, ws, tape, work = self.run.compiled.plan, self.ws, self.run.tape, self.work
+        size, end, count = self.stages, int(tape.impacts.stage[j]), int(tape.count[0])
+        first, own = end - size, slice(end - size, end)
+        last = last_of_step(tape, first, until)
+        carry_back(plan, ws, tape, work, (first, end), state, law_state, self.by)
+        if last == end - 1:  # the limit is met at the very end of the step: nothing gets shorter
             return
-        other, gap, states = by_numbers(plan, count), np.zeros_like(self.by_start), np.zeros_like(law_state)
+        other, gap, states = by_numbers(plan, count), np.zeros_like(state), np.zeros_like(law_state)
         gap_at(plan, ws, tape.impacts, j, gap)
-        carry_back(plan, ws, tape, work, (k, k + 1), gap, states, other)
-        rate = float(other.h[k]) + self._by_shift(other, k, 0.0, 1.0)
+        carry_back(plan, ws, tape, work, (first, end), gap, states, other)
+        rate = self._by_instants(other, first, shares(tape, first, size))
         check_met(self.run.mechanism, tape, j, rate)
-        later = self.by.h[k] - self.by.h[last] + self._by_instant(k, last)
+        between = np.ones(last + 1 - size - end)  # sub-steps that only move
+        at = np.concatenate([shares(tape, first, size), between, 1.0 - shares(tape, last + 1 - size, size)[1:]])
+        later = self._by_instants(self.by, first, at)
+        if self.run.drifts.varies:
+            for i in range(j, int(tape.impacts.count[0])):
+                stage = int(tape.impacts.stage[i])
+                if stage <= last + 1 - size:
+                    later += float(self.by_impact_rate[i] @ self.run.drifts.of_stage(tape, stage - 1).target_rate)
         multiplier = -later / rate  # of the condition that the gap is zero
-        self.by_start += multiplier * gap
+        state += multiplier * gap
         law_state += multiplier * states
         for name in OF_NUMBERS:
             getattr(self.by, name)[...] += multiplier * getattr(other, name)
         for name in CARRIED:
-            getattr(self.by, name)[k] += multiplier * getattr(other, name)[k]
+            getattr(self.by, name)[own] += multiplier * getattr(other, name)[own]
         self._add_products(other.products, multiplier)
         add_gap_at(plan, ws, tape.impacts, j, multiplier, self.by)
 
-    def _by_instant(self, k: int, last: int) -> float:
-        """Derivative by the instant at which stage k ends and others up to ``last`` begin, where inputs change."""
-        tape, impacts, drifts = self.run.tape, self.run.tape.impacts, self.run.drifts
-        if not drifts.varies:
-            return 0.0
-        total = sum(self._by_shift(self.by, m, float(m > k), float(m < last)) for m in range(k, last + 1))
-        for i in range(int(impacts.count[0])):
-            if k < impacts.stage[i] <= last:
-                total += self.by_impact_rate[i] @ drifts.of_stage(tape, int(impacts.stage[i]) - 1).target_rate
-        return float(total)
+    def _by_instants(self, by: ByNumbers, first: int, at: np.ndarray) -> float:
+        """Derivative by the instants at which stages from ``first`` on begin and end; these move by ``at`` (n + 1,)."""
+        n = len(at) - 1
+        total = float(np.diff(at) @ by.h[first : first + n])
+        if self.run.drifts.varies:
+            total += sum(self._by_shift(by, first + k, at[k], at[k + 1]) for k in range(n))
+        return total
 
     def _by_shift(self, by: ByNumbers, k: int, before: float, after: float) -> float:
-        """Derivative by a common shift, s, of start and end of stage k, where inputs change."""
-        if not self.run.drifts.varies:
-            return 0.0
+        """Derivative by shifts of start and end of stage k, s, where inputs change."""
         drift = self.run.drifts.of_stage(self.run.tape, k)
         loads = before * by.load[k, 0] + after * by.load[k, 1]
         middle = 0.5 * (before + after)

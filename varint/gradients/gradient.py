@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.resolution import finer_step
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
-from varint.formulations.maximal import ON_UNRESOLVED, check_forces, check_redone, checked_turn
+from varint.formulations.maximal import ON_UNRESOLVED, check_forces, checked_turn
 from varint.gradients.adjoint import Adjoint, adjoints_of
 from varint.gradients.along import MotionSum, go_back
 from varint.gradients.changes import Changed, Changes, bends
@@ -170,7 +170,6 @@ def _setting(
     refuse_functions(mechanism, "gradients")
     if method.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
-    check_redone(mechanism.compiled, on_unresolved)
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     turn, memory = checked_turn(given["adaptive"], method), given["memory"]
     at: list[Any]

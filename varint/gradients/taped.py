@@ -56,13 +56,16 @@ class Setting(NamedTuple):
 class Node(NamedTuple):
     """An instant of a run, in kernel order: the node ``number``, or a step of a ``share`` of dt from there, aside.
 
-    ``stages`` lie before the node, and before the end of that step ``until``; its state was found from the others.
+    ``stages`` lie before the node, and before the end of that step ``until``; so many ``impacts`` of its part of the
+    run before the node, and before that end ``impacts_until``. Its state was found from the others.
     """
 
     number: int
     share: float
     stages: int
     until: int
+    impacts: int
+    impacts_until: int
     state: State
     position: np.ndarray  # (nb + 1, 3)
     quat: np.ndarray  # (nb + 1, 4)
@@ -120,7 +123,7 @@ class TapedRun:
         self.setting, self.dt, self.steps, self.at = setting, setting.dt, setting.steps, list(at)
         self.loads = Loads(mechanism, self.compiled, self.steps, *setting.loads)
         self.commands = self._commands(mechanism, state, self.dt)
-        self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt)
+        self.drifts = Drifts(mechanism, self.commands, self.loads, self.dt, setting.method)
         self.memory = _memory() if setting.memory is None else setting.memory
         self.bytes = sizes(self.compiled, setting)
         self.is_adaptive = setting.turn is not None
@@ -135,6 +138,8 @@ class TapedRun:
             steps = max(1, self.last)
             layout = self._layout(steps, largest / min(layout.part, steps))  # sub-steps needed more
         self.inputs = self.table(mechanism, state, self.dt)
+        if self.is_adaptive:
+            self.drifts.knots = self.knots
 
     def table(self, mechanism: Mechanism, start: State, dt: float) -> np.ndarray:
         """(2, T, ne) inputs of the elements at the nodes of a run with other numbers, and their rates."""
@@ -200,7 +205,7 @@ class TapedRun:
         if self.is_adaptive:
             check_adaptive(self.run)
         self.run.start()
-        self.begin = _node(march, march.pose, (0, 0.0, 0, 0), march.state())
+        self.begin = _node(march, march.pose, (0, 0.0, 0, 0, 0, 0), march.state())
         self.nodes: list[Node] = []
         self.unresolved: Unresolved | None = None
         self.times, self.marks, self.begins = [0.0], [0], [0]
@@ -258,6 +263,11 @@ class TapedRun:
         """Number of stages before the present node."""
         return self.marks[self.part] + int(self.tape.count[0]) - self.empty
 
+    @property
+    def _impacts(self) -> int:
+        """Before the present node, in the present part."""
+        return int(self.tape.impacts.count[0]) - self.empty
+
     def _advance(self, end: int, is_new: bool) -> None:
         """March up to the node ``end``, or as far as there is nothing to look at."""
         march, next_one = self.run.march, self.at[self.taken] if self.taken < len(self.at) else inf
@@ -288,17 +298,19 @@ class TapedRun:
             if left > SAME_TIME:
                 found = self._aside(left, time)
             elif is_new:
-                found = _node(march, march.pose, (march.node, 0.0, self._stages, self._stages), march.state())
+                place = march.node, 0.0, self._stages, self._stages, self._impacts, self._impacts
+                found = _node(march, march.pose, place, march.state())
             if is_new:
                 self.nodes.append(found)
             self.taken += 1
 
     def _aside(self, share: float, time: float) -> Node:
         """The instant ``time``, a ``share`` of dt after the present node."""
-        march, stages, found = self.run.march, self._stages, []
+        march, stages, impacts, found = self.run.march, self._stages, self._impacts, []
 
         def look(pose: int) -> None:
-            found.append(_node(march, pose, (march.node, share, stages, self._stages), self.first))
+            place = march.node, share, stages, self._stages, impacts, self._impacts
+            found.append(_node(march, pose, place, self.first))
 
         block = self.run.instant(share, time, look).nodes
         self._check()
@@ -333,7 +345,7 @@ def _memory() -> float:
     return inf if free is None else SHARE_OF_MEMORY * free
 
 
-def _node(march: March, pose: int, place: tuple[int, float, int, int], state: State) -> Node:
+def _node(march: March, pose: int, place: tuple[int, float, int, int, int, int], state: State) -> Node:
     """Position of a run; ``place``: see `Node`."""
     ws, efforts = march.ws, march.ws.efforts
     poses = ws.position[pose], ws.quat[pose], ws.momentum

@@ -122,11 +122,6 @@ def default_turn(order: int) -> float:
 
 def check_adaptive(run: MaximalRun) -> None:
     """Check that steps of a run may follow its motion; raises ArgumentError."""
-    if run.march.compiled.plan.limits.measure.size:
-        raise ArgumentError(
-            "adaptive steps cannot meet hard stops, which end a step where they are hit: give the stops a stiffness, or"
-            " take steps of dt"
-        )
     if run.loads.varies or run.commands.has_series:
         raise ArgumentError(
             "adaptive steps cannot take one value a node, for their nodes are not known beforehand: give inputs of"

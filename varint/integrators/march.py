@@ -115,10 +115,7 @@ class March:
             keep_pace.prepare()
         self.failure: tuple | None = None
         nb, ne = compiled.plan.bodies.mass.size, compiled.force.size
-        middles = np.cumsum(scheme.stages) - 0.5 * scheme.stages
-        self.points = np.unique(
-            np.concatenate([[0.0], middles, [1.0]])
-        )  # shares of a step, at which functions of time are evaluated
+        self.points = scheme.points
         self.ends = np.cumsum(scheme.stages)[:-1]  # shares of a step, where a stage ends and another begins
         self.give(np.zeros((nb, 6)), np.zeros((0, nb, 6)), *np.zeros((2, 1, ne)))
 

@@ -42,9 +42,9 @@ class Scheme(Shown):
         object.__setattr__(self, "stages", stages)
 
     @property
-    def single(self) -> bool:
-        """Whether a step is one stage, as hard stops need it."""
-        return self.stages.size == 1
+    def points(self) -> np.ndarray:
+        """(P,) shares of a step at which functions of time are evaluated: its ends, and the middles of its stages."""
+        return np.unique(np.concatenate([[0.0], np.cumsum(self.stages) - 0.5 * self.stages, [1.0]]))
 
     @property
     def sharpened(self) -> bool:

@@ -10,7 +10,7 @@ are those of A with the rows of start and end of the step exchanged and the pivo
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import cross, scale, vector
+from varint.algebra.vectors import cross, rotate, scale, vector
 from varint.kernels.by_numbers import add_gap, add_node, add_stage
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import add_scaled6, dot6
@@ -25,7 +25,7 @@ from varint.kernels.operator import curve_transposed, first_row, pair_of, to_unk
 from varint.kernels.projection import project
 from varint.kernels.refine import refine_transposed
 from varint.kernels.tangent import factor_stage, step_turn, turned_back
-from varint.kernels.tape import play_impact, play_stage
+from varint.kernels.tape import lets_go_in, play_impact, play_release, play_stage
 
 
 @njit(seconds=6, what="derivatives of steps")
@@ -106,16 +106,16 @@ def impact_back(plan, ws, impacts, j, state, by):
     _keep(ws.increment_body, ws.base)  # v
     rate = rate_of(plan.measures.body[r], ws.jacobian[0, r], ws.base)
     set_closed(plan, ws, n, True)
+    lets_go = lets_go_in(impacts, j)
+    if lets_go:
+        play_release(plan, ws, impacts, j, False)
+        for i in range(nb):
+            spin = rotate(plan.bodies.inertia[i], vector(ws.base[i, 3:]))
+            for a in range(3):
+                ws.momentum[i, a], ws.momentum[i, 3 + a] = plan.bodies.mass[i] * ws.base[i, a], spin[a]
     ws.efforts.target_rate[r] = -e * rate
     project(plan, ws, 0)
-    for i in range(nb):
-        J, p, v = plan.bodies.inertia[i], vector(state[i, 9:]), ws.increment_body[i]
-        for a in range(3):
-            by.mass[i] += state[i, 6 + a] * v[a]
-            state[i, 6 + a] *= plan.bodies.mass[i]
-            state[i, 9 + a] = J[a, 0] * p[0] + J[a, 1] * p[1] + J[a, 2] * p[2]
-            for b in range(3):
-                by.inertia[i, a, b] += p[a] * v[3 + b]
+    _momenta_back(plan, ws.increment_body, state, by)
     velocities_back(plan, ws, 0, state, by)
     by_rate = ws.increment_row[r]
     for k in range(ws.increment_row.size):
@@ -124,6 +124,9 @@ def impact_back(plan, ws, impacts, j, state, by):
     ws.efforts.target_rate[r] = 0.0
     set_closed(plan, ws, n, False)
     limit_gap(plan, ws, 0, n)
+    if lets_go:
+        play_release(plan, ws, impacts, j, True)
+        _keep(impacts.momentum[j], ws.momentum)
     efforts = ws.efforts
     pair_of(plan, r, ws.base, efforts.motion)
     for s in range(2):
@@ -140,6 +143,11 @@ def impact_back(plan, ws, impacts, j, state, by):
             add_scaled6(state[i], 1.0, efforts.change[s])
             add_scaled6(ws.goal[i], -e * by_rate, ws.jacobian[0, r, s])
     first = ws.kept.velocity[0]  # the gradient by momenta so far
+    if lets_go:  # those were made of the velocities before
+        _momenta_back(plan, ws.base, state, by)
+        for i in range(nb):
+            add_scaled6(ws.goal[i], 1.0, state[i, 6:])
+            state[i, 6:] = 0.0
     for i in range(nb):
         for k in range(6):
             first[i, k], state[i, 6 + k] = state[i, 6 + k], ws.goal[i, k]
@@ -168,6 +176,19 @@ def add_gap_at(plan, ws, impacts, j, factor, by):
     """Add to ``by`` the derivatives of ``factor`` times the gap at impact j by its numbers."""
     n = play_impact(plan, ws, impacts, j)
     add_gap(plan, ws, n, factor, by)
+
+
+@njit
+def _momenta_back(plan, velocity, state, by):
+    """Turn a gradient ``state`` (nb, 12) by pose and momenta into that by pose and velocities (nb, 6)."""
+    for i in range(velocity.shape[0]):
+        J, p, v = plan.bodies.inertia[i], vector(state[i, 9:]), velocity[i]
+        for a in range(3):
+            by.mass[i] += state[i, 6 + a] * v[a]
+            state[i, 6 + a] *= plan.bodies.mass[i]
+            state[i, 9 + a] = J[a, 0] * p[0] + J[a, 1] * p[1] + J[a, 2] * p[2]
+            for b in range(3):
+                by.inertia[i, a, b] += p[a] * v[3 + b]
 
 
 @njit

@@ -19,7 +19,7 @@ from varint.kernels.pairs import curve_pairs
 from varint.kernels.projection import project
 from varint.kernels.refine import solve_again
 from varint.kernels.tangent import add_effort_changes, factor_stage, is_still, push_half
-from varint.kernels.tape import play_impact, play_stage
+from varint.kernels.tape import lets_go_in, play_impact, play_release, play_stage
 
 
 @njit(seconds=5, what="derivatives of steps")
@@ -160,6 +160,7 @@ def impact_ahead(plan, ws, impacts, j, work, rates, changes):
     _project(plan, ws)
     limit_gap(plan, ws, 0, n)
     before = rate_of(plan.measures.body[r], ws.jacobian[0, r], ws.velocity)
+    lets_go = lets_go_in(impacts, j)
     for k in range(changes.shape[0]):
         ws.jacobian[0, r] = 0.0  # while the limit is open
         _velocity_change(plan, ws, work, changes[k], rates[k], body, row)
@@ -168,17 +169,28 @@ def impact_ahead(plan, ws, impacts, j, work, rates, changes):
         weighted_curvature(plan, ws, r, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)
         turned = rate_of(plan.measures.body[r], ws.jacobian[0, r], body)
         rates[k, r] = -e * (turned + rate_of(plan.measures.body[r], efforts.change, ws.velocity))
+        if lets_go:
+            _to_momenta(plan, body, changes[k, :, 6:])
     set_closed(plan, ws, n, True)
+    if lets_go:
+        _to_momenta(plan, ws.velocity, ws.momentum)
+        play_release(plan, ws, impacts, j, False)
     efforts.target_rate[r] = -e * before
     _project(plan, ws)
     for k in range(changes.shape[0]):
         _velocity_change(plan, ws, work, changes[k], rates[k], body, row)
-        for i in range(body.shape[0]):
-            spin = rotate(plan.bodies.inertia[i], vector(body[i, 3:]))
-            for a in range(3):
-                changes[k, i, 6 + a], changes[k, i, 9 + a] = plan.bodies.mass[i] * body[i, a], spin[a]
+        _to_momenta(plan, body, changes[k, :, 6:])
     efforts.target_rate[r] = 0.0
     set_closed(plan, ws, n, False)
+
+
+@njit
+def _to_momenta(plan, velocity, out):
+    """Write the momenta of velocities (nb, 6) to ``out``."""
+    for i in range(velocity.shape[0]):
+        spin = rotate(plan.bodies.inertia[i], vector(velocity[i, 3:]))
+        for a in range(3):
+            out[i, a], out[i, 3 + a] = plan.bodies.mass[i] * velocity[i, a], spin[a]
 
 
 @njit

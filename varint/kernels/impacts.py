@@ -1,123 +1,219 @@
-"""Impacts at hard limits (docs/theory.md section 11).
+"""Events of hard limits within a step (docs/theory.md section 11).
 
-A step that would end beyond a limit is cut at the impact, found by regula falsi in the size of the sub-step, and there
-the rate of the measure turns to -e times itself by an impulse along it (Newton's law). A limit that is hit again and
-again in one step, or has e = 0, closes.
+A step that would end beyond a limit is cut where the limit is met, found by regula falsi in the size of the sub-step.
+This is a step of the whole scheme, so that between two events its order holds. There the rate of the measure turns to
+-e times itself by an impulse along it (Newton's law). A limit that is hit again and again in one step, or has e = 0,
+closes.
+
+A closed limit lets go when it would pull. With a scheme of one stage that is judged by its impulse over the step, which
+is taken again without it. With composed ones, whose stages may go back in time, the sub-step ends where its force at
+a node is zero.
 """
 
 from varint._numba import indirect, njit
+from varint.algebra.vectors import dot, rotate, vector
 from varint.kernels.balance import add_impact
 from varint.kernels.configuration import mass_pivots
+from varint.kernels.constraints import set_targets
 from varint.kernels.efforts import clear_rows
+from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import TOUCHING, first_beyond, leaps, limit_gap, limit_row, open_pulling, set_closed
+from varint.kernels.limits import TOUCHING, clearance, first_beyond, limit_gap, limit_row, open_pulling, set_closed
 from varint.kernels.measures import rate_of
+from varint.kernels.pace import accelerate_node
 from varint.kernels.plan import Plan, Workspace
-from varint.kernels.tape import keep_impact
+from varint.kernels.projection import project
+from varint.kernels.restart import go_back
+from varint.kernels.tape import keep_impact, keep_release
 
 DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
-SEARCH = 60  # trials for the instant of an impact
+SEARCH = 60  # trials for the instant of an event
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
-ACCEPTED, AGAIN, LEAPT = 0, 1, 2  # verdicts on the end of a trial
+PARTING = 1e-10  # m/s or rad/s: a rate of a gap, and of the largest impulse of an impact: what is less is none
+LEAST_FORCE = 1e-10  # of the forces on the bodies: what is less does not pull
+ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts on the end of a trial
 
 
 @njit
 def restart_search(ws):
-    """Reset the search for a limit at the start of a stage."""
+    """Reset the search for an event at the start of a step."""
     search = ws.search
-    search.limit[0], search.impacts[0], search.changes[0] = -1, 0, 0
+    search.limit[0], search.changes[0] = -1, 0
+    for n in range(search.impacts.size):
+        search.impacts[n] = 0
+
+
+@njit
+def _any_closed(ws):
+    for n in range(ws.efforts.closed.size):
+        if ws.efforts.closed[n]:
+            return True
+    return False
+
+
+@indirect(seconds=3, what="hard stops")
+def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int, share: float, dt: float) -> None:
+    """Write to ``ws.search.push`` how hard closed limits push at a pose, ``share`` of ``dt`` s after a node.
+
+    Over the least force that counts, which is a share of those on the bodies and of what keeps them on their paths.
+    """
+    search, velocity, length = ws.search, ws.pace.velocity, plan.bodies.length[0]
+    set_load(plan, ws, inputs, node, share)
+    set_inputs(ws, inputs, node, share)
+    if plan.constraints.row.size:
+        set_targets(plan, ws, inputs, node, share, dt)
+    project(plan, ws, pose)
+    largest = 0.0
+    for i in range(plan.bodies.mass.size):
+        for k in range(6):
+            velocity[i, k] = ws.increment_body[i, k]
+    accelerate_node(plan, ws, pose, velocity)
+    for i in range(plan.bodies.mass.size):
+        v, w = vector(velocity[i]), vector(velocity[i, 3:])
+        largest += (plan.bodies.mass[i] * dot(v, v) + dot(w, rotate(plan.bodies.inertia[i], w))) / length
+        for k in range(3):
+            largest += abs(ws.goal[i, k]) + abs(ws.goal[i, 3 + k]) / length
+    for n in range(plan.limits.measure.size):
+        r = limit_row(plan, n)
+        least = LEAST_FORCE * largest * plan.rows.scale[r]
+        pull = plan.limits.sign[n] * ws.increment_row[r]
+        search.push[n] = -pull / least if least > 0.0 else 0.0
 
 
 @indirect(seconds=1, what="hard stops")
-def meet_limits(plan: Plan, ws: Workspace, pose: int, part: float, whole: float) -> tuple[int, float]:
-    """Verdict on a trial that took the share ``part`` of a stage, from ``pose`` to 1 - ``pose``.
+def meet_limits(
+    plan: Plan, ws: Workspace, inputs: Inputs, poses: tuple[int, int], when: tuple[int, float, float, float],
+    part: float, whole: float, forces: bool,
+) -> tuple[int, float]:  # fmt: skip
+    """Verdict on a trial that took the share ``part`` of a step.
 
-    Returns ACCEPTED, or AGAIN and the share of the next trial; ``whole``: that of the next without a limit in the
-    way. Accepted with ``ws.search.limit`` set: the trial ends where that limit is met. LEAPT: the trial is too long to
-    determine which limits it passes.
+    ``poses``: that of the state it began with, which is in ``ws.kept``, and its end. ``when``: (node, before, after,
+    dt), it began and ended so many dt after the node. ``whole``: the share of the next trial without an event.
+    ``forces``: whether closed limits let go where their force is zero; else by their impulse over the step.
+
+    Returns ACCEPTED, or AGAIN or AT_START and the share of the next trial. The trial was undone where another limit is
+    searched for. Accepted with ``ws.search.limit`` set: the trial ends at the event of this limit. AT_START: the event
+    is at its start.
     """
-    search = ws.search
-    if leaps(plan, ws, 1 - pose):
-        return LEAPT, part
-    if search.changes[0] < MOST_CHANGES and open_pulling(plan, ws):
+    search, (start, end), (node, before, after, dt) = ws.search, poses, when
+    if forces:
+        if _any_closed(ws):
+            find_pushes(plan, ws, inputs, end, node, after, dt)
+    elif search.changes[0] < MOST_CHANGES and open_pulling(plan, ws):
         search.changes[0] += 1
         return AGAIN, part
+    value = 0.0
     if search.limit[0] < 0:
-        search.limit[0] = first_beyond(plan, ws, 1 - pose)
+        forces = forces and search.changes[0] < MOST_CHANGES
+        search.limit[0] = first_beyond(plan, ws, end, forces)
         if search.limit[0] < 0:
             return ACCEPTED, part
         search.trials[0], search.was_beyond[0], search.low[0] = 0, False, 0.0
-        search.low_gap[0] = limit_gap(plan, ws, pose, search.limit[0])
-        if search.low_gap[0] <= TOUCHING:
-            search.low_gap[0] = -1.0  # not known to be open anywhere
-    gap = limit_gap(plan, ws, 1 - pose, search.limit[0])
+        value = clearance(plan, ws, end, search.limit[0])
+        _look_at_start(plan, ws, inputs, start, (node, before, dt))
+    else:
+        value = clearance(plan, ws, end, search.limit[0])
     search.trials[0] += 1
-    if abs(gap) > TOUCHING and search.trials[0] <= SEARCH:
-        _narrow(search, part, gap)
-        if search.low_gap[0] > 0.0:
+    if abs(value) > 1.0 and search.trials[0] <= SEARCH:
+        _narrow(search, part, value)
+        if search.low_value[0] > 0.0:
             return AGAIN, _crossing(search)
-        if search.high[0] > 1.0 / (1 << DEEPEST_SUBSTEP):
-            return AGAIN, 0.5 * search.high[0]  # not yet a fraction at which the gap is open
-    earlier = first_beyond(plan, ws, 1 - pose) if abs(gap) <= TOUCHING else -1
+        if not ws.efforts.closed[search.limit[0]] and search.high[0] > 1.0 / (1 << DEEPEST_SUBSTEP):
+            return AGAIN, 0.5 * search.high[0]  # not yet a share at which the gap is open
+    earlier = first_beyond(plan, ws, end, forces) if abs(value) <= 1.0 else -1
     if earlier >= 0 and search.changes[0] < MOST_CHANGES:
-        _turn_to(plan, ws, pose, earlier, part)
-        if search.low_gap[0] > TOUCHING:
-            return AGAIN, _crossing(search)
-        search.low_gap[0] = -1.0
-        gap = search.high_gap[0]
-    if search.low_gap[0] < 0.0 and abs(gap) > TOUCHING:
-        # it starts at the limit and goes beyond: an impact at the node, or it rests there
         search.changes[0] += 1
-        impact_at_end(plan, ws, pose, False)
-        return AGAIN, whole
+        search.limit[0], search.trials[0], search.was_beyond[0] = earlier, 0, True
+        value = clearance(plan, ws, end, earlier)
+        search.low[0], search.high[0], search.high_value[0] = 0.0, part, value
+        _look_at_start(plan, ws, inputs, start, (node, before, dt))
+        if search.low_value[0] > 0.0:
+            return AGAIN, _crossing(search)
+    if search.low_value[0] < 0.0 and abs(value) > 1.0:
+        # it starts at the limit and goes beyond, an impact at the node or a rest; or it would be pulled from there on
+        search.changes[0] += 1
+        return AT_START, whole
     return ACCEPTED, part
 
 
 @njit
-def _narrow(search, part, gap):
-    """Take a trial into the bracket of the impact (regula falsi, Illinois: an end that stays twice counts half)."""
-    beyond = gap < 0.0
+def _look_at_start(plan, ws, inputs, start, when):
+    """Undo the trial, and write to ``ws.search.low_value`` where the limit was at its start; -1 for at its event."""
+    search, (node, before, dt) = ws.search, when
+    go_back(plan, ws, start)
+    if ws.efforts.closed[search.limit[0]]:
+        find_pushes(plan, ws, inputs, start, node, before, dt)
+    search.low_value[0] = clearance(plan, ws, start, search.limit[0])
+    if search.low_value[0] <= 1.0:
+        search.low_value[0] = -1.0
+
+
+@njit
+def _narrow(search, part, value):
+    """Take a trial into the bracket of the event (regula falsi, Illinois: an end that stays twice counts half)."""
+    beyond = value < 0.0
     if beyond:
-        search.high[0], search.high_gap[0] = part, gap
-        if search.low_gap[0] > 0.0 and search.was_beyond[0]:
-            search.low_gap[0] *= 0.5
+        search.high[0], search.high_value[0] = part, value
+        if search.low_value[0] > 0.0 and search.was_beyond[0]:
+            search.low_value[0] *= 0.5
     else:
-        search.low[0], search.low_gap[0] = part, gap
+        search.low[0], search.low_value[0] = part, value
         if not search.was_beyond[0]:
-            search.high_gap[0] *= 0.5
+            search.high_value[0] *= 0.5
     search.was_beyond[0] = beyond
 
 
 @njit
 def _crossing(search):
     """Zero of the line through both ends of the bracket."""
-    low, high = search.low_gap[0], search.high_gap[0]
+    low, high = search.low_value[0], search.high_value[0]
     return search.low[0] + (search.high[0] - search.low[0]) * low / (low - high)
 
 
-@njit
-def _turn_to(plan, ws, pose, limit, part):
-    """Search for another limit, which is passed before the end of a trial."""
-    search = ws.search
-    search.changes[0] += 1
-    search.limit[0], search.trials[0], search.was_beyond[0] = limit, 0, True
-    search.low[0], search.high[0] = 0.0, part
-    search.high_gap[0] = limit_gap(plan, ws, 1 - pose, limit)
-    search.low_gap[0] = limit_gap(plan, ws, pose, limit)
+@indirect(seconds=2, what="hard stops")
+def act(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
+    """The event of the limit that was searched for, at a node; the search is over.
 
-
-@indirect(seconds=1, what="hard stops")
-def impact_at_end(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
-    """The impact at the limit that was searched for, at a node; the search is over.
-
-    ``timed``: whether the stage before ends where the limit is met.
+    An open one has an impact, and after it all others that the motion there goes beyond. A closed one lets go.
+    ``timed``: whether the sub-step before ends where the event is.
     """
     search = ws.search
-    search.impacts[0] += 1
     n, search.limit[0] = search.limit[0], -1
-    restitution = plan.limits.restitution[n] if search.impacts[0] <= MOST_IMPACTS else 0.0
-    impact(plan, ws, pose, n, restitution, timed)
+    if ws.efforts.closed[n]:
+        _release(plan, ws, pose, n)
+        return
+    while n >= 0:
+        search.impacts[n] += 1
+        restitution = plan.limits.restitution[n] if search.impacts[n] <= MOST_IMPACTS else 0.0
+        impact(plan, ws, pose, n, restitution, timed)
+        n, timed = _next_met(plan, ws, pose), False
+
+
+@njit
+def _release(plan, ws, pose, n):
+    """Open limit n at a node. Its part of the momenta, which the next multiplier would have absorbed, goes with it."""
+    project(plan, ws, pose)
+    _take_velocities(ws, ws.increment_body)
+    set_closed(plan, ws, n, False)
+    if ws.tape.h.size:
+        keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
+    add_impact(ws, 0.0)
+    _to_momenta(plan, ws)
+
+
+@njit
+def _next_met(plan, ws, pose):
+    """An open limit that is touched at a pose, and that ``ws.velocity`` goes beyond most; -1 for none."""
+    fastest, limit = PARTING, -1
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n] or limit_gap(plan, ws, pose, n) > TOUCHING:
+            continue
+        m = plan.limits.measure[n]
+        rate = plan.limits.sign[n] * rate_of(plan.measures.body[m], ws.jacobian[pose, limit_row(plan, n)], ws.velocity)
+        if rate > fastest and ws.search.impacts[n] <= MOST_IMPACTS:
+            fastest, limit = rate, n
+    return limit
 
 
 @njit
@@ -137,31 +233,78 @@ def _momenta_and_rates(plan, ws, pose):
 
 @njit
 def impact(plan, ws, pose, n, restitution, timed):
-    """Turn the rate of limit n at a node: momenta, energy lost. Without restitution it closes; closed ones hold."""
-    r = limit_row(plan, n)
-    body, row = ws.increment_body, ws.increment_row
+    """Turn the rate of limit n at a node: momenta, energy lost. Without restitution it closes; closed ones hold.
+
+    Those that would pull then let go, the one that pulls most first.
+    """
+    r, closed = limit_row(plan, n), ws.efforts.closed
+    body, row, search = ws.increment_body, ws.increment_row, ws.search
     _momenta_and_rates(plan, ws, pose)
     solve_newton(plan, ws, body, row, pose, pose)
     limit_gap(plan, ws, pose, n)
     before = rate_of(plan.measures.body[r], ws.jacobian[pose, r], body)
     if plan.limits.sign[n] * before <= 0.0 and restitution > 0.0:
+        _take_velocities(ws, body)
         return
+    for m in range(closed.size):
+        search.before[m] = row[limit_row(plan, m)] if closed[m] else 0.0
+    _take_velocities(ws, body)
     if ws.tape.h.size:
         keep_impact(ws, pose, n, restitution, timed)
     set_closed(plan, ws, n, True)
-    _momenta_and_rates(plan, ws, pose)
-    row[r] = -restitution * before
-    ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
-    solve_newton(plan, ws, body, row, pose, pose)
+    pulls = True
+    while pulls:
+        _momenta_and_rates(plan, ws, pose)
+        row[r] = -restitution * before
+        ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
+        solve_newton(plan, ws, body, row, pose, pose)
+        pulls = _let_go(plan, ws, n)
     work = 0.5 * row[r] * (1.0 - restitution) * before
     ws.efforts.work[plan.limits.element[n]] += work
     add_impact(ws, work)
-    for i in range(plan.bodies.mass.size):
-        for k in range(3):
-            ws.momentum[i, k] = plan.bodies.mass[i] * body[i, k]
-            ws.momentum[i, 3 + k] = 0.0
-            for a in range(3):
-                ws.momentum[i, 3 + k] += plan.bodies.inertia[i, k, a] * body[i, 3 + a]
-        for k in range(6):
-            ws.velocity[i, k], ws.momentum_rest[i, k] = body[i, k], 0.0
+    _take_velocities(ws, body)
+    _to_momenta(plan, ws)
     set_closed(plan, ws, n, restitution == 0.0)
+
+
+@njit
+def _let_go(plan, ws, n):
+    """Open the closed limit that pulls most in the impact at limit n; whether there was one.
+
+    Its momentum was balanced by itself before the impact, so that is taken with the velocities from there.
+    """
+    search, row, most, limit = ws.search, ws.increment_row, 0.0, -1
+    for m in range(plan.limits.measure.size):
+        if m == n or not ws.efforts.closed[m] or limit_row(plan, m) == limit_row(plan, n):
+            continue
+        r = limit_row(plan, m)
+        pull = plan.limits.sign[m] * (row[r] - search.before[m]) / plan.rows.scale[r]
+        if pull > most and pull > PARTING * abs(row[limit_row(plan, n)]) / plan.rows.scale[limit_row(plan, n)]:
+            most, limit = pull, m
+    if limit < 0:
+        return False
+    _to_momenta(plan, ws)
+    for m in range(plan.limits.measure.size):
+        search.before[m] = 0.0
+    set_closed(plan, ws, limit, False)
+    if ws.tape.h.size:
+        keep_release(ws, limit)
+    return True
+
+
+@njit
+def _take_velocities(ws, body):
+    for i in range(body.shape[0]):
+        for k in range(6):
+            ws.velocity[i, k] = body[i, k]
+
+
+@njit
+def _to_momenta(plan, ws):
+    """Replace ``ws.momentum`` by those of ``ws.velocity``."""
+    for i in range(plan.bodies.mass.size):
+        spin = rotate(plan.bodies.inertia[i], vector(ws.velocity[i, 3:]))
+        for k in range(3):
+            ws.momentum[i, k], ws.momentum[i, 3 + k] = plan.bodies.mass[i] * ws.velocity[i, k], spin[k]
+        for k in range(6):
+            ws.momentum_rest[i, k] = 0.0

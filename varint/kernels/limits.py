@@ -4,9 +4,10 @@ A limit keeps gap = sign (limit - measure) from falling below zero. While it is 
 its measure's row is a constraint, until the multiplier would pull. How it is met: impacts.py.
 """
 
-from varint._numba import njit
+from varint._numba import indirect, njit
 from varint.algebra.vectors import continued
 from varint.kernels.measures import measure_at, rate_of
+from varint.kernels.plan import Plan, Workspace
 from varint.products.rows import leap_of_turns
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
@@ -39,19 +40,28 @@ def close_limits(plan, ws, end):
 
 
 @njit
-def first_beyond(plan, ws, end):
-    """The open limit that is furthest passed at the end pose, -1 for none."""
-    worst, found = -TOUCHING, -1
-    for n in range(plan.limits.measure.size):
-        if not ws.efforts.closed[n]:
-            gap = limit_gap(plan, ws, end, n)
-            if gap < worst:
-                worst, found = gap, n
-    return found
+def clearance(plan, ws, pose, n):
+    """How far limit n is from its next event, at a pose; below -1 it is past that, and within 1 at it.
+
+    Of an open limit the gap over TOUCHING. Of a closed one the force that `find_pushes` found there.
+    """
+    return ws.search.push[n] if ws.efforts.closed[n] else limit_gap(plan, ws, pose, n) / TOUCHING
 
 
 @njit
-def leaps(plan, ws, end):
+def first_beyond(plan, ws, pose, forces):
+    """The limit that is furthest past its event at a pose, -1 for none; closed ones count with ``forces`` only."""
+    worst, limit = -1.0, -1
+    for n in range(plan.limits.measure.size):
+        if forces or not ws.efforts.closed[n]:
+            value = clearance(plan, ws, pose, n)
+            if value < worst:
+                worst, limit = value, n
+    return limit
+
+
+@indirect(seconds=1, what="hard stops")
+def leaps(plan: Plan, ws: Workspace, end: int) -> bool:
     """Whether turns of a joint with limits change by more than LEAP from where they were seen last to the end pose.
 
     Near a pose where two of its hinges are parallel they swing round while the bodies hardly move. In one step nobody
@@ -107,3 +117,11 @@ def set_closed(plan, ws, n, closed):
     for other in range(plan.limits.measure.size):
         if ws.efforts.closed[other] and limit_row(plan, other) == row:
             ws.compliance[row] = 0.0
+
+
+@njit
+def rows_of_closed(plan, ws, pose):
+    """Write the gradients of the closed limits to the Jacobian of a pose."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n]:
+            limit_gap(plan, ws, pose, n)

@@ -105,7 +105,7 @@ def _displaced(plan, ws, pose, span):
 @njit
 def _square(plan, ws, pose, velocity):
     """Z^2 at a pose with these velocities (nb, 6); the accelerations are left in ``ws.increment_body``."""
-    _accelerate(plan, ws, pose, velocity)
+    accelerate_node(plan, ws, pose, velocity)
     total = mass = moving = bending = 0.0
     for i in range(plan.bodies.mass.size):
         m, J = plan.bodies.mass[i], plan.bodies.inertia[i]
@@ -125,7 +125,7 @@ def _square(plan, ws, pose, velocity):
 
 
 @njit
-def _accelerate(plan, ws, pose, velocity):
+def accelerate_node(plan, ws, pose, velocity):
     """Accelerations of the rows, laws and loads, to ``ws.increment_body``; ``ws.goal`` holds the loads."""
     nb = plan.bodies.mass.size
     for i in range(nb):

@@ -235,17 +235,19 @@ class EffortWork(Record, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class LimitSearch(Record, writable=True):
-    """The search for the instant at which a limit is met (impacts.py); each field one number."""
+    """The search for the instant of an event (impacts.py): a limit is met, or lets go."""
 
     limit: Int1  # number of the limit, -1: none
     trials: Int1  # so far
-    impacts: Int1  # in this stage
-    changes: Int1  # of limits that closed or opened in this stage
-    low: Float1  # share of the stage at which the gap is open ...
-    high: Float1  # ... and at which it is passed
-    low_gap: Float1  # gaps there, m or rad; -1: not known to be open anywhere
-    high_gap: Float1
-    was_beyond: Bool1  # whether the last trial was
+    impacts: Annotated[Int1, "limits"]  # in this step
+    changes: Int1  # of limits that closed or opened in this step
+    low: Float1  # share of the step before the event ...
+    high: Float1  # ... and after it
+    low_value: Float1  # clearances there; of the first -1: not known to be before the event anywhere
+    high_value: Float1
+    was_beyond: Bool1  # whether the last trial was after it
+    push: Annotated[Float1, "limits"]  # forces of closed limits at the end of a trial, over the least that counts
+    before: Annotated[Float1, "limits"]  # scratch of an impact: impulses of the limits without it
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +341,7 @@ class Impacts(Record, writable=True):
     momentum: Annotated[Float3, "impacts nb 6"]
     value_near: Annotated[Float2, "impacts nm"]
     target_rate: Annotated[Float2, "impacts nr"]
-    closed: Annotated[Int2, "impacts limits"]
+    closed: Annotated[Int2, "impacts limits"]  # 1 for those that are closed, 2 where they let go in the impact
     rest_gap: Annotated[Float2, "impacts limits"]
 
 

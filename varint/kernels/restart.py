@@ -1,4 +1,4 @@
-"""State that a composed step changes: stored at its start, so that it can be repeated in halves.
+"""State that a step changes: stored at its start, to repeat it in halves or up to the instant of an event.
 
 A composition keeps its order only where all its stages have their shares of one step, so a stage that cannot be solved
 halves the whole step (measured: halving the stage alone leaves errors of second order).
@@ -7,6 +7,7 @@ halves the whole step (measured: halving the stage alone leaves errors of second
 from varint._numba import njit
 from varint.kernels.balance import copy_balance
 from varint.kernels.configuration import place
+from varint.kernels.limits import rows_of_closed
 
 
 @njit
@@ -68,3 +69,4 @@ def go_back(plan, ws, pose):
     _copy_state(plan, ws, pose, True)
     copy_balance(ws.kept.balance, ws.balance)
     place(plan, ws, pose)
+    rows_of_closed(plan, ws, pose)

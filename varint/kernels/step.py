@@ -19,8 +19,9 @@ from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.efforts import finish_efforts
 from varint.kernels.extended import finish_extended, sharpen
-from varint.kernels.impacts import ACCEPTED, DEEPEST_SUBSTEP, LEAPT, impact_at_end, meet_limits, restart_search
+from varint.kernels.impacts import ACCEPTED, AT_START, DEEPEST_SUBSTEP, act, meet_limits, restart_search
 from varint.kernels.inputs import Inputs, set_inputs, set_load
+from varint.kernels.limits import leaps
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
@@ -171,19 +172,22 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     """A step of the scheme from a node, in one piece or in sub-steps of the whole scheme.
 
     A sub-step is done again at half its size where Newton's method does not converge and, with ``ws.balance.redo``,
-    where energy comes from nowhere. It also ends where a hard stop is met. ``pose``: the one that holds the state.
-    ``stages``: their sizes over that of the step. ``when``: (node, width, dt): the step takes ``width`` times ``dt``
-    seconds. Returns (status, pose, iterations, sub-steps beyond the first); the pose holds the state that was reached.
+    where energy comes from nowhere. It also ends where a hard stop is met or lets go. ``pose``: the one that holds the
+    state. ``stages``: their sizes over that of the step. ``when``: (node, width, dt): the step takes ``width`` times
+    ``dt`` seconds. Returns (status, pose, iterations, sub-steps beyond the first); the pose holds the state that was
+    reached.
     """
     node, width, dt = when
     # shares of the step: what is done, a sub-step that no stop ends, the sub-step that is tried
     done, size, part, iterations, pieces = 0.0, 1.0, 1.0, 0, 0
     restart_search(ws)
     redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
+    limited, taping = plan.limits.measure.size > 0, ws.tape.h.size > 0
+    kept = stages.size > 1 or redo or limited
     if redo:
         energy = left_of_energy(plan, ws, pose)
     while done < 1.0:
-        if stages.size > 1 or redo:
+        if kept:
             keep_start(plan, ws, pose)
         status, verdict, end, before, least, taped = CONVERGED, ACCEPTED, pose, width * done, 0.0, ws.tape.count[0]
         for stage in range(stages.size):
@@ -193,45 +197,48 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, (node, before, until, dt)
             )
             iterations += count
+            if limited and status == CONVERGED and leaps(plan, ws, 1 - end):
+                status = NOT_CONVERGED
             if status != CONVERGED:
                 break
-            if plan.limits.measure.size:  # of schemes of one stage only
-                verdict, least = meet_limits(plan, ws, pose, part, min(size, 1.0 - done))
-                if verdict == LEAPT:
-                    status = NOT_CONVERGED
-                    break
-                if verdict != ACCEPTED:
-                    break
-            if ws.tape.h.size:
+            if taping:
                 keep_stage(plan, ws, end, upper, dt * share, node, 0.5 * (before + until))
             _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, until, dt), stage == stages.size - 1)
-            if ws.tape.h.size:
+            if taping:
                 keep_load(plan, ws)
             end, before = 1 - end, until
             _keep_velocity(ws.velocity, ws.kept.velocity[stage])
+        if limited and status == CONVERGED:
+            span = node, width * done, before, dt
+            verdict, least = meet_limits(
+                plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), stages.size > 1
+            )
         after = 0.0
-        if redo and status == CONVERGED:
+        if redo and status == CONVERGED and verdict == ACCEPTED:
             after = left_of_energy(plan, ws, end)
             if min(size, part) > shortest and is_off(ws, energy, after):
                 status = NOT_CONVERGED
-        if status != CONVERGED:
+        if status != CONVERGED or verdict != ACCEPTED:
             ws.tape.count[0] = taped
-            size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an impact may be short
+            if kept:
+                go_back(plan, ws, pose)
+        if status != CONVERGED:
+            size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an event may be short
             if size < shortest:
                 return status, pose, iterations, pieces
             part, ws.search.limit[0] = min(size, 1.0 - done), -1
-            if stages.size > 1 or redo:
-                go_back(plan, ws, pose)
             _keep_velocity(ws.history[0, 0], ws.velocity)
             continue
         if verdict != ACCEPTED:
+            if verdict == AT_START:
+                act(plan, ws, pose, False)
             part = least
             continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
         pose, energy = end, after
         pieces += 1
         if ws.search.limit[0] >= 0:
-            impact_at_end(plan, ws, pose, True)
+            act(plan, ws, pose, True)
             size = 1.0
         # twice as large where what is done is a multiple of that
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):

@@ -110,6 +110,32 @@ def keep_impact(ws, pose, n, restitution, timed):
 
 
 @njit
+def keep_release(ws, n):
+    """Keep that limit n lets go in the impact that was kept last."""
+    impacts, j = ws.tape.impacts, ws.tape.impacts.count[0] - 1
+    if j < impacts.stage.size:
+        impacts.closed[j, n] = 2
+
+
+@njit
+def lets_go_in(impacts, j):
+    """Whether a closed limit lets go in impact j."""
+    for n in range(impacts.closed.shape[1]):
+        if impacts.closed[j, n] == 2:
+            return True
+    return False
+
+
+@njit
+def play_release(plan, ws, impacts, j, back):
+    """Open the limits that let go in impact j, or close them again where ``back``."""
+    for n in range(plan.limits.measure.size):
+        if impacts.closed[j, n] == 2:
+            set_closed(plan, ws, n, back)
+            limit_gap(plan, ws, 0, n)
+
+
+@njit
 def play_impact(plan, ws, impacts, j):
     """Bring pose 0 of the workspace, with ``ws.momentum``, to where it was before impact j; returns its limit."""
     for i in range(plan.bodies.mass.size):
@@ -131,8 +157,8 @@ def _keep_limits(ws, closed, rest_gap):
 
 @njit(seconds=1, what="derivatives of steps")
 def place_limits(plan, ws, closed, rest_gap):
-    """Close the limits that are ``closed`` (limits,), open the others; all their rows at pose 0."""
+    """Close the limits where ``closed`` (limits,) is not 0, open the others; all their rows at pose 0."""
     for n in range(closed.size):
-        set_closed(plan, ws, n, closed[n] == 1)
+        set_closed(plan, ws, n, closed[n] != 0)
         ws.efforts.rest_gap[n] = rest_gap[n]
         limit_gap(plan, ws, 0, n)

@@ -6,8 +6,9 @@ from varint._numba import addresses_of, allocate
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
-from varint.kernels.impacts import impact_at_end, meet_limits
+from varint.kernels.impacts import act, find_pushes, meet_limits
 from varint.kernels.ldu import solve_newton
+from varint.kernels.limits import leaps
 from varint.kernels.plan import (
     EFFORT,
     HISTORY,
@@ -34,7 +35,7 @@ def workspace(
     forces that take no part.
     ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
     """
-    _prepare(plan)
+    _prepare(plan, stages)
     limits, nm = plan.limits.value.size, plan.measures.kind.size
     sizes = {
         "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size, "nm": nm,
@@ -50,7 +51,7 @@ def workspace(
     ws.compliance[:] = plan.rows.role == EFFORT
     for c in inactive:
         ws.compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
-    ws.balance.unresolved[:] = -1
+    ws.balance.unresolved[:] = ws.search.limit[:] = -1
     ws.pace.rows[:] = np.arange(ws.pace.rows.size)
     _give_addresses(ws.efforts, functions)
     if sizes["sharpened"]:
@@ -69,15 +70,15 @@ def coupled_workspace(plan: Plan, functions: tuple) -> Workspace:
     return workspace(plan, functions=functions, inactive=np.flatnonzero(plan.constraints.driven))
 
 
-def _prepare(plan):
+def _prepare(plan, stages):
     solve_newton.prepare()
     evaluate_rows.prepare()
     if plan.laws.kind.size + plan.loads.kind.size:
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
     if plan.limits.measure.size:
-        meet_limits.prepare()
-        impact_at_end.prepare()
+        for function in (leaps, meet_limits, act) if stages == 1 else (leaps, find_pushes, meet_limits, act):
+            function.prepare()
     if plan.products.start.size:
         for function in (product_rows, product_row, curve_product_row, follow):
             function.prepare()

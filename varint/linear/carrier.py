@@ -9,7 +9,7 @@ from varint.kernels.columns import carry_forward
 from varint.kernels.impact_tangent import carry_instants, impact_ahead
 from varint.kernels.plan import Tangent, Tape, Workspace
 from varint.kernels.workspace import states_of
-from varint.linear.impacts import Drifts, check_met, check_stays, last_of_step
+from varint.linear.impacts import Drifts, check_met, check_stays, last_of_step, lets_go, shares
 from varint.mechanism import Mechanism
 
 NO_INPUTS = np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -24,6 +24,8 @@ class ImpactCarrier:
     ws, work : Workspace, Tangent
         Beside the run; what they hold is lost.
     drifts : Drifts
+    stages : int
+        Of the scheme: a sub-step has so many.
     carry : callable
         From stages (first, last + 1), changes and states, which it takes along between impacts, in place.
     """
@@ -34,23 +36,24 @@ class ImpactCarrier:
         ws: Workspace,
         work: Tangent,
         drifts: Drifts,
+        stages: int,
         carry: Callable[[tuple[int, int], np.ndarray, np.ndarray], None],
     ) -> None:
         self.mechanism, self.plan = mechanism, mechanism.compiled.plan
-        self.ws, self.work, self.drifts, self._between = ws, work, drifts, carry
+        self.ws, self.work, self.drifts, self.size, self._between = ws, work, drifts, stages, carry
 
     def carry(self, tape: Tape, changes: np.ndarray, states: np.ndarray) -> None:
         """Carry changes from the start of the stages on the tape to their end, in place; raises ArgumentError."""
         self.tape, self.changes, self.states = tape, changes, states
-        self.shift = np.zeros(len(changes))  # s: by how much later the present stage begins
+        self.shift = np.zeros(len(changes))  # s: by how much later the present sub-step begins
         self.last = -1  # stage, whose end does not move
         done, impacts = 0, tape.impacts
         for j in range(int(impacts.count[0])):
             stage, timed = int(impacts.stage[j]), bool(impacts.timed[j])
-            self._carry(done, stage - timed)
+            self._carry(done, stage - timed * self.size)
             if timed:
-                self._timed(j, stage - 1)
-            else:
+                self._timed(j, stage - self.size)
+            elif not lets_go(tape, j):
                 check_stays(self.mechanism, tape, j, self._gap(j), changes)
             done = stage
             self._impact(j)
@@ -58,41 +61,48 @@ class ImpactCarrier:
 
     def _carry(self, first: int, last: int) -> None:
         """Carry through stages first to last - 1, in which no impact is timed."""
-        for k in range(first, min(last, self.last + 1)):
-            self._stage(k, np.zeros_like(self.shift) if k == self.last else self.shift)
-        first = max(first, min(last, self.last + 1))
+        while first < min(last, self.last + 1):
+            is_last = first + self.size > self.last
+            self._substep(first, np.zeros_like(self.shift) if is_last else self.shift)
+            first += self.size
         if first < last:
             self._between((first, last), self.changes, self.states)
 
-    def _stage(self, k: int, after: np.ndarray) -> None:
-        """Carry through stage k, which ends so much later (n,), s, as it began later by ``shift``."""
-        self._between((k, k + 1), self.changes, self.states)
-        if self.shift.any() or after.any():
-            (by_start, by_end), by_states = self._by_instants(k)
-            self._add(self.shift, by_start, by_states[0])
-            self._add(after, by_end, by_states[1])
+    def _substep(self, first: int, after: np.ndarray) -> None:
+        """Carry through the sub-step that ends so much later (n,), s, as it began later by ``shift``."""
+        at = shares(self.tape, first, self.size)[:, None]
+        shifts = (1.0 - at) * self.shift + at * after
+        for k in range(self.size):
+            self._between((first + k, first + k + 1), self.changes, self.states)
+            if shifts[k : k + 2].any():
+                _add(self.changes, self.states, shifts[k : k + 2], *self._by_instants(first + k))
         self.shift = after.copy()
 
-    def _add(self, shift: np.ndarray, change: np.ndarray, states: np.ndarray) -> None:
-        self.changes += shift[:, None, None] * change
-        self.states += shift[:, None] * states
-
-    def _timed(self, j: int, k: int) -> None:
-        """Carry through stage k, whose end is the instant at which the limit of impact j is met."""
-        if self.last < k:
-            self.last = last_of_step(self.tape, k)
-        if self.last == k:  # the limit is met at the very end of the step: nothing gets shorter
-            self._stage(k, np.zeros_like(self.shift))
-            check_stays(self.mechanism, self.tape, j, self._gap(j), self.changes)
+    def _timed(self, j: int, first: int) -> None:
+        """Carry through the sub-step whose end is the instant at which the limit of impact j is met."""
+        tape, end = self.tape, first + self.size - 1
+        if self.last < first:
+            self.last = last_of_step(tape, first, int(tape.count[0]))
+        if self.last == end:  # the limit is met at the very end of the step: nothing gets shorter
+            self._substep(first, np.zeros_like(self.shift))
+            check_stays(self.mechanism, tape, j, self._gap(j), self.changes)
             return
-        self._between((k, k + 1), self.changes, self.states)
-        (by_start, by_end), by_states = self._by_instants(k)
-        self._add(self.shift, by_start, by_states[0])
+        at = shares(tape, first, self.size)[:, None]
+        shifts, by_end = (1.0 - at) * self.shift, np.zeros((1, *self.changes.shape[1:]))
+        of_laws = np.zeros((1, self.states.shape[1]))
+        for k in range(self.size):
+            stages = first + k, first + k + 1
+            self._between(stages, self.changes, self.states)
+            carry_forward(self.plan, self.ws, tape, self.work, stages, NO_INPUTS, by_end, of_laws)
+            instants = self._by_instants(first + k)
+            _add(self.changes, self.states, shifts[k : k + 2], *instants)
+            _add(by_end, of_laws, at[k : k + 2], *instants)
         gap = self._gap(j)
         rate = float(np.sum(gap * by_end))
-        check_met(self.mechanism, self.tape, j, rate)
+        check_met(self.mechanism, tape, j, rate)
         self.shift = -np.tensordot(self.changes, gap, 2) / rate
-        self._add(self.shift, by_end, by_states[1])
+        self.changes += self.shift[:, None, None] * by_end
+        self.states += self.shift[:, None] * of_laws
 
     def _gap(self, j: int) -> np.ndarray:
         """(nb, 12) gradient of the gap at impact j."""
@@ -119,3 +129,11 @@ class ImpactCarrier:
             carry_forward(plan, ws, self.tape, work, (k, k + 1), inputs, by_inputs, none)
             found += 0.5 * np.tensordot(drift.input[elements], by_inputs, 1)
         return found, states
+
+
+def _add(
+    changes: np.ndarray, states: np.ndarray, shifts: np.ndarray, by_instants: np.ndarray, of_laws: np.ndarray
+) -> None:
+    """Add to changes and states what the start and the end of a stage change, later by ``shifts`` (2, n), s."""
+    changes += np.tensordot(shifts, by_instants, (0, 0))
+    states += shifts.T @ of_laws

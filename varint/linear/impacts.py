@@ -6,6 +6,8 @@ import numpy as np
 
 from varint.errors import ArgumentError
 from varint.inputs.at_nodes import Commands, Loads
+from varint.integrators.schemes import Scheme
+from varint.kernels.inputs import NEAREST
 from varint.kernels.plan import Tape
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
@@ -41,9 +43,23 @@ def check_stays(mechanism: Mechanism, tape: Tape, j: int, gap: np.ndarray, chang
         )
 
 
-def last_of_step(tape: Tape, k: int) -> int:
-    """The last stage of the step that stage k is in."""
-    return int(np.flatnonzero(tape.node[: int(tape.count[0])] == tape.node[k])[-1])
+def last_of_step(tape: Tape, k: int, until: int) -> int:
+    """The last stage of the step that stage k is in, of those before stage ``until``."""
+    return int(np.flatnonzero(tape.node[:until] == tape.node[k])[-1])
+
+
+def lets_go(tape: Tape, j: int) -> bool:
+    """Whether impact j is that of a limit which was closed, and opens: no change of the start takes it off its gap."""
+    impacts = tape.impacts
+    stage, limit = impacts.stage[j], impacts.limit[j]
+    closed_now = (impacts.stage[:j] == stage) & (impacts.limit[:j] == limit) & (impacts.restitution[:j] == 0.0)
+    return bool(closed_now.any() or (stage > 0 and tape.closed[stage - 1, limit]))
+
+
+def shares(tape: Tape, first: int, count: int) -> np.ndarray:
+    """(count + 1,) of a sub-step of ``count`` stages from ``first`` on: where each begins, and the last one ends."""
+    ends = np.cumsum(tape.h[first : first + count])
+    return np.concatenate([[0.0], ends[:-1] / ends[-1], [1.0]])
 
 
 class Drift(NamedTuple):
@@ -56,10 +72,17 @@ class Drift(NamedTuple):
 
 
 class Drifts:
-    """Inputs that change with time in a run of steps of ``dt``, s: ``commands`` and ``loads`` at its nodes, if any."""
+    """Inputs that change with time in a run of steps of ``dt``, s: ``commands`` and ``loads`` at its nodes, if any.
 
-    def __init__(self, mechanism: Mechanism, commands: Commands | None, loads: Loads | None, dt: float) -> None:
+    ``method``: the scheme. ``knots`` (T,): where steps that follow the motion begin, in units of dt.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, commands: Commands | None, loads: Loads | None, dt: float, method: Scheme
+    ) -> None:
         self.compiled, self.commands, self.loads, self.dt = mechanism.compiled, commands, loads, dt
+        self.points: np.ndarray = method.points
+        self.knots: np.ndarray | None = None
         forces = [mechanism.forces[k] for k in self.compiled.force]
         self.spans = np.array([force.input_span if isinstance(force, Commanded) else 1.0 for force in forces])
 
@@ -76,19 +99,27 @@ class Drifts:
         if self.loads is not None and self.loads.varies:
             load = np.diff(self.loads.at(nodes), axis=0)[0] / self.dt
         if self.commands is not None and self.commands.varies:
-            (a, b), (p, q) = self.commands.at(nodes)
-            p, q, s, constraints = p * self.dt, q * self.dt, tape.share[k] + 0.5 * tape.h[k] / self.dt, plan.constraints
+            knots = nodes if self.knots is None else self.knots[nodes]
+            width = float(knots[1] - knots[0])
+            (a, b), (p, q) = self.commands.at(knots)
+            step, constraints = self.dt * width, plan.constraints
+            p, q, s = p * step, q * step, (tape.share[k] + 0.5 * tape.h[k] / self.dt) / width
             square, cube = 3.0 * (b - a) - 2.0 * p - q, 2.0 * (a - b) + p + q  # as in `constraints.set_targets`
             rows, elements = constraints.row[constraints.driven], constraints.element[constraints.driven]
-            target[rows] = ((p + s * (2.0 * square + 3.0 * s * cube)) / self.dt)[elements]
-            target_rate[rows] = ((2.0 * square + 6.0 * s * cube) / self.dt**2)[elements]
-            input = (b - a) / self.dt
-            input[[e for e, _ in self.commands.of_time]] = self._of_time(tape.node[k], tape.share[k])
+            target[rows] = ((p + s * (2.0 * square + 3.0 * s * cube)) / step)[elements]
+            target_rate[rows] = ((2.0 * square + 6.0 * s * cube) / step**2)[elements]
+            input = (b - a) / step
+            of_time = self._of_time(self.dt * (knots[0] + width * self.points), tape.share[k] / width)
+            input[[e for e, _ in self.commands.of_time]] = of_time / step
             input[constraints.element] = 0.0
         return Drift(input, load, target, target_rate)
 
-    def _of_time(self, node: int, share: float) -> np.ndarray:
-        """(m,) of functions of time: of the parabolas through their values at start, middle and end of the step."""
+    def _of_time(self, times: np.ndarray, share: float) -> np.ndarray:
+        """(m,) slopes of functions of time at a ``share`` of a step, of the polynomials that `set_inputs` takes."""
         assert self.commands is not None
-        a, b, c = self.commands.within(self.dt * (node + np.array([0.0, 0.5, 1.0])))
-        return ((4.0 * share - 3.0) * a + (4.0 - 8.0 * share) * b + (4.0 * share - 1.0) * c) / self.dt
+        size, first = min(len(times), NEAREST), 0
+        while first + size < len(times) and self.points[first + size // 2] < share:
+            first += 1
+        near = slice(first, first + size)
+        powers = np.vander(self.points[near] - share, increasing=True)
+        return np.linalg.solve(powers, self.commands.within(times[near]))[1]

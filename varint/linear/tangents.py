@@ -61,7 +61,7 @@ class TangentRun:
         commands = Commands(self.mechanism, self.compiled, self.steps, self.dt, starts, self.steps * self.dt)
         self.run = MaximalRun(self.mechanism, self.march, state, self.steps, loads, commands)
         self.run.start()
-        self.drifts = Drifts(self.mechanism, commands, loads, self.dt)
+        self.drifts = Drifts(self.mechanism, commands, loads, self.dt, self.march.scheme)
         self.closed: str | None = None  # the label of a stop that was met without restitution
 
     def state(self) -> State:
@@ -113,7 +113,8 @@ class TangentRun:
         if not tape.impacts.count[0]:
             between((0, int(tape.count[0])), changes, states)
             return
-        ImpactCarrier(self.mechanism, self.aside, self.work, self.drifts, between).carry(tape, changes, states)
+        given = self.mechanism, self.aside, self.work, self.drifts, self.stages, between
+        ImpactCarrier(*given).carry(tape, changes, states)
 
     def _momenta(self, changes: np.ndarray) -> np.ndarray:
         """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""

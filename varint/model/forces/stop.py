@@ -21,8 +21,7 @@ class Stop(AlongMeasure):
     """A limit that is not given is not there.
 
     With a ``stiffness``, N m/rad or N/m: one-sided springs with ``damping``, N m s/rad or N s/m, which only push back.
-    Without: hard, each impact turning the rate to -``restitution`` times itself (0 to 1); for orders 1 and 2, and
-    in reduced coordinates.
+    Without: hard, each impact turning the rate to -``restitution`` times itself (0 to 1).
     """
 
     lower: float = field(default=-np.inf, kw_only=True)
