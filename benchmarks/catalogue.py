@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import varint as vi
-from varint.cli.catalogue import entry
+from varint.cli.listed_mechanisms import entry
 
 DURATION, DRIFT_LIMIT = 10.0, 1e-10  # s, m
 HEAD = """# The catalogue

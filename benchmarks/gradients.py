@@ -10,12 +10,12 @@ import numpy as np
 
 import varint as vi
 from varint.gradients import reduced_records, reduced_residuals, reduced_tape
-from varint.gradients.adjoint import adjoints_of
-from varint.gradients.along import go_back
+from varint.gradients.along_run import go_back
+from varint.gradients.backward import adjoints_of
 from varint.gradients.local import Local
 from varint.gradients.numbers import number_of
-from varint.gradients.reduced import SCHEMES
-from varint.gradients.taped import Setting, TapedRun, sizes
+from varint.gradients.reduced_gradient import SCHEMES
+from varint.gradients.taped import MaximalTape, TapeSetting, sizes
 from varint.integrators.schemes import scheme
 
 STEPS, DT, REPEATS = 1000, 0.001, 5
@@ -52,8 +52,8 @@ def ratios(links, order):
     state, (names, count) = mechanism.state(), numbers_of(mechanism)
     given = {"order": order, "every": STEPS, "tol": 1e-12, "on_unresolved": "ignore"}
     run, _ = seconds(lambda: vi.simulate(mechanism, STEPS * DT, DT, **given))
-    setting = Setting(scheme(order), DT, 1e-12, STEPS)
-    taped, kept = seconds(lambda: TapedRun(mechanism, state, setting, [STEPS]))
+    setting = TapeSetting(scheme(order), DT, 1e-12, STEPS)
+    taped, kept = seconds(lambda: MaximalTape(mechanism, state, setting, [STEPS]))
     by = np.random.default_rng(0).standard_normal((1, 1, links, 12))
 
     def back(names=()):
@@ -72,13 +72,13 @@ def over_memory(links=10, steps=20_000, shares=(1.0, 0.5, 0.1, 0.01, 0.003, 0.00
     """Of a long run: shares of the memory of all stages, bytes, parts, checkpoints, passes, time over that of all."""
     mechanism, trials = chain(links), []
     state, by = mechanism.state(), np.ones((1, 1, links, 12))
-    setting = Setting(scheme(2), DT, 1e-12, steps)
+    setting = TapeSetting(scheme(2), DT, 1e-12, steps)
     checkpoint, stage = sizes(mechanism.compiled, setting)
     whole = checkpoint + 1.2 * steps * stage
     for share in shares:
 
         def gradient(share=share):
-            run = TapedRun(mechanism, state, setting._replace(memory=max(1.0, 1.01 * share * whole)), [steps])
+            run = MaximalTape(mechanism, state, setting._replace(memory=max(1.0, 1.01 * share * whole)), [steps])
             go_back(run, adjoints_of(run, by, {}), [])
             return run
 
@@ -92,10 +92,10 @@ def over_memory(links=10, steps=20_000, shares=(1.0, 0.5, 0.1, 0.01, 0.003, 0.00
 def reduced_ratios(mechanism, name, steps=200):
     """The same in reduced coordinates: the run that is kept, back along it, and each number."""
     state = mechanism.state()
-    setting = reduced_records.Setting(steps, DT, None, None, 5.0, {}, "exponential", 1e-8)
+    setting = reduced_records.ReducedSetting(steps, DT, None, None, 5.0, {}, "exponential", 1e-8)
     given = {"dt": DT, "every": steps, "integrator": name, "state": state}
     run, _ = seconds(lambda: vi.redmax.simulate(mechanism, steps * DT, **given))
-    taped, kept = seconds(lambda: reduced_tape.TapedRun(mechanism, SCHEMES[name], state, setting, [steps]))
+    taped, kept = seconds(lambda: reduced_tape.ReducedTape(mechanism, SCHEMES[name], state, setting, [steps]))
     by = np.random.default_rng(0).standard_normal((1, len(mechanism.bodies), 12))
     back, adjoint = seconds(lambda: reduced_residuals.ReducedAdjoint(kept, by))
     scalar, _ = seconds(lambda: adjoint.scalar(mechanism, state))

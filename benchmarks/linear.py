@@ -17,7 +17,7 @@ from varint.integrators.schemes import scheme
 from varint.kernels.columns import allowed_motions, carry_forward, changes_of_velocities
 from varint.kernels.configuration import place_anew
 from varint.kernels.linear import acceleration_changes
-from varint.linear.tangents import NO_INPUTS, TangentRun
+from varint.linear.step_tangents import NO_INPUTS, TangentRun
 
 DT, RATE = 1e-3, 0.3
 STEPS, TAPED = 200, 20  # of a run, and of those that tangents are carried through: times of one

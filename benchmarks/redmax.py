@@ -7,7 +7,7 @@ from common import chain, fastest
 
 import varint as vi
 from varint.redmax.equations import Equations
-from varint.redmax.integrators.fixed import Fixed
+from varint.redmax.integrators.fixed_steps import FixedSteps
 from varint.redmax.inverse import InverseDynamics
 
 LENGTHS = (10, 30, 100, 300, 1000, 3000, 10_000)
@@ -37,20 +37,20 @@ def rubbing(closure):
 
 def step_seconds(mechanism, dt):
     """Of each step of a run, of the process; the shortest of three runs, step by step, after a first one."""
-    own, times = Fixed.step, []
+    own, times = FixedSteps.step, []
 
     def timed(self):
         began = time.process_time()
         own(self)
         times[-1].append(time.process_time() - began)
 
-    Fixed.step = timed
+    FixedSteps.step = timed
     try:
         for _ in range(4):
             times.append([])
             vi.redmax.simulate(mechanism, RUBBING, dt=dt, integrator="euler")
     finally:
-        Fixed.step = own
+        FixedSteps.step = own
     return np.min(times[1:], axis=0)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import varint as vi
-from varint.cli.catalogue import entry
+from varint.cli.listed_mechanisms import entry
 from varint.mechanisms._redmax import ERG
 
 PAGE = Path(__file__).parents[1] / "docs" / "redmax.md"

@@ -13,8 +13,8 @@ from varint.model.forces import FORCES, Force
 from varint.model.joints import REGISTRY, Joint
 from varint.model.joints.composite import OWN, Composite
 from varint.model.solid import SIZES, Solid
-from varint.model.start import OF_BODIES as OF_BODIES_AT_START
-from varint.model.start import OF_JOINTS
+from varint.model.start_arguments import OF_BODIES as OF_BODIES_AT_START
+from varint.model.start_arguments import OF_JOINTS
 
 SCALARS: dict[Any, dict] = {
     float: {"type": "number"},

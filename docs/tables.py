@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from varint.analysis.columns import GROUPS
 from varint.analysis.derived import QUANTITIES
+from varint.analysis.table_columns import GROUPS
 from varint.integrators.schemes import SCHEMES
 from varint.io.formats import FORMATS
 from varint.redmax.integrators import INTEGRATORS

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import varint as vi
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 PERIOD, DURATION, DT = 0.5, 1.5, 0.001  # s
 CENTRE, HALF = np.array([0.0, -0.2]), np.array([0.06, 0.03])  # m, of the ellipse: x and z from the hips

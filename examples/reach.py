@@ -13,7 +13,7 @@ import numpy as np
 import scipy.optimize
 
 import varint as vi
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 DURATION, DT = 1.0, 0.01  # s
 LENGTH, SCALE = 10.0, 1e5  # cm, g cm^2/s^2: units of the scene

@@ -9,8 +9,8 @@ from varint.kernels.columns import carry_forward
 from varint.kernels.configuration import place
 from varint.kernels.rows import evaluate_rows
 from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
-from varint.linear.tangents import NO_INPUTS
-from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
+from varint.linear.step_tangents import NO_INPUTS
+from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 
 STEP = 1e-2  # of differences, the largest, of random changes
 HALVINGS = 20  # of it, at most

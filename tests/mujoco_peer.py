@@ -7,10 +7,10 @@ import numpy as np
 
 import varint as vi
 from varint.io.formats.mjcf import compiled
-from varint.io.mjcf_source import Source
+from varint.io.mjcf_source import MJCFSource
 from varint.io.xml_files import read_xml
 from varint.model.import_report import ImportNotes
-from varint.model.rotation import quat_from_matrix, quat_from_vector
+from varint.model.rotation_vectors import quat_from_matrix, quat_from_vector
 
 OFF = ("CONTACT", "LIMIT", "FRICTIONLOSS")
 SMOOTHED = (vi.JointStop, vi.LengthStop, vi.JointFriction)
@@ -27,7 +27,7 @@ class Peer:
         self.report = read.import_report
         forces = [force for force in read.forces if not isinstance(force, SMOOTHED)]
         self.mechanism = dataclasses.replace(read, forces=forces, start={})
-        named = compiled(Source(read_xml(path), Path(path), [Path(p) for p in packages], ImportNotes(Path(path))))
+        named = compiled(MJCFSource(read_xml(path), Path(path), [Path(p) for p in packages], ImportNotes(Path(path))))
         try:
             self.model = mujoco.MjModel.from_xml_path(str(path))  # of the file itself
         except ValueError:  # some name materials and sensors that are not there, which we never need

@@ -8,7 +8,7 @@ from varint.kernels.rows import evaluate_rows
 from varint.kernels.workspace import joint_workspace
 from varint.kinematics.frames import JointFrames
 from varint.model.motion import joint_pose
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 
 def pose_of(state):

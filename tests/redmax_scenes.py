@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import varint as vi
-from varint.model.rotation import quat_from_matrix
+from varint.model.rotation_vectors import quat_from_matrix
 
 SCENES = json.loads((Path(__file__).parent / "data" / "redmax_scenes.json").read_text())["scenes"]
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from test_sweep import scaled
 
 import varint as vi
-from varint.model.rotation import quat_from_matrix, rotation_matrix
+from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 
 every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)
 MOVE = 0.05  # rad, or sizes of a part: of one move towards the reference

@@ -15,7 +15,7 @@ import pytest
 from numba.core.environment import Environment
 
 import varint as vi
-from varint._numba import Record, cache, njit, sources
+from varint._numba import CompiledRecord, cache, njit, sources
 from varint._numba.jit import config
 from varint.kernels import step
 
@@ -370,7 +370,7 @@ def test_the_fields_of_records_count_for_every_function():
     """Types of arguments do not tell the fields of a record."""
     common = {name for name, text in sources.compiled_files().items() if sources.RECORD.search(text)}
     assert {"varint.kernels.plan", "varint.products.records", "varint.kernels.inputs"} <= common
-    waiting, records = [Record], set()
+    waiting, records = [CompiledRecord], set()
     while waiting:
         records |= (below := set(waiting.pop().__subclasses__()))
         waiting += below

@@ -14,7 +14,7 @@ from command_line import (
 
 import varint as vi
 from varint.cli import main
-from varint.cli.catalogue import entry
+from varint.cli.listed_mechanisms import entry
 from varint.kinematics.frames import joint_coordinates
 
 __all__ = ["folder"]  # a fixture of every test here

@@ -121,7 +121,7 @@ def test_interrupted_run_says_how_to_go_on(monkeypatch, capsys):
 
     argv = ["run", "double_pendulum", "--duration", "20", "-p", "angle=0.5", "-o", "a run.h5", "--force"]
     with monkeypatch.context() as patch:
-        patch.setattr("varint.cli.run.show_progress", lambda duration, quiet: contextlib.nullcontext(stop))
+        patch.setattr("varint.cli.run_command.show_progress", lambda duration, quiet: contextlib.nullcontext(stop))
         assert main(argv) == 130
     err = capsys.readouterr().err
     assert "interrupted" in err

@@ -7,7 +7,7 @@ from command_line import documented, folder, json_of, keys_told, report_of
 
 import varint as vi
 from varint.cli import main
-from varint.cli.analyse import VERBS
+from varint.cli.analyse_command import VERBS
 from varint.cli.facts import Listing
 
 __all__ = ["folder"]  # a fixture of every test here

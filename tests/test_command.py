@@ -122,7 +122,7 @@ def test_json_of_mechanisms(monkeypatch, capsys):
     assert len(found["bodies"]) == 48  # all of them, and no parameters
     assert len(found["redundant_rows"]) == 12
     assert found["parameters"] == []
-    monkeypatch.setattr("varint.cli.info.LARGEST_LOOPS", 2)
+    monkeypatch.setattr("varint.cli.info_command.LARGEST_LOOPS", 2)
     found, _ = json_of(capsys, ["info", "many.json", "--json"])
     assert (found["mobility"], found["redundant_rows"]) == (None, None)
 

@@ -9,7 +9,7 @@ import pytest
 import varint as vi
 from varint.comparison.differences import turn
 from varint.comparison.series import fitted_order, make_series
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 from varint.record import HeldNodes
 
 DT = (0.02, 0.01, 0.005)

@@ -16,7 +16,7 @@ from varint.analysis.derived import QUANTITIES
 from varint.analysis.diagnostics import DIAGNOSTICS
 from varint.cli import main
 from varint.io import run_reader
-from varint.io.room import Wanted
+from varint.io.room import WantedSpace
 from varint.io.run_writer import RunWriter
 from varint.record import HeldNodes
 
@@ -279,10 +279,10 @@ def test_pictures_and_summaries_show_them(tmp_path, capsys):
 
 
 def test_room_counts_both_tables():
-    wanted = Wanted(100_000, 1000, 500, finer=(10, 100))
+    wanted = WantedSpace(100_000, 1000, 500, finer=(10, 100))
     assert wanted.size == 100 * 500 + 10_000 * 100
     assert wanted.remedy(1_010_000) == "every=5000 fits, or a shorter duration"
-    assert Wanted(100_000, 5000, 500, finer=(10, 100)).size <= 1_010_000
+    assert WantedSpace(100_000, 5000, 500, finer=(10, 100)).size <= 1_010_000
     assert wanted.remedy(1000) == "give a larger diagnostics_every, or a shorter duration"
 
 

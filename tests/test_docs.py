@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.columns import GROUPS
+from varint.analysis.table_columns import GROUPS
 from varint.model.forces import FORCES
 from varint.model.joints import REGISTRY
 

@@ -12,7 +12,8 @@ from command_line import documented, folder, json_of, keys_told, report_of
 from packaging.requirements import Requirement
 
 import varint as vi
-from varint.cli import COMMANDS, doctor, main
+from varint.cli import COMMANDS, main
+from varint.cli import doctor_command as doctor
 from varint.warming import KINDS
 
 __all__ = ["folder"]  # a fixture of every test here

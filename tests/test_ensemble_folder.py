@@ -98,7 +98,7 @@ def test_a_long_run_is_in_a_file_from_its_start(tmp_path, monkeypatch):
     """A short one is in memory until it has ended; one that turns out long begins once more."""
     from varint.ensembles import work
 
-    task = work.Task(source_of(pendulum), vi.Variational, {"duration": 2.0, "dt": 1e-3}, tmp_path, None, False)
+    task = work.MemberTask(source_of(pendulum), vi.Variational, {"duration": 2.0, "dt": 1e-3}, tmp_path, None, False)
     short = work.run_member(task, pendulum, 0, {"angle": 1.0})
     monkeypatch.setattr(work, "PATIENCE", 0.0)
     long = work.run_member(task, pendulum, 1, {"angle": 1.0})

@@ -9,7 +9,7 @@ from ensemble_members import TIMES, pendulum
 from scipy import stats
 
 import varint as vi
-from varint.ensembles.parameters import members_of
+from varint.ensembles.member_parameters import members_of
 
 
 def test_a_grid_is_the_product_with_the_last_name_fastest():

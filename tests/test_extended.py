@@ -9,7 +9,7 @@ from random_mechanisms import random_tree, random_velocity_state
 
 import varint as vi
 from varint._numba import fma, njit
-from varint.algebra import extended
+from varint.algebra import double_double as extended
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 from varint.kernels.measures import AXIS, DISTANCE, POINT

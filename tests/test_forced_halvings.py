@@ -16,7 +16,7 @@ import varint as vi
 from varint.integrators.schemes import SCHEMES
 from varint.kernels import step
 from varint.kernels.newton import NOT_CONVERGED
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 # steps of the coarser run, and seconds, where the errors are those of the order and above round-off
 RUNS = {

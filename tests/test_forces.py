@@ -35,7 +35,7 @@ from varint.model.forces.coupled import Coupled
 from varint.model.forces.law import LAWS
 from varint.model.forces.spring import BetweenPoints
 from varint.model.joints import REGISTRY
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 SAMPLES = samples(np.random.default_rng(0))
 IN_STEPS = [name for name, given in SAMPLES.items() if not any(force.reduced_only for force in given)]

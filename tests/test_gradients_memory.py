@@ -11,13 +11,13 @@ from marched_steps import slope_of
 from run_gradients import SIZE
 
 import varint as vi
-from varint.gradients.adjoint import adjoints_of
-from varint.gradients.along import go_back
+from varint.gradients.along_run import go_back
+from varint.gradients.backward import adjoints_of
 from varint.gradients.numbers import differences, number_of, start_of
 from varint.gradients.schedule import Layout, ahead, layout_of, reach, replays_of
-from varint.gradients.taped import Setting, TapedRun, sizes
+from varint.gradients.taped import MaximalTape, TapeSetting, sizes
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
-from varint.integrators.adaptive import AdaptiveRun
+from varint.integrators.adaptive_run import AdaptiveRun
 from varint.integrators.march import March
 from varint.integrators.schemes import scheme
 
@@ -151,7 +151,7 @@ def test_the_same_bits_in_any_memory(what):
     times = np.array([0, 3, 11, 12, 24]) * dt
     objective = sum_of(objective_of(mechanism))
     method = scheme(given.get("order"))
-    checkpoint, stage = sizes(mechanism.compiled, Setting(method, dt, 1e-12, 24))
+    checkpoint, stage = sizes(mechanism.compiled, TapeSetting(method, dt, 1e-12, 24))
     step = stage * 2 * method.stages.size
     whole = vi.gradient(mechanism, objective, 24 * dt, dt, with_respect_to=names, times=times, **given)
     assert all(any(np.any(part) for part in arrays_of(whole, [name])) for name in names)
@@ -185,13 +185,13 @@ def whipping():
 def test_a_memory_is_kept_to():
     """Marched parts as the schedule says; the arrays of tape and checkpoints are no larger than allowed."""
     mechanism = vi.mechanisms.n_pendulum(20)
-    setting = Setting(scheme(None), 1e-3, 1e-12, 400)
+    setting = TapeSetting(scheme(None), 1e-3, 1e-12, 400)
     checkpoint, stage = sizes(mechanism.compiled, setting)
     state, by = mechanism.state(), np.ones((1, 1, 20, 12))
     memory, used = 12 * checkpoint + 12 * stage, {}
     for steps in (1, 400):
         tracemalloc.start()
-        run = TapedRun(mechanism, state, setting._replace(steps=steps, memory=memory), [steps])
+        run = MaximalTape(mechanism, state, setting._replace(steps=steps, memory=memory), [steps])
         go_back(run, adjoints_of(run, by, {}), [])
         used[steps] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -225,7 +225,7 @@ def test_steps_that_are_cut():
     assert plain.substeps == 2
     found = vi.gradient(mechanism, objective, duration, dt, with_respect_to=names, **given)
     assert found.value == objective(plain.state(len(plain) - 1))
-    checkpoint, stage = sizes(mechanism.compiled, Setting(scheme(2), dt, 1e-12, 20))
+    checkpoint, stage = sizes(mechanism.compiled, TapeSetting(scheme(2), dt, 1e-12, 20))
     small = vi.gradient(
         mechanism, objective, duration, dt, with_respect_to=names, memory=3 * checkpoint + 20 * stage, **given
     )
@@ -323,7 +323,7 @@ def test_adaptive_steps_as_taken(what, order):
     assert max(b / a for a, b in pairwise(taken)) > 1.001
     run = vi.simulate(mechanism, times[-1], dt, order=order, adaptive=turn, state=state, tol=1e-12, output_times=times)
     np.testing.assert_allclose(found.states[1].position, run.position[1], rtol=0, atol=1e-13)
-    checkpoint, stage = sizes(mechanism.compiled, Setting(scheme(order), dt, 1e-12, 15))
+    checkpoint, stage = sizes(mechanism.compiled, TapeSetting(scheme(order), dt, 1e-12, 15))
     small = vi.gradient(
         mechanism, objective, times[-1], dt, memory=3 * checkpoint + 4 * stage * scheme(order).stages.size, **given
     )

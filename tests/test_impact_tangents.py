@@ -5,13 +5,13 @@ import pytest
 from force_samples import with_forces
 
 import varint as vi
-from varint.gradients.adjoint import adjoints_of
-from varint.gradients.along import go_back
+from varint.gradients.along_run import go_back
+from varint.gradients.backward import adjoints_of
 from varint.gradients.numbers import differences, number_of, start_of
-from varint.gradients.taped import Setting, TapedRun
+from varint.gradients.taped import MaximalTape, TapeSetting
 from varint.integrators.schemes import scheme
-from varint.linear.coordinates import moved
-from varint.linear.tangents import TangentRun
+from varint.linear.minimal_coordinates import moved
+from varint.linear.step_tangents import TangentRun
 
 G = 9.81
 TOL = 1e-13
@@ -83,7 +83,7 @@ def test_transposes(rng, name):
     state = mechanism.state(**start)
     basis, ends, run = carried(mechanism, state, dt, steps)
     gradient = rng.standard_normal(ends.shape[1:])
-    taped = TapedRun(mechanism, state, Setting(scheme(2), dt, TOL, steps), [steps])
+    taped = MaximalTape(mechanism, state, TapeSetting(scheme(2), dt, TOL, steps), [steps])
     impacts = taped.tape.impacts
     assert impacts.count[0] >= (3 if "both" in name else 1)
     assert (run.closed is not None) == ("closes" in name)
@@ -256,7 +256,7 @@ def test_events_without_a_derivative(monkeypatch):
     dropped = bouncing_ball(0.0, 0.2)
     with pytest.raises(vi.ArgumentError, match=r"'floor' closes: .* minus infinity"):
         vi.lyapunov_spectrum(dropped, 1.0, 0.01)
-    monkeypatch.setattr("varint.linear.impacts.GRAZING", 1e3)  # as if it were the slowest of all
+    monkeypatch.setattr("varint.linear.impact_checks.GRAZING", 1e3)  # as if it were the slowest of all
     with pytest.raises(vi.ArgumentError, match="'floor' is reached with zero speed"):
         vi.linearize(ball, ball.state(coordinates={"slider": -0.195}, rates={"slider": -1.0}), dt=0.01)
 
@@ -325,7 +325,9 @@ def test_gradients_while_inputs_and_loads_change(rng):
     along = {name: rng.standard_normal(size) for name, size in zip(names, sizes, strict=True)}
     along["link 2.force"] *= 20.0  # as large as the loads: the times of impacts have round-off too
     along["link 1.torque"] *= 5.0
-    run = TapedRun(mechanism, state, Setting(scheme(2), dt, TOL, steps, (loads["force"], loads["torque"])), [steps])
+    run = MaximalTape(
+        mechanism, state, TapeSetting(scheme(2), dt, TOL, steps, (loads["force"], loads["torque"])), [steps]
+    )
     assert run.tape.impacts.count[0] >= 3
     for name, found, exact, _ in by_runs(mechanism, weighted(rng, mechanism), steps, dt, state, names, along, loads):
         assert found == pytest.approx(exact, rel=1e-6), name
@@ -353,7 +355,7 @@ def test_gradients_on_a_plate_that_moves(rng, kind):
         names.append(name)
         along[name] = 1.0 if kind == "rate" else dt * np.sin(np.arange(steps + 1))
     objective = weighted(rng, mechanism)
-    taped = TapedRun(mechanism, state, Setting(scheme(2), dt, TOL, steps), [steps])
+    taped = MaximalTape(mechanism, state, TapeSetting(scheme(2), dt, TOL, steps), [steps])
     assert taped.tape.impacts.count[0] >= 2
     for name, found, exact, _ in by_runs(mechanism, objective, steps, dt, state, names, along, {}):
         assert found == pytest.approx(exact, rel=2e-6, abs=1e-7), name
@@ -377,7 +379,7 @@ def test_changes_of_the_start_on_a_plate_that_moves(rng):
     steps = 200
     basis, ends, _ = carried(mechanism, state, period / 64, steps)
     gradient = rng.standard_normal(ends.shape[1:])
-    taped = TapedRun(mechanism, state, Setting(scheme(2), period / 64, TOL, steps), [steps])
+    taped = MaximalTape(mechanism, state, TapeSetting(scheme(2), period / 64, TOL, steps), [steps])
     (adjoint,) = adjoints_of(taped, gradient[None, None], {})
     go_back(taped, [adjoint], [])
     back = adjoint.by_first_state()

@@ -15,8 +15,8 @@ from varint.measures.product import OnMotions
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import ProductJoint
 from varint.model.motion import Ball, Shift, Slide, joint_pose, motion_subspace
-from varint.model.product import Product
-from varint.model.rotation import matrix_from_vector, quat_from_matrix
+from varint.model.product_joint import Product
+from varint.model.rotation_vectors import matrix_from_vector, quat_from_matrix
 
 ENDS = [("world", "one"), ("one", "world"), ("one", "two"), ("two", "one")]
 every_joint = pytest.mark.parametrize("kind", sorted(REGISTRY))

@@ -17,7 +17,7 @@ from varint.algebra import quaternion
 from varint.integrators.march import March
 from varint.integrators.schemes import SCHEMES, scheme
 from varint.kernels import dense, momentum, step
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 
 @pytest.fixture(params=["compiled", "python"])

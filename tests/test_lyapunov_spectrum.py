@@ -6,7 +6,7 @@ from force_samples import with_forces
 
 import varint as vi
 from varint.integrators.schemes import scheme
-from varint.linear.tangents import ROOM, SPARE, TangentRun
+from varint.linear.step_tangents import ROOM, SPARE, TangentRun
 
 FEW = {"interval": 0.1}
 

@@ -12,7 +12,7 @@ import varint as vi
 from varint.io.body_data import OF_BODIES, SHAPES, own_parameters
 from varint.io.mechanism_data import KINDS
 from varint.model.forces import FORCES
-from varint.model.start import MOTION_KEYS
+from varint.model.start_arguments import MOTION_KEYS
 
 PAGE = (Path(__file__).parent.parent / "docs" / "mechanism_files.md").read_text()
 BLOCKS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.S)]

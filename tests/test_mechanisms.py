@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
 
 import varint as vi
-from varint.cli.catalogue import entry
+from varint.cli.listed_mechanisms import entry
 from varint.kinematics.frames import JointFrames
 
 GRAVITY = 9.81

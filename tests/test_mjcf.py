@@ -7,7 +7,7 @@ import pytest
 from mujoco_peer import Peer
 
 import varint as vi
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 mujoco = pytest.importorskip("mujoco", reason="needs the extra varint[mjcf]")
 

@@ -18,11 +18,11 @@ from poses import arrays_of
 import varint as vi
 from varint._numba import (
     Bool1,
+    CompiledRecord,
     Float1,
     Float2,
     Int1,
     ReadOnly,
-    Record,
     addresses_of,
     call_back,
     compiled_law,
@@ -31,7 +31,7 @@ from varint._numba import (
 )
 from varint._numba.compiler import PartFlags, PartLibrary
 from varint._numba.jit import config
-from varint._numba.record import _descriptor, record_type
+from varint._numba.record_class import _descriptor, record_type
 from varint._numba.sources import COMPILED_FOLDERS, PACKAGE
 from varint.kernels.workspace import workspace
 
@@ -39,20 +39,20 @@ compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="about compiled fu
 
 
 @dataclass(frozen=True, eq=False)
-class Parts(Record):
+class Parts(CompiledRecord):
     mass: Float1
     count: Int1
 
 
 @dataclass(frozen=True, eq=False)
-class Whole(Record):
+class Whole(CompiledRecord):
     parts: Parts
     place: Float2
     open: Bool1
 
 
 @dataclass(frozen=True, eq=False)
-class Scratch(Record, writable=True):
+class Scratch(CompiledRecord, writable=True):
     total: Float1
 
 

@@ -8,7 +8,7 @@ from random_mechanisms import random_velocity_state
 import varint as vi
 from varint.integrators.schemes import SCHEMES
 from varint.model.joints.base import ProductJoint
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 STEPS = {1: 512, 2: 64, 4: 16}  # by the order of the scheme
 LOW = [name for name, scheme in SCHEMES.items() if scheme.order in STEPS]

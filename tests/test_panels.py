@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import varint as vi
-from varint.analysis.columns import GROUPS, columns
+from varint.analysis.table_columns import GROUPS, columns
 from varint.drawing.style import COLOURS, LINES
 from varint.viz.curves import BINS, DENSE, FEW, Scaled, bins, envelope, means, running_mean, typical, window
 from varint.viz.panels import COUPLER, DRAWN, ERROR, IN_METRES, MECHANISM, PATH, PHASE, SNAPSHOT

@@ -10,7 +10,7 @@ import pytest
 from robot_files import found, label
 
 import varint as vi
-from varint.model.rotation import quat_from_vector, rotation_matrix
+from varint.model.rotation_vectors import quat_from_vector, rotation_matrix
 
 pin = pytest.importorskip("pinocchio", reason="needs the extra varint[test-peers]")
 

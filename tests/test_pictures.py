@@ -11,8 +11,8 @@ import pytest
 from force_samples import sample_mechanism, samples
 
 import varint as vi
-from varint.analysis.columns import GROUPS, columns
 from varint.analysis.derived import QUANTITIES
+from varint.analysis.table_columns import GROUPS, columns
 from varint.viz.panels import DRAWN, MECHANISM, MOST, ONLY_DRAWN, PATH, WITHIN
 from varint.viz.plots import plot_run
 

@@ -8,7 +8,7 @@ from test_mechanisms import GRAVITY, build, zeros
 
 import varint as vi
 from varint.mechanisms._links import meet
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 
 def point_path(run, body, point):

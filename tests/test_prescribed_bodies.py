@@ -12,9 +12,9 @@ from scipy.integrate import solve_ivp
 import varint as vi
 from varint.inputs.at_nodes import starts_of_motions
 from varint.inputs.courses import Span, courses_by_rows
-from varint.model.rotation import quat_from_vector, quat_product
+from varint.model.rotation_vectors import quat_from_vector, quat_product
 from varint.redmax.equations import Equations
-from varint.redmax.start import start_of
+from varint.redmax.reduced_start import start_of
 
 FORMULATIONS = {"maximal": vi.simulate, "reduced": vi.redmax.simulate}
 both = pytest.mark.parametrize("simulate", FORMULATIONS.values(), ids=FORMULATIONS)

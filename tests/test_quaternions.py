@@ -11,7 +11,7 @@ import quaternion as oracle
 import varint as vi
 from varint.algebra import quaternion as compiled
 from varint.kinematics.assembly import checked_state
-from varint.model import rotation
+from varint.model import rotation_vectors as rotation
 from varint.model.solid import Solid
 
 QUAT = np.array([0.8, 0.0, -0.6, 0.0])

@@ -5,17 +5,17 @@ from typing import Annotated
 
 import pytest
 
-from varint._numba import STATE, Float1, Float2, Int1, Record, allocate, state_arrays
+from varint._numba import STATE, CompiledRecord, Float1, Float2, Int1, allocate, state_arrays
 
 
 @dataclass(frozen=True, eq=False)
-class Part(Record, writable=True):
+class Part(CompiledRecord, writable=True):
     charge: Annotated[Float2, "nb 6", STATE]
     scratch: Annotated[Float1, "nb"]
 
 
 @dataclass(frozen=True, eq=False)
-class Whole(Record, writable=True):
+class Whole(CompiledRecord, writable=True):
     count: Annotated[Int1, STATE]
     part: Part
 

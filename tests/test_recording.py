@@ -14,7 +14,7 @@ import varint as vi
 from varint import running
 from varint.cli import main
 from varint.io import room
-from varint.io.room import Wanted, available_memory, check_disk, check_memory, size_text
+from varint.io.room import WantedSpace, available_memory, check_disk, check_memory, size_text
 
 DT = 0.01
 SIMULATE = {
@@ -224,16 +224,16 @@ def test_margins(tmp_path):
     """The smaller of 5 % and 50 MB stay free."""
     free = shutil.disk_usage(tmp_path).free
     left = min(0.05 * free, 50e6)
-    check_disk(tmp_path / "run.h5", Wanted(1, 1, int(free - left - 30e6)))
+    check_disk(tmp_path / "run.h5", WantedSpace(1, 1, int(free - left - 30e6)))
     with pytest.raises(vi.FileError):
-        check_disk(tmp_path / "run.h5", Wanted(1, 1, int(free - left + 30e6)))
+        check_disk(tmp_path / "run.h5", WantedSpace(1, 1, int(free - left + 30e6)))
 
 
 @pytest.mark.parametrize(
     ("steps", "every", "nodes"), [(10, 1, 10), (10, 7, 2), (10, 10, 1), (10, 11, 1), (14, 7, 2), (0, 5, 0)]
 )
 def test_the_size_counts_the_last_state(steps, every, nodes):
-    assert Wanted(steps, every, 100).size == 100 * nodes
+    assert WantedSpace(steps, every, 100).size == 100 * nodes
 
 
 @pytest.mark.parametrize("words", ["12 bytes", "1.5 kB", "224 MB", "22.4 TB"])
@@ -257,7 +257,7 @@ def test_memory_of_the_machine_and_of_control_groups(tmp_path, monkeypatch):
         (folder / "memory.stat").write_text(f"anon 5\n{cached} 300000\n")
         assert available_memory() == 800_000
         with pytest.raises(vi.ArgumentError, match="800 kB are available"):
-            check_memory(Wanted(100, 1, 10_000))
+            check_memory(WantedSpace(100, 1, 10_000))
         (folder / limit).write_text(f"{2**63 - 4096}\n" if files is old else "max\n")
         assert available_memory() > 10**7
 

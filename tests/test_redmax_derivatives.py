@@ -9,10 +9,10 @@ import varint as vi
 from varint.inputs.at_times import InputsAtTimes
 from varint.model.forces.base import FORCES
 from varint.model.joints import REGISTRY
-from varint.model.rotation import matrix_from_vector
+from varint.model.rotation_vectors import matrix_from_vector
 from varint.redmax.equations import Equations
 from varint.redmax.inverse import InverseDynamics
-from varint.redmax.linear import reduced_damping_and_stiffness
+from varint.redmax.linear_solves import reduced_damping_and_stiffness
 
 SMOOTH = {
     name: given

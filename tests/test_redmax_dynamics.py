@@ -9,9 +9,9 @@ from scipy.integrate import DOP853
 
 import varint as vi
 from varint.inputs.at_times import InputsAtTimes
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 from varint.redmax.equations import Equations
-from varint.redmax.integrators.adaptive import Adaptive, NotFinite
+from varint.redmax.integrators.error_controlled import Adaptive, NotFinite
 
 LOOPS = {name: vi.mechanisms.module(name).EXPECTED["loops"] for name in vi.mechanisms.NAMES}
 every_mechanism = pytest.mark.parametrize("name", vi.mechanisms.NAMES)
@@ -76,7 +76,7 @@ def check_accelerations(rng, equations, start):
 
 @every_mechanism
 def test_accelerations_and_constraints_are_those_of_the_bodies(name):
-    """The accelerations of the bodies are those that the maximal form gives (kernels/reactions.py)."""
+    """The accelerations of the bodies are those that the maximal form gives (kernels/node_reactions.py)."""
     mechanism = build(name)
     run = vi.simulate(
         mechanism, 2 * vi.mechanisms.module(name).EXPECTED["dt"], vi.mechanisms.module(name).EXPECTED["dt"]

@@ -10,7 +10,7 @@ from varint.inputs.at_times import InputsAtTimes
 from varint.redmax.equations import Equations
 from varint.redmax.integrators import INTEGRATORS, Task
 from varint.redmax.integrators.explicit import Explicit
-from varint.redmax.start import start_of
+from varint.redmax.reduced_start import start_of
 
 EXPLICIT = [name for name, kind in INTEGRATORS.items() if issubclass(kind, Explicit)]
 SAMPLES = samples(np.random.default_rng(0))

@@ -11,11 +11,11 @@ from random_mechanisms import random_closed, random_tree, random_velocity_state
 
 import varint as vi
 from varint.gradients.numbers import differences, number_of, numbers_in, start_of
-from varint.gradients.reduced import SCHEMES
 from varint.gradients.reduced_adjoint import CarriedBack, Change, carry_forward
-from varint.gradients.reduced_records import Setting
-from varint.gradients.reduced_tape import TapedRun
-from varint.model.rotation import rotation_matrix
+from varint.gradients.reduced_gradient import SCHEMES
+from varint.gradients.reduced_records import ReducedSetting
+from varint.gradients.reduced_tape import ReducedTape
+from varint.model.rotation_vectors import rotation_matrix
 from varint.redmax.charts import EXPONENTIAL
 
 DT = 2e-3  # s, of most runs
@@ -111,7 +111,7 @@ def agree(mechanism, scheme, state=None, tolerance=1e-12, steps=6, **given):
         "rtol": 1e-8,
     } | given
     first = mechanism.state() if state is None else state
-    run = TapedRun(mechanism, SCHEMES[scheme], first, Setting(steps, DT, **setting), [0, 2, steps])
+    run = ReducedTape(mechanism, SCHEMES[scheme], first, ReducedSetting(steps, DT, **setting), [0, 2, steps])
     nq, rows, states = run.equations.nq, run.equations.row_count, run.equations.law_state.size
     start = rng.standard_normal((2, nq))
     # of rows, those that are redundant among them, as the tree's motions change them

@@ -12,7 +12,7 @@ from varint.io import formats
 from varint.io.run_reader import load_settings
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, with_contacts
 from varint.redmax.integrators.base import REGISTRY
-from varint.redmax.integrators.fixed import Fixed
+from varint.redmax.integrators.fixed_steps import FixedSteps
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,7 @@ def test_unknown_names(capsys):
 def test_an_integrator_more_is_one_class(monkeypatch):
     """An implicit midpoint rule, as a user would write it: by the stage and back."""
 
-    class Midpoint(Fixed):
+    class Midpoint(FixedSteps):
         name, order, what = "midpoint", 2, "implicit midpoint rule"
 
         def solve(self, t, h, q, v, integral):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from varint.model import rotation
+from varint.model import rotation_vectors as rotation
 
 ANGLES = [0.0, 1e-12, 1e-6, 0.3, 2.0, np.pi - 1e-6, np.pi - 1e-12, np.pi]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.model.rotation import matrix_from_vector, rotation_matrix
+from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 
 INERTIA = "<inertia><ixx>0.02</ixx><iyy>0.03</iyy><izz>0.04</izz></inertia>"
 MOMENTS = np.diag([0.02, 0.03, 0.04])

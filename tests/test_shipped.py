@@ -114,12 +114,12 @@ def test_what_came_is_used_and_nothing_compiled(tmp_path, brought, capsys):
 def test_what_is_made_for_this_processor_comes_first(tmp_path, brought, monkeypatch, capsys):
     ship(brought, tmp_path)
     capsys.readouterr()
-    monkeypatch.setattr(cache.Wanted, "shipped", False)  # as `varint compile` has it
+    monkeypatch.setattr(cache.WantedCode, "shipped", False)  # as `varint compile` has it
     made = entry(tmp_path)
     assert not made.is_ready
     assert made(3.0) == 6.0
     assert +cache.ORIGINS == {"compiled": 1}
-    monkeypatch.setattr(cache.Wanted, "shipped", True)
+    monkeypatch.setattr(cache.WantedCode, "shipped", True)
     cache.ORIGINS.clear()
     assert entry(tmp_path)(3.0) == 6.0
     assert +cache.ORIGINS == {"kept": 1}

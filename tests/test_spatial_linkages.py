@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import varint as vi
 from varint.kinematics.frames import JointFrames
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 NAMES = ("bennett", "bricard", "delta_robot", "sarrus", "spatial_slider_crank", "stewart_platform")
 X, Y, Z = np.eye(3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 GRAVITY = 9.81
 

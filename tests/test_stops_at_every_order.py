@@ -8,12 +8,12 @@ from test_impact_tangents import CASES, TOL, between_stops, by_runs, weighted
 from test_stops import GRAVITY, ball, tethered
 
 import varint as vi
-from varint.gradients.adjoint import adjoints_of
-from varint.gradients.along import go_back
-from varint.gradients.taped import Setting, TapedRun
+from varint.gradients.along_run import go_back
+from varint.gradients.backward import adjoints_of
+from varint.gradients.taped import MaximalTape, TapeSetting
 from varint.integrators.schemes import scheme
-from varint.linear.coordinates import moved
-from varint.linear.tangents import TangentRun
+from varint.linear.minimal_coordinates import moved
+from varint.linear.step_tangents import TangentRun
 
 RESTITUTION = 0.8
 METHODS = [{"order": order} for order in (2, 4, 6, 8)] + [{"order": order, "adaptive": True} for order in (2, 4)]
@@ -170,7 +170,7 @@ def test_derivatives_at_every_order(name, order, rng):
         near = (4 * slope(change, 5e-5) - slope(change, 1e-4)) / 3
         assert np.abs(column - near).max() < 1e-7 * np.abs(exact).max()
     gradient = rng.standard_normal(ends.shape[1:])
-    taped = TapedRun(mechanism, state, Setting(scheme(order), dt, TOL, steps), [steps])
+    taped = MaximalTape(mechanism, state, TapeSetting(scheme(order), dt, TOL, steps), [steps])
     (adjoint,) = adjoints_of(taped, gradient[None, None], {})
     go_back(taped, [adjoint], [])
     back = adjoint.by_first_state()

@@ -9,7 +9,7 @@ from varint.integrators.schemes import SCHEMES
 from varint.studies.batches import fitted
 from varint.studies.clock import Clock, by_clock
 from varint.studies.lyapunov import _Neighbours
-from varint.studies.order import straight
+from varint.studies.order_study import straight
 
 G = 9.81
 QUICK = {"interval": 0.1, "order": 4}

@@ -8,7 +8,7 @@ from poses import moved, pose_of, rows_at
 from scipy.spatial.transform import Rotation
 
 import varint as vi
-from varint.model.rotation import quat_from_matrix
+from varint.model.rotation_vectors import quat_from_matrix
 
 CRANK_ROCKER = {"crank": 0.4, "coupler": 1.0, "rocker": 0.8, "ground": 1.0}
 START = np.pi / 3

@@ -20,8 +20,8 @@ from rich.console import Console
 
 import varint as vi
 from varint.cli import COMMANDS
-from varint.cli.facts import Column, Fact, Facts, Listing, Report
-from varint.cli.tables import show_rows
+from varint.cli.facts import Fact, FactColumn, Facts, Listing, Report
+from varint.cli.shown_tables import show_rows
 
 __all__ = ["folder"]  # a fixture of every test here
 
@@ -80,10 +80,10 @@ LONG_NAMES = ["front right upper connecting rod", "rear left lower rocker bearin
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_names_and_words_stay_whole_in_narrow_terminals(width):
     columns = [
-        Column("a", "joint"),
-        Column("b", "body a"),
-        Column("c", "rows", "", True),
-        Column("d", "mass", "kg", True),
+        FactColumn("a", "joint"),
+        FactColumn("b", "body a"),
+        FactColumn("c", "rows", "", True),
+        FactColumn("d", "mass", "kg", True),
     ]
     rows = [(name, name, 5, 0.25) for name in LONG_NAMES]
     text = "a sentence of some words that has to go over several lines of a narrow terminal to be read"
@@ -121,7 +121,7 @@ def test_wide_tables_break_their_headings_first():
 
 
 def test_lists_are_cut_for_people_alone():
-    listing = Listing("all", [Column("a", "number")], [(number,) for number in range(50)])
+    listing = Listing("all", [FactColumn("a", "number")], [(number,) for number in range(50)])
     assert "... 10 more" in shown(Report([listing]), 80)
     assert len(listing.data()["all"]) == 50
 

@@ -63,13 +63,13 @@ FAST_PATHS = {
 }
 SOLVED_ELSEWHERE = {
     "HardContact": {"varint/redmax/ground.py", "varint/redmax/reduced_trajectory.py"},
-    "JointCoulombFriction": {"varint/redmax/friction.py"},
+    "JointCoulombFriction": {"varint/redmax/bearing_friction.py"},
 }
 # the table of a comparison, which holds no mechanism; files of examples that say what they are; scripts of methods
 OTHER_MEANING = {
     ".json": {"varint/comparison/files.py"},
-    ".py": {"varint/cli/compare.py", "varint/cli/examples.py"},
-    ".toml": {"varint/cli/examples.py"},
+    ".py": {"varint/cli/compare_command.py", "varint/cli/examples_command.py"},
+    ".toml": {"varint/cli/examples_command.py"},
 }
 USERS = ("varint/model/joints/", "varint/model/forces/")  # files that describe with measures and laws
 ABOUT_QUANTITIES = ("varint/comparison/",)  # pages about chosen quantities

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.analysis.columns import GROUPS, columns
-from varint.model.rotation import rotation_matrix
+from varint.analysis.table_columns import GROUPS, columns
+from varint.model.rotation_vectors import rotation_matrix
 
 
 @cache

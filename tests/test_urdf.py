@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import varint as vi
-from varint.model.rotation import matrix_from_vector, rotation_matrix
+from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 
 UNIT = '<inertia ixx="0.02" iyy="0.03" izz="0.04"/>'
 

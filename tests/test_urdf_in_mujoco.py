@@ -9,7 +9,7 @@ from robot_files import found
 from test_robots import ROBOTS
 
 import varint as vi
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 mujoco = pytest.importorskip("mujoco", reason="needs the package mujoco")
 

@@ -259,7 +259,7 @@ def test_parts_of_a_composite_stay_where_they_are():
         (1.0, (0, 5, 0)),
     ]
     body = vi.Body.composite("c", parts)
-    from varint.model.rotation import rotation_matrix
+    from varint.model.rotation_vectors import rotation_matrix
 
     R = rotation_matrix(body.quat_wxyz)
     for solid, part in zip(body.solids, parts, strict=False):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import varint as vi
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 SDF_TYPES = {vi.Revolute: "revolute", vi.Prismatic: "prismatic", vi.Spherical: "ball", vi.Universal: "universal"}
 URDF_TYPES = {vi.Revolute: "continuous", vi.Spherical: "spherical"}

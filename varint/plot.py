@@ -11,7 +11,7 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any
 
-from varint.analysis.columns import GROUPS
+from varint.analysis.table_columns import GROUPS
 from varint.model.checks import suggestion
 from varint.viz.panels import DRAWN, IN_METRES, ONLY_DRAWN, POSED, owned
 from varint.viz.plots import draw

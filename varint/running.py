@@ -18,7 +18,7 @@ from varint.analysis.half_turns import HalfTurns
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
-from varint.io.room import Wanted, check_disk, check_memory, tell_size
+from varint.io.room import WantedSpace, check_disk, check_memory, tell_size
 from varint.io.run_file import UNFINISHED, difference, fingerprint
 from varint.io.run_reader import open_run, read
 from varint.io.run_writer import Content, RunWriter
@@ -181,16 +181,16 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
         return read(path)
 
 
-def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> Wanted | None:
+def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> WantedSpace | None:
     """Size of the remaining record, from the ``first`` node and ``more`` bytes; None if the steps are not known."""
     if job.settings["dt"] is None or job.settings.get("turn"):
         return None
     if times := job.settings["output_times"]:
-        return Wanted(times, 1, _width(first.nodes) + more, True)
+        return WantedSpace(times, 1, _width(first.nodes) + more, True)
     steps, finer = int(run.total - run.done), None
     if first.diagnostics:
         finer = job.settings["diagnostics_every"], _width(first.diagnostics)
-    return Wanted(steps, job.recording.every, _width(first.nodes) + more, job.recording.resume, finer)
+    return WantedSpace(steps, job.recording.every, _width(first.nodes) + more, job.recording.resume, finer)
 
 
 def _ended(run: Run) -> tuple[int, str]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from varint.analysis.columns import listed_name
 from varint.analysis.diagnostics import DIAGNOSTICS, RecordedDiagnostics
 from varint.analysis.recorded_motion import RecordedMotion
+from varint.analysis.table_columns import listed_name
 from varint.model.state import State
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import varint as vi
-from varint._numba.cache import ORIGINS, Wanted
+from varint._numba.cache import ORIGINS, WantedCode
 
 DT = 0.001  # s
 ASKED: tuple[str, ...] = ("energy", "energy_balance", "linear_momentum", "angular_momentum", "drift", "acceleration")
@@ -225,7 +225,7 @@ def gradients_in_reduced_coordinates() -> None:
 
 
 if __name__ == "__main__":
-    Wanted.shipped, Wanted.ahead = "--anew" not in sys.argv, False
+    WantedCode.shipped, WantedCode.ahead = "--anew" not in sys.argv, False
     warnings.simplefilter("ignore")
     KINDS[sys.argv[1]]()
     print(json.dumps(ORIGINS))

@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import varint as vi
-from varint.model.rotation import matrix_from_vector, rotation_matrix
+from varint.model.rotation_vectors import matrix_from_vector, rotation_matrix
 
 HEIGHT = 1.2  # m
 STEPS = np.linspace(0, 1, 13)

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import varint as vi
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 # pivot and pin of the driven link, pin and pivot of the other, the point, x and z; degrees swept to each side
 LINKAGES = {

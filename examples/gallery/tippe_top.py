@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import varint as vi
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 RADIUS, BELOW, MASS = 0.02, 0.003, 0.03  # m, m, kg
 SPIN, LEAN, DURATION, DT = 150.0, 0.1, 4.0, 2e-4  # rad/s, rad, s, s

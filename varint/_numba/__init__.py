@@ -14,9 +14,10 @@ from varint._numba.callback import addresses_of, call_back, compiled_law
 from varint._numba.fused import fma
 from varint._numba.indirect import indirect
 from varint._numba.jit import is_compiled, njit
-from varint._numba.record import (
+from varint._numba.record_class import (
     STATE,
     Bool1,
+    CompiledRecord,
     Float1,
     Float2,
     Float3,
@@ -25,7 +26,6 @@ from varint._numba.record import (
     Int2,
     Int3,
     ReadOnly,
-    Record,
     allocate,
     state_arrays,
 )
@@ -34,6 +34,7 @@ from varint._numba.switch import switch
 __all__ = [
     "STATE",
     "Bool1",
+    "CompiledRecord",
     "Float1",
     "Float2",
     "Float3",
@@ -42,7 +43,6 @@ __all__ = [
     "Int2",
     "Int3",
     "ReadOnly",
-    "Record",
     "addresses_of",
     "allocate",
     "call_back",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from varint._numba.cache import Wanted
+from varint._numba.cache import WantedCode
 
 ENTRIES: dict[str, list[Any]] = defaultdict(list)  # of modules that are imported, by what is compiled first
 _begun: dict[Any, subprocess.Popen] = {}
@@ -32,7 +32,7 @@ def begin(first: Any) -> Iterator[Any]:
     compiled here when it is called.
     """
     free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for entry in ENTRIES.get(first.what, ()) if Wanted.ahead and sys.executable else ():
+    for entry in ENTRIES.get(first.what, ()) if WantedCode.ahead and sys.executable else ():
         if free < 2 or entry in _begun or entry.is_ready or not entry.keeps:
             continue
         command = [sys.executable, "-P", "-c", _CHILD, str(_PLACE), entry.py_func.__module__, entry.py_func.__name__]

@@ -38,7 +38,7 @@ CHECKSUM = hashlib.sha256().digest_size  # bytes
 ORIGINS: Counter[str] = Counter()  # of the forms of functions in this process: "kept", "shipped", "compiled"
 
 
-class Wanted:
+class WantedCode:
     """Hook that a process runs before it compiles a function.
 
     ``shipped``: whether what a wheel brings along will do. ``ahead``: whether other processes may compile for it.
@@ -147,7 +147,7 @@ class FunctionCache:
     @property
     def is_kept(self) -> bool:
         """Whether there is a file of this function, for any types of arguments."""
-        brought = shipped.find().folder if Wanted.shipped else None
+        brought = shipped.find().folder if WantedCode.shipped else None
         folders = [folder for folder in (cache_folder(), brought) if folder is not None]
         return self.enabled and any(any(folder.glob(f"{self._start}-*.nbc")) for folder in folders)
 
@@ -159,7 +159,7 @@ class FunctionCache:
         codegen = target_context.codegen()
         own = cache_folder()
         found = self._read(own / self._name(signature, _target(codegen)), target_context) if own else None
-        if found is not None or not Wanted.shipped:
+        if found is not None or not WantedCode.shipped:
             ORIGINS["kept"] += found is not None
             return found
         folder, why_not = shipped.find()

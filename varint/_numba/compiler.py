@@ -23,7 +23,7 @@ from numba.core.typed_passes import NopythonRewrites
 
 from varint._numba.ahead import ENTRIES, begin, wait_for
 from varint._numba.cache import cache_folder, tell
-from varint._numba.record import Record, record_type, type_of
+from varint._numba.record_class import CompiledRecord, record_type, type_of
 
 SUBJECTS: dict[str, list["Entry"]] = defaultdict(list)  # long to compile, by what is announced
 _announced: set["Entry"] = set()  # and not compiled yet
@@ -227,7 +227,7 @@ class Entry(CPUDispatcher):
 
     def typeof_pyval(self, val):
         """numba's type of an argument. Kernels take records at every call, whose type is known at once."""
-        return record_type(type(val)) if isinstance(val, Record) else super().typeof_pyval(val)
+        return record_type(type(val)) if isinstance(val, CompiledRecord) else super().typeof_pyval(val)
 
     def __reduce__(self):
         """A function of a module travels by its name: another process compiles it, or has done so, for itself."""

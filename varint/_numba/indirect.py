@@ -16,7 +16,7 @@ from numba.core.typing.templates import AbstractTemplate
 from numba.extending import typeof_impl
 
 from varint._numba.jit import config, njit
-from varint._numba.record import type_of
+from varint._numba.record_class import type_of
 
 
 class Indirect:

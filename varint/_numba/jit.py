@@ -22,7 +22,7 @@ def njit(function=None, *, inline="never", cache=True, seconds=0, what="", ahead
     entry; where it is given, the compilation is announced as ``what``, together with all entries of that name.
     ``ahead``: what is announced when another process shall begin to compile it, as it will be needed too; annotations
     then say the types of the arguments, as in `Indirect`. ``contract``: False where each operation has to round by
-    itself, as in sums and products whose rounding errors are kept (algebra/extended.py)."""
+    itself, as in sums and products whose rounding errors are kept (algebra/double_double.py)."""
     if function is None:
         return lambda f: njit(f, inline=inline, cache=cache, seconds=seconds, what=what, ahead=ahead, contract=contract)
     if config.DISABLE_JIT:

@@ -10,7 +10,7 @@ from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Effort, Force
-from varint.model.rotation import rotation_matrix, vector_from_matrix
+from varint.model.rotation_vectors import rotation_matrix, vector_from_matrix
 
 
 @dataclass(frozen=True)

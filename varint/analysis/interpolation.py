@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from varint.model.rotation import left_jacobian, quat_from_vector, quat_product, turned, vector_from_quat
+from varint.model.rotation_vectors import left_jacobian, quat_from_vector, quat_product, turned, vector_from_quat
 from varint.record import HeldNodes, Nodes
 
 LOW_ORDER = 2

@@ -13,7 +13,7 @@ from varint.display import Shown, value_text
 from varint.errors import ArgumentError
 from varint.model.body import WORLD
 from varint.model.checks import array_of, known_name
-from varint.model.rotation import quat_product, rotation_matrix, turned
+from varint.model.rotation_vectors import quat_product, rotation_matrix, turned
 
 if TYPE_CHECKING:
     from varint.analysis.recorded_motion import RecordedMotion

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varint.display import described
-from varint.kernels.reactions import solve_nodes
+from varint.kernels.node_reactions import solve_nodes
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism

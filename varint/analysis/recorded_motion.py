@@ -18,7 +18,7 @@ from varint.analysis.forces import Forces, forces_at, states_of
 from varint.analysis.gaps import warn_of_lost_turns, warn_of_unknown_motion
 from varint.analysis.interpolation import interpolated, linear
 from varint.analysis.points import PointPath, Relative, point_path, relative
-from varint.analysis.prescribed import efforts_by_name, powers_of_motions, rates_of_motions
+from varint.analysis.prescribed_motions import efforts_by_name, powers_of_motions, rates_of_motions
 from varint.analysis.quantities import row_sums
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.analysis.since import Since, followed, summed_work, turns_before

@@ -13,7 +13,7 @@ from varint.gradients.numbers import made_of
 from varint.gradients.objective import CONJUGATE, nodes_at
 from varint.mechanism import Mechanism
 from varint.model.checks import function_of, known_name, positive
-from varint.model.rotation import quat_product
+from varint.model.rotation_vectors import quat_product
 from varint.model.state import State
 from varint.problem import checked_times
 from varint.simulation import simulate

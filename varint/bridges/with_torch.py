@@ -49,7 +49,7 @@ def torch_rollout(
     torch: Any = optional("torch", "torch")
     rollout = Rollout(build, duration, dt, times, {"order": order, **options})
 
-    class Run(torch.autograd.Function):
+    class RunFunction(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, names: list[str], *values: Any) -> tuple:
             ctx.names = names
@@ -68,7 +68,7 @@ def torch_rollout(
     def run(parameters: Mapping[str, Any]) -> RolloutStates:
         given = of_type(parameters, Mapping, "parameters", ArgumentError)
         values = [torch.as_tensor(value, dtype=torch.float64, device="cpu") for value in given.values()]
-        return RolloutStates(*Run.apply(list(given), *values))
+        return RolloutStates(*RunFunction.apply(list(given), *values))
 
     return run
 

@@ -13,9 +13,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
-from varint.cli.common import stdout_console
 from varint.cli.facts import Report, json_line
 from varint.cli.parser import Parser, UsageError, first_word, parse
+from varint.cli.shared import stdout_console
 from varint.errors import ConvergenceError, EnsembleError, FileError, VarintError
 from varint.model.checks import OF_USERS
 
@@ -159,7 +159,7 @@ def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
     named = first_word(argv)
     wanted = [named] if named in COMMANDS else [] if "--version" in argv else COMMANDS  # others may take long to import
     for command in wanted:
-        importlib.import_module(f"varint.cli.{command}").add_parser(commands)
+        importlib.import_module(f"varint.cli.{command}_command").add_parser(commands)
     for name, own in commands.choices.items():
         # no default, which would undo what stands before the command
         own.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help="the same")
@@ -171,7 +171,7 @@ def _parser(argv: Sequence[str] = ()) -> tuple[Parser, dict[str, Parser]]:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from varint.cli.doctor import version
+        from varint.cli.doctor_command import version
 
         _write(version(), sys.stdout)
         parser.exit()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from varint.cli.tables import show_rows
+from varint.cli.shown_tables import show_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +40,7 @@ class Fact(NamedTuple):
         return cell(self.value, self.unit) if self.text is None else self.text
 
 
-class Column(NamedTuple):
+class FactColumn(NamedTuple):
     """Column of a listing: the ``key`` in its objects, the ``label`` above its cells, the ``unit`` of its values."""
 
     key: str
@@ -54,7 +54,7 @@ class Column(NamedTuple):
         return f"{'>' * self.number}{self.label}{f' ({self.unit})' * bool(self.unit)}"
 
 
-class Part(Protocol):
+class ReportPart(Protocol):
     """Part of a report."""
 
     def data(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Listing:
     """Things of one kind with values in the same columns: a list of objects, or a table."""
 
     key: str
-    columns: Sequence[Column]
+    columns: Sequence[FactColumn]
     rows: Sequence[Sequence[Any]]
     title: str = ""
 
@@ -119,7 +119,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Rows:
+class FactTable:
     """A table of texts alone, with sentences below it; columns as in `show_rows`."""
 
     columns: Sequence[str]
@@ -162,7 +162,7 @@ class Report:
     failure : the error with which the subcommand ended, all the same with something to say
     """
 
-    parts: Sequence[Part] = ()
+    parts: Sequence[ReportPart] = ()
     warning: str = ""
     failure: Exception | None = field(default=None, kw_only=True)
 

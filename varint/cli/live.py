@@ -27,7 +27,7 @@ FIRST = 20  # frames in the first one
 PATIENCE = 0.1  # s between two looks for the first node
 
 
-class Source(Protocol):
+class LiveSource(Protocol):
     """Source of the frames."""
 
     def latest(self) -> tuple[Trajectory, bool]:
@@ -42,7 +42,7 @@ class OfFile:
         self._last: tuple[Trajectory, bool] | None = None
 
     def latest(self) -> tuple[Trajectory, bool]:
-        """See `Source`; raises FileError."""
+        """See `LiveSource`; raises FileError."""
         if self._last is None or not self._last[1]:
             ended = not is_locked(self.path)  # before it is read: what is written meanwhile is read next
             trajectory = load(self.path)
@@ -80,7 +80,7 @@ class Growing:
         self._thread.join()
 
     def latest(self) -> tuple[Trajectory, bool]:
-        """See `Source`."""
+        """See `LiveSource`."""
         ended = not self._thread.is_alive()
         if ended and self._whole is not None:
             return self._whole, True
@@ -113,7 +113,7 @@ class Growing:
 class Live:
     """The page of a run, and its frames."""
 
-    def __init__(self, source: Source, frames: int, trace: object = None, plane: str | None = None) -> None:
+    def __init__(self, source: LiveSource, frames: int, trace: object = None, plane: str | None = None) -> None:
         """``frames``: about so many, taken evenly from the nodes of the whole run. Raises ArgumentError."""
         self.source, self._lock = source, threading.Lock()
         start, _ = source.latest()

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from varint.cli.common import RUN_FILES, add_mechanism, numbers
 from varint.cli.method import method_of
+from varint.cli.shared import RUN_FILES, add_mechanism, numbers
 from varint.cli.stepping import DT, DURATION, add_stepping
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def fill_stepping(args: Namespace) -> None:
 def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":
     """The run that was recorded, or is simulated now, and what stopped it early."""
     from varint import ConvergenceError, load
-    from varint.cli.common import find_mechanism
+    from varint.cli.shared import find_mechanism
     from varint.cli.stepping import show_progress, simulated
 
     if is_run(args):

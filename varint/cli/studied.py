@@ -4,11 +4,11 @@ from functools import singledispatch
 
 import numpy as np
 
-from varint.cli.facts import Column, Data, Fact, Facts, Listing, Part
+from varint.cli.facts import Data, Fact, FactColumn, Facts, Listing, ReportPart
 from varint.comparison.differences import UNITS
 from varint.studies.lyapunov import LyapunovExponent
 from varint.studies.lyapunov_spectrum import LyapunovSpectrum
-from varint.studies.order import OrderStudy
+from varint.studies.order_study import OrderStudy
 from varint.studies.phase import PhasePortrait
 from varint.studies.poincare import PoincareSection
 from varint.studies.reversal import TimeReversal
@@ -16,17 +16,17 @@ from varint.studies.spectrum import PowerSpectrum
 from varint.studies.study import Study
 from varint.studies.trend import Trend
 
-KINDS = [Column(kind, kind.replace("_", " "), unit, True) for kind, unit in UNITS._asdict().items()]
+KINDS = [FactColumn(kind, kind.replace("_", " "), unit, True) for kind, unit in UNITS._asdict().items()]
 
 
 @singledispatch
-def parts(result: Study) -> list[Part]:
+def parts(result: Study) -> list[ReportPart]:
     """Parts of the report on a study."""
     raise NotImplementedError(type(result).__name__)
 
 
 @parts.register
-def _(trend: Trend) -> list[Part]:
+def _(trend: Trend) -> list[ReportPart]:
     unit = f"{trend.unit}/s"
     verdict = "the slope is not zero" if trend.significant else "no slope distinguishable from zero"
     facts = [
@@ -46,7 +46,7 @@ def _(trend: Trend) -> list[Part]:
 
 
 @parts.register
-def _(section: PoincareSection) -> list[Part]:
+def _(section: PoincareSection) -> list[ReportPart]:
     shown = section.shown
     facts = [
         Fact("mechanism", "", section.states.mechanism.name),
@@ -56,14 +56,14 @@ def _(section: PoincareSection) -> list[Part]:
         Fact("shown", "shown", shown.name),
         Fact("crossings", "crossings", len(section.t)),
     ]
-    columns = [Column("t", "time", "s", True), Column("coordinate", shown.name, shown.unit, True)]
-    columns.append(Column("rate", f"{shown.name} rate", f"{shown.unit or 1}/s", True))
+    columns = [FactColumn("t", "time", "s", True), FactColumn("coordinate", shown.name, shown.unit, True)]
+    columns.append(FactColumn("rate", f"{shown.name} rate", f"{shown.unit or 1}/s", True))
     rows = np.column_stack([section.t, shown.coordinate, shown.rate]).tolist()
     return [Facts(facts, section.states.mechanism.name), Listing("states", columns, rows)]
 
 
 @parts.register
-def _(spectrum: PowerSpectrum) -> list[Part]:
+def _(spectrum: PowerSpectrum) -> list[ReportPart]:
     facts = [
         Fact("mechanism", "", spectrum.mechanism),
         Fact("resolution", "resolution", spectrum.resolution, "Hz"),
@@ -72,18 +72,18 @@ def _(spectrum: PowerSpectrum) -> list[Part]:
     ]
     units = dict(zip(spectrum.columns, spectrum.units, strict=True))
     columns = [
-        Column("column", "column"),
-        Column("frequency", "frequency", "Hz", True),
-        Column("amplitude", "amplitude", "", True),
-        Column("unit", "unit"),
-        Column("power", "power (unit^2/Hz)", "", True),
+        FactColumn("column", "column"),
+        FactColumn("frequency", "frequency", "Hz", True),
+        FactColumn("amplitude", "amplitude", "", True),
+        FactColumn("unit", "unit"),
+        FactColumn("power", "power (unit^2/Hz)", "", True),
     ]
     rows = [(p.column, p.frequency, p.amplitude, units[p.column], p.power) for p in spectrum.peaks()]
     return [Facts(facts, spectrum.mechanism), Listing("peaks", columns, rows, "Lines")]
 
 
 @parts.register
-def _(phase: PhasePortrait) -> list[Part]:
+def _(phase: PhasePortrait) -> list[ReportPart]:
     ranges = []
     for key, values, unit in (("", phase.coordinate, phase.unit), ("rate", phase.rate, f"{phase.unit or 1}/s")):
         least, largest = float(values.min()), float(values.max())
@@ -101,7 +101,7 @@ def _(phase: PhasePortrait) -> list[Part]:
 
 
 @parts.register
-def _(found: LyapunovExponent) -> list[Part]:
+def _(found: LyapunovExponent) -> list[ReportPart]:
     ends = " to ".join(f"{end:.4g}" for end in found.interval)
     facts = [
         Fact("mechanism", "", found.mechanism),
@@ -115,26 +115,26 @@ def _(found: LyapunovExponent) -> list[Part]:
 
 
 @parts.register
-def _(found: LyapunovSpectrum) -> list[Part]:
+def _(found: LyapunovSpectrum) -> list[ReportPart]:
     facts = [
         Fact("mechanism", "", found.mechanism),
         Fact("sum", "sum of the exponents", float(found.exponents.sum()), "1/s"),
         Fact("intervals", "intervals", len(found.rates)),
         Fact("spacing", "intervals", found.spacing, text=f"of {found.spacing:g} s"),
     ]
-    columns = [Column("exponent", "exponent", "1/s", True), Column("error", "standard error", "1/s", True)]
+    columns = [FactColumn("exponent", "exponent", "1/s", True), FactColumn("error", "standard error", "1/s", True)]
     rows = np.column_stack([found.exponents, found.errors]).tolist()
     return [Facts(facts, found.mechanism), Listing("exponents", columns, rows, "Exponents")]
 
 
 @parts.register
-def _(study: OrderStudy) -> list[Part]:
+def _(study: OrderStudy) -> list[ReportPart]:
     facts = [
         Fact("mechanism", "", study.mechanism),
         Fact("reference", "reference", study.reference),
         Fact("floor", "its error", dict(study.floor._asdict()), text=_with_units(study.floor)),
     ]
-    method = Column("method", "method")
+    method = FactColumn("method", "method")
     orders = [(series.name, *map(_rounded, series.order)) for series in study.series]
     steps = []
     for series in study.series:
@@ -142,8 +142,8 @@ def _(study: OrderStudy) -> list[Part]:
         for k, dt in enumerate(series.values.tolist()):
             errors = [float(error[k]) for error in series.error]
             steps.append((series.name, dt, *errors, _rounded(slopes[k]), bool(series.fitted.position[k])))
-    columns = [method, Column("dt", "dt", "s", True), *KINDS]
-    columns += [Column("local_order", "order of position", "", True), Column("fitted", "fitted")]
+    columns = [method, FactColumn("dt", "dt", "s", True), *KINDS]
+    columns += [FactColumn("local_order", "order of position", "", True), FactColumn("fitted", "fitted")]
     return [
         Facts(facts, study.mechanism),
         Listing("errors", columns, steps, "Largest errors"),
@@ -152,14 +152,14 @@ def _(study: OrderStudy) -> list[Part]:
 
 
 @parts.register
-def _(reversal: TimeReversal) -> list[Part]:
+def _(reversal: TimeReversal) -> list[ReportPart]:
     facts = [
         Fact("mechanism", "", reversal.mechanism),
         Fact("scheme", "scheme", reversal.scheme),
         Fact("duration", "forward and back", float(reversal.t[-1]), "s"),
     ]
-    columns = [Column("kind", "of"), Column("off", "off", "", True), Column("way", "of", "", True)]
-    columns.append(Column("unit", "unit"))
+    columns = [FactColumn("kind", "of"), FactColumn("off", "off", "", True), FactColumn("way", "of", "", True)]
+    columns.append(FactColumn("unit", "unit"))
     kinds = zip(KINDS, reversal.distance, reversal.way, strict=True)
     rows = [(kind.label, off, float(way), kind.unit) for kind, off, way in kinds]
     return [Facts(facts, reversal.mechanism), Listing("distance", columns, rows, "From the start")]

@@ -10,7 +10,7 @@ from varint.analysis.derived import QUANTITIES, Quantity
 from varint.analysis.diagnostics import finest
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory_display import method
-from varint.cli.facts import Fact, Facts, Part, Report, cell
+from varint.cli.facts import Fact, Facts, Report, ReportPart, cell
 from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def summary(trajectory: Trajectory, more: Sequence[Fact] = ()) -> Report:
     else:
         facts.append(Fact("unresolved", "warning", unresolved._asdict(), text=unresolved.message))
     facts += [*_of_cost(trajectory), *_of_recording(trajectory), *more]
-    parts: list[Part] = [Facts(facts, title=trajectory.mechanism.name), Figures(trajectory)]
+    parts: list[ReportPart] = [Facts(facts, title=trajectory.mechanism.name), Figures(trajectory)]
     return Report(parts, warning=unresolved.message if unresolved else "")
 
 

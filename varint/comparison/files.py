@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from varint.comparison.numbers import numbers
+from varint.comparison.figures_of import numbers
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import can_be_written, path_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from varint.comparison.result import Comparison
+    from varint.comparison.comparison_result import Comparison
 
 
 MARKDOWN, NUMBERS, PICTURES = ".md", ".json", (".png", ".pdf")

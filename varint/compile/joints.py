@@ -8,9 +8,9 @@ import numpy as np
 from varint.compile.roles import Roles
 from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
 from varint.model.joints.base import Joint, OnMotions
-from varint.model.product import pose_matrix
+from varint.model.product_joint import pose_matrix
 from varint.model.product_table import table_of
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 from varint.products.stages import WIDTH
 from varint.topology import Topology

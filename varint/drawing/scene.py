@@ -15,8 +15,8 @@ from varint.kinematics.frames import JointFrames
 from varint.model.body import Body
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Shift, Slide, Turn, joint_pose
-from varint.model.product import Product
-from varint.model.rotation import rotation_matrix
+from varint.model.product_joint import Product
+from varint.model.rotation_vectors import rotation_matrix
 from varint.model.structure import Structure
 
 WORLD = -1  # number of a body

@@ -9,7 +9,7 @@ import cloudpickle
 from varint.ensembles.figures import ERROR, MESSAGE, STATUS, error_row
 from varint.ensembles.processes import Member, Row
 from varint.ensembles.source import opened
-from varint.ensembles.work import Task, run_member
+from varint.ensembles.work import MemberTask, run_member
 from varint.errors import ArgumentError
 
 PATIENCE = 30  # s, for the scheduler and for the first worker
@@ -18,8 +18,9 @@ PATIENCE = 30  # s, for the scheduler and for the first worker
 def rows(scheduler: str, task: bytes, members: Sequence[Member]) -> Iterator[tuple[int, Row]]:
     """Number and row of each member, as they end, by the workers of the cluster.
 
-    ``task``: a pickled `Task`. A member whose worker dies is tried on others, as often as the cluster allows, and in
-    the end once more, with no other beside it. Raises ArgumentError where the package is missing, or no worker answers.
+    ``task``: a pickled `MemberTask`. A member whose worker dies is tried on others, as often as the cluster allows, and
+    in the end once more, with no other beside it. Raises ArgumentError where the package is missing, or no worker
+    answers.
     """
     try:
         from distributed import Client
@@ -81,5 +82,5 @@ def _row(task: bytes, number: int, parameters: Mapping[str, Any]) -> Row:
 
 
 @lru_cache(maxsize=4)
-def _loaded(task: bytes) -> Task:
+def _loaded(task: bytes) -> MemberTask:
     return cloudpickle.loads(task)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from varint.ensembles.parameters import MOST_MEMBERS, name_of
+from varint.ensembles.member_parameters import MOST_MEMBERS, name_of
 from varint.errors import ArgumentError
 from varint.model.checks import choice, finite, positive, shown, whole_number
 

@@ -14,7 +14,7 @@ from varint.io.whole import written_whole
 Row = dict[str, Any]
 
 
-class Table:
+class MemberTable:
     """Rows of the members that ended so far, by their numbers.
 
     members : list of dict

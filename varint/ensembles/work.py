@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from varint.ensembles.figures import ERROR, MESSAGE, STATUS, STOPPED, Measure, error_row, row_of
-from varint.ensembles.parameters import OF_PROBLEM, OF_RECORDING, parts_of
+from varint.ensembles.member_parameters import OF_PROBLEM, OF_RECORDING, parts_of
 from varint.ensembles.source import Source, built, label_of
 from varint.errors import ConvergenceError
 from varint.formulations.base import Method, register, solve
@@ -27,7 +27,7 @@ NODE = 8 * 20  # bytes of a body at a node, about
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class MemberTask:
     """Settings common to all members.
 
     source : Source
@@ -63,7 +63,7 @@ def run_path(folder: Path, number: int) -> Path:
     return folder / "runs" / f"{number // RUNS_IN_A_FOLDER:03d}" / f"{number:06d}.h5"
 
 
-def run_member(task: Task, build: Callable, number: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def run_member(task: MemberTask, build: Callable, number: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a member, see `varint.ensembles.figures`; every error of it is in the row."""
     try:
         row = row_of(_trajectory(task, build, number, parameters), task.measure, parameters)
@@ -74,7 +74,7 @@ def run_member(task: Task, build: Callable, number: int, parameters: Mapping[str
     return row | {MESSAGE: " ".join(row[MESSAGE].split())}
 
 
-def _trajectory(task: Task, build: Callable, number: int, parameters: Mapping[str, Any]) -> Trajectory:
+def _trajectory(task: MemberTask, build: Callable, number: int, parameters: Mapping[str, Any]) -> Trajectory:
     path = None if task.folder is None else run_path(task.folder, number)
     started = path is not None and path.exists()
     if path is not None and started and _has_ended(path):

@@ -1,7 +1,7 @@
 """A worker process: it reads members from its standard input, a line each, and answers each with a line.
 
-The first line says how many bytes of the `Task` follow it. They are the one thing that is unpickled, and come from the
-process that started this one. Where that ends, however it does, so does this.
+The first line says how many bytes of the `MemberTask` follow it. They are the one thing that is unpickled, and come
+from the process that started this one. Where that ends, however it does, so does this.
 """
 
 import json
@@ -17,7 +17,7 @@ import cloudpickle
 
 from varint.ensembles.figures import error_row
 from varint.ensembles.source import opened
-from varint.ensembles.work import Task, run_member
+from varint.ensembles.work import MemberTask, run_member
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     os.dup2(2, 1)
     size = json.loads(inbox.readline())["task"]
     try:
-        task: Task = cloudpickle.loads(inbox.read(size))
+        task: MemberTask = cloudpickle.loads(inbox.read(size))
         with opened(task.source) as build:
             _answer(outbox, {"ready": True})
             members: queue.SimpleQueue[dict] = queue.SimpleQueue()

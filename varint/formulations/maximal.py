@@ -15,10 +15,10 @@ from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import AUTO, Method, register, solve
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
-from varint.integrators.adaptive import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
+from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
 from varint.integrators.march import March
+from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.outputs import RunAtTimes
-from varint.integrators.run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start

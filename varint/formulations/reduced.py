@@ -24,17 +24,17 @@ from varint.model.state import State
 from varint.problem import Problem, Recording
 from varint.record import Record
 from varint.redmax.charts import EXPONENTIAL, ORDERS
-from varint.redmax.constraints import NotFinite
+from varint.redmax.constraint_forces import NotFinite
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named, with_contacts
 from varint.redmax.integrators.base import KindOfIntegrator
 from varint.redmax.program import load_solver
-from varint.redmax.record import trajectory
+from varint.redmax.reduced_record import trajectory
+from varint.redmax.reduced_run import ReducedRun
+from varint.redmax.reduced_start import start_of
 from varint.redmax.reduced_trajectory import ReducedTrajectory
-from varint.redmax.run import ReducedRun
-from varint.redmax.start import start_of
 from varint.redmax.states import ReducedState, maximal_state
 from varint.running import Job, Run
 

@@ -5,16 +5,16 @@ from collections.abc import Callable
 import numpy as np
 
 from varint.errors import MechanismError
-from varint.gradients.adjoint import MEASURED, Adjoint, momentum_of
-from varint.gradients.along import MotionSum, of_plan
+from varint.gradients.along_run import MotionSum, of_plan
+from varint.gradients.backward import MEASURED, Adjoint, momentum_of
 from varint.gradients.numbers import OTHER_PARTS, Differences
 from varint.gradients.objective import motion_between
-from varint.gradients.taped import TapedRun
+from varint.gradients.taped import MaximalTape
 from varint.kernels.by_numbers import acting, pushing
 from varint.kernels.by_products import holding
 from varint.kernels.plan import ByNumbers, Plan
 from varint.mechanism import Mechanism
-from varint.model.rotation import vector_from_matrix
+from varint.model.rotation_vectors import vector_from_matrix
 from varint.model.state import State
 
 BEND = 1e-7  # of a change: how far it may be from twice that over half the step
@@ -25,7 +25,7 @@ OTHERS = ("loads", "constraints", "limits")
 class Changes:
     """The sums that changed descriptions of one run need; ``sums`` holds all of them."""
 
-    def __init__(self, run: TapedRun, objectives: int, sums: list[MotionSum]) -> None:
+    def __init__(self, run: MaximalTape, objectives: int, sums: list[MotionSum]) -> None:
         self.run, self.objectives, self.sums = run, objectives, sums
         self._own: dict[Callable, MotionSum] = {}
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.gradients.taped import Node, TapedRun
+from varint.gradients.taped import MaximalTape, TapedNode
 from varint.inputs.at_nodes import motion_through
 from varint.kernels.plan import ByNumbers
 from varint.mechanism import Mechanism
@@ -44,7 +44,7 @@ class Given:
     size : float, by the sizes of all stages, as shares of them
     """
 
-    def __init__(self, run: TapedRun, places: Mapping[str, LoadPlace]) -> None:
+    def __init__(self, run: MaximalTape, places: Mapping[str, LoadPlace]) -> None:
         self.run, self.places = run, places
         self.value, self.slope, self.rate, self.steep = np.zeros((4, *run.inputs.shape[1:]))
         self.load = {name: np.zeros((max(place.nodes, 1), 3)) for name, place in places.items()}
@@ -90,7 +90,7 @@ class Given:
             terms += [(1.0 - share)[:, None] * by[:, end], share[:, None] * by[:, end]]
         _add(found, nodes * 2, terms)
 
-    def add_rate(self, node: Node, by_rate: np.ndarray) -> None:
+    def add_rate(self, node: TapedNode, by_rate: np.ndarray) -> None:
         """Add the gradient (nr,) by the rates of targets at a node."""
         by, last = by_rate[self.rows], len(self.rate) - 1
         left, right = min(node.number, last), min(node.number + 1, last)

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from varint.analysis.resolution import finer_step
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.maximal import ON_UNRESOLVED, check_forces, checked_turn
-from varint.gradients.adjoint import Adjoint, adjoints_of
-from varint.gradients.along import MotionSum, go_back
+from varint.gradients.along_run import MotionSum, go_back
+from varint.gradients.backward import Adjoint, adjoints_of
 from varint.gradients.changes import Changed, Changes, bends
 from varint.gradients.given import LoadPlace
 from varint.gradients.local import Derivative, Local
@@ -34,7 +34,7 @@ from varint.gradients.numbers import (
     start_of,
 )
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked, times_at
-from varint.gradients.taped import Setting, TapedRun
+from varint.gradients.taped import MaximalTape, TapeSetting
 from varint.inputs.courses import refuse_moved
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
@@ -128,7 +128,7 @@ def gradient(
     if STEP_SIZE in names and setting.turn is not None:
         raise ArgumentError("adaptive steps have no derivative by 'dt': their sizes are held as they were taken")
     first = checked_start(made, made.state() if state is None else state)
-    run = TapedRun(made, first, setting, at)
+    run = MaximalTape(made, first, setting, at)
     _tell_unresolved(run, on_unresolved)
     states = [node.state for node in run.nodes]
     alone = times is None
@@ -161,7 +161,7 @@ def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
 
 def _setting(
     mechanism: Mechanism, duration: float, dt: float, times: ArrayLike | None, given: Mapping[str, Any]
-) -> tuple[Setting, list]:
+) -> tuple[TapeSetting, list]:
     """Setting of the run, and the instants of the objective; ``given``: other arguments of `gradient`."""
     on_unresolved = choice(given["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
     method = find_scheme(given["order"], given["scheme"])
@@ -180,10 +180,10 @@ def _setting(
     tol = positive(given["tol"], "tol", ArgumentError)
     memory = None if memory is None else positive(memory, "memory", ArgumentError)
     end = steps * dt if turn is None else duration
-    return Setting(method, dt, tol, steps, given["loads"], turn, end, on_unresolved == "substep", memory), at
+    return TapeSetting(method, dt, tol, steps, given["loads"], turn, end, on_unresolved == "substep", memory), at
 
 
-def _tell_unresolved(run: TapedRun, on_unresolved: str) -> None:
+def _tell_unresolved(run: MaximalTape, on_unresolved: str) -> None:
     """Warn the caller of `gradient`, or raise UnresolvedError, where steps did not resolve the motion."""
     found, name = run.unresolved, run.mechanism.name
     if found is None or on_unresolved == "ignore":
@@ -216,7 +216,7 @@ class Prepared:
     ``state`` as in `gradient`.
     """
 
-    def __init__(self, run: TapedRun, state: State | None, objectives: int) -> None:
+    def __init__(self, run: MaximalTape, state: State | None, objectives: int) -> None:
         self.run, self.state, self.sums = run, state, list[MotionSum]()
         self.local = Local(run, state is None, objectives, self.sums)
         self.changes = Changes(run, objectives, self.sums)

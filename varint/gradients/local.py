@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from varint.compile.joints import joint_frames
-from varint.gradients.adjoint import Adjoint
-from varint.gradients.along import MotionSum, of_law
+from varint.gradients.along_run import MotionSum, of_law
+from varint.gradients.backward import Adjoint
 from varint.gradients.numbers import GRAVITY, Differences, Number, is_one_point, of_shape
-from varint.gradients.taped import TapedRun
+from varint.gradients.taped import MaximalTape
 from varint.kernels.plan import Workspace
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.model.body import Body
 from varint.model.forces.base import Constraint, Effort
 from varint.model.joints.base import Joint
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 Derivative = Callable[[int, Adjoint], "float | np.ndarray"]  # by a number, of objective k
 
@@ -36,7 +36,7 @@ class Local:
         To which those are added that the backward pass needs.
     """
 
-    def __init__(self, run: TapedRun, from_reference: bool, objectives: int, sums: list[MotionSum]) -> None:
+    def __init__(self, run: MaximalTape, from_reference: bool, objectives: int, sums: list[MotionSum]) -> None:
         self.run, self.from_reference, self.objectives, self.sums = run, from_reference, objectives, sums
         self.mechanism: Mechanism = run.mechanism
         self.plan = run.compiled.plan

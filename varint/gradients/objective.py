@@ -13,7 +13,7 @@ from varint.errors import ArgumentError
 from varint.gradients.numbers import START, Number, by_scalars, differences
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, call, function_of, in_a_shape, known_name, sequence_of
-from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
+from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
 
 STEP = 1e-4  # of the differences of an objective: rad, sizes of a part, and these over the duration

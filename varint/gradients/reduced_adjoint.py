@@ -21,13 +21,13 @@ import numpy as np
 
 from varint.errors import ArgumentError
 from varint.gradients.reduced_records import SLOTS, Stage, Step, steady_columns
-from varint.gradients.reduced_tape import TapedRun
+from varint.gradients.reduced_tape import ReducedTape
 from varint.kernels.laws import LAW_NAMES
 from varint.model.forces import LAWS
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import Motion
 from varint.redmax.inverse import InverseDynamics
-from varint.redmax.linear import reduced_gradient
+from varint.redmax.linear_solves import reduced_gradient
 from varint.redmax.saddle import REDUNDANT
 from varint.redmax.tree import Tree
 
@@ -188,7 +188,7 @@ def _of_states(e: Equations) -> Arrays:
 class Derivatives:
     """The derivatives of all steps of a run, stage by stage, and between their charts."""
 
-    def __init__(self, run: TapedRun) -> None:
+    def __init__(self, run: ReducedTape) -> None:
         self.run, self.equations = run, run.equations
         self.inverse = InverseDynamics(run.equations)
         e = run.equations
@@ -229,7 +229,7 @@ class Derivatives:
 
 
 def carry_forward(
-    run: TapedRun, start: Motion, changes: Sequence[Sequence[Change]] | None = None
+    run: ReducedTape, start: Motion, changes: Sequence[Sequence[Change]] | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Changes of q and rates (nq,) at the run's nodes, by those of its ``start``, and by ``changes`` of its stages."""
     derivatives, e = Derivatives(run), run.equations
@@ -266,7 +266,7 @@ class CarriedBack:
         By the changes of the stages.
     """
 
-    def __init__(self, run: TapedRun, by_nodes: Sequence[np.ndarray]) -> None:
+    def __init__(self, run: ReducedTape, by_nodes: Sequence[np.ndarray]) -> None:
         derivatives, e, count = Derivatives(run), run.equations, len(run.steps)
         nq, ns, steady = e.nq, e.law_state.size, steady_columns(e)
         starts = np.zeros((count + 1, 2 * nq)), np.zeros((count + 1, ns))

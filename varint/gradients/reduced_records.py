@@ -13,7 +13,7 @@ from varint.model.state import State
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import Motion
-from varint.redmax.start import start_of
+from varint.redmax.reduced_start import start_of
 from varint.redmax.states import ReducedState
 from varint.redmax.tree import Tree, find_tree
 
@@ -21,7 +21,7 @@ SLOTS = 3  # places of a step: the node before its start, its start, and one a s
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class ReducedSetting:
     """Settings of a run beside mechanism and start; see `varint.redmax.simulate`. ``rtol`` is for error control."""
 
     steps: int
@@ -68,7 +68,7 @@ class Stage(NamedTuple):
     integral: np.ndarray
 
 
-class Shape(NamedTuple):
+class StageShape(NamedTuple):
     """Linear combinations by which a step of n stages forms its places, factors (..., SLOTS (n + 2)).
 
     ``d``, ``e``, ``integral`` of each stage; ``end`` (3, ...): of q, rates and integrals at the end. Of implicit stages
@@ -87,12 +87,12 @@ class Step(NamedTuple):
     tree: Tree
     memory: dict[str, np.ndarray]
     start: Motion
-    shape: Shape
+    shape: StageShape
     stages: list[Stage]
     end: Motion
 
 
-class Node(NamedTuple):
+class ReducedNode(NamedTuple):
     """A node: its number, how many steps led there, the tree, q and rates there, and its state."""
 
     number: int

@@ -9,15 +9,15 @@ from varint.errors import MechanismError
 from varint.gradients.numbers import OTHER_PARTS
 from varint.gradients.objective import motion_between
 from varint.gradients.reduced_adjoint import CarriedBack, Change, Derivatives
-from varint.gradients.reduced_records import Node, Stage, Step
-from varint.gradients.reduced_tape import TapedRun
+from varint.gradients.reduced_records import ReducedNode, Stage, Step
+from varint.gradients.reduced_tape import ReducedTape
 from varint.inputs.courses import Steady
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.redmax.charts import EXPONENTIAL, vector_subspace
 from varint.redmax.implicit import Motion
 from varint.redmax.inverse import InverseDynamics
-from varint.redmax.kernels.records import BALL, REVOLUTE
+from varint.redmax.kernels.tree_records import BALL, REVOLUTE
 from varint.redmax.states import ReducedState
 from varint.redmax.tree import Tree, find_tree
 
@@ -33,7 +33,7 @@ class Described:
     Raises MechanismError where the changed mechanism has other bodies or joints.
     """
 
-    def __init__(self, run: TapedRun, changed: Mechanism, state: State | ReducedState) -> None:
+    def __init__(self, run: ReducedTape, changed: Mechanism, state: State | ReducedState) -> None:
         self.run = run
         self.equations, *start = run.setting.equations(changed, state, run.tree.charts)
         e, before = self.equations, run.equations
@@ -79,7 +79,7 @@ class Described:
             self.equations.recall(step.memory | {"targets": targets})
             yield [self.residual(step, stage) for stage in step.stages]
 
-    def state(self, node: Node) -> State:
+    def state(self, node: ReducedNode) -> State:
         """The bodies at a node of the run."""
         e = self.equations
         self._use(node.tree)
@@ -111,7 +111,7 @@ class ReducedAdjoint:
     ``by_states``: (nodes, nb, 12) of the objective by the states at the run's nodes, see `StateGradient`.
     """
 
-    def __init__(self, run: TapedRun, by_states: np.ndarray) -> None:
+    def __init__(self, run: ReducedTape, by_states: np.ndarray) -> None:
         self.run, self.by_states = run, by_states
         derivatives, order = Derivatives(run), run.equations.compiled.order
         self.by_nodes = [

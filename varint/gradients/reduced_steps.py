@@ -7,12 +7,12 @@ from typing import Protocol
 import numpy as np
 
 from varint.formulations.reduced import started
-from varint.gradients.reduced_records import SLOTS, Setting, Shape, Stage, Step
+from varint.gradients.reduced_records import SLOTS, ReducedSetting, Stage, StageShape, Step
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import Motion, Stages
 from varint.redmax.integrators import Integrator, Task
 from varint.redmax.integrators.explicit import Explicit
-from varint.redmax.integrators.fixed import Implicit
+from varint.redmax.integrators.fixed_steps import Implicit
 
 
 class Recorder(Protocol):
@@ -68,7 +68,7 @@ class _Taping(Implicit):
         super().__init__(equations, q, qdot, task)
         self.stages: _Kept = _Kept(equations)
         self.tape: list[Step] = []
-        self._shapes: dict[bool, Shape] = {}
+        self._shapes: dict[bool, StageShape] = {}
 
     def solve(self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray) -> Motion:
         goes_on = getattr(self, "before", None) is not None
@@ -79,7 +79,7 @@ class _Taping(Implicit):
         self.tape.append(Step(self.equations.tree, memory, (q, v), self._shapes[goes_on], self.stages.kept, end))
         return end
 
-    def _shape(self, h: float) -> Shape:
+    def _shape(self, h: float) -> StageShape:
         """The factors of the next step, of size ``h``, by a step with unit vectors."""
         units = np.eye(SLOTS * 4)
         probe, stages = copy.copy(self), _Probe(units)
@@ -89,13 +89,13 @@ class _Taping(Implicit):
         end = super(_Taping, probe).solve(0.0, h, *units[3:6])
         width = SLOTS * (2 + len(stages.found))
         d, c, integral = (np.array(rows)[:, :width] for rows in zip(*stages.found, strict=True))
-        return Shape(d, c - d, integral, np.array([*end, units[width - 1]])[:, :width])
+        return StageShape(d, c - d, integral, np.array([*end, units[width - 1]])[:, :width])
 
 
 class ImplicitSteps:
     """See `Recorder`."""
 
-    def __init__(self, kind: type[Implicit], e: Equations, start: Motion, setting: Setting) -> None:
+    def __init__(self, kind: type[Implicit], e: Equations, start: Motion, setting: ReducedSetting) -> None:
         task = Task(setting.steps * setting.dt, setting.dt, setting.rtol, setting.rtol)
         taping: type[_Taping] = type(f"Taping{kind.__name__}", (_Taping, kind), {})
         self.integrator = started(taping, e, *start, task)
@@ -113,7 +113,7 @@ class ImplicitSteps:
 class ExplicitSteps:
     """See `Recorder`: steps end at the nodes that are asked for. Of trees."""
 
-    def __init__(self, kind: type[Explicit], e: Equations, start: Motion, setting: Setting) -> None:
+    def __init__(self, kind: type[Explicit], e: Equations, start: Motion, setting: ReducedSetting) -> None:
         task = Task(setting.steps * setting.dt, None, setting.rtol, 0.01 * setting.rtol)
         self.integrator = started(kind, e, *start, task)
         self.dt = setting.dt
@@ -146,6 +146,6 @@ class ExplicitSteps:
             second = np.where(e.driven_columns, second, K[len(stages), nq : 2 * nq])
             stages.append(Stage(t + share * h, 0.0, q, rates, second, np.zeros(0), at[2 * nq + e.ne :]))
         d, velocity, integral = now[:, None] + h * np.einsum("nm,mkp->knp", A, ends)
-        shape = Shape(d, velocity, integral, now + h * np.einsum("m,mkp->kp", solver.B, ends))
+        shape = StageShape(d, velocity, integral, now + h * np.einsum("m,mkp->kp", solver.B, ends))
         before, after = ((part[:nq].copy(), part[nq : 2 * nq].copy()) for part in (y, i.y))
         return Step(e.tree, memory, before, shape, stages, after)

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from varint.errors import ArgumentError, ConvergenceError
-from varint.gradients.reduced_records import Node, Setting, Step
+from varint.gradients.reduced_records import ReducedNode, ReducedSetting, Step
 from varint.gradients.reduced_steps import ExplicitSteps, ImplicitSteps, Recorder
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.redmax.implicit import Motion
 from varint.redmax.integrators import Integrator
 from varint.redmax.integrators.explicit import Explicit
-from varint.redmax.integrators.fixed import Implicit
+from varint.redmax.integrators.fixed_steps import Implicit
 from varint.redmax.states import ReducedState
 
 
-class TapedRun:
+class ReducedTape:
     """A run whose steps are kept, and some of its nodes.
 
     Parameters
@@ -45,7 +45,7 @@ class TapedRun:
         mechanism: Mechanism,
         kind: type[Implicit] | type[Explicit],
         state: State | ReducedState,
-        setting: Setting,
+        setting: ReducedSetting,
         at: Sequence[int],
     ) -> None:
         self.mechanism, self.setting = mechanism, setting
@@ -55,7 +55,7 @@ class TapedRun:
             raise ArgumentError(f"mechanism '{mechanism.name}' has no coordinate: nothing can move")
         self.start: Motion = start[0], start[1]
         self.tree = e.tree
-        self.nodes: list[Node] = []
+        self.nodes: list[ReducedNode] = []
         self.steps: list[Step] = []
         if at[0] == 0:
             self._keep(0, self.start)
@@ -80,7 +80,7 @@ class TapedRun:
         e = self.equations
         q, rates, _ = e.imposed(number * self.setting.dt, *motion)
         e.place_and_move(q, rates)
-        self.nodes.append(Node(number, len(self.steps), e.tree, (q, rates), e.state()))
+        self.nodes.append(ReducedNode(number, len(self.steps), e.tree, (q, rates), e.state()))
 
     def _fail(self, integrator: Integrator) -> None:
         e, t = self.equations, integrator.t

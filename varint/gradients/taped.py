@@ -10,20 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint._numba import Record
+from varint._numba import CompiledRecord
 from varint.compile import Compiled
 from varint.errors import ArgumentError, ConvergenceError
 from varint.gradients.checkpoints import Packing
 from varint.gradients.schedule import Layout, ahead, layout_of
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
-from varint.integrators.adaptive import AdaptiveRun, check_adaptive
+from varint.integrators.adaptive_run import AdaptiveRun, check_adaptive
 from varint.integrators.march import March
-from varint.integrators.run import MaximalRun
+from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.io.room import available_memory, size_text
 from varint.kernels.step import SAME_TIME
 from varint.kernels.workspace import by_numbers, workspace
-from varint.linear.impacts import Drifts
+from varint.linear.impact_checks import Drifts
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.problem import MOST_STEPS
@@ -35,7 +35,7 @@ OBJECT = 200  # bytes of a packed checkpoint beside those of the march
 BLOCK = 256  # steps between two looks at whether they resolved the motion
 
 
-class Setting(NamedTuple):
+class TapeSetting(NamedTuple):
     """Settings of a run, as for `simulate`; ``steps`` of the whole run, for which inputs and loads are given.
 
     ``turn``: rad, of a step that follows the motion; None for steps of dt. ``end``: s, of such a run. ``memory``:
@@ -53,7 +53,7 @@ class Setting(NamedTuple):
     memory: float | None = None
 
 
-class Node(NamedTuple):
+class TapedNode(NamedTuple):
     """An instant of a run, in kernel order: the node ``number``, or a step of a ``share`` of dt from there, aside.
 
     ``stages`` lie before the node, and before the end of that step ``until``; so many ``impacts`` of its part of the
@@ -79,7 +79,7 @@ class Node(NamedTuple):
     rest_gap: np.ndarray
 
 
-class Unresolved(NamedTuple):
+class UnresolvedStage(NamedTuple):
     """Interval of times, s, in which steps first did not resolve the motion, and the name of a body."""
 
     after: float
@@ -87,7 +87,7 @@ class Unresolved(NamedTuple):
     body: str
 
 
-class Part(NamedTuple):
+class TapePart(NamedTuple):
     """The part of a run that is on its tape: ``stages`` after ``first`` others, and the nodes in it."""
 
     first: int
@@ -95,7 +95,7 @@ class Part(NamedTuple):
     nodes: range
 
 
-class TapedRun:
+class MaximalTape:
     """A run, its states at some nodes, and its stages.
 
     Parameters
@@ -118,7 +118,7 @@ class TapedRun:
     Raises ArgumentError, ConvergenceError.
     """
 
-    def __init__(self, mechanism: Mechanism, state: State, setting: Setting, at: Sequence[float]) -> None:
+    def __init__(self, mechanism: Mechanism, state: State, setting: TapeSetting, at: Sequence[float]) -> None:
         self.mechanism, self.first, self.compiled = mechanism, state, mechanism.compiled
         self.setting, self.dt, self.steps, self.at = setting, setting.dt, setting.steps, list(at)
         self.loads = Loads(mechanism, self.compiled, self.steps, *setting.loads)
@@ -160,13 +160,13 @@ class TapedRun:
             return np.ones(len(nodes))
         return np.diff(self.knots)[nodes]
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[TapePart]:
         """The parts of the run from the last to the first, each with its stages on the tape; once."""
         for k in range(len(self.marks) - 2, -1, -1):
             if k < len(self.marks) - 2:
                 self._reach(k)
             tape = self.tape
-            yield Part(self.marks[k], int(tape.count[0]), range(self.begins[k], self.begins[k + 1]))
+            yield TapePart(self.marks[k], int(tape.count[0]), range(self.begins[k], self.begins[k + 1]))
             while k > 0 and self.kept[-1][0] >= k:
                 self.kept.pop()
 
@@ -206,8 +206,8 @@ class TapedRun:
             check_adaptive(self.run)
         self.run.start()
         self.begin = _node(march, march.pose, (0, 0.0, 0, 0, 0, 0), march.state())
-        self.nodes: list[Node] = []
-        self.unresolved: Unresolved | None = None
+        self.nodes: list[TapedNode] = []
+        self.unresolved: UnresolvedStage | None = None
         self.times, self.marks, self.begins = [0.0], [0], [0]
         self.largest = 0
         count = max(1, ceil(self.last / layout.part))
@@ -265,7 +265,7 @@ class TapedRun:
 
     @property
     def _impacts(self) -> int:
-        """Before the present node, in the present part."""
+        """Number of impacts before the present node, in the present part."""
         return int(self.tape.impacts.count[0]) - self.empty
 
     def _advance(self, end: int, is_new: bool) -> None:
@@ -282,7 +282,7 @@ class TapedRun:
         slot = int(march.ws.balance.unresolved[0])
         if slot >= 0 and self.unresolved is None:
             body = self.mechanism.bodies[self.compiled.order[slot]].name
-            self.unresolved = Unresolved(before, march.time, body)
+            self.unresolved = UnresolvedStage(before, march.time, body)
         march.ws.balance.unresolved[0] = -1
         if is_new and self.is_adaptive and self.commands.varies and march.time > before:
             self.times.append(march.time)
@@ -304,7 +304,7 @@ class TapedRun:
                 self.nodes.append(found)
             self.taken += 1
 
-    def _aside(self, share: float, time: float) -> Node:
+    def _aside(self, share: float, time: float) -> TapedNode:
         """The instant ``time``, a ``share`` of dt after the present node."""
         march, stages, impacts, found = self.run.march, self._stages, self._impacts, []
 
@@ -323,7 +323,7 @@ class TapedRun:
             raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
 
 
-def sizes(compiled: Compiled, setting: Setting) -> tuple[int, int]:
+def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:
     """Bytes of a checkpoint, and of a stage with the gradient by what acts in it."""
     plan = compiled.plan
     march = March(compiled, setting.method, setting.dt, setting.tol, 1)
@@ -333,7 +333,7 @@ def sizes(compiled: Compiled, setting: Setting) -> tuple[int, int]:
     return Packing(march.checkpoint()).size + OBJECT, tapes[1] - tapes[0] + times * (by[1] - by[0])
 
 
-def _size(record: Record) -> int:
+def _size(record: CompiledRecord) -> int:
     """Bytes of the arrays of a record."""
     parts = (getattr(record, field.name) for field in fields(record))
     return sum(part.nbytes if isinstance(part, np.ndarray) else _size(part) for part in parts)
@@ -345,11 +345,11 @@ def _memory() -> float:
     return inf if free is None else SHARE_OF_MEMORY * free
 
 
-def _node(march: March, pose: int, place: tuple[int, float, int, int, int, int], state: State) -> Node:
-    """Position of a run; ``place``: see `Node`."""
+def _node(march: March, pose: int, place: tuple[int, float, int, int, int, int], state: State) -> TapedNode:
+    """Position of a run; ``place``: see `TapedNode`."""
     ws, efforts = march.ws, march.ws.efforts
     poses = ws.position[pose], ws.quat[pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate
     products = ws.products.q, ws.products.order
     limits = ws.efforts.closed.astype(np.int64), ws.efforts.rest_gap
-    return Node(*place, state, *(array.copy() for array in (*poses, *targets, *products, *limits)))
+    return TapedNode(*place, state, *(array.copy() for array in (*poses, *targets, *products, *limits)))

@@ -42,7 +42,7 @@ MISSED = 1e3  # times the tolerance: residuals of rows that were not solved
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class NodeBlock:
     """Recorded nodes in the order of the description; T nodes, nb bodies."""
 
     node: np.ndarray  # (T,) number of the node
@@ -59,11 +59,11 @@ class Block:
     substeps: int
 
 
-def join_blocks(blocks: Sequence[Block]) -> Block:
+def join_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
     """One block of several, one after the other."""
     joined: dict = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in RECORDED}
     joined |= {name: sum(getattr(block, name) for block in blocks) for name in ("newton_iterations", "substeps")}
-    return Block(**joined)
+    return NodeBlock(**joined)
 
 
 class March:
@@ -147,7 +147,7 @@ class March:
         self.width = width
         self.load, self.series, self.commands, self.command_rates, self.first = load, series, commands, rates, self.node
 
-    def start(self, state: State) -> Block:
+    def start(self, state: State) -> NodeBlock:
         """Place the mechanism at node 0, and record it."""
         plan, ws, order, given = self.compiled.plan, self.ws, self.compiled.order, self._inputs()
         ws.position[:, :-1] = state.position[order]
@@ -225,7 +225,7 @@ class March:
         within = np.ascontiguousarray(within)
         return Inputs(self.load, self.series, commands, rates, *where, elements, point, within, *at_ends)
 
-    def advance(self, steps: int) -> Block:
+    def advance(self, steps: int) -> NodeBlock:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
         first, before = self.node, self.checkpoint() if self.every > 1 else {}
         converged, block = self._run(steps)
@@ -236,7 +236,7 @@ class March:
                 self._run(self.failure[0] - first)
         return block
 
-    def _run(self, steps: int) -> tuple[bool, Block]:
+    def _run(self, steps: int) -> tuple[bool, NodeBlock]:
         """Whether all of them were solved, and the recorded nodes."""
         last = self.node + steps
         nodes = np.arange(self.node // self.every + 1, last // self.every + 1) * self.every
@@ -248,7 +248,7 @@ class March:
         self.node += done
         return status == CONVERGED, self._block(nodes[:records], arrays, records)
 
-    def present(self) -> Block:
+    def present(self) -> NodeBlock:
         """The present node; nothing that the steps to come depend on is changed."""
         arrays = self._outputs(1)
         out = tuple(array[0] for array in arrays[:NODE_ARRAYS])
@@ -276,7 +276,7 @@ class March:
         """Whether the next of the steps that follow the motion would pass the end."""
         return self.adaptive and self.passes(self.end)
 
-    def aside(self, share: float, look: Callable[[int], None] | None = None) -> Block | None:
+    def aside(self, share: float, look: Callable[[int], None] | None = None) -> NodeBlock | None:
         """The instant a ``share`` of a step after the present node; the march itself stays where it is.
 
         None, with ``failure`` set, where the step there could not be solved. ``look``: called with the pose that holds
@@ -345,7 +345,7 @@ class March:
             np.zeros(2, dtype=np.int64),
         )
 
-    def _block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> Block:
+    def _block(self, nodes: np.ndarray, arrays: tuple[np.ndarray, ...], records: int) -> NodeBlock:
         position, quat, velocity, work, state, unresolved, times, counts = arrays
         slot = self.compiled.slot
         rows = nodes - self.first if len(self.commands) > 1 else np.zeros_like(nodes)
@@ -354,7 +354,7 @@ class March:
             # contiguous, as they come back from a file: sums over them then have the same bits
             return np.ascontiguousarray(part[:records, slot])
 
-        return Block(
+        return NodeBlock(
             node=nodes,
             t=times[:records],
             position=of_bodies(position),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from varint.integrators.run import MaximalRun
+from varint.integrators.maximal_run import MaximalRun
 from varint.running import Block
 
 AT_NODE = 1e-9  # of a step: times as near to a node are those of the node

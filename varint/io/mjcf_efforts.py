@@ -30,7 +30,7 @@ def numbers(values: Iterable[float]) -> str:
     return " ".join(repr(float(value)) for value in values)
 
 
-class Part:
+class EffortPart:
     """A hinge, slide or ball: its ``name``, ``kind``, where it is in the world; ``given``: more of its attributes."""
 
     def __init__(self, name: str, kind: str, point: np.ndarray, axis: np.ndarray) -> None:
@@ -46,7 +46,7 @@ class Efforts:
     refused : what is not held, in words
     """
 
-    def __init__(self, mechanism: Mechanism, parts: Mapping[str, list[Part]], site: Callable[..., str]) -> None:
+    def __init__(self, mechanism: Mechanism, parts: Mapping[str, list[EffortPart]], site: Callable[..., str]) -> None:
         self.mechanism, self.parts, self.site = mechanism, parts, site
         self.equality: list[str] = []
         self.tendon: list[str] = []
@@ -73,14 +73,14 @@ class Efforts:
             return self._tendon(force)
         return ""
 
-    def _part(self, joint: str, coordinate: int) -> Part | None:
+    def _part(self, joint: str, coordinate: int) -> EffortPart | None:
         """The hinge or slide of a coordinate."""
         parts = self.parts.get(joint, [])
         if any(part.kind == "ball" for part in parts) or coordinate >= len(parts):
             return None
         return parts[coordinate]
 
-    def _along(self, force: AlongCoordinate, part: Part) -> str | None:
+    def _along(self, force: AlongCoordinate, part: EffortPart) -> str | None:
         keys = part.given
         if isinstance(force, TorsionSpring | JointDamper):
             stiffness, rest = getattr(force, "stiffness", 0.0), getattr(force, "rest_angle", 0.0)
@@ -109,7 +109,7 @@ class Efforts:
             return " whose input is no number"
         return ""
 
-    def _actuator(self, force: Motor | JointServo, part: Part, control: float) -> str | None:
+    def _actuator(self, force: Motor | JointServo, part: EffortPart, control: float) -> str | None:
         ends = f"name={quoteattr(force.name)} joint={quoteattr(part.name)}"
         if isinstance(force, Motor):
             self.actuator.append(f"<motor {ends}/>")

@@ -24,7 +24,7 @@ from varint.io.mjcf_numbers import (
     WRAP_SITE,
     is_off,
 )
-from varint.io.mjcf_source import Source
+from varint.io.mjcf_source import MJCFSource
 from varint.io.robot_kinds import (
     BodyDamper,
     Coupling,
@@ -39,24 +39,24 @@ from varint.io.robot_kinds import (
     Revolute,
     TorsionSpring,
 )
-from varint.io.xml_files import Element
+from varint.io.xml_files import XMLElement
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD, Body
 from varint.model.forces.base import Force
 from varint.model.import_report import ImportNotes
 from varint.model.joints.base import Joint
-from varint.model.rotation import left_jacobian, rotation_matrix, vector_from_matrix
+from varint.model.rotation_vectors import left_jacobian, rotation_matrix, vector_from_matrix
 
 Places = Mapping[int, tuple[str, int, float]]
 
 
-class Forces:
+class MJCFForces:
     """Adds to a mechanism what acts in the model; ``rest``: MuJoCo's data in the reference configuration.
 
     bodies, joints : rotors
     """
 
-    def __init__(self, model: Any, source: Source, notes: ImportNotes, places: Places, rest: Any) -> None:
+    def __init__(self, model: Any, source: MJCFSource, notes: ImportNotes, places: Places, rest: Any) -> None:
         self.m, self.source, self.notes, self.places, self.rest = model, source, notes, places, rest
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
@@ -207,7 +207,13 @@ class Forces:
                 self.notes.not_understood(says, at.line, at.path)
 
     def _fixed(
-        self, tendon: int, name: str, at: Element, term: tuple[int, float], effort: tuple[float, float], limited: bool
+        self,
+        tendon: int,
+        name: str,
+        at: XMLElement,
+        term: tuple[int, float],
+        effort: tuple[float, float],
+        limited: bool,
     ) -> Iterator[Force]:
         """Force of a fixed tendon of one joint: along its coordinate."""
         m, (joint, factor), (stiffness, damping) = self.m, term, effort
@@ -226,7 +232,7 @@ class Forces:
             self.notes.read(f"limits of tendon '{name}' are a JointStop, hard", at.line, at.path)
 
     def _spatial(
-        self, tendon: int, name: str, at: Element, effort: tuple[float, float], limited: bool
+        self, tendon: int, name: str, at: XMLElement, effort: tuple[float, float], limited: bool
     ) -> Iterator[Force]:
         """Over sites: a spring, or a cable where any length up to that of rest is slack."""
         m, (stiffness, damping), first = self.m, effort, int(self.m.tendon_adr[tendon])
@@ -295,7 +301,7 @@ class Forces:
             says = f"bounds of controls and forces of actuators: left out, {len(bounded)} in all"
             self.notes.approximated(says, bounded[0].line, bounded[0].path)
 
-    def _driven(self, name: str, at: Element, number: int, joint: int, control: float) -> Iterator[Force]:
+    def _driven(self, name: str, at: XMLElement, number: int, joint: int, control: float) -> Iterator[Force]:
         """The forces of an actuator whose effort is affine in control, length and rate, at a control that stays."""
         m, (tie, coordinate, zero) = self.m, self.places[joint]
         gear, along = float(m.actuator_gear[number, 0]), {"joint": tie, "coordinate": coordinate}

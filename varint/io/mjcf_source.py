@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from varint.io.xml_files import Element, read_xml
+from varint.io.xml_files import XMLElement, read_xml
 from varint.model.checks import shown
 from varint.model.import_report import ImportNotes
 
@@ -38,26 +38,26 @@ NO_NUMBER = re.compile(r"(?<![\w.])[+-]?(nan|inf)(inity)?(?![\w.])", re.IGNORECA
 DELAYS = {"delay", "nsample"}
 
 
-class Source:
+class MJCFSource:
     """A file with all that it includes.
 
     text, assets : for the compiler, contents of meshes by their names there
     files : the path of each mesh by its name
     """
 
-    def __init__(self, root: Element, path: Path, packages: Sequence[Path], notes: ImportNotes) -> None:
+    def __init__(self, root: XMLElement, path: Path, packages: Sequence[Path], notes: ImportNotes) -> None:
         self.root, self.notes = root, notes
         self.folder = path.resolve().parent
         self.allowed = [self.folder, *(folder.resolve() for folder in packages)]
         self.assets: dict[str, bytes] = {}
         self.files: dict[str, Path] = {}
         self.missing: set[str] = set()
-        self.named: dict[tuple[str, str], Element] = {}  # by group and name
+        self.named: dict[tuple[str, str], XMLElement] = {}  # by group and name
         self.given: set[str] = set()  # names of elements
-        self.left_out: dict[str, list[Element]] = {}
+        self.left_out: dict[str, list[XMLElement]] = {}
         self.included = 0
         self.lines: list[str] = []
-        whole = Element(root.tag, root.attributes, root.line, root.path, list(self._flat(root, ())))
+        whole = XMLElement(root.tag, root.attributes, root.line, root.path, list(self._flat(root, ())))
         self.meshes = self._mesh_folders(whole)
         for element in [child for asset in whole.all("asset") for child in asset.children]:
             self._mesh(element)
@@ -68,7 +68,7 @@ class Source:
             notes.approximated(f"<{tag}>, {why}", elements[0].line, elements[0].path)
         self.text = "\n".join(self.lines)
 
-    def at(self, group: str, name: str) -> Element:
+    def at(self, group: str, name: str) -> XMLElement:
         """The element of a name; of copies that <replicate> makes the one that it copies."""
         while name and (group, name) not in self.named:
             name = name[:-1]
@@ -81,7 +81,7 @@ class Source:
 
     # ------------------------------------------------------------------------------------------------ includes
 
-    def _flat(self, element: Element, above: tuple[Path, ...]) -> Iterator[Element]:
+    def _flat(self, element: XMLElement, above: tuple[Path, ...]) -> Iterator[XMLElement]:
         """Its children, those of included files in place of each <include>."""
         for child in element.children:
             if child.tag == "include":
@@ -94,9 +94,9 @@ class Source:
             else:
                 children = self._flat(child, above)
                 self.given.add(child.attributes.get("name", ""))
-                yield Element(child.tag, dict(child.attributes), child.line, child.path, list(children))
+                yield XMLElement(child.tag, dict(child.attributes), child.line, child.path, list(children))
 
-    def _included(self, element: Element) -> Path:
+    def _included(self, element: XMLElement) -> Path:
         name = element.need("file")
         file = self._found([element.path.resolve().parent / name, self.folder / name])
         if file is None:
@@ -118,7 +118,7 @@ class Source:
 
     # ------------------------------------------------------------------------------------------------- meshes
 
-    def _mesh_folders(self, whole: Element) -> list[Path]:
+    def _mesh_folders(self, whole: XMLElement) -> list[Path]:
         """The folders in which files of meshes are looked for."""
         folders = [
             of.attributes[key]
@@ -128,7 +128,7 @@ class Source:
         ]
         return [*(self.folder / name for name in reversed(folders)), self.folder]
 
-    def _mesh(self, element: Element) -> None:
+    def _mesh(self, element: XMLElement) -> None:
         """Read the file of a <mesh>, which gets a name for the compiler."""
         file = element.attributes.get("file", "")
         if element.tag == "mesh" and any(element.all("plugin")):
@@ -150,7 +150,7 @@ class Source:
 
     # ------------------------------------------------------------------------------------------------- the text
 
-    def _write(self, element: Element, body: Element | None, group: str, copies: int) -> None:
+    def _write(self, element: XMLElement, body: XMLElement | None, group: str, copies: int) -> None:
         """Lines of an element and what is in it; ``body``: that it is in; ``group``: what it is one of, or ""."""
         tag = element.tag
         if tag in REFUSED:
@@ -187,7 +187,7 @@ class Source:
             self._write(child, inside, of_child, copies)
         self.lines.append(f"</{tag}>")
 
-    def _name(self, element: Element, group: str, body: Element | None) -> None:
+    def _name(self, element: XMLElement, group: str, body: XMLElement | None) -> None:
         """Its name, a new one where it has none."""
         if not element.attributes.get("name", ""):
             wanted = f"joint of {_name_of(body)}" if group == "joint" and body else element.tag
@@ -198,7 +198,7 @@ class Source:
             element.attributes["name"] = name
         self.named.setdefault((group, element.attributes["name"]), element)
 
-    def _without_mesh(self, element: Element, body: Element | None) -> bool:
+    def _without_mesh(self, element: XMLElement, body: XMLElement | None) -> bool:
         """Whether it is a geom that cannot be compiled and carries no mass; an error if a mass may depend on it."""
         attributes = element.attributes
         if element.tag == "mesh":
@@ -217,5 +217,5 @@ class Source:
         return True
 
 
-def _name_of(body: Element) -> str:
+def _name_of(body: XMLElement) -> str:
     return body.attributes.get("name", body.tag)

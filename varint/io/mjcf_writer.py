@@ -7,7 +7,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from varint.errors import FileError
-from varint.io.mjcf_efforts import Efforts, Part, numbers
+from varint.io.mjcf_efforts import EffortPart, Efforts, numbers
 from varint.io.robot import Pose
 from varint.io.robot_kinds import Composite, Fixed, Free, Revolute, Spherical
 from varint.io.spanning import Branch, spanning
@@ -15,7 +15,7 @@ from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.joints.base import REGISTRY, Joint
 from varint.model.motion import Ball, Slide, Turn
-from varint.model.rotation import left_jacobian, quat_from_matrix, quat_from_vector, rotation_matrix
+from varint.model.rotation_vectors import left_jacobian, quat_from_matrix, quat_from_vector, rotation_matrix
 
 TO_CLOSE = (Revolute, Spherical, Fixed)  # kinds that connect and weld hold
 OPEN = 1e-12  # of anchors, over the size of their coordinates
@@ -45,7 +45,7 @@ class _Writing:
         self.pose = {WORLD: Pose(np.eye(3), np.zeros(3)), **poses}
         self.branches, closing = spanning(mechanism, self._rank)
         self.below: dict[str, list[Branch]] = {}
-        self.parts: dict[str, list[Part]] = {}
+        self.parts: dict[str, list[EffortPart]] = {}
         for branch in self.branches:
             self.below.setdefault(branch.above, []).append(branch)
             if branch.joint is not None:
@@ -58,7 +58,7 @@ class _Writing:
             return float("inf")
         return joint.dof + 10.0 * isinstance(joint, TO_CLOSE)
 
-    def _parts(self, joint: Joint, reverse: bool) -> list[Part]:
+    def _parts(self, joint: Joint, reverse: bool) -> list[EffortPart]:
         """The hinges, slides and balls of a joint, in their order from the parent."""
         point, point_b = self.mechanism.anchors(joint)
         moves = list(_motions(joint, point))
@@ -69,7 +69,9 @@ class _Writing:
         if len(names) != len(moves):
             names = [joint.name] if len(moves) == 1 else [f"{joint.name} {number + 1}" for number in range(len(moves))]
         sense = -1.0 if reverse else 1.0
-        parts = [Part(name, str(kind), at, sense * axis) for name, (kind, at, axis) in zip(names, moves, strict=True)]
+        parts = [
+            EffortPart(name, str(kind), at, sense * axis) for name, (kind, at, axis) in zip(names, moves, strict=True)
+        ]
         apart = point_b - point
         if len(parts) == 1 and parts[0].kind == "slide" and apart.any():  # its coordinate is not zero there
             along = apart @ moves[0][2]

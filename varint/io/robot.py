@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.io.xml_files import Element
+from varint.io.xml_files import XMLElement
 from varint.model.joints.base import Joint
-from varint.model.rotation import matrix_from_vector
+from varint.model.rotation_vectors import matrix_from_vector
 
 INFINITE = 1e15  # limits from here on are none
 NEAR = 1e-6  # m and rad: frames that are to coincide, in files of few digits
@@ -51,7 +51,7 @@ def turned_by(axis: np.ndarray, angle: float) -> Pose:
     return Pose(matrix_from_vector(angle * axis), np.zeros(3))
 
 
-class Shape(NamedTuple):
+class RobotShape(NamedTuple):
     """See `ImportedShape`; ``mesh`` is a path where the file was found, ``pose`` in the link."""
 
     role: str
@@ -66,12 +66,12 @@ class Link:
     """A link: ``pose`` in the world; ``com`` (3,) and ``inertia`` (3, 3) about it in its own axes; ``at``: where."""
 
     name: str
-    at: Element
+    at: XMLElement
     pose: Pose
     mass: float = 0.0
     com: np.ndarray = field(default_factory=lambda: np.zeros(3))
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
-    shapes: list[Shape] = field(default_factory=list)
+    shapes: list[RobotShape] = field(default_factory=list)
 
 
 class Acting(NamedTuple):
@@ -97,7 +97,7 @@ class Tie:
 
     name: str
     what: str
-    at: Element
+    at: XMLElement
     a: str
     b: str
     kind: type[Joint] | None = None
@@ -110,7 +110,7 @@ class Ratio(NamedTuple):
     """A coupling: the sum of factor times coordinate of the ``terms`` (tie, number, factor) stays as it is."""
 
     name: str
-    at: Element
+    at: XMLElement
     terms: list[tuple[str, int, float]]
 
 
@@ -124,7 +124,7 @@ class Robot:
     """
 
     name: str
-    at: Element
+    at: XMLElement
     links: list[Link]
     ties: list[Tie]
     ratios: list[Ratio] = field(default_factory=list)

@@ -1,9 +1,9 @@
 """The joints and forces that robots in files are described with."""
 
 from varint.model.forces.applied import PointForce
-from varint.model.forces.body import BodyDamper
 from varint.model.forces.coupling import Coupling
 from varint.model.forces.joint import JointDamper, JointFriction, JointServo, Motor, TorsionSpring
+from varint.model.forces.on_body import BodyDamper
 from varint.model.forces.routed import MultiPointCable, MultiPointSpring
 from varint.model.forces.spring import Cable, Spring
 from varint.model.forces.stop import JointStop, LengthStop

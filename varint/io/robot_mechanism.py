@@ -10,8 +10,8 @@ from varint.display import names_text
 from varint.errors import MechanismError
 from varint.io.robot import NEAR, Acting, Ratio, Robot, Tie
 from varint.io.robot_kinds import Coupling, Free, JointDamper, JointFriction, JointStop, PointForce, TorsionSpring
-from varint.io.robot_parts import Part, body_of, parts_of, shapes_of, without_massless
-from varint.io.xml_files import Element
+from varint.io.robot_parts import RobotPart, body_of, parts_of, shapes_of, without_massless
+from varint.io.xml_files import XMLElement
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.forces.base import Force
@@ -66,7 +66,7 @@ def mechanism_of(robot: Robot, notes: ImportNotes) -> Mechanism:
 class _placed:
     """While this is open, what is wrong with the description gets the line of an element."""
 
-    def __init__(self, at: Element) -> None:
+    def __init__(self, at: XMLElement) -> None:
         self.at = at
 
     def __enter__(self) -> None:
@@ -80,7 +80,7 @@ class _placed:
 def _check_names(robot: Robot) -> None:
     """Raise MechanismError where a name is there twice, or a joint names a link that is not there."""
     for which in (robot.links, robot.ties):
-        seen: dict[str, Element] = {}
+        seen: dict[str, XMLElement] = {}
         for one in which:
             if one.name in seen:
                 before = seen[one.name].line
@@ -90,7 +90,7 @@ def _check_names(robot: Robot) -> None:
         raise clashing[WORLD].at.wrong("'world' names the ground: give the link another name")
 
 
-def _note_links(part: Part, notes: ImportNotes) -> None:
+def _note_links(part: RobotPart, notes: ImportNotes) -> None:
     for link in part.links:
         notes.body_of[link.name] = part.name
         whose = f"body '{part.name}'" if part.name != WORLD else "the world"
@@ -139,7 +139,7 @@ def _couplings(ratios: list[Ratio], places: Places, notes: ImportNotes) -> Itera
         notes.read(f"{ratio.name} is a Coupling", ratio.at.line, ratio.at.path)
 
 
-def _against_gravity(robot: Robot, parts: Mapping[str, Part], notes: ImportNotes) -> Iterator[Force]:
+def _against_gravity(robot: Robot, parts: Mapping[str, RobotPart], notes: ImportNotes) -> Iterator[Force]:
     """The forces that hold links without weight."""
     size = float(np.linalg.norm(robot.gravity))
     for link in robot.links:

@@ -10,17 +10,17 @@ from varint.display import names_text
 from varint.errors import MechanismError
 from varint.io.robot import Link, Robot, Tie
 from varint.io.robot_kinds import Composite
-from varint.io.xml_files import Element
+from varint.io.xml_files import XMLElement
 from varint.model.body import WORLD, Body
 from varint.model.import_report import ImportedShape, ImportNotes
-from varint.model.rotation import quat_from_matrix
+from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.shapes import combine
 
 REPAIRED = 0.01  # of the largest moment of inertia: by how much digits that were cut off may break the triangle
 
 
 @dataclass(eq=False)
-class Part:
+class RobotPart:
     """Links that are one rigid body, whose axes and name are those of the first; or the world."""
 
     name: str
@@ -41,7 +41,7 @@ class Part:
         return centre, inertia
 
     @property
-    def at(self) -> Element:
+    def at(self) -> XMLElement:
         """Place in the file where it begins."""
         return self.links[0].at
 
@@ -52,7 +52,7 @@ class Part:
         return f"link '{names[0]}'" if len(names) == 1 else f"link '{names[0]}' with what is fixed to it"
 
 
-def parts_of(robot: Robot) -> dict[str, Part]:
+def parts_of(robot: Robot) -> dict[str, RobotPart]:
     """Name of each link, and of the world, to the part that it is in."""
     above: dict[str, str] = {name: name for name in (WORLD, *(link.name for link in robot.links))}
 
@@ -67,22 +67,22 @@ def parts_of(robot: Robot) -> dict[str, Part]:
         if tie.kind is None:
             first, second = sorted((top(tie.a), top(tie.b)), key=order.__getitem__)
             above[second] = first
-    parts: dict[str, Part] = {}
+    parts: dict[str, RobotPart] = {}
     for name in above:
-        parts.setdefault(top(name), Part(top(name), []))
+        parts.setdefault(top(name), RobotPart(top(name), []))
     for link in robot.links:
         parts[top(link.name)].links.append(link)
     return {name: parts[top(name)] for name in above}
 
 
-def without_massless(robot: Robot, parts: dict[str, Part], notes: ImportNotes) -> list[Tie]:
+def without_massless(robot: Robot, parts: dict[str, RobotPart], notes: ImportNotes) -> list[Tie]:
     """The ties that move, those on both sides of a massless part as one; ``parts`` that are left out are taken out."""
     ties = dict(enumerate(tie for tie in robot.ties if tie.kind is not None))
     massless = {part for part in parts.values() if part.name != WORLD and not part.mass}
     for part in parts.values():
         if part in massless and any(link.inertia.any() for link in part.links):
             raise part.at.wrong(f"{part.label} has moments of inertia and no mass: give it a mass")
-    touching: dict[Part, list[int]] = {part: [] for part in parts.values()}
+    touching: dict[RobotPart, list[int]] = {part: [] for part in parts.values()}
     for number, tie in ties.items():
         for part in {parts[tie.a], parts[tie.b]}:
             touching[part].append(number)
@@ -97,11 +97,11 @@ def without_massless(robot: Robot, parts: dict[str, Part], notes: ImportNotes) -
 
 def _without_ends(
     ties: dict[int, Tie],
-    massless: set[Part],
-    parts: dict[str, Part],
-    touching: dict[Part, list[int]],
+    massless: set[RobotPart],
+    parts: dict[str, RobotPart],
+    touching: dict[RobotPart, list[int]],
     notes: ImportNotes,
-) -> set[Part]:
+) -> set[RobotPart]:
     """The massless parts that something with a mass hangs on; those at an end are taken out of ``ties``."""
     left = set(massless)
     ends = [part for part in dict.fromkeys(parts.values()) if part in left and len(touching[part]) < 2]
@@ -120,7 +120,9 @@ def _without_ends(
     return left
 
 
-def _join(part: Part, ties: dict[int, Tie], parts: dict[str, Part], touching: dict[Part, list[int]]) -> None:
+def _join(
+    part: RobotPart, ties: dict[int, Tie], parts: dict[str, RobotPart], touching: dict[RobotPart, list[int]]
+) -> None:
     """Make one of the tie before a massless part and the one behind it. Raises MechanismError."""
     numbers = touching[part]
     before = [number for number in numbers if parts[ties[number].b] is part]
@@ -147,7 +149,7 @@ def _named(tie: Tie) -> str:
     return f"joint '{tie.name}'" if not tie.parts else f"joints {names_text([part.name for part in tie.parts])}"
 
 
-def body_of(part: Part, notes: ImportNotes) -> Body:
+def body_of(part: RobotPart, notes: ImportNotes) -> Body:
     """The body that a part is. Raises MechanismError."""
     centre, inertia = part.moments
     R = part.links[0].pose.R
@@ -158,7 +160,7 @@ def body_of(part: Part, notes: ImportNotes) -> Body:
         raise part.at.wrong(str(problem)) from None
 
 
-def _repaired(inertia: np.ndarray, part: Part, notes: ImportNotes) -> np.ndarray:
+def _repaired(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.ndarray:
     """The inertia with moments that a body can have, where those of the file are off by digits that were cut."""
     if not np.isfinite(inertia).all():
         return inertia
@@ -175,7 +177,7 @@ def _repaired(inertia: np.ndarray, part: Part, notes: ImportNotes) -> np.ndarray
     return (axes * (moments + np.array([0.5, 0.5, 0.0]) * excess)) @ axes.T
 
 
-def shapes_of(part: Part, body: Body | None) -> list[ImportedShape]:
+def shapes_of(part: RobotPart, body: Body | None) -> list[ImportedShape]:
     """The shapes of its links, on ``body``, or on the world."""
     shapes = []
     for link in part.links:

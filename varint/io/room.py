@@ -19,7 +19,7 @@ MEMORY_FILES = (  # of the two versions: limit, use, and in memory.stat what of 
 )
 
 
-class Wanted(NamedTuple):
+class WantedSpace(NamedTuple):
     """``steps`` still to come, of which each ``every``-th and the last are recorded, in ``width`` bytes each.
 
     ``fixed``: whether ``every`` has to stay, as where a run goes on. ``finer``: the same of the diagnostics, their
@@ -53,7 +53,7 @@ class Wanted(NamedTuple):
         return f"give a {'larger diagnostics_every, or a ' if self.finer else ''}shorter duration"
 
 
-def check_disk(path: Path, wanted: Wanted, replaced: int = 0) -> None:
+def check_disk(path: Path, wanted: WantedSpace, replaced: int = 0) -> None:
     """Raise FileError where ``wanted`` does not fit on the disk of ``path``; ``replaced``: bytes that get free."""
     free = shutil.disk_usage(path.parent).free + replaced
     room = free - min(MARGIN * free, LARGEST_MARGIN)
@@ -64,7 +64,7 @@ def check_disk(path: Path, wanted: Wanted, replaced: int = 0) -> None:
         )
 
 
-def check_memory(wanted: Wanted) -> None:
+def check_memory(wanted: WantedSpace) -> None:
     """Raise ArgumentError where ``wanted`` does not fit into memory."""
     free = available_memory()
     if free is not None and wanted.size > (room := free - min(MARGIN * free, LARGEST_MARGIN)):
@@ -74,7 +74,7 @@ def check_memory(wanted: Wanted) -> None:
         )
 
 
-def tell_size(path: Path, wanted: Wanted) -> None:
+def tell_size(path: Path, wanted: WantedSpace) -> None:
     """Say on stderr how large the file will be, where it will be large."""
     if wanted.size >= TOLD and sys.stderr is not None:
         print(f"varint: the run will add {size_text(wanted.size)} to '{path}'", file=sys.stderr, flush=True)

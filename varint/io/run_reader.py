@@ -82,10 +82,10 @@ class RunReader:
         self.layout = _object(self.texts["layout"])
         self.checkpoint = self._newest()
         progress = self.checkpoint.progress
-        self.nodes = Table(self, "", _object(self.texts["nodes"]), progress.records)
-        self.diagnostics: Table | None = None
+        self.nodes = NodeTable(self, "", _object(self.texts["nodes"]), progress.records)
+        self.diagnostics: NodeTable | None = None
         if columns := _object(self.texts["diagnostics"]):
-            self.diagnostics = Table(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
+            self.diagnostics = NodeTable(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
         recorded = self.diagnostics.shapes if self.diagnostics else {}
         asked = {"t": ((), "<f8")} | {name: (item, "<f8") for name, item in DIAGNOSTICS.items()}
         if recorded != (asked if self.settings.get("diagnostics_every") else {}):
@@ -187,7 +187,7 @@ class RunReader:
         )
 
 
-class Table:
+class NodeTable:
     """Arrays of a run file that have the same rows: its nodes, or its diagnostics.
 
     run : RunReader
@@ -265,7 +265,7 @@ class StoredNodes(Mapping[str, np.ndarray]):
     gone, holds another run, or does not have that state any more. Pickled and copied they are in memory.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: NodeTable) -> None:
         self._path, self._shapes, self._at = table.run.path.absolute(), table.shapes, table.at
         self._records, self._fingerprint = table.records, table.run.texts["fingerprint"]
         self._end = table.time_of(self._records)
@@ -297,7 +297,7 @@ class StoredNodes(Mapping[str, np.ndarray]):
             yield from table.parts(self._records)
 
     @contextmanager
-    def _opened(self) -> Iterator[Table]:
+    def _opened(self) -> Iterator[NodeTable]:
         with open_run(self._path) as run:
             table = run.diagnostics if self._at else run.nodes
             same = table is not None and run.texts["fingerprint"] == self._fingerprint
@@ -336,7 +336,7 @@ def read(path: str | Path) -> Record:
         )
 
 
-def _nodes(table: Table) -> Nodes:
+def _nodes(table: NodeTable) -> Nodes:
     """Nodes of a table, in memory where they are few."""
     if table.records * table.width > HELD:
         return StoredNodes(table)

@@ -9,11 +9,11 @@ import numpy as np
 from varint.errors import MechanismError
 from varint.io.packages import SCHEMES, found_file
 from varint.io.robot import Pose, pose_of, still
-from varint.io.xml_files import Element, read_xml
+from varint.io.xml_files import XMLElement, read_xml
 from varint.model.body import WORLD
 from varint.model.checks import known_name, shown
 from varint.model.import_report import ImportNotes
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 MODEL_FRAME = "__model__"
 MOST_INCLUDED = 200  # files
@@ -30,7 +30,7 @@ class Scope:
     ground : a link called "world", which is taken for the world
     """
 
-    def __init__(self, at: Element, name: str, outer: "Scope | None", include: Element | None = None) -> None:
+    def __init__(self, at: XMLElement, name: str, outer: "Scope | None", include: XMLElement | None = None) -> None:
         self.at, self.name, self.outer = at, name, outer
         self.path: str = f"{outer.path}{name}::" if outer is not None and name else ""
         self.static: bool = _is_true(at, "static") or (outer is not None and outer.static)
@@ -47,8 +47,8 @@ class Scope:
         self.open: list[str] = []  # frames that are being placed
         self.placed: dict[str, Pose] = {}
 
-    def _named(self, tag: str) -> dict[str, Element]:
-        elements: dict[str, Element] = {}
+    def _named(self, tag: str) -> dict[str, XMLElement]:
+        elements: dict[str, XMLElement] = {}
         for element in self.at.all(tag):
             name = element.need("name")
             if name in elements:
@@ -77,7 +77,7 @@ class Scope:
             return still()
         return self.outer.place() @ self.outer.frame(self.name, self.by)
 
-    def frame(self, name: str, at: Element) -> Pose:
+    def frame(self, name: str, at: XMLElement) -> Pose:
         """The pose of a frame of that name in this; ``at``: what asks for it. Raises MechanismError."""
         if name in ("", MODEL_FRAME) or (self.outer is None and name == WORLD):
             return still()
@@ -89,7 +89,7 @@ class Scope:
             self.open.pop()
         return self.placed[name]
 
-    def _found(self, name: str, at: Element) -> Pose:
+    def _found(self, name: str, at: XMLElement) -> Pose:
         first, _, rest = name.partition("::")
         if rest and first in self.models:
             return self.frame(first, at) @ self.models[first].frame(rest, at)
@@ -112,11 +112,11 @@ class Scope:
         joint = self.joints[name]
         return self.posed(joint, _own_text(joint.child("child")))
 
-    def posed(self, element: Element, default: str) -> Pose:
+    def posed(self, element: XMLElement, default: str) -> Pose:
         """The pose of an element by its <pose>, in the frame ``default`` where nothing else is said."""
         return self._of_pose(element.one("pose"), default, element)
 
-    def _of_pose(self, pose: Element | None, default: str, at: Element | None = None) -> Pose:
+    def _of_pose(self, pose: XMLElement | None, default: str, at: XMLElement | None = None) -> Pose:
         if pose is None:
             return self.frame(default, at or self.at)
         other = pose.attributes.get("relative_to", "") or pose.attributes.get("frame", "")
@@ -124,7 +124,7 @@ class Scope:
 
     # ----------------------------------------------------------------------------------------------------- links
 
-    def link(self, name: str, at: Element) -> str:
+    def link(self, name: str, at: XMLElement) -> str:
         """The link, by its whole name, or "world", that a frame of this is attached to. Raises MechanismError."""
         seen: list[str] = []
         while name not in self.links:
@@ -150,7 +150,7 @@ class Scope:
                 name = _own_text(self.joints[name].child("child"))
         return self.path + name
 
-    def _canonical(self, at: Element) -> str:
+    def _canonical(self, at: XMLElement) -> str:
         """The link that the frame of the model is attached to."""
         named = self.at.attributes.get("canonical_link", "")
         if named:
@@ -162,7 +162,7 @@ class Scope:
         raise self.at.wrong(f"the model '{self.name}' has no link")
 
 
-def numbers_of(pose: Element) -> Pose:
+def numbers_of(pose: XMLElement) -> Pose:
     """Numbers of a <pose>."""
     if not pose.text.strip():
         return still()
@@ -187,7 +187,7 @@ class Includes:
         self.packages, self.notes, self.count = packages, notes, 0
         self.folders = [path.resolve().parent, *(folder.resolve() for folder in packages)]
 
-    def outermost(self, root: Element) -> Scope:
+    def outermost(self, root: XMLElement) -> Scope:
         """The scope of a file: that of its world, or one around its models."""
         worlds = list(root.all(WORLD))
         if len(worlds) > 1:
@@ -203,7 +203,7 @@ class Includes:
             scope.add(model)
             self._fill(model, inside)
 
-    def _model(self, element: Element, scope: Scope, chain: list[Path]) -> tuple[Scope, list[Path]]:
+    def _model(self, element: XMLElement, scope: Scope, chain: list[Path]) -> tuple[Scope, list[Path]]:
         if element.tag == "model":
             return Scope(element, element.need("name"), scope), chain
         path = self._included(element)
@@ -223,7 +223,7 @@ class Includes:
         self.notes.read(f"model '{model_name}' is included", element.line, element.path)
         return Scope(models[0], model_name, scope, element), [*chain, path]
 
-    def _included(self, element: Element) -> Path:
+    def _included(self, element: XMLElement) -> Path:
         """The file that an <include> names: within the folder of the file that is loaded, or a folder of packages."""
         uri = _own_text(element.child("uri"))
         if "://" in uri and not uri.startswith((*SCHEMES, "file://")):
@@ -238,7 +238,7 @@ class Includes:
             raise element.error(f"<include> of '{file}', which is outside the folder of the file, and is not read")
         return file
 
-    def _of_folder(self, folder: Path, element: Element) -> Path | None:
+    def _of_folder(self, folder: Path, element: XMLElement) -> Path | None:
         """The file of the model in a folder: the last that its model.config names, or model.sdf."""
         config = (folder / CONFIG).resolve()
         if not config.is_file() or not any(config.is_relative_to(known) for known in self.folders):
@@ -249,14 +249,14 @@ class Includes:
         return folder / _own_text(named[-1])
 
 
-def _own_text(element: Element) -> str:
+def _own_text(element: XMLElement) -> str:
     """The text of an element, which must not be blank."""
     if not element.text.strip():
         raise element.error(f"<{element.tag}> is empty")
     return element.text.strip()
 
 
-def _is_true(element: Element, tag: str) -> bool:
+def _is_true(element: XMLElement, tag: str) -> bool:
     """Whether an element has a child of that name that says so."""
     child = element.one(tag)
     return child is not None and child.text.strip().lower() in ("true", "1")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.analysis.columns import GROUPS, QUATERNION, XYZ, Column, columns
+from varint.analysis.table_columns import GROUPS, QUATERNION, XYZ, Column, columns
 from varint.errors import ArgumentError
 from varint.io.whole import written_whole
 from varint.model.checks import path_of

@@ -22,7 +22,7 @@ AT_TOP = (*OF_MECHANISM, PARAMETERS, INCLUDE, CLOSURES)
 
 
 @dataclasses.dataclass(frozen=True)
-class Source:
+class TomlSource:
     """A file with the tables that it holds; ``text``: empty where it is no TOML, and places in it are not reported.
 
     ``report``: where it was imported.
@@ -52,9 +52,9 @@ class Source:
         return self.at([*path, max(named, key=len)] if named else path)
 
 
-def sources_of(path: Path, packages: Packages = ()) -> list[Source]:
+def sources_of(path: Path, packages: Packages = ()) -> list[TomlSource]:
     """The file and those that it includes, each after what it includes; ``packages``: as in `Format`. FileError."""
-    sources: dict[Path, Source] = {}
+    sources: dict[Path, TomlSource] = {}
     folder = path.resolve().parent
 
     def add(path: Path, asked: str) -> None:
@@ -79,7 +79,7 @@ def sources_of(path: Path, packages: Packages = ()) -> list[Source]:
     return list(sources.values())
 
 
-def _read(path: Path) -> Source:
+def _read(path: Path) -> TomlSource:
     try:
         content = path.read_bytes()
     except (OSError, ValueError) as problem:
@@ -96,7 +96,7 @@ def _read(path: Path) -> Source:
         raise FileError(f"'{path}': lists or tables are nested too deep for a mechanism") from None
     except ValueError as problem:
         raise FileError(f"'{path}': {problem}") from None
-    source = Source(path, text, tables)
+    source = TomlSource(path, text, tables)
     for key, value in tables.items():
         if key not in AT_TOP:
             known = suggestion(key, AT_TOP) or f": there are {', '.join(AT_TOP)}"
@@ -109,7 +109,7 @@ def _read(path: Path) -> Source:
     return source
 
 
-def _other(path: Path, asked: str, packages: Packages) -> Source:
+def _other(path: Path, asked: str, packages: Packages) -> TomlSource:
     """A file of another format that is included: data alone, no script."""
     readable = [suffix for suffix, format_ in FORMATS.items() if format_.opened is None]
     if path.suffix not in readable:
@@ -119,16 +119,16 @@ def _other(path: Path, asked: str, packages: Packages) -> Source:
     mechanism = format_.load(*format_.places(path, packages))
     data = to_data(mechanism)
     named = {which: {entry.pop("name"): entry for entry in data[which]} for which in KINDS}
-    return Source(path, "", {key: named.get(key, value) for key, value in data.items()}, mechanism.import_report)
+    return TomlSource(path, "", {key: named.get(key, value) for key, value in data.items()}, mechanism.import_report)
 
 
-def merged(sources: list[Source], *path: str, again: bool = False) -> dict[str, tuple[Any, Source]]:
+def merged(sources: list[TomlSource], *path: str, again: bool = False) -> dict[str, tuple[Any, TomlSource]]:
     """The table at a path of all files as one: keys to values, and the files that they stand in.
 
     ``again``: a key may stand in several files, and the last counts; else raises FileError, but for what a start takes
     the place of in an imported file.
     """
-    merged: dict[str, tuple[Any, Source]] = {}
+    merged: dict[str, tuple[Any, TomlSource]] = {}
     for source in sources:
         table: Any = source.tables
         for key in path:

@@ -17,8 +17,8 @@ from varint.io.toml_text import text_of
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.joints.base import Joint
-from varint.model.rotation import rotation_matrix
-from varint.model.start import OF_BODIES
+from varint.model.rotation_vectors import rotation_matrix
+from varint.model.start_arguments import OF_BODIES
 
 TYPES: dict[type[Joint], str] = {Revolute: "continuous", Prismatic: "prismatic"}
 EARTH = (0.0, 0.0, -9.81)  # the gravity of a file that says nothing of it

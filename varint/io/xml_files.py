@@ -23,14 +23,14 @@ LONGEST_TEXT = 100_000  # characters of a text between tags, or of an attribute,
 
 
 @dataclass(eq=False, slots=True)
-class Element:
+class XMLElement:
     """An element: ``text`` is what stands in it beside its ``children``."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     path: Path
-    children: list["Element"] = field(default_factory=list)
+    children: list["XMLElement"] = field(default_factory=list)
     text: str = ""
 
     @property
@@ -46,11 +46,11 @@ class Element:
         """An error about what this element describes."""
         return MechanismError(f"{self.place}: {message}")
 
-    def all(self, *tags: str) -> Iterator["Element"]:
+    def all(self, *tags: str) -> Iterator["XMLElement"]:
         """Its children of these names."""
         return (child for child in self.children if child.tag in tags)
 
-    def one(self, tag: str) -> "Element | None":
+    def one(self, tag: str) -> "XMLElement | None":
         """Its child of this name; an error where there are several."""
         children = list(self.all(tag))
         if len(children) > 1:
@@ -63,7 +63,7 @@ class Element:
             raise self.error(f"<{self.tag}> needs an attribute {name!r}")
         return self.attributes[name]
 
-    def child(self, tag: str) -> "Element":
+    def child(self, tag: str) -> "XMLElement":
         """Its child of this name, which must be there."""
         child = self.one(tag)
         if child is None:
@@ -114,7 +114,7 @@ class Element:
         return values
 
 
-Reader = Callable[[Element, Path, Sequence[Path]], Mechanism]
+Reader = Callable[[XMLElement, Path, Sequence[Path]], Mechanism]
 READERS: dict[str, tuple[str, Reader]] = {}  # by the outermost element
 
 
@@ -137,7 +137,7 @@ def load_xml(path: Path, packages: Sequence[Path] = ()) -> Mechanism:
     return READERS[root.tag][1](root, path, packages)
 
 
-def read_xml(path: Path) -> Element:
+def read_xml(path: Path) -> XMLElement:
     """The outermost element of a file. Raises FileError with the line."""
     try:
         with path.open("rb") as file:
@@ -159,9 +159,9 @@ class _Builder:
 
     def __init__(self, path: Path, before: int) -> None:
         self.path, self.before = path, before
-        self.open: list[Element] = []
+        self.open: list[XMLElement] = []
         self.count = 0
-        self.root: Element | None = None
+        self.root: XMLElement | None = None
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -171,7 +171,7 @@ class _Builder:
         parser.ExternalEntityRefHandler = self._entity
         parser.SkippedEntityHandler = self._entity
 
-    def parsed(self, content: bytes) -> Element:
+    def parsed(self, content: bytes) -> XMLElement:
         try:
             self.parser.Parse(content, True)
         except FileError:
@@ -200,7 +200,7 @@ class _Builder:
             raise self._error(f"more than {MOST_ELEMENTS} elements, too many for a mechanism")
         if any(len(value) > LONGEST_TEXT for value in attributes.values()):
             raise self._error(f"an attribute of <{tag}> is longer than {LONGEST_TEXT} characters")
-        element = Element(tag, attributes, self._line(), self.path)
+        element = XMLElement(tag, attributes, self._line(), self.path)
         if self.open:
             self.open[-1].children.append(element)
         else:
@@ -222,7 +222,9 @@ class _Builder:
         raise self._error("entities are not read: write out what they stand for")
 
 
-def unknown(element: Element, tags: Collection[str], names: Collection[str] | None = None) -> Iterator[tuple[str, int]]:
+def unknown(
+    element: XMLElement, tags: Collection[str], names: Collection[str] | None = None
+) -> Iterator[tuple[str, int]]:
     """Parts of an element other than these children (``tags``) and attributes (``names``), in words, with the line."""
     for child in element.children:
         if child.tag not in tags:

@@ -8,7 +8,7 @@ from varint._numba import njit
 from varint.kernels.dense import dot6
 from varint.kernels.operator import first_row
 from varint.kernels.plan import JOINT
-from varint.products.rows import product_row
+from varint.products.product_rows import product_row
 from varint.products.stages import count
 
 

@@ -7,7 +7,7 @@ from varint.algebra.quaternion import rotation_matrix
 from varint.kernels.ldu import solve_newton
 from varint.kernels.plan import JOINT
 from varint.kernels.rows import evaluate_rows
-from varint.products.coordinates import follow
+from varint.products.product_coordinates import follow
 
 
 @njit

@@ -2,9 +2,9 @@
 
 Newton's method in plain numbers leaves residuals of the size of round-off. Their mean is not zero: it depends on pose
 and velocity, and acts as a small force. At order 6 a four-bar of 12 J loses 1e-18 J a step by it. Here the residuals
-are evaluated in double-double (algebra/extended.py), from positions, quaternions and momenta that are double-double
-themselves. One more increment of Newton's method, with the factors of the last one, makes them some 1e-20 of their
-terms. The mean energy of the four-bar then changes by less than 1e-21 J a step.
+are evaluated in double-double (algebra/double_double.py), from positions, quaternions and momenta that are
+double-double themselves. One more increment of Newton's method, with the factors of the last one, makes them some
+1e-20 of their terms. The mean energy of the four-bar then changes by less than 1e-21 J a step.
 
 Double-double are positions, rotations and momenta of the bodies, and the rows of joints of the kinds
 POINT, AXIS and DISTANCE: those of all lower pairs but the screw. Other rows, laws and loads are plain numbers, and
@@ -17,7 +17,7 @@ pose first.
 import math
 
 from varint._numba import indirect, njit
-from varint.algebra.extended import (
+from varint.algebra.double_double import (
     ZERO,
     add,
     add_vectors,

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from varint._numba import Float1, Float2, Float3, Int1, Record, njit
+from varint._numba import CompiledRecord, Float1, Float2, Float3, Int1, njit
 
 NEAREST = 4  # instants of a cubic
 SAME_SHARE = 1e-9  # of a row
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs(Record):
+class Inputs(CompiledRecord):
     """Linear from node to node; targets of constraints follow cubics, by their rates. ne elements.
 
     Those that are functions of time have their values at P instants of each step, between which they are cubic. Targets

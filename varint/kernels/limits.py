@@ -8,7 +8,7 @@ from varint._numba import indirect, njit
 from varint.algebra.vectors import continued
 from varint.kernels.measures import measure_at, rate_of
 from varint.kernels.plan import Plan, Workspace
-from varint.products.rows import leap_of_turns
+from varint.products.product_rows import leap_of_turns
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as none
 LEAP = 1.5  # rad: turns that change by more in a step passed a pose where two hinges are parallel
@@ -41,7 +41,7 @@ def close_limits(plan, ws, end):
 
 @njit
 def clearance(plan, ws, pose, n):
-    """How far limit n is from its next event, at a pose; below -1 it is past that, and within 1 at it.
+    """Distance of limit n from its next event, at a pose; below -1 it is past that event, from -1 to 1 at it.
 
     Of an open limit the gap over TOUCHING. Of a closed one the force that `find_pushes` found there.
     """

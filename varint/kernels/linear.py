@@ -24,9 +24,9 @@ from varint.kernels.laws import evaluate_laws
 from varint.kernels.loads import differentiate_loads, evaluate_loads
 from varint.kernels.measures import rate_of, weighted_curvature
 from varint.kernels.newton import has_efforts
+from varint.kernels.node_reactions import accelerate
 from varint.kernels.nodes import add_efforts
 from varint.kernels.operator import join_constraints, pair_of
-from varint.kernels.reactions import accelerate
 from varint.kernels.refine import solve_again
 from varint.kernels.tangent import add_effort_changes, add_input, is_still
 

@@ -29,10 +29,10 @@ from varint.kernels.efforts import clear_rows
 from varint.kernels.laws import evaluate_laws
 from varint.kernels.loads import evaluate_loads
 from varint.kernels.newton import has_efforts
+from varint.kernels.node_reactions import accelerate
 from varint.kernels.nodes import add_efforts
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import project
-from varint.kernels.reactions import accelerate
 from varint.kernels.restart import copy_products
 
 FARTHEST = 2.0  # largest ratio between z and Z, either way

@@ -23,7 +23,7 @@ p, x, R       position of the centre of mass (m, world), pose, rotation matrix b
 from dataclasses import dataclass
 from typing import Annotated
 
-from varint._numba import STATE, Bool1, Float1, Float2, Float3, Float4, Int1, Int2, Int3, Record
+from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
 from varint.products.records import Products, ProductWork
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
@@ -31,7 +31,7 @@ HISTORY = 6  # velocities of the last steps that start values come from
 
 
 @dataclass(frozen=True, eq=False)
-class Bodies(Record):
+class Bodies(CompiledRecord):
     """The bodies."""
 
     mass: Float1  # (nb,) kg
@@ -44,7 +44,7 @@ class Bodies(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Joints(Record):
+class Joints(CompiledRecord):
     """The joints and the tree that they make."""
 
     parent: Int1  # (nb,) body slot of the parent, nb for the world
@@ -55,7 +55,7 @@ class Joints(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Record):
+class Rows(CompiledRecord):
     """Facts of the rows; tree joints come first, then closures, by cluster and in the order of elimination."""
 
     role: Int1  # (nr,) JOINT, CONSTRAINT, EFFORT
@@ -65,7 +65,7 @@ class Rows(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Measures(Record):
+class Measures(CompiledRecord):
     """The measures. That of row r has number r; those of laws follow, sum after sum.
 
     The file of a kind says what its u, v, w, c and rest are (measures/). A ``side`` is a column of ``body``, in the
@@ -89,7 +89,7 @@ class Measures(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Laws(Record):
+class Laws(CompiledRecord):
     """Sums of measures, and the laws along them."""
 
     sum_first: Int1  # (ns + 1,) measures of sum s are sum_first[s] : sum_first[s + 1], after those of the rows
@@ -104,14 +104,14 @@ class Laws(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Elements(Record):
+class Elements(CompiledRecord):
     """The efforts that the forces of the description are made of, in its order."""
 
     force: Int1  # (ne,) number of the force
 
 
 @dataclass(frozen=True, eq=False)
-class Constraints(Record):
+class Constraints(CompiledRecord):
     """Sums of measures that are kept at a target."""
 
     row: Int1  # (nh,) first row; the others follow it
@@ -121,7 +121,7 @@ class Constraints(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Limits(Record):
+class Limits(CompiledRecord):
     """Hard limits of measures, each with a row."""
 
     measure: Int1  # (nl,)
@@ -132,7 +132,7 @@ class Limits(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Loads(Record):
+class LoadTable(CompiledRecord):
     """Loads on single bodies; the numbers that a kind has no use for are zero."""
 
     kind: Int1  # (n,) see loads.py
@@ -156,7 +156,7 @@ class Loads(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Loops(Record):
+class Loops(CompiledRecord):
     """The closure nodes, which are dense, and their fills; nc clusters, nn closure nodes, ne fills."""
 
     cluster_node: Int1  # (nc + 1,) nodes of cluster c are cluster_node[c] : cluster_node[c + 1]
@@ -176,7 +176,7 @@ class Loops(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Record):
+class Plan(CompiledRecord):
     """A compiled mechanism; nb bodies, nj joints, nr rows, nm measures, nf laws."""
 
     bodies: Bodies
@@ -187,13 +187,13 @@ class Plan(Record):
     laws: Laws
     constraints: Constraints
     limits: Limits
-    loads: Loads
+    loads: LoadTable
     products: Products
     loops: Loops
 
 
 @dataclass(frozen=True, eq=False)
-class EffortWork(Record, writable=True):
+class EffortWork(CompiledRecord, writable=True):
     """Arrays of laws, loads, constraints and limits in a run; ne elements."""
 
     input: Annotated[Float1, "ne"]  # over the step
@@ -234,7 +234,7 @@ class EffortWork(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class LimitSearch(Record, writable=True):
+class LimitSearch(CompiledRecord, writable=True):
     """The search for the instant of an event (impacts.py): a limit is met, or lets go."""
 
     limit: Int1  # number of the limit, -1: none
@@ -251,7 +251,7 @@ class LimitSearch(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Balance(Record, writable=True):
+class Balance(CompiledRecord, writable=True):
     """The energy residual and its balance from node to node (balance.py)."""
 
     redo: Annotated[Bool1, STATE]  # whether steps in which energy comes from nowhere are done again in halves
@@ -274,7 +274,7 @@ class Balance(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Pace(Record, writable=True):
+class Pace(CompiledRecord, writable=True):
     """The size of the steps of a run that chooses them (pace.py)."""
 
     factor: Float1  # s, dt over the turn of a step; zero: steps of dt
@@ -287,7 +287,7 @@ class Pace(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept(Record, writable=True):
+class Kept(CompiledRecord, writable=True):
     """The state at the start of a step of several stages (restart.py), and the velocities of its stages."""
 
     position: Annotated[Float2, "nb 3"]
@@ -308,7 +308,7 @@ class Kept(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Factors(Record, writable=True):
+class Factors(CompiledRecord, writable=True):
     """The factors of the LDU (ldu.py)."""
 
     D: Float3  # (nb, 6, 6) body pivots, then their LU factors
@@ -328,7 +328,7 @@ class Factors(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Impacts(Record, writable=True):
+class Impacts(CompiledRecord, writable=True):
     """The impacts of a run (tape.py), each at a node before which so many stages lie. M = 0 without hard limits."""
 
     count: Int1  # of the impacts that were kept, or would have been
@@ -346,7 +346,7 @@ class Impacts(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Tape(Record, writable=True):
+class Tape(CompiledRecord, writable=True):
     """The stages of a run (tape.py): what each starts from, acts on it and was solved for. N = 0 in most runs."""
 
     count: Int1  # of the stages that were kept, or would have been
@@ -372,7 +372,7 @@ class Tape(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Tangent(Record, writable=True):
+class Tangent(CompiledRecord, writable=True):
     """Scratch of derivatives of stages (tangent.py)."""
 
     start: Float2  # (nb, 6) motion of the start of a step by a change of it, ...
@@ -400,7 +400,7 @@ class Tangent(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class ByProducts(Record, writable=True):
+class ByProducts(CompiledRecord, writable=True):
     """Derivatives of the rows of n products of exponentials at E poses of a run (by_products.py)."""
 
     count: Int1  # (1,) how many there are
@@ -413,7 +413,7 @@ class ByProducts(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class ByNumbers(Record, writable=True):
+class ByNumbers(CompiledRecord, writable=True):
     """The gradient of an objective by the numbers of a plan and by all that acted in N stages (by_numbers.py)."""
 
     mass: Float1  # (nb,)
@@ -443,7 +443,7 @@ class ByNumbers(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Extended(Record, writable=True):
+class Extended(CompiledRecord, writable=True):
     """Arrays for stages that are solved in double-double (extended.py); empty if no stage is."""
 
     used: Bool1  # whether the last stage was
@@ -455,7 +455,7 @@ class Extended(Record, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Workspace(Record, writable=True):
+class Workspace(CompiledRecord, writable=True):
     """Scratch of a run. Pose arrays hold two poses, the start and the end of a step."""
 
     # state

@@ -9,7 +9,7 @@ torque on its two bodies are zero to round-off.
 from varint._numba import Float1, Float2, Float3, indirect, njit
 from varint.kernels.measures import AXIS, DISTANCE, POINT, measure_at, weighted_measure
 from varint.kernels.plan import CONSTRAINT, EFFORT, Plan, Workspace
-from varint.products.rows import product_rows
+from varint.products.product_rows import product_rows
 
 
 @indirect(seconds=2, what="the solver of joints")

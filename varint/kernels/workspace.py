@@ -21,9 +21,9 @@ from varint.kernels.plan import (
 )
 from varint.kernels.refine import PASSES
 from varint.kernels.rows import evaluate_rows
-from varint.products.coordinates import follow
+from varint.products.product_coordinates import follow
+from varint.products.product_rows import curve_product_row, product_row, product_rows
 from varint.products.records import MOST
-from varint.products.rows import curve_product_row, product_row, product_rows
 
 
 def workspace(

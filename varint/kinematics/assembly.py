@@ -24,8 +24,8 @@ from varint.model.bounds import bounded_array
 from varint.model.checks import ROUND_OFF, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
 from varint.model.forces.coupled import Coupled
 from varint.model.motion import joint_pose
-from varint.model.rotation import quat_from_matrix, rotation_matrix
-from varint.model.start import OF_BODIES, of_bodies, of_joints
+from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
+from varint.model.start_arguments import OF_BODIES, of_bodies, of_joints
 from varint.model.state import State
 from varint.model.structure import Structure
 

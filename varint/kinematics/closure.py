@@ -28,7 +28,7 @@ from varint.kernels.workspace import coupled_workspace
 from varint.kinematics.frames import JointFrames, continued_coordinates, moved
 from varint.model.joints.base import Joint
 from varint.model.motion import Motion, Slide, Turn
-from varint.model.rotation import vector_from_matrix
+from varint.model.rotation_vectors import vector_from_matrix
 from varint.model.structure import Structure
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from varint.kinematics.assembly import checked_state
 from varint.kinematics.closure import Closure
 from varint.kinematics.frames import JointFrames, with_world
 from varint.model.body import WORLD
-from varint.model.rotation import matrix_from_vector, quat_from_matrix, rotation_matrix
+from varint.model.rotation_vectors import matrix_from_vector, quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
 

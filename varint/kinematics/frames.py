@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Turn, joint_pose, motion_subspace
 from varint.model.product_table import joint_table
-from varint.model.rotation import cross_matrix, rotation_matrix, turned
+from varint.model.rotation_vectors import cross_matrix, rotation_matrix, turned
 from varint.model.structure import Structure
-from varint.products.coordinates import coordinates
+from varint.products.product_coordinates import coordinates
 from varint.products.records import one_product
 from varint.products.stages import BALL, FIRST, NEXT, PERIOD
 from varint.topology import Topology

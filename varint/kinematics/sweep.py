@@ -24,7 +24,7 @@ from varint.kinematics.frames import JointFrames, joint_coordinates, moved, with
 from varint.model.checks import in_a_shape, known_name, shown, whole_number
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units as units_of
-from varint.model.rotation import quat_from_matrix, rotation_matrix
+from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -131,7 +131,7 @@ class Sweep(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class SweepNode:
     """A point of the path: coordinate, all of its joint, poses (nb + 1, ...), motions by it and by it twice."""
 
     s: float
@@ -185,7 +185,7 @@ class _Path:
         self.closure = Closure(structure, compiled, asked=[self.drive])
         self.alike = Closure(structure, compiled, asked=[self.drive], alike=True)
         self.smallest = SMALLEST_STEP * coordinate_units(compiled.length, frames.joint)[number]
-        self.nodes: list[Node] = []
+        self.nodes: list[SweepNode] = []
         self.rank = 0  # largest so far
         self.between = 0  # steps that ended between values
 
@@ -229,7 +229,7 @@ class _Path:
         tolerance = 10 * self.smallest
         return np.array([s for s in found if s is not None and min(ends) - tolerance < s < max(ends) + tolerance])
 
-    def _with_probes(self) -> list[Node]:
+    def _with_probes(self) -> list[SweepNode]:
         """The nodes that are apart, with one more at an end that is near a branch point."""
         nodes = self.nodes[:1]
         for node in self.nodes[1:]:
@@ -243,12 +243,12 @@ class _Path:
                         nodes.insert(place, reached)
         return nodes
 
-    def _speed(self, node: Node) -> float:
+    def _speed(self, node: SweepNode) -> float:
         """Sizes of a part, or rad, that the fastest body moves by unit of the coordinate."""
         shift, turn = np.abs(node.velocity[:, :3]).max(), np.linalg.norm(node.velocity[:, 3:], axis=1).max()
         return max(shift / self.closure.length, turn, 1e-9)
 
-    def _step(self, here: Node, s: float) -> Node | None:
+    def _step(self, here: SweepNode, s: float) -> SweepNode | None:
         """The node at ``s`` near ``here``, or None where none is found."""
         self.drive.value, self.drive.near = s, here.q
         step = s - here.s
@@ -263,7 +263,7 @@ class _Path:
         node = self._node(s, x, R, here)
         return None if correction > max(0.1 * node.clearance, SMALLEST_CORRECTION) else node
 
-    def _reach(self, here: Node, s: float, halvings: int = 4) -> Node | None:
+    def _reach(self, here: SweepNode, s: float, halvings: int = 4) -> SweepNode | None:
         """`_step`, in halves where it must be."""
         node = self._step(here, s)
         if node is None and halvings:
@@ -271,7 +271,7 @@ class _Path:
             return None if middle is None else self._reach(middle, s, halvings - 1)
         return node
 
-    def _node(self, s: float, x: np.ndarray, R: np.ndarray, before: Node | None) -> Node:
+    def _node(self, s: float, x: np.ndarray, R: np.ndarray, before: SweepNode | None) -> SweepNode:
         _, G = self.closure.evaluate(x, R)
         size = self.alike.row_size(G)
         A = self.alike.matrix(G, size)
@@ -287,9 +287,11 @@ class _Path:
             apart = abs(step) >= self.smallest
             acceleration = (velocity - before.velocity) / step if apart else before.acceleration
         clearance = singular[unclear].min() if unclear.any() else np.inf
-        return Node(s, self.drive.measure(x, R), x, R, velocity, acceleration, singular, clearance)
+        return SweepNode(s, self.drive.measure(x, R), x, R, velocity, acceleration, singular, clearance)
 
-    def _velocity(self, known: np.ndarray, rates: np.ndarray, unclear: np.ndarray, before: Node | None) -> np.ndarray:
+    def _velocity(
+        self, known: np.ndarray, rates: np.ndarray, unclear: np.ndarray, before: SweepNode | None
+    ) -> np.ndarray:
         """The motion (nb + 1, 6) of least kinetic energy with ``rates`` along ``known``, as before along ``unclear``.
 
         ``known``, ``unclear``: orthonormal directions (., 6 nb + 6) in the metric of `alike`.
@@ -303,7 +305,7 @@ class _Path:
         Q, triangle = np.linalg.qr(kinetic)
         return self.closure.motion(Q @ np.linalg.solve(triangle.T, np.concatenate([rates, carried])))
 
-    def _zero(self, around: Sequence[Node], least: np.ndarray) -> float | None:
+    def _zero(self, around: Sequence[SweepNode], least: np.ndarray) -> float | None:
         """Zero, between three nodes, of the ``least`` (3,) singular value, None if it does not pass zero.
 
         Given a sign that changes there the value is a smooth function of the coordinate.
@@ -331,7 +333,7 @@ class _Path:
         return s
 
 
-def _nearest(nodes: Iterable[Node], s: float) -> Node:
+def _nearest(nodes: Iterable[SweepNode], s: float) -> SweepNode:
     return min(nodes, key=lambda node: abs(node.s - s))
 
 

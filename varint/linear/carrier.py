@@ -9,7 +9,7 @@ from varint.kernels.columns import carry_forward
 from varint.kernels.impact_tangent import carry_instants, impact_ahead
 from varint.kernels.plan import Tangent, Tape, Workspace
 from varint.kernels.workspace import states_of
-from varint.linear.impacts import Drifts, check_met, check_stays, last_of_step, lets_go, shares
+from varint.linear.impact_checks import Drifts, check_met, check_stays, last_of_step, lets_go, shares
 from varint.mechanism import Mechanism
 
 NO_INPUTS = np.zeros(0, dtype=np.int64), np.zeros(0)

@@ -9,9 +9,9 @@ from varint.kernels.columns import allowed_motions, changes_of_velocities
 from varint.kernels.configuration import place, place_anew
 from varint.kernels.constraints import follow_constraints, sum_of_constraint
 from varint.kernels.workspace import by_numbers, tangent_work, workspace
-from varint.linear.coordinates import DEPENDENT, Coordinates
+from varint.linear.minimal_coordinates import DEPENDENT, Coordinates
 from varint.mechanism import Mechanism
-from varint.model.rotation import quat_from_vector, quat_product
+from varint.model.rotation_vectors import quat_from_vector, quat_product
 from varint.model.state import State
 
 LONGEST = 0.2  # rad, or sizes of a part, of coordinates and turns of bodies: how far these are moved at once

@@ -7,7 +7,7 @@ from varint.kinematics.assembly import checked_state
 from varint.linear.rest import Rest, at_rest
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type
-from varint.model.rotation import quat_from_vector, quat_product
+from varint.model.rotation_vectors import quat_from_vector, quat_product
 from varint.model.state import State
 
 ITERATIONS = 200

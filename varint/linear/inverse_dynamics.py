@@ -13,7 +13,7 @@ from varint.errors import ArgumentError
 from varint.kernels.linear import second_rates
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames, with_world
-from varint.linear.coordinates import mobility
+from varint.linear.minimal_coordinates import mobility
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, sequence_of, shown
 from varint.model.forces.along import AlongCoordinate

@@ -20,9 +20,9 @@ from varint.kinematics.assembly import checked_state
 from varint.kinematics.initial_state import checked_start
 from varint.linear.candidates import Candidates
 from varint.linear.chart import Chart
-from varint.linear.coordinates import Coordinates, coordinates_at
+from varint.linear.minimal_coordinates import Coordinates, coordinates_at
 from varint.linear.second import SecondDerivatives, SecondOrder
-from varint.linear.tangents import TangentRun, basis_of, check_differentiable
+from varint.linear.step_tangents import TangentRun, basis_of, check_differentiable
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded

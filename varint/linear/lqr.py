@@ -9,9 +9,9 @@ from scipy.linalg import solve_continuous_are, solve_discrete_are
 
 from varint.display import Shown, count_text, names_text
 from varint.errors import ArgumentError, StateError
-from varint.linear.coordinates import check_moves
 from varint.linear.equilibrium import equilibrium
 from varint.linear.linearization import Linearization, linearize
+from varint.linear.minimal_coordinates import check_moves
 from varint.mechanism import Mechanism
 from varint.model.checks import in_a_shape, of_type
 from varint.model.forces.commanded import Commanded

@@ -10,8 +10,8 @@ from varint.errors import ArgumentError, ConvergenceError
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
-from varint.linear.coordinates import check_moves, moved
-from varint.linear.tangents import TangentRun, check_differentiable, check_no_feedback
+from varint.linear.minimal_coordinates import check_moves, moved
+from varint.linear.step_tangents import TangentRun, check_differentiable, check_no_feedback
 from varint.mechanism import Mechanism
 from varint.model.checks import flag, of_type, positive
 from varint.model.forces.commanded import Commanded

@@ -14,13 +14,13 @@ import numpy as np
 from varint.display import Shown, count_text
 from varint.errors import ArgumentError, StateError
 from varint.inputs.at_nodes import Commands
-from varint.integrators.run import MaximalRun
+from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.kernels.adjoint import carry_back, velocities_back
 from varint.kernels.workspace import by_numbers
 from varint.linear.chart import Chart, flat
-from varint.linear.coordinates import Coordinates
-from varint.linear.tangents import TangentRun
+from varint.linear.minimal_coordinates import Coordinates
+from varint.linear.step_tangents import TangentRun
 from varint.mechanism import Mechanism
 from varint.model.state import State
 

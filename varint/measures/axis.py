@@ -10,7 +10,7 @@ from varint.algebra.vectors import ZERO, add, add_to, cross, dot, rotate, rotate
 from varint.measures.base import Measure, Numbers, register
 
 
-class Facts(Measure):
+class AxisFacts(Measure):
     """Facts of the kind."""
 
     angular = True
@@ -52,7 +52,7 @@ def axis_numbers(plan, m, x_a, A, x_b, B, motions, factor, weight, by):
     return dot(u, lever)
 
 
-register("axis", axis, curve_axis, axis_numbers, Facts)
+register("axis", axis, curve_axis, axis_numbers, AxisFacts)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""COORDINATE: of a joint that is a product of exponentials, in its own unit (products/rows.py).
+"""COORDINATE: of a joint that is a product of exponentials, in its own unit (products/product_rows.py).
 
 The joint's rows leave six less k components of its error; the other k give its coordinates, of which this is one. It
 goes on from the coordinates where the joint was seen last, so that turns and rounds are counted.
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from varint._numba import njit
 from varint.measures.base import Measure, Numbers, register
-from varint.products.rows import curve_product_row, product_row
+from varint.products.product_rows import curve_product_row, product_row
 from varint.products.stages import count
 
 

@@ -1,4 +1,4 @@
-"""PRODUCT: a row of a joint that is a product of exponentials, m (products/rows.py)."""
+"""PRODUCT: a row of a joint that is a product of exponentials, m (products/product_rows.py)."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from varint._numba import njit
 from varint.measures.base import Measure, Numbers, register
-from varint.products.rows import curve_product_row, product_row
+from varint.products.product_rows import curve_product_row, product_row
 
 
 @njit

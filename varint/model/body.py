@@ -22,7 +22,7 @@ from varint.model.checks import (
     shown,
     unit_quaternion,
 )
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 from varint.model.solid import Solid, checked_solids
 
 WORLD = "world"

@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.model.checks import freeze
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
-from varint.model.product import Product, along_screw, inverse, pose_matrix
+from varint.model.product_joint import Product, along_screw, inverse, pose_matrix
 from varint.products import stages as columns
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from varint.errors import MechanismError
 from varint.model.arrays import Points, Quaternion, Values, Vector
 from varint.model.bounds import bounded
 from varint.model.checks import Frozen, array_of, choice, made, sequence_of, shown, unit_quaternion
-from varint.model.rotation import quat_from_matrix, rotation_matrix
+from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 
 SIZES = {"box": 3, "cylinder": 2, "capsule": 2, "sphere": 1, "ellipsoid": 3, "mesh": 0}  # kind to how many
 MOST_VERTICES = 1_000_000

@@ -14,7 +14,7 @@ from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
 from varint.model.forces import Force
 from varint.model.joints import Joint
-from varint.model.start import MOTION_KEYS, check_start
+from varint.model.start_arguments import MOTION_KEYS, check_start
 
 ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
 

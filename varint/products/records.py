@@ -5,13 +5,13 @@ from typing import Annotated
 
 import numpy as np
 
-from varint._numba import STATE, Float1, Float2, Int1, Int2, Record, allocate
+from varint._numba import STATE, CompiledRecord, Float1, Float2, Int1, Int2, allocate
 
 MOST = 6  # coordinates of a joint
 
 
 @dataclass(frozen=True, eq=False)
-class Products(Record):
+class Products(CompiledRecord):
     """Joints whose rows are that the second body keeps to their motions; n of them."""
 
     table: Float2  # (stages and pieces, WIDTH) see stages.py
@@ -23,7 +23,7 @@ class Products(Record):
 
 
 @dataclass(frozen=True, eq=False)
-class ProductWork(Record, writable=True):
+class ProductWork(CompiledRecord, writable=True):
     """The coordinates of the joints where they were seen last, and scratch."""
 
     q: Annotated[Float2, "products 6", STATE]  # coordinates, m, rad, or pieces of a spline

@@ -1,4 +1,4 @@
-"""Products of exponentials (model/product.py): poses, twists and their derivatives.
+"""Products of exponentials (model/product_joint.py): poses, twists and their derivatives.
 
 A joint is a chain of stages, E = prod C exp(s_1 f_1) ... exp(s_m f_m), or C exp [r] for a free rotation, in rows of a
 table: a head (`HEAD`), then one row for each piece: C (R by rows, p), six screws s (w, v), six bicubics f (4, 4).

@@ -20,7 +20,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "gradient":  # of a layer above, and only when asked for
-        from varint.gradients.reduced import gradient
+        from varint.gradients.reduced_gradient import gradient
 
         return gradient
     if name == "simulate":

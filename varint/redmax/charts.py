@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from varint.algebra.rotation_vector import right_jacobian
-from varint.model.rotation import matrix_from_vector
+from varint.model.rotation_vectors import matrix_from_vector
 
 EXPONENTIAL = "exponential"
 ORDERS = tuple("".join(axes) for axes in product("xyz", repeat=3) if axes[0] != axes[1] != axes[2])

@@ -13,14 +13,14 @@ import numpy as np
 from varint.compile import Compiled
 from varint.inputs.courses import Course
 from varint.kernels.constraints import follow_constraints
+from varint.kernels.node_reactions import quadratic_terms
 from varint.kernels.plan import JOINT, Workspace
-from varint.kernels.reactions import quadratic_terms
 from varint.kernels.rows import evaluate_rows
-from varint.products.coordinates import follow
-from varint.redmax.kernels.limits import evaluate_limits
+from varint.products.product_coordinates import follow
+from varint.redmax.kernels.stop_gaps import evaluate_limits
 
 
-class Rows(NamedTuple):
+class ClosureRows(NamedTuple):
     """m rows at a pose and velocity; those of angles times the mechanism's part size.
 
     value : (m,) m
@@ -102,7 +102,7 @@ class Closures:
             self.targets[:, self.moved] = self.scale[self.moved] * found
             self.time = t
 
-    def evaluate(self, position: np.ndarray, rotation: np.ndarray, velocity: np.ndarray) -> Rows:
+    def evaluate(self, position: np.ndarray, rotation: np.ndarray, velocity: np.ndarray) -> ClosureRows:
         """Rows at poses (nb + 1, 3), (nb + 1, 3, 3), the world last, and velocities (nb, 6)."""
         plan, ws, rows, scale = self.plan, self.ws, self.rows, self.scale
         for n in self.products:
@@ -122,4 +122,4 @@ class Closures:
         rate = np.einsum("rsk,rsk->r", jacobian, motion)
         self.jacobian = jacobian
         value, rate, second = np.array([scale * ws.residual_row[rows], rate, scale * self._second]) - self.targets
-        return Rows(value, rate, second, jacobian)
+        return ClosureRows(value, rate, second, jacobian)

@@ -25,8 +25,8 @@ import numpy as np
 
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
+from varint.redmax.bearing_friction import JointFrictions
 from varint.redmax.equations import Equations
-from varint.redmax.friction import JointFrictions
 from varint.redmax.ground import Ground
 from varint.redmax.kernels.cones import SOLVED, Cones, room, solve_cones
 from varint.redmax.program import MET, Elimination, Infeasible, NotSolved, eliminate, solve_program
@@ -60,7 +60,7 @@ class ContactEfforts(NamedTuple):
     drives: np.ndarray
 
 
-class Rows(NamedTuple):
+class ContactRows(NamedTuple):
     """The rows of a step.
 
     jacobian : (6 nb, nq) of the bodies
@@ -149,7 +149,7 @@ class Contacts:
         self._record(task, rows, after)
         return after
 
-    def _settle(self, task: GivenStep, rows: Rows) -> np.ndarray:
+    def _settle(self, task: GivenStep, rows: ContactRows) -> np.ndarray:
         """The impulses z (n,), with rebounds at impacts where those can be had."""
         try:
             if (rows.rebound > rows.bound).any():
@@ -175,7 +175,7 @@ class Contacts:
         """Labels of one-sided rows, each once."""
         return ", ".join(dict.fromkeys(map(self._label, rows)))
 
-    def _energy_gained(self, task: GivenStep, rows: Rows, z: np.ndarray) -> float:
+    def _energy_gained(self, task: GivenStep, rows: ContactRows, z: np.ndarray) -> float:
         """J, by the impulses ``z``, where they have friction; without it they never gain."""
         if len(self.first) == 1:
             return 0.0
@@ -183,7 +183,7 @@ class Contacts:
         after = task.rest.p + E @ (task.rest.target + (along @ E).T @ z)
         return float(0.5 * z @ (along @ (task.before + after)))
 
-    def _impulses(self, task: GivenStep, rows: Rows, bound: np.ndarray) -> np.ndarray:
+    def _impulses(self, task: GivenStep, rows: ContactRows, bound: np.ndarray) -> np.ndarray:
         """The impulses z (n,) with which one-sided rates are at least ``bound`` (m,).
 
         Rows that are far from that are left out until they are not.
@@ -197,14 +197,14 @@ class Contacts:
             raise Infeasible(np.flatnonzero(fixed & (bound - free[:m] > MET)))
         near = ~fixed & ((free[:m] < bound) | (self.z[:m] > 0.0))
         while True:
-            problem = Problem(self, task, rows, bound, near)
+            problem = ContactProblem(self, task, rows, bound, near)
             z = problem.solve(self.z)
             missed = ~near & ~fixed & (free[:m] + reduced[:m] @ (reduced.T @ z) < bound)
             if not missed.any():
                 return z
             near |= missed
 
-    def _record(self, task: GivenStep, rows: Rows, after: np.ndarray) -> None:
+    def _record(self, task: GivenStep, rows: ContactRows, after: np.ndarray) -> None:
         """Write ``work`` and ``impulse`` of the step that ends at the rates ``after`` (nq,)."""
         parts, z, m, middle = self.parts(self.impulse), self.z, self.one_sided, 0.5 * (task.before + after)
         stops = len(self.measure)
@@ -222,7 +222,7 @@ class Contacts:
         """The part of the multipliers (k,) of G that belongs to prescribed columns, the last rows."""
         return multiplier[len(multiplier) - self.driven :]
 
-    def _rows(self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray) -> Rows:
+    def _rows(self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray) -> ContactRows:
         """The rows of the step; ``free`` (nq,): rates without them."""
         e = self.equations
         stops = np.zeros((self.measure.size, e.nb + 1, 6))
@@ -242,7 +242,7 @@ class Contacts:
             & (-before > np.abs(after - before))
             & (self.restitution > 0.0)
         )
-        return Rows(J, load, by_rates, n, np.where(hit, -self.restitution * before, n))
+        return ContactRows(J, load, by_rates, n, np.where(hit, -self.restitution * before, n))
 
     def disc_rows(self, near: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of the discs that count while the one-sided rows ``near`` (m,) do, and of their rows."""
@@ -260,13 +260,15 @@ class Contacts:
         return f"{force.label} on joint '{force.joint}'" if hasattr(force, "joint") else force.label
 
 
-class Problem:
+class ContactProblem:
     """The impulses of ``contacts`` in a ``task`` along the one-sided rows ``near`` (m,) and the discs that they press.
 
     ``bound`` (m,): least rates along the one-sided rows.
     """
 
-    def __init__(self, contacts: Contacts, task: GivenStep, rows: Rows, bound: np.ndarray, near: np.ndarray) -> None:
+    def __init__(
+        self, contacts: Contacts, task: GivenStep, rows: ContactRows, bound: np.ndarray, near: np.ndarray
+    ) -> None:
         self.contacts, self.task, self.rows, self.bound = contacts, task, rows, bound
         self.normals = np.flatnonzero(near)
         self.discs, of_discs = contacts.disc_rows(near)

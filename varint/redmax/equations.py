@@ -22,12 +22,13 @@ from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.products.records import check_order
 from varint.redmax.charts import EXPONENTIAL
-from varint.redmax.closures import Closures, Rows
-from varint.redmax.constraints import ConstraintSolver, NotFinite
+from varint.redmax.closures import ClosureRows, Closures
+from varint.redmax.constraint_forces import ConstraintSolver, NotFinite
 from varint.redmax.couplings import Couplings
-from varint.redmax.kernels import articulated, kinematics, wrenches
+from varint.redmax.kernels import articulated, wrenches
+from varint.redmax.kernels import kinematic_recursions as kinematics
 from varint.redmax.kinematics import TreeKinematics
-from varint.redmax.prescribed import Drive, find_drives, find_moved
+from varint.redmax.prescribed_joints import Drive, find_drives, find_moved
 
 LARGEST_RATE = 1e12  # 1/s, of Baumgarte's: its square is a number still
 CLOSINGS = 3  # Newton steps; violations are small to begin with
@@ -284,26 +285,26 @@ class Equations(TreeKinematics):
         rows = self._rows()
         return *self._violations_of(rows, q, rates), self._reduced(rows)
 
-    def _rows(self) -> Rows:
+    def _rows(self) -> ClosureRows:
         """Rows of the closures, after `place` and `move`."""
         return self.closures.evaluate(self.position, self.rotation, self.velocity)
 
-    def _rows_at(self, q: np.ndarray, rates: np.ndarray) -> Rows:
+    def _rows_at(self, q: np.ndarray, rates: np.ndarray) -> ClosureRows:
         self.place_and_move(q, rates)
         self.factor()
         return self._rows()
 
-    def _violations_of(self, rows: Rows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _violations_of(self, rows: ClosureRows, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         gaps = self.couplings.values(q) - self.targets
         return np.concatenate([rows.value, gaps]), np.concatenate([rows.rate, self.couplings.rows(q) @ rates])
 
-    def _reduced(self, rows: Rows) -> np.ndarray:
+    def _reduced(self, rows: ClosureRows) -> np.ndarray:
         """G (m, nq): the rows of the closures times J, and those of the couplings."""
         G = self._coupling_rows()
         wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
         return G
 
-    def _scaled(self, rows: Rows) -> np.ndarray:
+    def _scaled(self, rows: ClosureRows) -> np.ndarray:
         """A = G (1 + K)^-T L^-T (m, nq), after `factor`; zero in the columns of prescribed joints."""
         G = self._coupling_rows()
         articulated.scaled_rows(self.work, self.closures.side, rows.jacobian, self._no_motion, G)
@@ -316,7 +317,7 @@ class Equations(TreeKinematics):
         G[len(self.closures) :] = self.couplings.rows(self.work.q)
         return G
 
-    def _least_motion(self, rows: Rows, change: np.ndarray) -> np.ndarray:
+    def _least_motion(self, rows: ClosureRows, change: np.ndarray) -> np.ndarray:
         """The least motion (nq,), in the kinetic metric, that changes the rows by ``change`` (m,)."""
         return self._outward_pass(self._no_motion, self.constraints.solve(self._scaled(rows), change))
 

@@ -18,11 +18,11 @@ from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import array_of, call, finite, freeze, not_negative, of_type
 from varint.model.state import State
-from varint.redmax.constraints import NotFinite
+from varint.redmax.constraint_forces import NotFinite
 from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions, refuse_rows
 from varint.redmax.equations import LARGEST_RATE, Equations
-from varint.redmax.start import start_of
+from varint.redmax.reduced_start import start_of
 from varint.redmax.states import ReducedState, reduce
 
 PIECE = 1.5  # rad, or m, of the way on which turns are counted

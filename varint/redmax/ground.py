@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.mechanism import Mechanism
 from varint.model.forces.hard_contact import HardContact
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 from varint.redmax.equations import Equations
 
 

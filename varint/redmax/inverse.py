@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from varint.redmax.equations import Equations
-from varint.redmax.kernels import force_tangents, tangents, wrenches
-from varint.redmax.kernels.records import ReducedWorkspace, TangentWorkspace
+from varint.redmax.kernels import force_tangents, wrenches
+from varint.redmax.kernels import tangent_recursions as tangents
+from varint.redmax.kernels.tree_records import ReducedWorkspace, TangentWorkspace
 
 
 def _tangent_workspace(work: ReducedWorkspace) -> TangentWorkspace:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from varint.mechanism import Mechanism
-from varint.model.rotation import matrix_from_vector, quat_from_matrix
+from varint.model.rotation_vectors import matrix_from_vector, quat_from_matrix
 from varint.model.state import State
 from varint.redmax.charts import (
     EXPONENTIAL,
@@ -18,8 +18,9 @@ from varint.redmax.charts import (
     shorten,
     vector_subspace,
 )
-from varint.redmax.kernels import kinematics, matrices, wrenches
-from varint.redmax.kernels.records import Nodes, ReducedWorkspace
+from varint.redmax.kernels import kinematic_recursions as kinematics
+from varint.redmax.kernels import matrices, wrenches
+from varint.redmax.kernels.tree_records import ReducedWorkspace, TreeNodes
 from varint.redmax.tree import Tree, find_tree
 
 
@@ -80,7 +81,7 @@ class TreeKinematics:
             self.tree, self.work = tree, replace(self.work, nodes=tree.nodes)
 
     @property
-    def nodes(self) -> Nodes:
+    def nodes(self) -> TreeNodes:
         return self.tree.nodes
 
     def in_charts(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from varint.analysis.by_name import ByName
 from varint.analysis.forces import Forces, forces_at
-from varint.analysis.prescribed import efforts_by_name, rates_of_motions
+from varint.analysis.prescribed_motions import efforts_by_name, rates_of_motions
 from varint.analysis.reactions import accelerations_and_reactions
 from varint.analysis.since import turns_before
 from varint.inputs.courses import moved_by_rows, moved_coordinates
@@ -17,11 +17,11 @@ from varint.model.forces.driven import Driven
 from varint.model.forces.hard_contact import HardContact
 from varint.model.joints.base import Joint
 from varint.model.motion import motion_subspace
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 from varint.record import Record
+from varint.redmax.bearing_friction import friction_named
 from varint.redmax.charts import CHARTS, EXPONENTIAL
 from varint.redmax.contacts import is_contact
-from varint.redmax.friction import friction_named
 from varint.redmax.ground import contact_named, penetration
 from varint.trajectory import Trajectory
 

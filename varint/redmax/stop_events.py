@@ -13,8 +13,8 @@ from varint.redmax.contacts import Blocked
 from varint.redmax.stops import TOUCHING, Stops
 
 if TYPE_CHECKING:
-    from varint.redmax.integrators.adaptive import Adaptive
-    from varint.redmax.integrators.fixed import Fixed
+    from varint.redmax.integrators.error_controlled import Adaptive
+    from varint.redmax.integrators.fixed_steps import FixedSteps
 
 SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # of the share of a step after which the gap is looked for open
@@ -163,8 +163,8 @@ def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float)
 # ------------------------------------------------------------------------------------------ in steps of one size
 
 
-def step_of_one_size(i: Fixed, stops: Stops) -> None:
-    """A step of `Fixed.h` that is cut where limits are reached or let go."""
+def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
+    """A step of `FixedSteps.h` that is cut where limits are reached or let go."""
     end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
     whole = True
     for _ in range(MOST_EVENTS):
@@ -194,6 +194,6 @@ def step_of_one_size(i: Fixed, stops: Stops) -> None:
     raise Blocked(f"{stops.names} close and open again without end")
 
 
-def _trials(i: Fixed, stops: Stops, size: float) -> Callable[[float], np.ndarray]:
+def _trials(i: FixedSteps, stops: Stops, size: float) -> Callable[[float], np.ndarray]:
     """The margins by the share of a step of ``size``, s, each by a step of its own."""
     return lambda share: stops.margins(i.t + share * size, *i.attempt(share * size))[0]

@@ -16,7 +16,7 @@ import numpy as np
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.inverse import InverseDynamics
-from varint.redmax.kernels.limits import evaluate_limits
+from varint.redmax.kernels.stop_gaps import evaluate_limits
 from varint.redmax.saddle import REDUNDANT
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as closed

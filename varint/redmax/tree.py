@@ -24,11 +24,11 @@ from varint.model.checks import freeze
 from varint.model.joints import REGISTRY
 from varint.model.joints.base import Joint
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
-from varint.model.product import Product
+from varint.model.product_joint import Product
 from varint.model.product_table import table_of
 from varint.products.stages import WIDTH
 from varint.redmax.charts import EXPONENTIAL, axes_of
-from varint.redmax.kernels.records import BALL, CURVE, DOF, PRISMATIC, REVOLUTE, SURFACE, WELD, Nodes
+from varint.redmax.kernels.tree_records import BALL, CURVE, DOF, PRISMATIC, REVOLUTE, SURFACE, WELD, TreeNodes
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Tree:
         Chart of each joint with a free rotation, by its name; its three columns end those of the joint.
     """
 
-    nodes: Nodes
+    nodes: TreeNodes
     joints: tuple[Joint, ...]
     columns: dict[str, slice]
     nq: int
@@ -96,7 +96,7 @@ def _motions(joint: Joint, chart: str, column: int) -> list[tuple[Motion, int]]:
 
 @dataclass
 class _Node:
-    """One node: the fields of `Nodes` by node, as described there."""
+    """One node: the fields of `TreeNodes` by node, as described there."""
 
     parent: int
     motion: int
@@ -165,7 +165,7 @@ class _Builder:
         self.tables.append(table_of([motion if ahead else motion.inverse()], first=stage))
         return stage
 
-    def nodes_of(self, order: np.ndarray) -> Nodes:
+    def nodes_of(self, order: np.ndarray) -> TreeNodes:
         """The nodes, of the bodies in ``order``."""
         names = [entry.name for entry in fields(_Node)] + ["dof"]
         arrays = {name: np.array([getattr(node, name) for node in self.nodes]) for name in names}
@@ -173,4 +173,4 @@ class _Builder:
         arrays["body_node"] = np.array([self.node_of[body] for body in order])
         arrays["body_axes"] = np.array([self.axes_of[body] for body in order])
         arrays["products"] = np.concatenate(self.tables)
-        return Nodes(**{name: freeze(np.ascontiguousarray(array)) for name, array in arrays.items()})
+        return TreeNodes(**{name: freeze(np.ascontiguousarray(array)) for name, array in arrays.items()})

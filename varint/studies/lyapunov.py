@@ -13,7 +13,7 @@ from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
-from varint.model.rotation import quat_from_vector, quat_product, vector_from_quat
+from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
 from varint.problem import checked_times
 from varint.simulation import simulate

@@ -10,8 +10,8 @@ from varint.display import count_text, numbers_text
 from varint.errors import ArgumentError
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
-from varint.linear.coordinates import check_moves
-from varint.linear.tangents import TangentRun, check_no_feedback
+from varint.linear.minimal_coordinates import check_moves
+from varint.linear.step_tangents import TangentRun, check_no_feedback
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive, whole_number
 from varint.model.state import State

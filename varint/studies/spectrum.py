@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy import signal
 
-from varint.analysis.columns import XYZ, Column, columns
+from varint.analysis.table_columns import XYZ, Column, columns
 from varint.display import count_text, described, field_facts, names_text
 from varint.errors import ArgumentError
 from varint.model.checks import of_type, sequence_of, whole_number

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.analysis.columns import XYZ, listed_name
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.diagnostics import finest
+from varint.analysis.table_columns import XYZ, listed_name
 from varint.errors import ArgumentError
 from varint.model.checks import of_type, shown, whole_number
 from varint.studies.batches import LEAST, Fit, fitted

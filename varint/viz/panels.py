@@ -8,10 +8,10 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from varint.analysis.columns import GROUPS, Column, columns, listed_name
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.diagnostics import finest
 from varint.analysis.recorded_motion import RecordedMotion
+from varint.analysis.table_columns import GROUPS, Column, columns, listed_name
 from varint.display import count_text, names_text
 from varint.drawing.mechanism_picture import OVER, Traced, draw_poses, figure_size, find_traced, make_painter
 from varint.drawing.paint import Painter
@@ -196,7 +196,7 @@ class Drawing(NamedTuple):
 Panel = Curves | Portrait | Drawing
 
 
-class Given(NamedTuple):
+class PanelOptions(NamedTuple):
     """Options that choose among the things to draw, as given to `Trajectory.plot`."""
 
     of: dict[str, list[str]]  # names by "bodies", "joints", "forces"
@@ -245,7 +245,7 @@ def find_panels(
     check_drawn(what)
     check_used(what, times=times, trace=trace, plane=plane)
     traced = find_traced(trajectory.mechanism, trace)
-    chosen = Given(_chosen(trajectory, what, of), times, traced, plane)
+    chosen = PanelOptions(_chosen(trajectory, what, of), times, traced, plane)
     if times is not None:
         checked_times(trajectory, times)
     return _joined([panel for name in dict.fromkeys(what) for panel in _panels(trajectory, name, chosen)])
@@ -321,7 +321,7 @@ def _chosen(trajectory: RecordedMotion, what: Iterable[str], of: str | Iterable[
     return by_kind
 
 
-def _panels(trajectory: RecordedMotion, what: str, given: Given) -> Sequence[Panel]:
+def _panels(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Sequence[Panel]:
     if what in WITHIN:
         return [panel for name in WITHIN[what] for panel in _curves(trajectory, name, given)]
     if what == ERROR:
@@ -333,7 +333,7 @@ def _panels(trajectory: RecordedMotion, what: str, given: Given) -> Sequence[Pan
     return [_poses(trajectory, what, given)] if what in POSED else _curves(trajectory, what, given)
 
 
-def _curves(trajectory: RecordedMotion, what: str, given: Given) -> list[Curves]:
+def _curves(trajectory: RecordedMotion, what: str, given: PanelOptions) -> list[Curves]:
     source = finest(trajectory, what)
     candidates = columns(source, what, given.of.get(GROUPS[what].of))
     if not candidates:
@@ -356,7 +356,7 @@ def _error(trajectory: RecordedMotion) -> Curves:
     return Curves((ERROR,), source.t, quantity.unit, [column], [], 0, mean=True)
 
 
-def _portraits(trajectory: RecordedMotion, given: Given) -> list[Portrait]:
+def _portraits(trajectory: RecordedMotion, given: PanelOptions) -> list[Portrait]:
     of = given.of.get("joints")
     pairs = list(zip(*(columns(trajectory, what, of) for what in ("coordinates", "rates")), strict=True))
     if not pairs:
@@ -380,7 +380,7 @@ def _joined(panels: Iterable[Panel]) -> list[Panel]:
     return joined
 
 
-def _poses(trajectory: RecordedMotion, what: str, given: Given) -> Drawing:
+def _poses(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Drawing:
     """Poses at times of the run, on the view that all of them share; one pose but for `MECHANISM`."""
     mechanism = trajectory.mechanism
     times = checked_times(trajectory, given.times)
@@ -407,7 +407,7 @@ def _couplers(mechanism: Mechanism) -> list[str]:
     return ([name for name in mechanism.body_index if name not in tied] or list(mechanism.body_index))[:MOST]
 
 
-def _path(trajectory: RecordedMotion, given: Given) -> Drawing:
+def _path(trajectory: RecordedMotion, given: PanelOptions) -> Drawing:
     mechanism = trajectory.mechanism
     names = given.of.get("bodies", [] if given.traced else list(mechanism.body_index)[:MOST])
     traced = [*given.traced, *find_traced(mechanism, names)]

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from varint.analysis.columns import GROUPS, Column, columns
 from varint.analysis.recorded_motion import RecordedMotion
-from varint.model.rotation import rotation_matrix, turned
+from varint.analysis.table_columns import GROUPS, Column, columns
+from varint.model.rotation_vectors import rotation_matrix, turned
 from varint.record import ChosenNodes
 from varint.viz.web_scene import encoded
 

@@ -14,7 +14,7 @@ from varint.drawing.viewpoint import choose_view, up_of
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
 from varint.model.motion import Slide, Turn
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 from varint.model.shapes import quat_from_z
 from varint.model.solid import Solid
 from varint.viz.mesh_files import imported_solids

@@ -10,7 +10,7 @@ import numpy as np
 
 from varint.display import numbers_text
 from varint.io.formats.base import Format, register
-from varint.io.mjcf_forces import Forces
+from varint.io.mjcf_forces import MJCFForces
 from varint.io.mjcf_numbers import (
     EQ_CONNECT,
     EQ_JOINT,
@@ -23,16 +23,16 @@ from varint.io.mjcf_numbers import (
     SHAPES,
     is_off,
 )
-from varint.io.mjcf_source import Source
+from varint.io.mjcf_source import MJCFSource
 from varint.io.mjcf_writer import save
-from varint.io.robot import NEAR, Acting, Link, Pose, Ratio, Robot, Shape, Tie
+from varint.io.robot import NEAR, Acting, Link, Pose, Ratio, Robot, RobotShape, Tie
 from varint.io.robot_kinds import Composite, Fixed, Free, Prismatic, Revolute, Spherical
 from varint.io.robot_mechanism import mechanism_of
-from varint.io.xml_files import Element, load_xml, reads
+from varint.io.xml_files import XMLElement, load_xml, reads
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.import_report import ImportNotes
-from varint.model.rotation import rotation_matrix
+from varint.model.rotation_vectors import rotation_matrix
 
 KINDS = {JOINT_FREE: Free, JOINT_BALL: Spherical, JOINT_SLIDE: Prismatic, JOINT_HINGE: Revolute}
 WHATS = {JOINT_FREE: "free", JOINT_BALL: "ball", JOINT_SLIDE: "slide", JOINT_HINGE: "hinge"}
@@ -40,23 +40,23 @@ OWN_LINES = re.compile(r",? *(Element name .*)?,? *line \d+.*$")  # of the text 
 
 
 @reads("mujocoinclude", "part of an MJCF file")
-def refused(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
+def refused(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
     """A file that is no mechanism by itself. Raises FileError."""
     raise root.error("<mujocoinclude> is a part that other MJCF files include: give one of these")
 
 
 @reads("mujoco", "MJCF")
-def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
+def read(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a model. What MuJoCo holds softly, equalities and limits, holds exactly."""
     notes = ImportNotes(path)
-    source = Source(root, path, packages, notes)
+    source = MJCFSource(root, path, packages, notes)
     model = compiled(source)
     reading = _Reading(model, source, notes)
     mechanism = mechanism_of(reading.robot(), notes)
-    return Forces(model, source, notes, reading.places, reading.at_rest).added_to(mechanism)
+    return MJCFForces(model, source, notes, reading.places, reading.at_rest).added_to(mechanism)
 
 
-def compiled(source: Source) -> Any:
+def compiled(source: MJCFSource) -> Any:
     """MuJoCo's model. Raises FileError."""
     try:
         import mujoco
@@ -87,7 +87,7 @@ class _Reading:
         file's coordinate where that is zero
     """
 
-    def __init__(self, model: Any, source: Source, notes: ImportNotes) -> None:
+    def __init__(self, model: Any, source: MJCFSource, notes: ImportNotes) -> None:
         import mujoco
 
         self.m, self.source, self.notes = model, source, notes
@@ -137,7 +137,7 @@ class _Reading:
             self.notes.approximated(f"mocap body '{name}' stays where it is", at.line, at.path)
         return link
 
-    def _shapes(self, body: int) -> Iterator[Shape]:
+    def _shapes(self, body: int) -> Iterator[RobotShape]:
         m, first = self.m, int(self.m.body_geomadr[body])
         for geom in range(first, first + int(m.body_geomnum[body])):
             kind = SHAPES.get(int(m.geom_type[geom]), "")
@@ -156,7 +156,7 @@ class _Reading:
                 pose, sizes = pose @ frame.inverse(), tuple(float(scale) for scale in m.mesh_scale[number])
                 mesh = self.source.files.get(name, name)
             touches = m.geom_contype[geom] or m.geom_conaffinity[geom]
-            yield Shape("collision" if touches else "visual", kind, sizes, mesh, pose)
+            yield RobotShape("collision" if touches else "visual", kind, sizes, mesh, pose)
 
     # ------------------------------------------------------------------------------------------------- joints
 
@@ -195,7 +195,7 @@ class _Reading:
             self.notes.not_understood(f"limit of {WHATS[kind]} joint '{name}'", at.line, at.path)
         return tie
 
-    def _along(self, joint: int, name: str, at: Element) -> Acting:
+    def _along(self, joint: int, name: str, at: XMLElement) -> Acting:
         """Efforts along a hinge or slide."""
         m = self.m
         place, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
@@ -281,7 +281,7 @@ class _Reading:
         m = self.m
         return self.pose[m.site_bodyid[site]] @ Pose(rotation_matrix(m.site_quat[site]), m.site_pos[site].copy())
 
-    def _closure(self, name: str, at: Element, weld: bool, first: tuple[str, Pose], second: tuple[str, Pose]) -> Tie:
+    def _closure(self, name: str, at: XMLElement, weld: bool, first: tuple[str, Pose], second: tuple[str, Pose]) -> Tie:
         """The joint that a connect or weld becomes: names of links, and the frames that are to coincide."""
         (a, one), (b, other) = first, second
         if weld and np.abs(one.R - other.R).max() > NEAR:

@@ -10,11 +10,11 @@ import numpy as np
 from varint.errors import FileError
 from varint.io.formats.base import Format, register
 from varint.io.packages import found_file
-from varint.io.robot import INFINITE, Acting, Link, Pose, Ratio, Robot, Shape, Tie, still
+from varint.io.robot import INFINITE, Acting, Link, Pose, Ratio, Robot, RobotShape, Tie, still
 from varint.io.robot_kinds import Composite, Helical, Prismatic, Revolute, Spherical, Universal
 from varint.io.robot_mechanism import mechanism_of
 from varint.io.sdf_frames import Includes, Scope
-from varint.io.xml_files import Element, load_xml, reads, unknown
+from varint.io.xml_files import XMLElement, load_xml, reads, unknown
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.checks import known_name
@@ -55,7 +55,7 @@ OF_MOTORS = "a bound of motors, which are not imported"
 
 
 @reads("sdf", "SDF")
-def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
+def read(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a world, or of a model. A model floats, but for what is static or has a joint to the world."""
     notes = ImportNotes(path)
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
@@ -64,9 +64,9 @@ def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
 class _Reading:
     """Data read from the scopes of a file."""
 
-    def __init__(self, root: Element, notes: ImportNotes, packages: Sequence[Path]) -> None:
+    def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
         self.root, self.notes, self.packages = root, notes, packages
-        self.left_out: dict[tuple[str, str], list[Element]] = {}
+        self.left_out: dict[tuple[str, str], list[XMLElement]] = {}
         self.whole = Includes(notes.path, packages, notes).outermost(root)
         models = list(self.whole.models.values())
         if len(models) == 1 and not self.whole.joints:  # names are not told apart by the one model that they are in
@@ -141,7 +141,7 @@ class _Reading:
         ]
         return link
 
-    def _inertial(self, element: Element, link: Link, scope: Scope) -> None:
+    def _inertial(self, element: XMLElement, link: Link, scope: Scope) -> None:
         self._note_unknown(element, ("pose", "mass", "inertia"), ("auto",))
         if element.attributes.get("auto", "") in ("true", "1"):
             raise element.wrong(f"the inertia of link '{link.name}' is to follow from its shapes: write it out")
@@ -158,7 +158,7 @@ class _Reading:
         xx, yy, zz, xy, xz, yz = values.values()
         link.inertia = pose.R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ pose.R.T
 
-    def _inside(self, element: Element, scope: Scope, link: Link) -> Pose:
+    def _inside(self, element: XMLElement, scope: Scope, link: Link) -> Pose:
         """The pose of an element of a link, in the link."""
         pose = element.one("pose")
         if pose is None:
@@ -166,7 +166,7 @@ class _Reading:
         name = link.name.removeprefix(scope.path)
         return link.pose.inverse() @ scope.place() @ scope.posed(element, name)
 
-    def _tried(self, element: Element, role: str, scope: Scope, name: str) -> list[Shape]:
+    def _tried(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
         """Its shape; what is wrong with it is no reason to refuse the file, since no motion depends on it."""
         try:
             return self._shape(element, role, scope, name)
@@ -175,7 +175,7 @@ class _Reading:
             self.notes.not_understood(f"<{role}> of link '{name}': {message}", element.line, element.path)
             return []
 
-    def _shape(self, element: Element, role: str, scope: Scope, name: str) -> list[Shape]:
+    def _shape(self, element: XMLElement, role: str, scope: Scope, name: str) -> list[RobotShape]:
         self._note_unknown(element, ("pose", "geometry"), ("name",))
         geometry = element.child("geometry")
         shapes = []
@@ -190,16 +190,16 @@ class _Reading:
                     )
                 scale = of.one("scale")
                 sizes = tuple(scale.own_numbers(3)) if scale is not None else (1.0, 1.0, 1.0)
-                shapes.append(Shape(role, "mesh", sizes, path or uri, pose))
+                shapes.append(RobotShape(role, "mesh", sizes, path or uri, pose))
             elif of.tag in SHAPES:
                 sizes = tuple(
                     value
                     for part in SHAPES[of.tag]
                     for value in of.child(part.split()[0]).own_numbers(int(part.split()[1]))
                 )
-                shapes.append(Shape(role, of.tag, sizes, "", pose))
+                shapes.append(RobotShape(role, of.tag, sizes, "", pose))
             elif of.tag == "plane":
-                shapes.append(Shape(role, "plane", (), "", pose))
+                shapes.append(RobotShape(role, "plane", (), "", pose))
             elif of.tag not in WITHOUT_SHAPE:
                 self.notes.not_understood(f"shape <{of.tag}> of link '{name}'", of.line, of.path)
         return shapes
@@ -232,7 +232,7 @@ class _Reading:
             self._leave_out(joint.child("axis"), "a ball joint has none")
         return tie
 
-    def _end(self, scope: Scope, joint: Element, tag: str) -> str:
+    def _end(self, scope: Scope, joint: XMLElement, tag: str) -> str:
         element = joint.child(tag)
         name = element.text.strip()
         if not name:
@@ -263,7 +263,7 @@ class _Reading:
             frame = place
         return frame.R @ vector / np.linalg.norm(vector)
 
-    def _lead(self, joint: Element, name: str) -> float:
+    def _lead(self, joint: XMLElement, name: str) -> float:
         """m a turn of a screw, positive where the thread is right-handed."""
         pitch, old = joint.one("screw_thread_pitch"), joint.one("thread_pitch")
         if pitch is not None:
@@ -273,7 +273,7 @@ class _Reading:
             raise joint.wrong(f"thread_pitch of joint '{name}' must not be zero")
         return -2.0 * math.pi / value
 
-    def _along(self, axis: Element, number: int, tie: Tie) -> Acting:
+    def _along(self, axis: XMLElement, number: int, tie: Tie) -> Acting:
         """Efforts along an axis of a joint."""
         known = ("xyz", "limit", "dynamics", "use_parent_model_frame", "mimic")
         self._note_unknown(axis, known, ())
@@ -359,10 +359,10 @@ class _Reading:
         for element in scope.frames.values():
             self._note_unknown(element, ("pose",), ("name", "attached_to"))
 
-    def _leave_out(self, element: Element, why: str) -> None:
+    def _leave_out(self, element: XMLElement, why: str) -> None:
         self.left_out.setdefault((element.tag, why), []).append(element)
 
-    def _note_unknown(self, element: Element, tags: Sequence[str], names: Sequence[str]) -> None:
+    def _note_unknown(self, element: XMLElement, tags: Sequence[str], names: Sequence[str]) -> None:
         for child in element.children:
             if child.tag in LEFT_OUT and child.tag not in tags:
                 self._leave_out(child, LEFT_OUT[child.tag])

@@ -12,7 +12,7 @@ from varint.errors import MechanismError
 from varint.io.formats.base import Format, Packages, register
 from varint.io.mechanism_data import KINDS, from_data, to_data
 from varint.io.parameters import Parameters, Told, kinds_of
-from varint.io.toml_files import CLOSURES, OF_MECHANISM, PARAMETERS, START, SUFFIX, Source, merged, sources_of
+from varint.io.toml_files import CLOSURES, OF_MECHANISM, PARAMETERS, START, SUFFIX, TomlSource, merged, sources_of
 from varint.io.toml_places import comments_of
 from varint.io.toml_text import text_of
 from varint.mechanism import Mechanism
@@ -31,7 +31,7 @@ class _Entry:
     under: str
     name: str
     table: Mapping[str, Any]
-    source: Source
+    source: TomlSource
 
     def data(self, parameters: Parameters) -> dict[str, Any]:
         """Its fields, with expressions evaluated. Raises MechanismError."""
@@ -84,7 +84,7 @@ def told(path: Path, packages: Packages = (), given: Mapping[str, Any] = Mapping
     ]
 
 
-def _parameters(defaults: Mapping[str, tuple[Any, Source]], given: Mapping[str, Any]) -> Parameters:
+def _parameters(defaults: Mapping[str, tuple[Any, TomlSource]], given: Mapping[str, Any]) -> Parameters:
     """Parameters of the files, but for the ``given`` ones."""
 
     def where(name: str) -> str:
@@ -93,7 +93,7 @@ def _parameters(defaults: Mapping[str, tuple[Any, Source]], given: Mapping[str, 
     return Parameters({name: value for name, (value, _) in defaults.items()} | dict(given), where)
 
 
-def _built(sources: list[Source], parameters: Parameters) -> Mechanism:
+def _built(sources: list[TomlSource], parameters: Parameters) -> Mechanism:
     """The mechanism of the files; the last of them is the one that includes the others."""
     main = sources[-1]
     entries = {

@@ -10,11 +10,11 @@ from varint.display import names_text
 from varint.errors import FileError, MechanismError
 from varint.io.formats.base import Format, register
 from varint.io.packages import found_file
-from varint.io.robot import INFINITE, NEAR, Acting, Link, Pose, Ratio, Robot, Shape, Tie, pose_of, still, turned_by
+from varint.io.robot import INFINITE, NEAR, Acting, Link, Pose, Ratio, Robot, RobotShape, Tie, pose_of, still, turned_by
 from varint.io.robot_kinds import Free, Free2D, Prismatic, Revolute, Spherical
 from varint.io.robot_mechanism import mechanism_of
 from varint.io.urdf_writer import save
-from varint.io.xml_files import Element, load_xml, reads, unknown
+from varint.io.xml_files import XMLElement, load_xml, reads, unknown
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.checks import known_name
@@ -49,7 +49,7 @@ SIZES = {"box": ("size", 3), "cylinder": ("radius length", 1), "capsule": ("radi
 
 
 @reads("robot", "URDF")
-def read(root: Element, path: Path, packages: Sequence[Path]) -> Mechanism:
+def read(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a robot. Its root link is fixed to the world, unless nothing else could move."""
     notes = ImportNotes(path)
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
@@ -64,9 +64,9 @@ class _Reading:
     begin : coordinate of each joint that mimics another, where its own zero is not
     """
 
-    def __init__(self, root: Element, notes: ImportNotes, packages: Sequence[Path]) -> None:
+    def __init__(self, root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> None:
         self.root, self.notes, self.packages = root, notes, packages
-        self.left_out: dict[str, list[Element]] = {}
+        self.left_out: dict[str, list[XMLElement]] = {}
         self.links = self._named("link")
         self.joints = self._named("joint")
         self.loops = self._named("loop_joint")
@@ -77,7 +77,7 @@ class _Reading:
     def robot(self) -> Robot:
         """All of it, placed."""
         self._note_unknown(self.root, ("link", "joint", "loop_joint"), None)
-        above: dict[str, Element] = {}  # of each link the joint that places it, the first in the file
+        above: dict[str, XMLElement] = {}  # of each link the joint that places it, the first in the file
         closing = []
         for joint in self.joints.values():
             child = self._link(joint, "child")
@@ -104,8 +104,8 @@ class _Reading:
 
     # ------------------------------------------------------------------------------------------------ the tree
 
-    def _named(self, tag: str) -> dict[str, Element]:
-        elements: dict[str, Element] = {}
+    def _named(self, tag: str) -> dict[str, XMLElement]:
+        elements: dict[str, XMLElement] = {}
         for element in self.root.all(tag):
             name = element.need("name")
             if name in elements:
@@ -114,15 +114,15 @@ class _Reading:
             elements[name] = element
         return elements
 
-    def _link(self, joint: Element, end: str) -> str:
+    def _link(self, joint: XMLElement, end: str) -> str:
         """The name of the link that a joint has as its ``end``."""
         at = joint.child(end)
         return self._known(at.need("link"), joint, at)
 
-    def _known(self, name: str, joint: Element, at: Element) -> str:
+    def _known(self, name: str, joint: XMLElement, at: XMLElement) -> str:
         return known_name(name, self.links, f"{at.place}: joint '{joint.need('name')}': no link", MechanismError)
 
-    def _root(self, above: dict[str, Element]) -> str:
+    def _root(self, above: dict[str, XMLElement]) -> str:
         roots = [name for name in self.links if name not in above]
         if not self.links:
             raise self.root.wrong("<robot> has no <link>")
@@ -137,7 +137,7 @@ class _Reading:
             )
         return roots[0]
 
-    def _placed(self, root: str, above: dict[str, Element]) -> list[str]:
+    def _placed(self, root: str, above: dict[str, XMLElement]) -> list[str]:
         """The names of all links, each after the one that moves it; places them."""
         below: dict[str, list[str]] = {}
         for name, joint in above.items():
@@ -157,7 +157,7 @@ class _Reading:
                 )
         return order
 
-    def _moved(self, joint: Element) -> Pose:
+    def _moved(self, joint: XMLElement) -> Pose:
         """Pose from the frame of a joint to its child, where it begins."""
         value = self.begin.get(joint.need("name"), 0.0)
         if not value:
@@ -165,7 +165,7 @@ class _Reading:
         axis = _axis(joint)
         return turned_by(axis, value) if _kind(joint) is Revolute else Pose(np.eye(3), value * axis)
 
-    def _lead(self, above: dict[str, Element]) -> None:
+    def _lead(self, above: dict[str, XMLElement]) -> None:
         """Which joints mimic others, and where they begin; a chain of them is followed to its end."""
         placing = {joint.need("name"): joint for joint in above.values()}
         for name, joint in self.joints.items():
@@ -192,7 +192,7 @@ class _Reading:
 
     # ------------------------------------------------------------------------------------------------ the joints
 
-    def _tie(self, joint: Element) -> Tie:
+    def _tie(self, joint: XMLElement) -> Tie:
         """The tie made from a joint that places its child."""
         name, kind = joint.need("name"), _kind(joint)
         a, b = self._link(joint, "parent"), self._link(joint, "child")
@@ -216,7 +216,7 @@ class _Reading:
                 self.notes.approximated(f"joint '{name}': {zero}", joint.line)
         return tie
 
-    def _closing(self, joint: Element) -> Tie:
+    def _closing(self, joint: XMLElement) -> Tie:
         """The loop closure made from a joint whose child is placed already."""
         name, a, b = joint.need("name"), self._link(joint, "parent"), self._link(joint, "child")
         self._note_unknown(joint, ("origin", "parent", "child", "axis", "limit", "dynamics"), ("name", "type"))
@@ -227,7 +227,7 @@ class _Reading:
         self.notes.read(f"joint '{name}' closes a loop: link '{b}' is the child of another joint", joint.line)
         return tie
 
-    def _loop(self, joint: Element) -> Tie:
+    def _loop(self, joint: XMLElement) -> Tie:
         """The closure made from a <loop_joint>."""
         self._note_unknown(joint, ("link1", "link2", "axis", "limit", "dynamics"), ("name", "type"))
         first, second = (self._end(joint, tag) for tag in ("link1", "link2"))
@@ -236,7 +236,7 @@ class _Reading:
         tie.along = self._along(joint, tie.kind, turned)
         return tie
 
-    def _end(self, joint: Element, tag: str) -> tuple[str, Pose]:
+    def _end(self, joint: XMLElement, tag: str) -> tuple[str, Pose]:
         """A link of a <loop_joint>, and the frame of the joint on it."""
         at = joint.child(tag)
         self._note_unknown(at, (), ("link", "xyz", "rpy"))
@@ -244,7 +244,7 @@ class _Reading:
         return link, self.place[link] @ _pose(at)
 
     def _closed(
-        self, joint: Element, first: tuple[str, Pose], second: tuple[str, Pose], axis: np.ndarray | None
+        self, joint: XMLElement, first: tuple[str, Pose], second: tuple[str, Pose], axis: np.ndarray | None
     ) -> tuple[Tie, float]:
         """A tie of frames on two links, and what the file's coordinate of it is in the zero pose; ``axis`` of both."""
         (a, one), (b, other), kind = first, second, _kind(joint)
@@ -272,7 +272,7 @@ class _Reading:
         self.notes.approximated(f"joint '{name}': its angle is zero where that of the file is {turned:g}", joint.line)
         return tie, turned
 
-    def _along(self, joint: Element, kind: type[Joint] | None, zero: float) -> list[Acting]:
+    def _along(self, joint: XMLElement, kind: type[Joint] | None, zero: float) -> list[Acting]:
         """Efforts along the coordinates of a joint; ``zero``: the file's coordinate where ours is zero."""
         name, limit, dynamics = joint.need("name"), joint.one("limit"), joint.one("dynamics")
         if kind not in OF_ONE:
@@ -292,7 +292,7 @@ class _Reading:
         lower, upper = self._limits(joint, limit)
         return [Acting(0, lower - zero, upper - zero, **given)]
 
-    def _limits(self, joint: Element, limit: Element | None) -> tuple[float, float]:
+    def _limits(self, joint: XMLElement, limit: XMLElement | None) -> tuple[float, float]:
         """Limits in the file; infinite by default."""
         none, name = (-np.inf, np.inf), joint.need("name")
         if limit is None:
@@ -316,7 +316,7 @@ class _Reading:
                 return none
         return lower, upper
 
-    def _range(self, joint: Element) -> tuple[float, float]:
+    def _range(self, joint: XMLElement) -> tuple[float, float]:
         """The limits that the file gives, infinite by default."""
         limit = joint.one("limit")
         if limit is None or joint.need("type") == "continuous":
@@ -324,7 +324,7 @@ class _Reading:
         lower, upper = limit.limit("lower", 0.0), limit.limit("upper", 0.0)
         return lower if lower > -INFINITE else -math.inf, upper if upper < INFINITE else math.inf
 
-    def _mimic(self, joint: Element) -> list[Ratio]:
+    def _mimic(self, joint: XMLElement) -> list[Ratio]:
         """The coupling of a joint that mimics another."""
         name = joint.need("name")
         target, factor, _ = self.leader.get(name, ("", 0.0, 0.0))
@@ -349,7 +349,7 @@ class _Reading:
 
     # ------------------------------------------------------------------------------------------------- the links
 
-    def _read_link(self, element: Element) -> Link:
+    def _read_link(self, element: XMLElement) -> Link:
         name = element.need("name")
         self._note_unknown(element, ("inertial", "visual", "collision"), ("name",))
         link = Link(name, element, self.place[name])
@@ -372,7 +372,7 @@ class _Reading:
         ]
         return link
 
-    def _tried(self, element: Element, role: str, link: str) -> list[Shape]:
+    def _tried(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
         """Its shape; what is wrong with it is no reason to refuse the file, since no motion depends on it."""
         try:
             return self._shape(element, role, link)
@@ -381,7 +381,7 @@ class _Reading:
             self.notes.not_understood(f"<{role}> of link '{link}': {message}", element.line)
             return []
 
-    def _shape(self, element: Element, role: str, link: str) -> list[Shape]:
+    def _shape(self, element: XMLElement, role: str, link: str) -> list[RobotShape]:
         self._note_unknown(element, ("origin", "geometry"), None)
         geometry = element.one("geometry")
         if geometry is None or len(geometry.children) != 1:
@@ -394,17 +394,17 @@ class _Reading:
             file = found_file(uri, self.notes.path, self.packages)
             if file is None:
                 self.notes.approximated(f"the file of a <mesh> of link '{link}' is not found: {uri}", of.line)
-            return [Shape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), file or uri, pose)]
+            return [RobotShape(role, "mesh", tuple(of.numbers("scale", 3, (1.0, 1.0, 1.0))), file or uri, pose)]
         if of.tag not in SIZES:
             self.notes.not_understood(f"shape <{of.tag}> of link '{link}'", of.line)
             return []
         names, count = SIZES[of.tag]
         sizes = [size for name in names.split() for size in of.numbers(name, count)]
-        return [Shape(role, of.tag, tuple(sizes), "", pose)]
+        return [RobotShape(role, of.tag, tuple(sizes), "", pose)]
 
     # ------------------------------------------------------------------------------------------------- the report
 
-    def _note_unknown(self, element: Element, tags: Sequence[str], names: Sequence[str] | None) -> None:
+    def _note_unknown(self, element: XMLElement, tags: Sequence[str], names: Sequence[str] | None) -> None:
         for child in element.children:
             if child.tag in LEFT_OUT and child.tag not in tags:
                 self.left_out.setdefault(f"<{child.tag}>", []).append(child)
@@ -418,12 +418,12 @@ class _Reading:
             self.notes.approximated(f"{what}, {why}: left out, {len(elements)} in all", elements[0].line)
 
 
-def _kind(joint: Element) -> type[Joint] | None:
+def _kind(joint: XMLElement) -> type[Joint] | None:
     what = f"{joint.place}: joint '{joint.need('name')}': no type"
     return KINDS[known_name(joint.need("type"), KINDS, what, MechanismError)]
 
 
-def _axis(joint: Element) -> np.ndarray:
+def _axis(joint: XMLElement) -> np.ndarray:
     """The unit vector along the axis of a joint, in its frame."""
     element = joint.one("axis")
     if element is None:
@@ -436,16 +436,16 @@ def _axis(joint: Element) -> np.ndarray:
     return axis / np.linalg.norm(axis)
 
 
-def _origin(element: Element) -> Pose:
+def _origin(element: XMLElement) -> Pose:
     origin = element.one("origin")
     return still() if origin is None else _pose(origin)
 
 
-def _pose(element: Element) -> Pose:
+def _pose(element: XMLElement) -> Pose:
     return pose_of(element.numbers("xyz", 3, (0.0, 0.0, 0.0)), element.numbers("rpy", 3, (0.0, 0.0, 0.0)))
 
 
-def _matrix(inertia: Element) -> np.ndarray:
+def _matrix(inertia: XMLElement) -> np.ndarray:
     """(3, 3) of its six moments; products that are not given are zero."""
     xx, yy, zz = (inertia.number(name) for name in ("ixx", "iyy", "izz"))
     xy, xz, yz = (inertia.number(name, 0.0) for name in ("ixy", "ixz", "iyz"))

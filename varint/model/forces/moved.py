@@ -12,7 +12,7 @@ from varint.model.arrays import Points, Vector
 from varint.model.body import WORLD
 from varint.model.checks import in_a_shape
 from varint.model.forces.base import Constraint, Element, Force
-from varint.model.rotation import quat_product, vector_from_quat
+from varint.model.rotation_vectors import quat_product, vector_from_quat
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure

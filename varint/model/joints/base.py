@@ -138,7 +138,7 @@ class Joint(Frozen):
 
 
 class ProductJoint(Joint):
-    """A joint whose motions say all: its rows keep to them (products/rows.py), its coordinates are searched."""
+    """A joint whose motions say all: its rows keep to them (products/product_rows.py), its coordinates are searched."""
 
     @property
     def forbidden(self) -> tuple:

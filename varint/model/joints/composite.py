@@ -10,7 +10,7 @@ from varint.errors import MechanismError
 from varint.model.checks import kind_of, made, sequence_of, shown
 from varint.model.joints.base import REGISTRY, ProductJoint, register
 from varint.model.motion import Ball, Motion, Shift, Slide, Turn
-from varint.model.product import Product, adjoint, along_screw, inverse, pose_matrix
+from varint.model.product_joint import Product, adjoint, along_screw, inverse, pose_matrix
 
 OWN = ("name", "body_a", "body_b")  # of the composite, not of its parts
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from varint.model.joints.base import Joint, X, Y, Z, register
 from varint.model.motion import Ball, Slide
-from varint.model.rotation import vector_from_matrix
+from varint.model.rotation_vectors import vector_from_matrix
 
 
 @register

@@ -10,7 +10,7 @@ from varint.model.bounds import divisor
 from varint.model.checks import finite
 from varint.model.joints.base import AxisJoint, ProductJoint, Z, angle_about_z, register
 from varint.model.motion import Motion, Turn
-from varint.model.product import along_screw
+from varint.model.product_joint import along_screw
 
 
 @register

@@ -11,7 +11,7 @@ from varint.model.bounds import divisor
 from varint.model.checks import positive
 from varint.model.joints.base import Joint, X, Y, Z, frame_about, register
 from varint.model.motion import Ball, Motion, Shift, Turn
-from varint.model.rotation import vector_from_matrix
+from varint.model.rotation_vectors import vector_from_matrix
 
 
 @register

@@ -12,7 +12,7 @@ from varint.model.bounds import FARTHEST, bounded
 from varint.model.checks import array_of, finite, flag, freeze
 from varint.model.joints.base import ProductJoint, register
 from varint.model.motion import Motion
-from varint.model.product import Product, inverse, logarithm, pose_matrix
+from varint.model.product_joint import Product, inverse, logarithm, pose_matrix
 
 # cumulative cubic B-spline, by powers of the coordinate (DIFF eqs. 2.68, 2.72)
 CUMULATIVE = np.array([[5.0, 3.0, -3.0, 1.0], [1.0, 3.0, 3.0, -2.0], [0.0, 0.0, 0.0, 1.0]]) / 6.0

@@ -12,7 +12,7 @@ from varint.model.bounds import FARTHEST, bounded
 from varint.model.checks import array_of, freeze
 from varint.model.joints.base import ProductJoint, register
 from varint.model.motion import Motion
-from varint.model.product import Product, inverse, pose_matrix
+from varint.model.product_joint import Product, inverse, pose_matrix
 
 # cubic B-spline, rows of the four control values, by powers of the coordinate (DIFF eq. 2.68)
 BASIS = np.array([[1.0, -3.0, 3.0, -1.0], [4.0, 0.0, -6.0, 3.0], [1.0, 3.0, 3.0, -3.0], [0.0, 0.0, 0.0, 1.0]]) / 6.0

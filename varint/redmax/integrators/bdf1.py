@@ -6,7 +6,7 @@ s = h,    d = q0,    c = q0 + h v0        in the stage of varint/redmax/implicit
 import numpy as np
 
 from varint.redmax.integrators.base import register
-from varint.redmax.integrators.fixed import Implicit
+from varint.redmax.integrators.fixed_steps import Implicit
 
 
 @register

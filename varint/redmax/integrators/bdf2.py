@@ -8,7 +8,7 @@ The first step, one after a change of charts and those that are cut at a hard st
 import numpy as np
 
 from varint.redmax.integrators.base import register
-from varint.redmax.integrators.fixed import Implicit
+from varint.redmax.integrators.fixed_steps import Implicit
 
 
 @register

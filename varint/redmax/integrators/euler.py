@@ -1,18 +1,18 @@
-"""The linearly implicit Euler scheme (varint/redmax/linear.py), with hard stops, joint friction and hard contacts."""
+"""The linearly implicit Euler scheme (redmax/linear_solves.py), with hard stops, joint friction and hard contacts."""
 
 import numpy as np
 
 from varint.errors import ArgumentError
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Task, register
-from varint.redmax.integrators.fixed import Fixed
-from varint.redmax.linear import euler_step
+from varint.redmax.integrators.fixed_steps import FixedSteps
+from varint.redmax.linear_solves import euler_step
 
 UNSTABLE = 2.0  # a gap g becomes (1 - b h) g in a step
 
 
 @register
-class LinearlyImplicitEuler(Fixed):
+class LinearlyImplicitEuler(FixedSteps):
     """Order 1; one linear solve a step."""
 
     name, order = "euler", 1

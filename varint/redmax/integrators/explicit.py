@@ -6,10 +6,10 @@ import numpy as np
 
 from varint.kernels.nodes import evaluate_efforts
 from varint.redmax.charts import EXPONENTIAL
-from varint.redmax.constraints import NotFinite
-from varint.redmax.integrators.adaptive import GIVEN_UP, SHORT, Adaptive
-from varint.redmax.kernels import explicit
-from varint.redmax.kernels.explicit import MARCHED, NOT_FINITE, Pair, Steps
+from varint.redmax.constraint_forces import NotFinite
+from varint.redmax.integrators.error_controlled import GIVEN_UP, SHORT, Adaptive
+from varint.redmax.kernels import explicit_recursions as explicit
+from varint.redmax.kernels.explicit_recursions import MARCHED, NOT_FINITE, Pair, Steps
 
 
 class Explicit(Adaptive):

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.integrate import Radau
 
-from varint.redmax.integrators.adaptive import Adaptive
 from varint.redmax.integrators.base import register
+from varint.redmax.integrators.error_controlled import Adaptive
 from varint.redmax.inverse import InverseDynamics
 
 OPTIONAL = ("h_abs_old", "error_norm_old", "LU_real", "LU_complex", "Z", "jac_factor", "y_old", "t_old")

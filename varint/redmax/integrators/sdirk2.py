@@ -3,7 +3,7 @@
 import numpy as np
 
 from varint.redmax.integrators.base import register
-from varint.redmax.integrators.fixed import Implicit
+from varint.redmax.integrators.fixed_steps import Implicit
 
 
 @register

@@ -14,7 +14,7 @@ import math
 
 from varint._numba import Float1, Float2, Float3, Int2, njit
 from varint.algebra.vectors import cross
-from varint.redmax.kernels.records import Nodes, ReducedWorkspace
+from varint.redmax.kernels.tree_records import ReducedWorkspace, TreeNodes
 from varint.redmax.kernels.wrenches import add_to_parent, bias_wrenches, dot6, reduced_rows
 
 A, B, C = range(3)  # blocks of an articulated-body inertia
@@ -44,7 +44,7 @@ def factor(work: ReducedWorkspace) -> None:
 
 
 @njit
-def _write_own_inertia(nodes: Nodes, F: Float2, i: int, H: Float3) -> None:
+def _write_own_inertia(nodes: TreeNodes, F: Float2, i: int, H: Float3) -> None:
     """H = the inertia of node i alone, in world axes."""
     if i == nodes.mass.size or nodes.mass[i] == 0.0:
         H[:] = 0.0

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint._numba import Float1, Float2, Int1, Record, njit
+from varint._numba import CompiledRecord, Float1, Float2, Int1, njit
 
 NEWTON_STEPS = 15
 ROUNDS, SWEEPS = 2, 30  # of sweeps, each followed by Newton's method
@@ -30,7 +30,7 @@ DEPENDENT = 1e-9  # of a row's own size, added to it: rows may be redundant
 
 
 @dataclass(frozen=True, eq=False)
-class Cones(Record, writable=True):
+class Cones(CompiledRecord, writable=True):
     """One problem of n rows and K discs with T terms, and what is found; the first rows are the one-sided ones."""
 
     S: Float2  # (n, n) rates by impulses

@@ -2,7 +2,7 @@
 
 from varint._numba import Float2, Float3, njit
 from varint.algebra.vectors import cross
-from varint.redmax.kernels.records import ReducedWorkspace
+from varint.redmax.kernels.tree_records import ReducedWorkspace
 
 
 @njit

@@ -5,7 +5,7 @@ With r = x - x_parent a wrench (torque, force) of a node is (torque + r x force,
 
 from varint._numba import Float1, Float2, Float3, Int2, njit
 from varint.algebra.vectors import cross, rotate, rotate_back
-from varint.redmax.kernels.records import ReducedWorkspace
+from varint.redmax.kernels.tree_records import ReducedWorkspace
 
 
 @njit

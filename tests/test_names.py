@@ -1,0 +1,51 @@
+"""Names of files and of public classes occur once in the package; formulations are named in their folder alone."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+from varint.formulations.base import HERE
+
+PACKAGE = Path(__file__).parent.parent / "varint"
+FILES = sorted(PACKAGE.rglob("*.py"))
+EVERYWHERE = {"__init__.py", "base.py"}  # packages, and the contracts of registries
+OTHER_MEANING = {"studies/order_study.py"}  # "reduced", a kind of reference
+
+
+def twice(names):
+    return {name for name, count in Counter(names).items() if count > 1}
+
+
+def test_a_name_of_a_file_occurs_once():
+    assert twice(path.name for path in FILES if path.name not in EVERYWHERE) == set()
+
+
+def test_a_name_of_a_public_class_occurs_once():
+    trees = [ast.parse(path.read_text()) for path in FILES]
+    classes = (node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert twice(name for name in classes if not name.startswith("_")) == set()
+
+
+def named_formulations(text):
+    """Strings in code that are the name of a formulation, but for docstrings and defaults of parameters."""
+    tree, silent = ast.parse(text), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            silent.add(node.value)
+        if isinstance(node, ast.arguments):
+            silent |= {*node.defaults, *node.kw_defaults}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in silent)
+    return {node.value for node in constants if node.value in HERE}
+
+
+def test_the_counter_sees_code_only():
+    text = 'def f(x="maximal"):\n    """reduced"""\n    return x\n'
+    assert named_formulations(text) == set()
+    assert named_formulations(text + 'f("reduced")\n') == {"reduced"}
+
+
+def test_formulations_are_named_in_their_folder_alone():
+    for path in FILES:
+        place = path.relative_to(PACKAGE).as_posix()
+        if not place.startswith("formulations/") and place not in OTHER_MEANING:
+            assert not named_formulations(path.read_text()), place

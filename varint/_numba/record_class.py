@@ -1,0 +1,239 @@
+"""Records of arrays, which compiled functions take by pointer.
+
+A tuple of arrays travels member by member: some 900 machine words for a `Plan` and a `Workspace` at each
+call, and a second of compilation in each function that takes them. A record travels as one word. The
+descriptors of its arrays never change, which is declared to the compiler, so that it loads each of them once.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.core.datamodel import models
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import NativeValue, register_model, typeof_impl, unbox
+
+from varint.display import Shown
+
+
+class ArrayKind(NamedTuple):
+    """Meaning of an annotation for a C-contiguous array."""
+
+    kind: Any  # numba's type of an entry
+    ndim: int
+
+
+READ_ONLY = "read-only"
+STATE = ("state",)  # of a field: part of what a run goes on from
+_T = TypeVar("_T")
+ReadOnly = Annotated[_T, READ_ONLY]  # of an argument: an array that is not written to
+Float1 = Annotated[np.ndarray, ArrayKind(types.float64, 1)]
+Float2 = Annotated[np.ndarray, ArrayKind(types.float64, 2)]
+Float3 = Annotated[np.ndarray, ArrayKind(types.float64, 3)]
+Float4 = Annotated[np.ndarray, ArrayKind(types.float64, 4)]
+Int1 = Annotated[np.ndarray, ArrayKind(types.int64, 1)]
+Int2 = Annotated[np.ndarray, ArrayKind(types.int64, 2)]
+Int3 = Annotated[np.ndarray, ArrayKind(types.int64, 3)]
+Bool1 = Annotated[np.ndarray, ArrayKind(types.boolean, 1)]
+
+_DTYPES = {types.float64: np.dtype(np.float64), types.int64: np.dtype(np.int64), types.boolean: np.dtype(np.bool_)}
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledRecord(Shown):
+    """Base of records: frozen dataclasses whose fields are C-contiguous arrays, or records.
+
+    The annotations of the fields (`Float1`, `Int2`, the class of another record, ...) fix numba's type of the class.
+    A field of what a run changes may add its shape and its role, ``Annotated[Float2, "nb 6", STATE]``, for `allocate`
+    and `state_arrays`. Arrays become read-only, in compiled functions too. With ``writable=True`` they must be
+    writable, and their contents may change; the arrays themselves may not. Copies, pickled ones too, are built anew.
+    Writable records hold what one process works with, addresses of functions among it, and cannot be pickled.
+
+    Raises TypeError, naming the field, for an array of another type, dimension or layout than annotated.
+    """
+
+    writable: ClassVar[bool] = False
+
+    def __init_subclass__(cls, writable: bool = False, **rest):
+        super().__init_subclass__(**rest)
+        cls.writable = writable
+
+    def __post_init__(self):
+        words = []
+        for name, kind in record_type(type(self)).members:
+            value = getattr(self, name)
+            if isinstance(kind, RecordType):
+                if type(value) is not kind.record:
+                    raise TypeError(f"{_place(self, name)} must be a {kind.record.__name__}, got {type(value)}")
+                words.append(value.address)
+            else:
+                _check(value, kind, self.writable, _place(self, name))
+                words += _descriptor(value)
+        object.__setattr__(self, "words", np.array(words, dtype=np.int64))
+        object.__setattr__(self, "address", self.words.ctypes.data)
+
+    def __iter__(self):
+        return (getattr(self, field.name) for field in fields(self))
+
+    def __copy__(self):
+        return type(self)(*self)
+
+    def __deepcopy__(self, memo):
+        return type(self)(*(deepcopy(part, memo) for part in self))
+
+    def __reduce__(self):
+        if self.writable:
+            name = type(self).__name__
+            raise TypeError(f"a {name} holds addresses of its process and cannot be pickled: pickle the mechanism")
+        return type(self), tuple(self)
+
+
+def _place(record, name):
+    return f"{type(record).__name__}.{name}"
+
+
+def _check(array, kind, writable, place):
+    """Check that ``array`` is of numba's type ``kind``; freeze it where it is to be read-only."""
+    dtype = _DTYPES[kind.dtype]
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != kind.ndim:
+        got = f"{array.dtype} of {array.ndim}" if isinstance(array, np.ndarray) else f"{type(array)}"
+        raise TypeError(f"{place} must be an array of {dtype} of {kind.ndim} dimensions, got {got}")
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        raise TypeError(f"{place} must be C-contiguous: use numpy.ascontiguousarray")
+    if not writable:
+        array.setflags(write=False)
+    elif not array.flags.writeable:
+        raise TypeError(f"{place} must be writable, got a read-only array")
+
+
+def _descriptor(array):
+    """Words of numba's array structure: two owners (none), items, their size, data, shape, strides."""
+    return [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]
+
+
+def type_of(annotation, writable=True):
+    """numba's type of an annotation: `Float1` and its like, a record, int, float, bool, tuples of them, None."""
+    simple = {int: types.int64, float: types.float64, bool: types.boolean, None: types.none, type(None): types.none}
+    if annotation in simple:
+        return simple[annotation]
+    if isinstance(annotation, type) and issubclass(annotation, CompiledRecord):
+        return record_type(annotation)
+    if get_origin(annotation) is Annotated:
+        array, *marks = annotation.__metadata__
+        return types.Array(array.kind, array.ndim, "C", readonly=not writable or READ_ONLY in marks)
+    if get_origin(annotation) is tuple:
+        return types.BaseTuple.from_types([type_of(part) for part in get_args(annotation)])
+    raise TypeError(f"no type of compiled code for {annotation!r}")
+
+
+@cache
+def record_type(cls) -> "RecordType":
+    """numba's type of a class of records."""
+    hints = get_type_hints(cls, include_extras=True)
+    return RecordType(cls, tuple((field.name, type_of(hints[field.name], cls.writable)) for field in fields(cls)))
+
+
+def allocate(cls: type[_T], sizes: Mapping[str, int], **given) -> _T:
+    """A record of zeros with its parts, by the shapes of the fields, in ``sizes``; those that are ``given`` apart.
+
+    Raises KeyError for a shape in a size that is not there.
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    names = [field.name for field in fields(cls) if field.name not in given]  # type: ignore[arg-type]
+    return cls(**given, **{name: _zeros(hints[name], sizes) for name in names})
+
+
+def _zeros(annotation, sizes):
+    if isinstance(annotation, type):
+        return allocate(annotation, sizes)
+    array, *marks = annotation.__metadata__
+    declared = next((mark.split() for mark in marks if isinstance(mark, str)), ["1"] * array.ndim)
+    return np.zeros([int(size) if size.isdecimal() else sizes[size] for size in declared], _DTYPES[array.kind])
+
+
+def state_arrays(record: CompiledRecord) -> Iterator[tuple[str, np.ndarray]]:
+    """Names and arrays of the fields with the role STATE of a record and of its parts, "part field" for those."""
+    yield from _of_state(record)
+    for field in fields(record):
+        part = getattr(record, field.name)
+        if isinstance(part, CompiledRecord):
+            yield from ((f"{field.name} {name}", array) for name, array in _of_state(part))
+
+
+def _of_state(record):
+    hints = get_type_hints(type(record), include_extras=True)
+    marked = (name for name, hint in hints.items() if STATE in getattr(hint, "__metadata__", ()))
+    return ((name, getattr(record, name)) for name in marked)
+
+
+class RecordType(types.Type):
+    """numba's type of a record: its class and the types of its fields."""
+
+    def __init__(self, record, members):
+        self.record, self.members = record, members
+        self.index = {field: (k, kind) for k, (field, kind) in enumerate(members)}
+        sizes = (1 if isinstance(kind, RecordType) else 5 + 2 * kind.ndim for _, kind in members)
+        self.place = np.cumsum([0, *sizes]).tolist()
+        super().__init__(f"{record.__name__}-{hashlib.sha256(repr(members).encode()).hexdigest()[:8]}")
+
+
+@typeof_impl.register(CompiledRecord)
+def _typeof(record, context):
+    return record_type(type(record))
+
+
+register_model(RecordType)(models.OpaqueModel)
+
+
+@unbox(RecordType)
+def _unbox(kind, record, c):
+    address = c.pyapi.object_getattr_string(record, "address")
+    pointer = c.pyapi.long_as_voidptr(address)
+    c.pyapi.decref(address)
+    return NativeValue(pointer)
+
+
+@infer_getattr
+class _Members(AttributeTemplate):
+    key = RecordType
+
+    def generic_resolve(self, record, field):
+        return record.index[field][1] if field in record.index else None
+
+
+@lower_getattr_generic(RecordType)
+def _member(context, builder, record, pointer, field):
+    """A field: the array structure from its words, or the pointer to another record."""
+    number, kind = record.index[field]
+    word = ir.IntType(64)
+    words = builder.bitcast(pointer, word.as_pointer())
+    unchanging = builder.module.add_metadata([])
+    place = record.place[number]
+
+    def load(part):
+        nonlocal place
+        if isinstance(part, ir.ArrayType):
+            value = ir.Constant(part, ir.Undefined)
+            for k in range(part.count):
+                value = builder.insert_value(value, load(part.element), k)
+            return value
+        at = builder.gep(words, [ir.Constant(word, place)])
+        place += 1
+        loaded = builder.load(builder.bitcast(at, part.as_pointer()))
+        loaded.set_metadata("invariant.load", unchanging)
+        return loaded
+
+    structure = context.get_value_type(kind)
+    if isinstance(kind, RecordType):
+        return load(structure)
+    value = ir.Constant(structure, ir.Undefined)
+    for k, part in enumerate(structure.elements):
+        value = builder.insert_value(value, load(part), k)
+    return value

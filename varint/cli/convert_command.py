@@ -1,0 +1,33 @@
+"""``varint convert``: a mechanism from one kind of file into another."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from varint.cli.shared import Commands, add_mechanism
+
+if TYPE_CHECKING:
+    from varint.cli.facts import Report
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the subcommand."""
+    about = "Write a mechanism of the catalogue, or of a file, into a file whose suffix says in which format."
+    parser = commands.add_parser("convert", help="write a mechanism in another format", description=about)
+    add_mechanism(parser, "name in the catalogue, or file of a mechanism")
+    parser.add_argument("output", metavar="FILE", type=Path, help="to write: .toml, .json, .xml (MJCF) or .urdf")
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: Namespace) -> "Report":
+    """Read and write it."""
+    from varint import save_mechanism
+    from varint.cli.facts import Files, Report
+    from varint.cli.shared import find_mechanism
+    from varint.errors import FileError
+
+    if args.output.exists() and not args.force:
+        raise FileError(f"'{args.output}' exists: overwrite=True to replace it")
+    save_mechanism(find_mechanism(args.mechanism, args.param), args.output)
+    return Report([Files("mechanism", [args.output])])

@@ -1,0 +1,218 @@
+"""``varint info``: the catalogue, a mechanism, or a recorded run."""
+
+from argparse import Namespace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from varint import mechanisms
+from varint.cli.facts import LISTED, Data, Fact, FactColumn, Facts, Listing, Report, ReportPart
+from varint.cli.shared import RUN_FILES, Commands, add_mechanism, all_parsed
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from varint.mechanism import Mechanism
+    from varint.model.state import State
+
+
+ABOUT = "Describe a mechanism or a recorded run, or list the catalogue."
+LARGEST_LOOPS = 200  # bodies in one cluster of loops, to be diagnosed within seconds
+OF_FILES = "the reference configuration, in which the bodies are described"
+OF_PARAMETERS = (
+    FactColumn("name", "parameter"),
+    FactColumn("default", "default"),
+    FactColumn("unit", "unit"),
+    FactColumn("kind", "kind"),
+    FactColumn("what", "what it is"),
+)
+OF_FILE_PARAMETERS = (
+    FactColumn("name", "parameter"),
+    FactColumn("default", "in the file"),
+    FactColumn("value", "value"),
+    FactColumn("what", "what it is"),
+)
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("info", help="describe a mechanism or a run, or list the catalogue", description=ABOUT)
+    what = "name in the catalogue, file of a mechanism, .h5 file of a run; lists the catalogue without"
+    add_mechanism(parser, what, nargs="?")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: Namespace) -> Report:
+    """Report on a mechanism, a run or the catalogue."""
+    from varint.cli.shared import find_mechanism
+    from varint.errors import ArgumentError
+
+    of_run = args.mechanism is not None and Path(args.mechanism).suffix.lower() in RUN_FILES
+    if args.param and (args.mechanism is None or of_run):
+        what = f"'{args.mechanism}' is a run" if of_run else "none is named"
+        raise ArgumentError(f"parameters are for mechanisms of the catalogue, {what}: leave out -p")
+    if args.mechanism is None:
+        return Report([Catalogue()])
+    if of_run:
+        return _run(args.mechanism)
+    return _mechanism(find_mechanism(args.mechanism, args.param), args.mechanism, args.param)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All mechanisms: in the object with their parameters, which takes their import; in the table with a line."""
+
+    def data(self) -> dict[str, Any]:
+        from varint.cli.listed_mechanisms import entry
+
+        entries = [entry(name) for name in (*mechanisms.NAMES, *mechanisms.SCENES)]
+        whole = [each._asdict() | {"parameters": [one._asdict() for one in each.parameters]} for each in entries]
+        return {"mechanisms": whole}
+
+    def show(self, console: "Console") -> None:
+        from varint.cli.listed_mechanisms import first_line
+
+        rows = [(name, first_line(name)) for name in (*mechanisms.NAMES, *mechanisms.SCENES)]
+        Listing("mechanisms", (FactColumn("name", "name"), FactColumn("what", "what it is")), rows).show(console)
+
+
+def _run(path: str) -> Report:
+    from varint import load
+    from varint.cli.summary import summary
+
+    return summary(load(path))
+
+
+def _mechanism(mechanism: "Mechanism", name: str, given: list[str]) -> Report:
+    """``name``: in the catalogue, or of a file; ``given``: texts ``KEY=VALUE``."""
+    state = mechanism.state()
+    facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_at_the_start(mechanism, state)]
+    return Report(
+        [*_described(mechanism, name, given), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)]
+    )
+
+
+def _described(mechanism: "Mechanism", name: str, given: list[str]) -> list[ReportPart]:
+    """Description of a mechanism: text, zero of its coordinates, and parameters."""
+    from varint import mechanisms
+    from varint.cli.listed_mechanisms import entry
+    from varint.io.mechanism_file import parameters_in
+
+    facts, zero = [Fact("mechanism", "", mechanism.name)], OF_FILES
+    columns: tuple[FactColumn, ...] = OF_PARAMETERS
+    rows: list[tuple] = []
+    if name in mechanisms.ALL:
+        known = entry(name)
+        zero = known.zero
+        rows = [(one.name, one.default, one.unit, one.kind, one.what) for one in known.parameters]
+        facts += [Fact("what", "what it is", known.what), Fact("text", "what is built", known.text)]
+    else:
+        columns, rows = OF_FILE_PARAMETERS, list(parameters_in(name, all_parsed(given)))
+    facts.append(Fact("zero", "zero of the coordinates", zero))
+    return [Facts(facts, title=mechanism.name), Listing("parameters", columns, rows)]
+
+
+def _listings(mechanism: "Mechanism", state: "State") -> list[ReportPart]:
+    topology = mechanism.compiled.topology
+    cuts = {joint for _, joints in topology.clusters for joint in joints}
+    bodies = [
+        (body.name, float(body.mass), *map(float, position))
+        for body, position in zip(mechanism.bodies, state.position, strict=True)
+    ]
+    joints = [
+        (joint.name, type(joint).__name__, joint.body_a, joint.body_b, len(joint.forbidden), joint.dof, number in cuts)
+        for number, joint in enumerate(mechanism.joints)
+    ]
+    forces = [(force.name, type(force).__name__, list(force.acts_on(mechanism))) for force in mechanism.forces]
+    name, kind = FactColumn("name", "name"), FactColumn("type", "type")
+    places = (FactColumn(axis, axis, "m", number=True) for axis in "xyz")
+    ends = FactColumn("body_a", "body a"), FactColumn("body_b", "body b")
+    counts = FactColumn("rows", "rows", number=True), FactColumn("coordinates", "coordinates", number=True)
+    return [
+        Listing("bodies", (name._replace(label="body"), FactColumn("mass", "mass", "kg", True), *places), bodies),
+        Listing("joints", (name._replace(label="joint"), kind, *ends, *counts, FactColumn("cut", "cut")), joints),
+        Listing("forces", (name._replace(label="force"), kind, FactColumn("acts_on", "acts on")), forces),
+    ]
+
+
+def _imported(mechanism: "Mechanism") -> list[ReportPart]:
+    """Fate of the parts of an imported file; by lines those that are not as in the file."""
+    report = mechanism.import_report
+    if not report:
+        return []
+    kinds = {kind.replace("_", " "): entries for kind, entries in report.entries().items()}
+    rows = [
+        {"how": how, "what": entry.what, "file": entry.file, "line": entry.line or None}
+        for how, entries in reversed(kinds.items())
+        for entry in entries
+    ]
+    counts = [f"{len(entries)} {how}" for how, entries in kinds.items()]
+    files = {entry.file for entries in kinds.values() for entry in entries}
+    facts = [Fact("", "imported", ", ".join([*counts, f"{len(report.shapes)} shapes"]))]
+    for how in ("approximated", "not understood"):
+        lines = [f"line {entry.line}: {entry.what}" if len(files) == 1 else str(entry) for entry in kinds[how]]
+        shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
+        facts.append(Fact("", how if lines else "", lines, text="\n".join(shown)))
+    return [Facts(facts), Data({"imported": rows})]
+
+
+def _of_topology(mechanism: "Mechanism") -> list[Fact]:
+    from varint.model.body import WORLD
+
+    loops = []
+    for articulation, joints in mechanism.compiled.topology.clusters:
+        top = WORLD if articulation < 0 else mechanism.bodies[articulation].name
+        loops.append({"from": top, "cut": [mechanism.joints[joint].name for joint in joints]})
+    facts = [Fact("loops", "", loops)]
+    for number, loop in enumerate(loops[:LISTED], 1):
+        facts.append(Fact("", f"loops {number}", f"from '{loop['from']}', cut at {', '.join(loop['cut'])}"))
+    if len(loops) > LISTED:
+        facts.append(Fact("", "loops", f"... {len(loops) - LISTED} more"))
+    bodies, joints = len(mechanism.bodies), len(mechanism.joints)
+    facts += [Fact("", "bodies, joints", bodies), Fact("", "bodies, joints", joints)]
+    facts.append(Fact("freedoms_less_rows", "6 n - rows", 6 * bodies - mechanism.rows))
+    label = "" if mechanism.is_closed else "description"
+    text = "open: the bodies above were moved to close the joints"
+    return [*facts, Fact("closed_as_described", label, mechanism.is_closed, text=text)]
+
+
+def _mobility(mechanism: "Mechanism", state: "State") -> list[Fact]:
+    """Mobility at the start; null if that would take too long to compute."""
+    from collections import Counter
+
+    clusters = Counter(mechanism.compiled.topology.cluster_of.values())
+    largest, label = max(clusters.values(), default=0), "degrees of freedom"
+    if largest > LARGEST_LOOPS:
+        keys = ("mobility", "generic_mobility", "singular", "redundancy", "redundant_rows", "unique_multipliers")
+        why = Fact("", label, f"not counted: {largest} bodies in one cluster of loops")
+        return [why, *(Fact(key, "", None) for key in keys)]
+    diagnosis = mechanism.diagnose(state)
+    generic, lines = diagnosis.generic_mobility, list(diagnosis.redundant_lines)
+    nearby = label if diagnosis.singular else ""
+    facts = [Fact("mobility", label, diagnosis.mobility)]
+    facts.append(Fact("generic_mobility", nearby, generic, text=f"{generic} at neighbouring poses: singular"))
+    facts += [Fact("singular", "", diagnosis.singular), Fact("redundancy", "", diagnosis.redundancy)]
+    shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
+    where = f"redundant rows, {diagnosis.redundancy}" if lines else ""
+    facts.append(Fact("redundant_rows", where, lines, text="\n".join(shown)))
+    alone = "joint reactions are not unique: those of the least norm are reported"
+    shown_as = "" if diagnosis.unique_multipliers else "reactions"
+    return [*facts, Fact("unique_multipliers", shown_as, diagnosis.unique_multipliers, text=alone)]
+
+
+def _at_the_start(mechanism: "Mechanism", state: "State") -> list[Fact]:
+    import numpy as np
+
+    from varint.analysis.forces import forces_at
+    from varint.analysis.quantities import kinetic_energy, potential_energy
+
+    kinetic = float(kinetic_energy(mechanism, state.velocity[None], state.angular_velocity[None])[0])
+    potential = potential_energy(mechanism, state.position[None])[0]
+    arrays = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity, np.zeros(len(mechanism.forces)))
+    potential += forces_at(mechanism, *(array[None] for array in arrays)).potential.sum()
+    label = "energy at the start"
+    return [
+        Fact("mass", "mass", float(sum(body.mass for body in mechanism.bodies)), "kg"),
+        Fact("energy", label, float(kinetic + potential), "J"),
+        Fact("kinetic_energy", label, kinetic, text=f"{kinetic:.6g} J of it kinetic"),
+    ]

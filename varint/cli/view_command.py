@@ -1,0 +1,108 @@
+"""``varint view``: a run in space, in the browser, while it is computed or as a page by itself."""
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from varint.cli.shared import Commands
+from varint.cli.shown import add_shown, check_kept, check_looks, fill_stepping, is_run, shown_run
+
+if TYPE_CHECKING:
+    from varint.cli.facts import Report
+    from varint.cli.live import LiveSource
+
+FRAMES = 1000
+ABOUT = (
+    "Show a run in space in the browser, while it is computed: a server on this machine alone, until Ctrl-C. With"
+    " --html a page by itself is written, which opens without a network."
+)
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the subcommand."""
+    parser = commands.add_parser("view", help="show a run in space, in the browser", description=ABOUT)
+    add_shown(parser)
+    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page by itself, and serve nothing")
+    frames = f"frames after the first, at most, taken evenly from the recorded nodes; default {FRAMES}"
+    parser.add_argument("--frames", type=int, default=FRAMES, metavar="N", help=frames)
+    parser.add_argument("--no-open", action="store_true", help="leave the browser alone; the address is printed")
+    parser.add_argument("--force", action="store_true", help="replace the page if it exists")
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: Namespace) -> "Report":
+    """Write the page, or serve it."""
+    from varint.errors import ArgumentError
+    from varint.viz.page import check_page, checked_frames
+
+    checked_frames(args.frames, "--frames")
+    looks = check_looks(args)
+    if args.html is None:
+        if args.force:
+            raise ArgumentError("--force replaces a page: it needs --html")
+        return _served(args, looks)
+    if args.no_open:
+        raise ArgumentError("--no-open applies to the page in the browser: with --html nothing is opened")
+    check_page(args.html)
+    check_kept(args.html, "page", args.force)
+    return _written(args, looks)
+
+
+def _written(args: Namespace, looks: dict) -> "Report":
+    from varint.cli.facts import Fact, Facts, Report
+    from varint.io.room import size_text
+
+    trajectory, failure = shown_run(args)
+    page = trajectory.view(args.html, frames=args.frames, **looks)
+    size = args.html.stat().st_size
+    facts = [
+        Fact("output", "page", args.html, text=f"{args.html}, {size_text(size)}"),
+        Fact("bytes", "", size),
+        Fact("frames", "frames", page.frames, text=f"{page.frames} of {page.nodes} recorded nodes"),
+        Fact("recorded_nodes", "", page.nodes),
+    ]
+    return Report([Facts(facts, title=trajectory.mechanism.name)], failure=failure)
+
+
+def _served(args: Namespace, looks: dict) -> "Report":
+    from varint.cli.facts import Fact, Facts, Report
+    from varint.cli.live import HOST, Growing, Live, serve
+
+    source = _source(args)
+    try:
+        live = Live(source, args.frames, **looks)
+        server = serve(live)
+        address = f"http://{HOST}:{server.server_address[1]}/"
+        print(f"{address}  Ctrl-C ends", file=sys.stderr, flush=True)
+        if not args.no_open:
+            import webbrowser
+
+            webbrowser.open(address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            server.server_close()
+        trajectory, _ = source.latest()
+    finally:
+        if isinstance(source, Growing):
+            source.stop()
+    failure = source.failure if isinstance(source, Growing) and isinstance(source.failure, Exception) else None
+    return Report([Facts([Fact("recorded_nodes", "recorded nodes", len(trajectory))])], failure=failure)
+
+
+def _source(args: Namespace) -> "LiveSource":
+    """The run in the file, or one that begins now; raises what it raises before its first node."""
+    from varint.cli.live import Growing, OfFile
+    from varint.cli.shared import find_mechanism
+    from varint.cli.stepping import simulated
+
+    if is_run(args):
+        return OfFile(Path(args.mechanism))
+    fill_stepping(args)
+    mechanism = find_mechanism(args.mechanism, args.param)
+    source = Growing(lambda progress: simulated(args, mechanism, progress, {}))
+    source.begin()
+    return source

@@ -1,0 +1,139 @@
+"""Compilation of a description to a plan, and names of its indices."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.compile import elements as efforts
+from varint.compile import joints, loops
+from varint.compile.bodies import body_arrays, longest_arm
+from varint.compile.roles import Roles, find_roles
+from varint.display import Shown
+from varint.kernels.plan import (
+    Bodies,
+    Constraints,
+    Elements,
+    Joints,
+    Laws,
+    Limits,
+    LoadTable,
+    Loops,
+    Measures,
+    Plan,
+    Rows,
+)
+from varint.model.body import WORLD
+from varint.model.structure import Structure
+from varint.products.records import Products
+from varint.topology import Topology, find_topology
+
+KindOfRecord = TypeVar("KindOfRecord")
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled(Shown):
+    """A plan and the names of its indices.
+
+    Attributes
+    ----------
+    plan : Plan
+    topology : Topology
+    order : (nb,) int
+        Body of the description in each slot of the kernel.
+    slot : (nb,) int
+        The inverse.
+    joints : (nj,) int
+        Joint of the description for each joint of the kernel, -1 for the base of a floating group and for what couples
+        bodies without a joint.
+    length : float
+        Size of the mechanism's parts, m.
+    functions : tuple
+        Of users' laws, by law; None for others.
+    """
+
+    plan: Plan
+    topology: Topology
+    order: np.ndarray
+    slot: np.ndarray
+    joints: np.ndarray
+    length: float
+    functions: tuple
+
+    @property
+    def force(self) -> np.ndarray:
+        """(ne,) force of the description of each element."""
+        return self.plan.elements.force
+
+    def by_force(self, values: np.ndarray) -> np.ndarray:
+        """Sums (T, forces) of values (T, ne) over the elements of each force."""
+        total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
+        np.add.at(total, self.force, values.T)
+        return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
+
+    def inputs_by_force(self, values: np.ndarray) -> np.ndarray:
+        """(T, forces) out of inputs (T, ne) of the elements; zero of forces with several elements."""
+        alone = np.bincount(self.force)[self.force] == 1
+        return self.by_force(np.where(alone, values, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledStructure(Structure):
+    """A `Structure` with its plan."""
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """Arrays for the kernels and the spanning tree behind them; made at first use."""
+        return compile_structure(self)
+
+
+def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
+    """Compile ``structure``.
+
+    ``clustered``: one dense node for each cluster of loops; if False, one for all loops (VI section 4.3).
+    """
+    nb = len(structure.bodies)
+    roles = find_roles(structure)
+    topology = _find_topology(structure, roles, clustered)
+    order, slot = np.array(topology.bodies), np.empty(nb + 1, dtype=np.int64)
+    slot[order], slot[-1] = np.arange(nb), nb
+    frame = joints.joint_frame(structure, topology, roles, slot)
+    bodies = body_arrays(structure, order)
+    gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
+    length = float(max(longest_arm(structure), gyration.max()))
+    places = efforts.measure_places(roles, frame)
+    rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
+    plan = Plan(
+        bodies=_record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
+        joints=_record(Joints, joints.joint_arrays(frame) | {"parent": [slot[topology.parent[i]] for i in order]}),
+        rows=_record(Rows, rows),
+        measures=_record(Measures, measures),
+        elements=_record(Elements, {"force": roles.force}),
+        laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
+        constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
+        limits=_record(Limits, efforts.limit_arrays(roles, places)),
+        loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
+        products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
+        loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
+    )
+    numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
+    functions = efforts.users_functions(roles, places, len(plan.measures.kind))
+    return Compiled(plan, topology, order, slot[:nb], numbers, length, functions)
+
+
+def _record(kind: type[KindOfRecord], arrays: Mapping[str, ArrayLike]) -> KindOfRecord:
+    """A record of arrays of the types that its class names."""
+    return kind(**{name: np.ascontiguousarray(array) for name, array in arrays.items()})
+
+
+def _find_topology(structure: Structure, roles: Roles, clustered: bool) -> Topology:
+    number = {**structure.body_index, WORLD: -1}
+    ends = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints]
+    rows = [len(joint.forbidden) for joint in structure.joints]
+    pairs = [roles.ends[m] for m in roles.with_row]
+    follows = {k for k, m in enumerate(roles.with_row) if m in roles.following}
+    held = {structure.joint_index[name] for force in structure.forces for name in force.held_joints(structure)}
+    return find_topology(ends, rows, len(structure.bodies), clustered, pairs, follows, held)

@@ -1,0 +1,222 @@
+"""`ensemble`: run a mechanism with many parameters; `load_ensemble`: read one."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from varint.ensembles import folder as folders
+from varint.ensembles import source as sources
+from varint.ensembles.cluster import rows as cluster_rows
+from varint.ensembles.ensemble_result import Ensemble
+from varint.ensembles.figures import DONE, ERROR, STATUS, Measure
+from varint.ensembles.member_checks import check_members, checked_common
+from varint.ensembles.member_parameters import members_of
+from varint.ensembles.processes import Member as Work
+from varint.ensembles.processes import Processes, Row
+from varint.ensembles.table import MemberTable
+from varint.ensembles.work import MemberTask, run_path
+from varint.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
+from varint.formulations.base import method_class
+from varint.formulations.maximal import ON_UNRESOLVED
+from varint.io.lock import locked
+from varint.model.checks import call, check_name, choice, flag, function_of, path_of, shown, whole_number
+
+MOST_WORKERS = 4096
+WRITERS = 4  # cores for one process more
+Progress = Callable[[int, int, int], object]
+
+
+def ensemble(
+    build: Callable | str | Path,
+    parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    duration: float | None = None,
+    dt: float | None = None,
+    *,
+    formulation: str = "maximal",
+    output: str | Path | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    measure: Measure | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+    on_unresolved: str = "warn",
+    **options: Any,
+) -> Ensemble:
+    """Run a mechanism with many parameters: on all cores of this machine, or on a Dask cluster.
+
+    Parameters
+    ----------
+    build : function, str or path
+        A function of parameters that returns a `Mechanism`, or a `Mechanism` and the `State` to start from; the name of
+        a mechanism of the catalogue; or a file of a mechanism, a script with such a function ``build``.
+    parameters : dict, or list of dicts
+        Names to lists of values: a member for each combination, the last name fastest. Or a list with the parameters
+        of each member, as `random_draws` gives. Values are numbers, texts, and lists or mappings of these. Those
+        called ``coordinates.JOINT``, ``rates.JOINT``, ``position.BODY``, ... are of the start, see `Mechanism.state`;
+        ``duration``, ``dt`` and the ``options`` are of the run; all others are arguments of ``build``.
+    duration, dt : float, optional
+        s, of all members.
+    formulation : {"maximal", "reduced"}, or str
+        `varint.Variational`, `varint.Reduced`, or the formulation of a registered `Method`.
+    output : path, optional
+        Folder for the table, results.csv, and the run of each member. Without one only the table is kept, in memory.
+    resume : bool
+        Go on with the ensemble in ``output``: members that ended are not run again, those in progress continue,
+        those that ended in an error are tried again. Members may be added at the end.
+    overwrite : bool
+        Replace the ensemble in ``output``.
+    measure : function, optional
+        Of the trajectory of a member; gives a mapping of names to numbers, more columns of the table.
+    workers : int, optional
+        Processes; where not given, as many as cores that this process may use, and with ``output`` a quarter more, for
+        while others wait for the disk.
+    scheduler : str, optional
+        Address of the scheduler of a Dask cluster, whose workers have varint and see ``output`` under the same path.
+    progress : callable, optional
+        Called as ``progress(members that ended, all members, failures)``.
+    on_unresolved : {"warn", "raise", "ignore"}
+        One UnresolvedWarning for all members, none, or "raise": such members count as stopped.
+    options
+        Arguments of the run, of all members: every, diagnostics_every, force, torque; in maximal coordinates order,
+        scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart.
+
+    An error in a member stands in its row, and harms no other: a FailedMembersWarning gives their number, and
+    `Ensemble.failures` which. Ctrl-C stops it all; with ``output`` it can go on.
+
+    Raises
+    ------
+    ArgumentError, FileError
+        Before the first member.
+    """
+    members = members_of(parameters)
+    common = checked_common(formulation, duration, dt, options)
+    choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
+    source = sources.source_of(build)
+    check_members(members, source, formulation, common)
+    if measure is not None:
+        function_of(measure, "measure", ArgumentError)
+    if progress is not None:
+        function_of(progress, "progress", ArgumentError)
+    rows = _way(workers, scheduler, output is not None)
+    folder = _checked_output(output, resume, overwrite)
+    task = MemberTask(source, method_class(formulation), common, folder, measure, on_unresolved == "raise")
+    pickled = _pickled(task)
+    with _table_of(task, members, overwrite) as table:
+        waiting = [(number, member) for number, member in enumerate(members) if number not in table.rows]
+        _carry_out(rows(pickled, waiting) if waiting else iter(()), table, progress)
+    result = Ensemble(table, folder)
+    _warn(result, on_unresolved)
+    return result
+
+
+def load_ensemble(path: str | Path) -> Ensemble:
+    """Read the ensemble in a folder, finished or not, even one that is being written. Raises FileError."""
+    folder = Path(os.path.realpath(path_of(path)))
+    _, members = folders.read_description(folder)
+    table = MemberTable(members, folder / folders.TABLE)
+    table.read()
+    return Ensemble(table, folder)
+
+
+def usable_cores() -> int:
+    """Number of cores of this machine that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _way(
+    workers: int | None, scheduler: str | None, writing: bool
+) -> Callable[[bytes, Sequence[Work]], Iterator[tuple[int, Row]]]:
+    """The function that gives the rows of members: by processes of this machine, or by a cluster."""
+    if scheduler is None:
+        cores = usable_cores()
+        count = (cores + writing * -(-cores // WRITERS)) if workers is None else workers
+        return Processes(whole_number(count, "workers", 1, ArgumentError, MOST_WORKERS)).rows
+    if workers is not None:
+        raise ArgumentError(
+            "workers are processes of this machine, a cluster has its own: leave out workers or scheduler"
+        )
+    address = check_name(scheduler, "scheduler", ArgumentError)
+    if "://" not in address:
+        raise ArgumentError(f"scheduler must be an address as 'tcp://host:8786', got {shown(scheduler)}")
+    return lambda task, members: cluster_rows(address, task, members)
+
+
+def _checked_output(output: str | Path | None, resume: bool, overwrite: bool) -> Path | None:
+    if flag(resume, "resume", ArgumentError) and output is None:
+        raise ArgumentError("resume needs output=, the folder of the ensemble to continue")
+    if flag(overwrite, "overwrite", ArgumentError) and resume:
+        raise ArgumentError(
+            "overwrite=True replaces the ensemble in output=, resume=True continues it: give one of them"
+        )
+    return None if output is None else folders.checked_folder(output, resume or overwrite)
+
+
+def _pickled(task: MemberTask) -> bytes:
+    try:
+        return cloudpickle.dumps(task)
+    except Exception as problem:  # whatever the functions hold raises when it is asked for its parts
+        raise ArgumentError(f"build or measure cannot be sent to other processes: {problem}") from problem
+
+
+@contextmanager
+def _table_of(task: MemberTask, members: Sequence[Mapping[str, Any]], overwrite: bool) -> Iterator[MemberTable]:
+    """The table, with the rows of members that are not run again; meanwhile its folder is this process's alone."""
+    if task.folder is None:
+        yield MemberTable(members)
+        return
+    folders.make(task.folder)
+    table = MemberTable(members, task.folder / folders.TABLE)
+    with locked(task.folder / folders.DESCRIPTION):
+        if overwrite:
+            folders.clear(task.folder)
+        if (task.folder / folders.DESCRIPTION).exists():
+            folders.check_same(task.folder, task.described(), members)
+            table.read()
+            for number in [number for number in table.rows if not _is_kept(table, number, task.folder)]:
+                del table.rows[number]
+        folders.write_description(task.folder, task.described(), members)
+        table.write()
+        yield table
+        table.write()
+
+
+def _is_kept(table: MemberTable, number: int, folder: Path) -> bool:
+    return table.rows[number][STATUS] != ERROR and run_path(folder, number).exists()
+
+
+def _carry_out(found: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:
+    failures = sum(row[STATUS] != DONE for row in table.rows.values())
+    for number, row in found:
+        table.add(number, row)
+        failures += row[STATUS] != DONE
+        if progress is not None:
+            what = "progress, a function that is called as progress(done, total, failures)"
+            call(progress, what, len(table.rows), len(table.members), failures)
+
+
+def _warn(result: Ensemble, on_unresolved: str) -> None:
+    """One line for all that failed, one for all whose steps did not resolve the motion."""
+    if failures := result.failures:
+        first = failures[0]
+        warnings.warn(
+            f"{len(failures)} of {len(result)} members failed, the first is member {first.number}: {first.message}",
+            FailedMembersWarning,
+            stacklevel=3,
+        )
+    count = np.isfinite(result.table["unresolved"]).sum()
+    if on_unresolved == "warn" and count:
+        warnings.warn(
+            f"the steps of {count} of {len(result)} members did not resolve their motion: column 'unresolved' has the"
+            " times, 'message' what to do",
+            UnresolvedWarning,
+            stacklevel=3,
+        )

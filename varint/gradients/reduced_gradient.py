@@ -1,0 +1,188 @@
+"""The gradient of an objective of a run in reduced coordinates.
+
+The run is done once by an implicit scheme and its stages are kept. The gradient goes back along them, exactly
+(reduced_adjoint.py); what a number of the description changes is the derivative of one scalar, by differences of the
+description (reduced_residuals.py), as in maximal coordinates (gradient.py).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from varint.errors import ArgumentError
+from varint.formulations.reduced import checked_rtol
+from varint.gradients.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
+from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
+from varint.gradients.reduced_records import ReducedSetting
+from varint.gradients.reduced_residuals import Described, ReducedAdjoint
+from varint.gradients.reduced_tape import ReducedTape
+from varint.inputs.at_nodes import is_controlled
+from varint.mechanism import Mechanism
+from varint.model.bounds import bounded
+from varint.model.checks import by_name, choice, flag, function_of, not_negative, positive, sequence_of
+from varint.model.forces.coupled import refuse_functions
+from varint.model.state import State
+from varint.problem import checked_times
+from varint.redmax.charts import EXPONENTIAL, ORDERS
+from varint.redmax.contacts import is_contact
+from varint.redmax.couplings import refuse_rows
+from varint.redmax.equations import LARGEST_RATE
+from varint.redmax.integrators import INTEGRATORS
+from varint.redmax.integrators.explicit import Explicit
+from varint.redmax.integrators.fixed_steps import Implicit
+from varint.redmax.states import ReducedState
+
+START_Q, START_RATES = f"{START}.q", f"{START}.qdot"
+SCHEMES = {name: kind for name, kind in INTEGRATORS.items() if issubclass(kind, Implicit | Explicit)}
+
+
+def gradient(
+    mechanism: Mechanism | Callable[..., Mechanism],
+    objective: Callable[..., Any],
+    duration: float,
+    dt: float,
+    *,
+    with_respect_to: Sequence[str],
+    scheme: str = "bdf2",
+    rtol: float = 1e-8,
+    times: ArrayLike | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    state: State | ReducedState | None = None,
+    of_mechanism: bool = False,
+    baumgarte: float = 5.0,
+    force: Mapping[str, ArrayLike] | None = None,
+    torque: Mapping[str, ArrayLike] | None = None,
+    prescribed: Mapping[str, Callable] | None = None,
+    chart: str = EXPONENTIAL,
+) -> Gradient:
+    """The derivatives of an objective of a run by its start and by the numbers of its mechanism (docs/redmax.md).
+
+    Those of the steps are exact, those of description and objective are central differences of fourth order.
+
+    Parameters
+    ----------
+    mechanism, objective, parameters, of_mechanism
+        See `varint.gradient`.
+    duration, dt, baumgarte, force, torque, prescribed, chart
+        See `simulate` in reduced coordinates.
+    with_respect_to : sequence of str
+        See `varint.gradient`, and "start.q", "start.qdot": (nq,) by the coordinates at the start and their rates, in
+        the columns of `coordinates`, free rotations as rotation vectors. The rates of prescribed joints are those of
+        their motion, whatever the start says: there is nothing by them. The input of a force with one value a node has
+        a derivative by each of them.
+    scheme : str
+        An implicit one: "bdf1", "bdf2", "sdirk2"; of trees also an explicit Runge-Kutta pair: "rk45", "dop853".
+    rtol : float
+        Of the steps of a pair, as in `simulate`; ``dt`` is then the spacing of what is given at nodes.
+    times : (K,), optional
+        s, rising; whole steps.
+    state : State or ReducedState, optional
+        Where the run starts; ``mechanism.state()`` where not given, which changes with the numbers. A State that is
+        given stays, but for what closes the joints; a ReducedState stays.
+
+    Raises
+    ------
+    ArgumentError
+        An unknown name, a number that cannot change, as one that opens an overconstrained loop; and what has no
+        derivative: hard stops, friction inside joints, inputs that are functions of the state.
+    StateError
+        A wrong state.
+    ConvergenceError
+        A step could not be solved; it carries no trajectory.
+    """
+    function_of(objective, "objective", ArgumentError)
+    made, own = made_of(mechanism, parameters)
+    names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
+    names = sequence_of(names, "with_respect_to", "names", ArgumentError)
+    check_names(names)
+    asked = [name for name in names if name not in (START, START_Q, START_RATES)]
+    numbers = {name: own[name] if name in own else number_of(made, name) for name in asked}
+    kind = SCHEMES[choice(scheme, SCHEMES, "scheme", ArgumentError)]
+    _check(made)
+    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+    baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
+    bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
+    choice(chart, (EXPONENTIAL, *ORDERS), "chart", ArgumentError)
+    given = by_name(prescribed, made.joint_index, "prescribed", "joint", ArgumentError)
+    setting = ReducedSetting(steps, dt, force, torque, baumgarte, given, chart, checked_rtol(rtol))
+    at = [steps] if times is None else nodes_at(times, dt, steps)
+    first = made.state() if state is None else state
+    run = ReducedTape(made, kind, first, setting, at)
+    states = [node.state for node in run.nodes]
+    alone = times is None
+    of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
+    value, by_state = by_states(of_states, states, alone, made.compiled.length, duration)
+    adjoints = [ReducedAdjoint(run, each) for each in by_state]
+    by: dict[str, Any] = {}
+    for name in names:
+        if name == START:
+            found: list[Any] = [StateGradient(*np.split(each.by_first_state(), 4, axis=1)) for each in adjoints]
+        elif name in (START_Q, START_RATES):
+            found = [each.by_coordinates(first)[name == START_RATES] for each in adjoints]
+        else:
+            found = _by_number(numbers[name], adjoints, state)
+        if of_mechanism and name in numbers:
+            itself = by_itself(objective, numbers[name], made, states, alone)
+            found = [through + direct for through, direct in zip(found, itself, strict=True)]
+        by[name] = stacked(found, not value.ndim)
+    return Gradient(value if value.ndim else float(value), by, states)
+
+
+def _check(mechanism: Mechanism) -> None:
+    """Raise ArgumentError for what has no derivative."""
+    refuse_rows(mechanism, "gradients in reduced coordinates")
+    refuse_functions(mechanism, "gradients")
+    for force in mechanism.forces:
+        if is_contact(mechanism, force):
+            remedy = "leave it out" if force.reduced_only else "give it a stiffness"
+            raise ArgumentError(f"{force.label} acts by impulses, which have no gradient: {remedy}")
+        if is_controlled(force):
+            raise ArgumentError(
+                f"{force.label} has an input that is a function of the state, which has no gradient: give one value a"
+                " node"
+            )
+
+
+def _by_number(
+    number: Number, adjoints: Sequence[ReducedAdjoint], state: State | ReducedState | None
+) -> list["float | np.ndarray"]:
+    """The derivatives by a number of the description, of its shape; ``state`` as in `gradient`."""
+    mechanism = adjoints[0].run.mechanism
+    if _is_input(number, mechanism):
+        return [_by_input(number, adjoint, state) for adjoint in adjoints]
+
+    def scalars(changed: Mechanism) -> list[float]:
+        start = _start_of(changed, state)
+        return [adjoint.scalar(changed, start) for adjoint in adjoints]
+
+    return by_scalars(number, mechanism, scalars, len(adjoints))
+
+
+def _start_of(mechanism: Mechanism, state: State | ReducedState | None) -> State | ReducedState:
+    """State that the run of a changed mechanism starts from; ``state`` as in `gradient`."""
+    if state is None:
+        return mechanism.state()
+    return start_of(mechanism, state) if isinstance(state, State) else state
+
+
+def _is_input(number: Number, mechanism: Mechanism) -> bool:
+    """Whether it is the input of a law, one value a node."""
+    return number.value.ndim == 1 and number.series is not None and not mechanism.forces[number.series].constraint
+
+
+def _by_input(number: Number, adjoint: ReducedAdjoint, state: State | ReducedState | None) -> np.ndarray:
+    """The derivative (steps + 1,) by an input: of each stage by its own, which is linear between the nodes."""
+    run, step, values = adjoint.run, float(number.steps.max()), []
+    for share in (step, -step, 0.5 * step, -0.5 * step):
+        changed = number.replaced(number.value + share)
+        values.append(adjoint.by_stages(Described(run, changed, _start_of(changed, state))))
+    slopes = (8.0 * (values[2] - values[3]) - (values[0] - values[1])) / (6.0 * step)
+    found, inputs = np.zeros(number.value.shape), run.equations.inputs
+    assert inputs is not None
+    for stage, slope in zip((stage for each in run.steps for stage in each.stages), slopes, strict=True):
+        left, share = inputs.place(stage.t)
+        found[left] += (1.0 - share) * slope
+        found[left + 1] += share * slope
+    return found

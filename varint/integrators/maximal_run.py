@@ -1,0 +1,284 @@
+"""A run in maximal coordinates: the march of a mechanism with its controllers, and the messages of its failures."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from varint.errors import StateError
+from varint.inputs.at_nodes import Commands, Loads, called, is_controlled
+from varint.inputs.courses import cannot_start, starts_elsewhere, what_clashes
+from varint.integrators.march import RECORDED, March, join_blocks
+from varint.integrators.march import NodeBlock as MarchBlock
+from varint.kernels.impacts import DEEPEST_SUBSTEP
+from varint.mechanism import Mechanism
+from varint.model.forces.along import AlongCoordinate
+from varint.model.forces.commanded import Extrapolated
+from varint.model.forces.driven import Driven
+from varint.model.forces.moved import Moved
+from varint.model.state import State
+from varint.record import Counts
+from varint.running import Block, Failure
+
+LARGEST_GAP = 1e-8  # of a driven coordinate in a state to start from, in sizes of a part
+LARGEST_PARTING = 1e-3  # of the fastest motion: how far the speed at the start may miss what is prescribed
+
+
+class MaximalRun:
+    """See `varint.running.Run`.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    march : March
+    state : State
+        To start from.
+    steps : int
+        In all.
+    loads : Loads
+    commands : Commands
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, march: March, state: State, steps: int, loads: Loads, commands: Commands
+    ) -> None:
+        self.loads, self.commands = loads, commands
+        self.mechanism, self.march, self.steps, self.start_state = mechanism, march, steps, state
+        of_elements = enumerate(march.compiled.force)
+        self.controllers = [(e, int(k)) for e, k in of_elements if is_controlled(mechanism.forces[k])]
+        inputs = [getattr(mechanism.forces[k], "input", None) for _, k in self.controllers]
+        self.extrapolated = np.array([isinstance(given, Extrapolated) for given in inputs], dtype=bool)
+        self.slopes = np.zeros(len(self.controllers))  # of the inputs over the step to come, a second
+        self.stepwise = bool(self.controllers)  # whether what acts is found before each step
+        self.end = steps * march.dt
+        self.layout: dict = {}
+        self.failure: Failure | None = None
+        self.iterations = np.zeros(2, dtype=np.int64)  # Newton's, and sub-steps
+
+    @property
+    def done(self) -> float:
+        """Steps."""
+        return self.march.node
+
+    @property
+    def total(self) -> float:
+        """Steps."""
+        return self.steps
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return self.march.time
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps are done."""
+        return self.done >= self.total
+
+    @property
+    def counts(self) -> Counts:
+        """Counts of the work done so far."""
+        return Counts(self.march.node, *self.iterations.tolist())
+
+    def start(self) -> Block:
+        """Record the start; raises StateError where a prescribed motion starts elsewhere."""
+        self._give(1)
+        first = self.march.start(self.start_state)
+        self._check_driven()
+        if self.controllers:
+            self._call()
+            first.command[:, [k for _, k in self.controllers]] = self.march.inputs
+        self.march.advance(0)  # compiles or loads the kernels, which is no stepping time
+        return self._block(first, 0.0)
+
+    def advance(self, steps: int) -> Block:
+        """March ``steps`` steps, or up to the end or to the one that fails."""
+        steps = min(steps, self.steps - self.march.node)
+        self._give(steps)
+        return self._marched(steps)
+
+    def _marched(self, steps: int) -> Block:
+        began = time.perf_counter()
+        block = self._controlled(steps) if self.stepwise else self.march.advance(steps)
+        seconds = time.perf_counter() - began
+        self.iterations += (block.newton_iterations, block.substeps)
+        if self.march.failure is not None:
+            self.failure = self._named(*self.march.failure)
+        return self._block(block, seconds)
+
+    def tail(self) -> Block:
+        """The present node, where it is none of those that are recorded."""
+        if self.march.node % self.march.every == 0:
+            return self._block(self.march.advance(0), 0.0)
+        self._give(0)
+        block = self.march.present()
+        if self.controllers:
+            block.command[:, [k for _, k in self.controllers]] = self.march.inputs
+        return self._block(block, 0.0)
+
+    def state(self) -> State:
+        """The present node."""
+        return self.march.state()
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """All that the steps to come depend on."""
+        recorded = self.march.node // self.march.every + 1
+        return self.march.checkpoint() | {"recorded": np.array([recorded]), "iterations": self.iterations.copy()}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go back to a `checkpoint`."""
+        self.march.restore(saved)
+        self.iterations[:] = saved["iterations"]
+        self._give(0)
+        if self.controllers:
+            self._call()
+
+    def _block(self, block: MarchBlock, seconds: float) -> Block:
+        nodes = {name: getattr(block, name) for name in RECORDED if name != "node"}
+        if self.loads.varies:
+            nodes["load"] = self.loads.recorded(block.node)
+        return Block(nodes, seconds)
+
+    def instant(self, share: float, t: float, look: Callable[[int], None] | None = None) -> Block:
+        """Time ``t``, s, a ``share`` of dt after the present node; the run stays where it is, but for a failure.
+
+        ``look``: as in `March.aside`.
+        """
+        march = self.march
+        self._give(1, share)
+        self._command()
+        found = march.aside(share, look)
+        if found is None:
+            assert march.failure is not None
+            self.failure = self._named(*march.failure)
+            return self._block(march.advance(0), 0.0)
+        found = replace(found, t=np.array([t]), command=march.compiled.inputs_by_force(self._inputs(share)[None]))
+        block = self._block(found, 0.0)
+        if self.loads.varies:
+            block.nodes["load"] = self.loads.between(march.node, share)[None]
+        return block
+
+    def _inputs(self, share: float) -> np.ndarray:
+        """(ne,) inputs at a share of dt from the present node: linear, or cubic for motions, as they act."""
+        march, constraints = self.march, self.march.compiled.plan.constraints
+        share, step = share / march.width, march.dt * march.width
+        a, b = march.commands[0], march.commands[-1]
+        found = (1.0 - share) * a + share * b
+        e = constraints.element[constraints.driven]
+        p, q = march.command_rates[0, e] * step, march.command_rates[-1, e] * step
+        square, cube = 3.0 * (b[e] - a[e]) - 2.0 * p - q, 2.0 * (a[e] - b[e]) + p + q
+        found[e] = a[e] + share * (p + share * (square + share * cube))
+        if self.commands.of_time:
+            found[march.of_time[0]] = self.commands.within(np.array(march.time + share * step))
+        return found
+
+    def _command(self) -> None:
+        """Let the functions of the state command their forces by what they gave at the nodes up to the present one."""
+        if not self.controllers:
+            return
+        march, elements = self.march, [e for e, _ in self.controllers]
+        if len(march.commands) == 1:
+            march.commands, march.command_rates = (
+                np.repeat(a, 2, axis=0) for a in (march.commands, march.command_rates)
+            )
+        march.commands[:, elements] = march.inputs
+        march.commands[-1, elements] += march.width * march.dt * self.slopes
+
+    def _controlled(self, steps: int) -> MarchBlock:
+        """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
+        march, blocks = self.march, []
+        commands, rates, series = march.commands, march.command_rates, march.series
+        elements, points, within = march.of_time
+        moved, ends, aims = march.aims
+        for step in range(steps):
+            nodes = [step, step + 1] if len(commands) > 1 else [0, 0]
+            march.commands, march.command_rates, march.first = commands[nodes], rates[nodes], march.node
+            march.series, march.of_time = series[step : step + 2], (elements, points, within[step : step + 1])
+            march.aims = moved, ends, aims[:, step : step + 1]
+            blocks.append(self._commanded())
+            if march.failure:
+                break
+        return join_blocks(blocks)
+
+    def _commanded(self) -> MarchBlock:
+        """March one step; the functions that command forces are called at its end, for the step to come."""
+        self._command()
+        before, t = self.march.inputs, self.time
+        block = self.march.advance(1)
+        if not self.march.failure:
+            self._call()
+            if self.controllers:
+                self.slopes = np.where(self.extrapolated, (self.march.inputs - before) / (self.time - t), 0.0)
+            block.command[:, [k for _, k in self.controllers]] = self.march.inputs
+        return block
+
+    def _give(self, steps: int, share: float = 1.0) -> None:
+        """Loads and commands of so many steps from the present node on, or of one that takes a ``share`` of dt."""
+        march = self.march
+        nodes = march.node + np.arange(steps + 1)
+        starts = march.dt * nodes[: max(steps, 1)]
+        of_time, aims = self._of_time(starts, share, 1.0), self._aims(starts, share, 1.0)
+        inputs, rates = self.commands.at(nodes)
+        march.give(self.loads.constant, self.loads.at(nodes), inputs, rates, of_time=of_time, aims=aims)
+
+    def _of_time(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The functions of time in steps from ``starts`` (S,), s, of a ``share`` of dt; rows are ``width`` dt apart."""
+        march, elements = self.march, [e for e, _ in self.commands.of_time]
+        within = self.commands.within(starts[:, None] + share * march.dt * march.points)
+        return np.array(elements, dtype=np.int64), march.points * (share / width), within
+
+    def _aims(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The targets of points and bodies where stages end, in steps as in `_of_time`."""
+        ends = self.march.ends
+        aims = self.commands.aims(starts[:, None] + share * self.march.dt * ends)
+        return self.commands.moved, ends * (share / width), aims
+
+    def _call(self) -> None:
+        """The inputs that the functions give at the present node."""
+        t, state = self.time, self.march.state()
+        self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
+
+    def _check_driven(self) -> None:
+        largest = max(1.0, self.march.compiled.length)
+        for e, here, target, missed in self.march.off_target():
+            force = self.mechanism.forces[self.march.compiled.force[e]]
+            if isinstance(force, Moved):
+                if not abs(here - target) <= LARGEST_GAP * largest:
+                    raise StateError(starts_elsewhere(force, abs(here - target)))
+                if not missed <= LARGEST_PARTING * self.march.fastest:
+                    raise StateError(cannot_start(force, missed))
+            elif not abs(here - target) <= LARGEST_GAP * largest:
+                assert isinstance(force, AlongCoordinate)
+                raise StateError(
+                    f"{force.label} starts at {target:g}, but coordinate {force.coordinate} of joint '{force.joint}' is"
+                    f" at {here:g}: give a state with mechanism.state(coordinates={{'{force.joint}': ...}})"
+                )
+
+    def _named(self, node: int, body: int, joint: int) -> Failure:
+        """The failure at ``node``, with names in place of the kernel's numbers."""
+        compiled, when = self.march.compiled, self.march.time
+        name = self.mechanism.bodies[compiled.order[body]].name if body >= 0 else None
+        number = compiled.joints[joint] if joint >= 0 else -1
+        held = self.mechanism.joints[number].name if number >= 0 else None
+        where = f"body '{name}'" + (f" and joint '{held}'" if held else "")
+        clash = self._clash()
+        if clash:
+            return Failure(f"the step at t = {when:g} s could not be solved: {clash}", when, name, held)
+        missed = dict.fromkeys(self.mechanism.forces[compiled.force[e]].label for e in self.march.missed_targets())
+        where += f"; {', '.join(missed)} may ask for a motion that the joints cannot follow" if missed else ""
+        message = (
+            f"the step at t = {when:g} s could not be solved, not even in {2**DEEPEST_SUBSTEP} sub-steps;"
+            f" the residual is largest at {where}. A smaller dt may help; infinite loads or a lock-up cannot be solved"
+        )
+        return Failure(message, when, name, held)
+
+    def _clash(self) -> str | None:
+        """Message if the prescribed coordinates were incompatible in the failed step, else None."""
+        work, force_of, wanted, labels = self.march.ws.efforts, self.march.compiled.force, {}, {}
+        for e, r in self.march.driven():
+            force = self.mechanism.forces[force_of[e]]
+            if isinstance(force, Driven) and self.mechanism.joint(force.joint).dof == 1:
+                wanted[force.joint] = float(work.target[r]), float(work.target_rate[r])
+                labels[force.joint] = force.label
+        return what_clashes(self.mechanism, self.march.state(), wanted, labels)

@@ -1,0 +1,219 @@
+"""A run that carries changes of its state along, by the derivatives of its steps."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from varint.analysis.forces import check_laws
+from varint.compile import Compiled
+from varint.errors import ArgumentError, ConvergenceError
+from varint.formulations.maximal import check_forces
+from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
+from varint.inputs.courses import refuse_moved
+from varint.integrators.march import March
+from varint.integrators.maximal_run import MaximalRun
+from varint.integrators.schemes import Scheme
+from varint.kernels.columns import carry_forward, changes_of_velocities, take_node
+from varint.kernels.plan import Tangent, Workspace
+from varint.kernels.tape import place_limits
+from varint.kernels.workspace import tangent_work, workspace
+from varint.linear.candidates import Candidates
+from varint.linear.carrier import NO_INPUTS, ImpactCarrier
+from varint.linear.impact_checks import Drifts
+from varint.linear.minimal_coordinates import Coordinates, coordinates_at
+from varint.mechanism import Mechanism
+from varint.model.forces.commanded import Commanded
+from varint.model.state import State
+
+TOL = 1e-13  # of a step, m/s
+ROOM = 256  # stages that are kept at once
+SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
+
+
+class TangentRun:
+    """A run of so many ``steps`` whose stages are kept, a part of them at a time.
+
+    Raises ArgumentError for what has no derivative, MechanismError where the law of a user's force is wrong.
+    """
+
+    def __init__(self, mechanism: Mechanism, method: Scheme, state: State, dt: float, steps: int) -> None:
+        check_differentiable(mechanism, method)
+        check_laws(mechanism, state)
+        self.mechanism, self.compiled, self.stages = mechanism, mechanism.compiled, method.stages.size
+        plan = self.compiled.plan
+        room = self._room(min(steps, ROOM // self.stages))
+        self.dt, self.steps = dt, steps
+        self.march = March(self.compiled, method, dt, TOL, max(steps, 1), kept=room)
+        self.aside, self.work = workspace(plan, 1, self.compiled.functions), tangent_work(plan)
+        self.candidates: Candidates | None = None
+        self.fresh = self.march.checkpoint()
+        self._start(state)
+
+    def restart(self, state: State) -> None:
+        """Begin anew from another state; raises MechanismError as above."""
+        check_laws(self.mechanism, state)
+        self.march.restore(self.fresh)
+        self.march.failure = None
+        self._start(state)
+
+    def _start(self, state: State) -> None:
+        loads, starts = Loads(self.mechanism, self.compiled, self.steps), starts_of_motions(self.mechanism, state)
+        commands = Commands(self.mechanism, self.compiled, self.steps, self.dt, starts, self.steps * self.dt)
+        self.run = MaximalRun(self.mechanism, self.march, state, self.steps, loads, commands)
+        self.run.start()
+        self.drifts = Drifts(self.mechanism, commands, loads, self.dt, self.march.scheme)
+        self.closed: str | None = None  # the label of a stop that was met without restitution
+
+    def state(self) -> State:
+        """State at the present node."""
+        return self.run.state()
+
+    def coordinates(self) -> Coordinates:
+        """Minimal coordinates about the present node."""
+        self.place()
+        if self.candidates is None:
+            self.candidates = Candidates(self.mechanism)
+        return coordinates_at(self.candidates, self.aside, self.work, self.state())
+
+    def advance(self, steps: int, changes: np.ndarray) -> np.ndarray:
+        """March so many steps; changes (n, nb, 12) of pose and velocity at the present node become those at the next.
+
+        In the order of the description. Raises ConvergenceError where a step could not be solved.
+        """
+        carried = self._momenta(changes)
+        self.carry(steps, carried)
+        return self._velocities(carried)
+
+    def carry(self, steps: int, changes: np.ndarray) -> None:
+        """The same for changes of pose and momenta in kernel order, in place."""
+        most = max(1, ROOM // self.stages)
+        while steps:
+            piece = min(steps, most)
+            self.march_on(piece)
+            self._carry(changes, NO_INPUTS)
+            steps -= piece
+
+    def carried(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """(n + m, nb, 12) changes at the present node by those (n, nb, 12) before the steps that were marched last.
+
+        ``inputs``: elements (m,) and spans (m,), see `carry_forward`; their changes follow the others.
+        """
+        by_inputs = np.zeros((len(inputs[0]), *changes.shape[1:]))
+        carried = self._momenta(np.concatenate([changes, by_inputs]))
+        self._carry(carried, inputs)
+        return self._velocities(carried)
+
+    def _carry(self, changes: np.ndarray, inputs: tuple[np.ndarray, np.ndarray]) -> None:
+        plan, tape = self.compiled.plan, self.march.ws.tape
+
+        def between(stages: tuple[int, int], changes: np.ndarray, states: np.ndarray) -> None:
+            carry_forward(plan, self.aside, tape, self.work, stages, inputs, changes, states)
+
+        states = np.zeros((len(changes), 0))  # laws with a state are refused
+        if not tape.impacts.count[0]:
+            between((0, int(tape.count[0])), changes, states)
+            return
+        given = self.mechanism, self.aside, self.work, self.drifts, self.stages, between
+        ImpactCarrier(*given).carry(tape, changes, states)
+
+    def _momenta(self, changes: np.ndarray) -> np.ndarray:
+        """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
+        bodies, found = self.compiled.plan.bodies, changes[:, self.compiled.order]
+        found[..., 6:9] *= bodies.mass[:, None]
+        found[..., 9:] = np.einsum("nab,cnb->cna", bodies.inertia, found[..., 9:])
+        return found
+
+    def _velocities(self, changes: np.ndarray) -> np.ndarray:
+        """The inverse, at the present node."""
+        self.place()
+        changes_of_velocities(self.compiled.plan, self.aside, self.work, changes)
+        return changes[:, self.compiled.slot]
+
+    def along(self, coordinates: Coordinates) -> np.ndarray:
+        """(2 n, nb, 12) changes of pose and velocity at the present node by its coordinates and their rates."""
+        self.place()
+        return basis_of(coordinates, self.compiled, self.aside, self.work)
+
+    def march_on(self, steps: int) -> None:
+        """March so many steps, and keep their stages; raises ConvergenceError."""
+        room, before = self._room(steps), self.run.checkpoint()
+        while True:
+            if len(self.march.ws.tape.h) < room:
+                fresh = workspace(self.compiled.plan, self.stages, self.compiled.functions, kept=room)
+                self.march.ws = replace(self.march.ws, tape=fresh.tape)
+            tape = self.march.ws.tape
+            tape.count[0] = tape.impacts.count[0] = 0
+            self.run.advance(steps)
+            if self.run.failure is not None:
+                message, time, body, joint = self.run.failure
+                raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
+            count = max(int(tape.count[0]), int(tape.impacts.count[0]))
+            if count <= len(tape.h):
+                self._note_closed()
+                return
+            room = count  # sub-steps needed more
+            self.run.restore(before)
+
+    def _note_closed(self) -> None:
+        """Note a stop that closed in the steps that were marched last."""
+        impacts, compiled = self.march.ws.tape.impacts, self.compiled
+        for j in np.flatnonzero(impacts.restitution[: int(impacts.count[0])] == 0.0)[:1]:
+            element = compiled.plan.limits.element[impacts.limit[j]]
+            self.closed = self.mechanism.forces[compiled.force[element]].label
+
+    def _room(self, steps: int) -> int:
+        """Room on the tape for the stages of so many steps."""
+        return int(SPARE * steps * self.stages) + 1
+
+    def place(self) -> Workspace:
+        """The present node as pose 0 of the workspace aside."""
+        plan, here = self.compiled.plan, self.march.ws
+        take_node(plan, self.aside, here, self.march.pose)
+        place_limits(plan, self.aside, here.efforts.closed.astype(np.int64), here.efforts.rest_gap)
+        return self.aside
+
+
+def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: Tangent) -> np.ndarray:
+    """(2 n, nb, 12) changes of pose and velocity by coordinates and their rates, in the order of the description.
+
+    The node is pose 0 of the workspace, with momenta and rates of targets, see `changes_of_velocities`.
+    """
+    motions = coordinates.motions
+    turning = np.zeros((*motions.shape[:2], 12))
+    turning[..., :6] = motions[:, compiled.order]
+    changes_of_velocities(compiled.plan, ws, work, turning)
+    turning = turning[:, compiled.slot]  # with velocities that keep to the rows; of these, the ones that change no rate
+    turning[..., 6:] -= np.tensordot(coordinates.along(turning[..., 6:]).T, motions, 1)
+    return np.concatenate([turning, np.concatenate([np.zeros_like(motions), motions], axis=2)])
+
+
+def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> None:
+    """Raise ArgumentError for what has no derivative: of steps, or of accelerations where there is no ``method``."""
+    refuse_moved(mechanism.forces, "small motions about a state")
+    if method is not None:
+        check_forces(mechanism, method)
+        if method.staggered:
+            raise ArgumentError("the derivative of a step needs order 2 or more")
+    plan = mechanism.compiled.plan
+    if method is None and plan.limits.measure.size:
+        force = mechanism.forces[mechanism.compiled.force[plan.limits.element[0]]]
+        raise ArgumentError(
+            f"{force.label} is hard: it acts in impacts, and accelerations do not show how '{mechanism.name}'"
+            " moves. Take the derivative of a step (dt=), or leave it out"
+        )
+    without = {
+        "laws with an internal variable": (plan.laws.state >= 0).any(),
+    }
+    for what, there in without.items():
+        if there:
+            raise ArgumentError(f"{what} have no derivative yet: leave them out of '{mechanism.name}'")
+
+
+def check_no_feedback(mechanism: Mechanism) -> None:
+    """Raise ArgumentError where a function of the state commands a force: it would have to be differentiated too."""
+    for force in mechanism.forces:
+        if isinstance(force, Commanded) and callable(force.input) and not force.of_time:
+            raise ArgumentError(
+                f"{force.label} has an input that is a function of the state, which has no derivative: give one number,"
+                " or one value a node"
+            )

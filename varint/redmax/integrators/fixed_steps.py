@@ -1,0 +1,202 @@
+"""Integrators in steps of one size."""
+
+import numpy as np
+
+from varint.redmax.charts import SMALLEST
+from varint.redmax.constraint_forces import NotFinite
+from varint.redmax.contacts import Blocked, Contacts, is_contact
+from varint.redmax.equations import Equations
+from varint.redmax.implicit import NotConverged, Stages
+from varint.redmax.integrators.base import Integrator, Task
+from varint.redmax.stop_events import step_of_one_size
+from varint.redmax.stops import stops_of
+
+REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are as regular as there are
+
+
+class Overflow(ArithmeticError):
+    """A step ends at what is no number."""
+
+
+class FixedSteps(Integrator):
+    """Steps of ``dt``.
+
+    Charts are changed where a step starts, and where it fails. The work of the laws is summed by the trapezoidal rule.
+    Prescribed joints are where their motion has them from the start on.
+    """
+
+    fixed = True
+
+    def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
+        super().__init__(equations, q, qdot, task)
+        mechanism = equations.mechanism
+        touching = self.contacts and any(is_contact(mechanism, force) for force in mechanism.forces)
+        self.touching = Contacts(equations) if touching else None
+        q, qdot, _ = equations.imposed(0.0, q, qdot)
+        self.stops = None if self.contacts else stops_of(equations)
+        impulses = self.touching.impulse.size if self.touching else self.stops.size if self.stops else 0
+        assert task.dt is not None  # see `fixed`
+        self.h = task.dt
+        self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size + impulses)])
+        self.stages = Stages(equations)
+        self.stages.exact = self.stops is not None
+        self.efforts = np.zeros(impulses)  # of stops and drives at the node
+        self.power = self._place()
+        if self.stops:
+            try:
+                self.meet()
+            except (Blocked, NotFinite) as problem:
+                self.failure = str(problem)
+
+    @property
+    def newton_iterations(self) -> int:
+        return self.stages.iterations
+
+    @property
+    def evaluations(self) -> int:
+        return self.stages.iterations
+
+    def solve(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """q (nq,) and rates at t + h; ``integral`` (ns,) of deviations at t."""
+        raise NotImplementedError
+
+    def remember(self, start: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        """A step from q, rates and integrals ``start`` is done, and the next one goes on from it."""
+
+    def forget(self) -> bool:
+        """The next step starts anew, as where charts have changed; whether it did not before."""
+        return False
+
+    def _split(self) -> list[np.ndarray]:
+        """q, qdot, the work of the laws, the integrals and the impulses: views of y."""
+        e = self.equations
+        return np.split(self.y, np.cumsum([e.nq, e.nq, e.ne, e.law_state.size]))
+
+    def _place(self) -> np.ndarray:
+        """Powers (nf,) at the node; angles of forces count their turns from here, integrals end there."""
+        equations = self.equations
+        q, qdot, _, integral, _ = self._split()
+        equations.place(q)
+        equations.move(q, qdot)
+        equations.load(self.t)
+        integral[:] = equations.law_state
+        equations.keep_turns()
+        return equations.power.copy()
+
+    def step(self) -> None:
+        if self.failure:
+            return
+        try:
+            if self.stops:
+                step_of_one_size(self, self.stops)
+            else:
+                self.arrive(self.attempt(self.h), self.h, self.h * (self.steps + 1))
+        except (Blocked, NotFinite, Overflow) as problem:
+            self.failure = str(problem)
+        except (NotConverged, np.linalg.LinAlgError):
+            self.failure = "Newton's iteration did not converge. A smaller dt may help"
+        else:
+            self.steps += 1
+
+    def attempt(self, size: float) -> tuple[np.ndarray, np.ndarray]:
+        """q (nq,) and rates after a step of ``size``, s, which `arrive` takes; raises where there is none."""
+        try:
+            after = self._after(SMALLEST, size)
+        except (NotConverged, np.linalg.LinAlgError):
+            self.stages.multiplier = np.zeros_like(self.stages.multiplier)
+            after = self._after(REGULAR, size)
+        if not all(np.isfinite(part).all() for part in after):
+            raise Overflow("the motion is not finite any more. A smaller dt may help")
+        return after
+
+    def arrive(self, after: tuple[np.ndarray, np.ndarray], size: float, t: float) -> None:
+        """Take the step of ``size``, s, that the last `attempt` was, to time ``t``."""
+        self.remember(self._start)
+        self.t = t
+        self.y = np.concatenate([*after, self.y[2 * self.equations.nq :]])
+        power, efforts = self._place(), self.efforts
+        if self.stops:
+            efforts, more = self._efforts()
+            power += more
+        _, _, work, _, impulse = self._split()
+        work += 0.5 * size * (self.power + power)
+        if self.touching:
+            work += self.touching.work
+            impulse += self.touching.impulse
+        elif self.stops:
+            impulse += 0.5 * size * (self.efforts + efforts)
+        self.power, self.efforts = power, efforts
+
+    def motion(self) -> tuple[np.ndarray, np.ndarray]:
+        """q and rates (nq,) at the node; integrals are those of the node."""
+        q, qdot, _, integral, _ = self._split()
+        self.equations.integrate_from(integral, 0.0)
+        return q, qdot
+
+    def meet(self, limit: int = -1, closing: bool = False) -> None:
+        """Solve the impact at a limit that is reached, see `Stops.settle`."""
+        assert self.stops is not None
+        jump = self.stops.settle(self.t, *self.motion(), limit, closing)
+        _, qdot, work, _, impulse = self._split()
+        qdot += jump.rates
+        work += jump.work
+        impulse += jump.impulse
+        self.stages.multiplier = np.zeros(self.equations.row_count)
+        self.motion()
+        power = self._place()
+        self.efforts, more = self._efforts()
+        self.power = power + more
+
+    def _efforts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Efforts (nc,) of stops and drives at the node, N, N m, and power (ne,) of the stops, W."""
+        assert self.stops is not None
+        if not self.stops.acts:
+            return np.zeros_like(self.efforts), np.zeros_like(self.power)
+        motion = self.motion()
+        return self.stops.efforts(self.t, *motion, self.equations.acceleration(self.t, *motion).copy())
+
+    def _after(self, least: float, size: float) -> tuple[np.ndarray, np.ndarray]:
+        """q (nq,) and rates after a step of ``size``, s, in charts that are regular by ``least``."""
+        present = self._split()
+        changed = self.equations.change_charts(present[0], present[1], least)
+        q, v, _, integral, _ = (part.copy() for part in present)
+        if changed:
+            self.forget()
+            q, v, _ = self.equations.imposed(self.t, q, v)
+        self._start = q, v, integral
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found by the caller
+            return self.solve(self.t, size, q, v, integral)
+
+    def states(self, times: np.ndarray) -> np.ndarray:
+        return self.y[None]
+
+    def memory(self) -> dict[str, np.ndarray]:
+        kept = {
+            "y": self.y,
+            "power": self.power,
+            "multiplier": self.stages.multiplier,
+            "touching": self.touching.z if self.touching else np.zeros(0),
+        }
+        if self.stops:  # of which any may be in contact
+            more = len(self.stops) - int(self.equations.held.sum())
+            kept |= {"multiplier": np.append(self.stages.multiplier, np.zeros(more)), "efforts": self.efforts}
+        counts = np.array([self.steps, self.stages.iterations])
+        return {name: array.copy() for name, array in kept.items()} | {"counts": counts}
+
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
+        self.y, self.power = saved["y"].copy(), saved["power"].copy()
+        self.stages.multiplier = saved["multiplier"][: self.equations.row_count].copy()
+        self.steps, self.stages.iterations = (int(number) for number in saved["counts"])
+        self.t = self.h * self.steps
+        if self.touching:
+            self.touching.z = saved["touching"].copy()
+        if self.stops:
+            self.efforts, self.failure = saved["efforts"].copy(), None
+
+
+class Implicit(FixedSteps):
+    """Stages solved by Newton's iteration."""
+
+    stiff = True
