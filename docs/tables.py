@@ -1,4 +1,4 @@
-"""Writes the tables of runs.md and pictures.md from the registries: ``make docs``."""
+"""Writes the tables of runs.md, pictures.md and known_forces.md from the registries: ``make docs``."""
 
 from pathlib import Path
 
@@ -6,10 +6,11 @@ from varint.analysis.derived import QUANTITIES
 from varint.analysis.table_columns import GROUPS
 from varint.integrators.schemes import SCHEMES
 from varint.io.formats import FORMATS
+from varint.model.known_forces import TRAITS, USES
 from varint.redmax.integrators import INTEGRATORS
 from varint.viz.panels import ONLY_DRAWN, owned
 
-PAGES = [Path(__file__).with_name(name) for name in ("runs.md", "pictures.md")]
+PAGES = [Path(__file__).with_name(name) for name in ("runs.md", "pictures.md", "known_forces.md")]
 
 
 def tables() -> dict[str, str]:
@@ -40,6 +41,10 @@ def tables() -> dict[str, str]:
                 (f'`"{name}"`', each.of, _first_line(QUANTITIES[name].evaluate) if not each.of else each.what)
                 for name, each in GROUPS.items()
             ],
+        ),
+        "known forces": _table(
+            ("", *(trait.which for trait in TRAITS.values())),
+            [(use.asked, *("no" * (name in use.refuses) for name in TRAITS)) for use in USES.values()],
         ),
         "drawn": _table(
             ("name", "of all", "what it is"),

@@ -16,6 +16,7 @@ from varint.analysis.since import First, Since, row_of, turns_before
 from varint.display import Shown
 from varint.kinematics.drift import joint_drift
 from varint.model.body import WORLD
+from varint.model.known_forces import is_impulsive
 
 if TYPE_CHECKING:
     from varint.analysis.recorded_motion import RecordedMotion
@@ -107,9 +108,8 @@ def conserves_momentum(trajectory: "RecordedMotion") -> bool:
 def keeps_energy(trajectory: "RecordedMotion") -> bool:
     """See `Trajectory.is_conservative`."""
     mechanism = trajectory.mechanism
-    for force in mechanism.forces:
-        if force.reduced_only or any(getattr(element, "limits", ()) for element in force.elements(mechanism)):
-            return False
+    if any(is_impulsive(mechanism, force) for force in mechanism.forces):
+        return False
     if trajectory.is_driven or any(part.load.any() for part in trajectory.parts()):
         return False
     return all(_forces_keep_energy(part) for part in trajectory.parts()) if mechanism.forces else True

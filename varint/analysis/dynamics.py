@@ -9,12 +9,13 @@ from varint.analysis.forces import forces_at
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.analysis.reactions import Reaction, accelerations_and_reactions
 from varint.errors import ArgumentError, StateError
-from varint.inputs.at_nodes import check_no_history, inputs_at, motions_at
+from varint.inputs.at_nodes import inputs_at, motions_at
 from varint.inputs.courses import moved_forces
 from varint.kinematics.assembly import checked_state
 from varint.kinematics.drift import joint_drift
 from varint.mechanism import Mechanism
 from varint.model.checks import finite, flag, of_type
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 
 LARGEST_GAP = 1e-6  # of a joint, in sizes of a part
@@ -64,7 +65,7 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     t = finite(t, "t", ArgumentError)
     x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
-    check_no_history(mechanism, mechanism.compiled)
+    refuse(mechanism, USES["states"])
     forces = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
     potentials = dict(zip(mechanism.force_index, forces.potential[0].tolist(), strict=True))
     kinetic = kinetic_energy(mechanism, v, w)
@@ -99,7 +100,7 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0, *, closed:
     gap = joint_drift(mechanism.compiled, x, quat)[0]
     if flag(closed, "closed", ArgumentError) and gap > LARGEST_GAP * mechanism.compiled.length:
         raise StateError(f"the state leaves a joint {gap:.3g} m open: mechanism.assemble(state) closes it")
-    check_no_history(mechanism, mechanism.compiled)
+    refuse(mechanism, USES["states"])
     forces = forces_at(mechanism, x, quat, v, w, inputs_at(mechanism, t, state)[None])
     compiled = mechanism.compiled
     bend = motions_at(mechanism, compiled, np.array([t]))[1]

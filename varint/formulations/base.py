@@ -11,9 +11,8 @@ import numpy as np
 from varint.diagnosing import diagnosed
 from varint.display import Shown
 from varint.errors import ArgumentError
-from varint.mechanism import Mechanism
 from varint.model.checks import known_name, of_type, suggestion
-from varint.model.forces.base import Force
+from varint.model.known_forces import Use
 from varint.problem import Problem, Recording
 from varint.record import Record
 from varint.running import Job, Run, answer, carry_out
@@ -56,15 +55,10 @@ class Method(Shown, ABC):
         """The name of the method's series in a comparison."""
         return self.formulation
 
-    def refusal(self, mechanism: Mechanism, force: Force) -> str:
-        """Return why the method cannot run with ``force``, and what to do; empty where it can."""
-        return ""
-
-    def check_forces(self, mechanism: Mechanism) -> None:
-        """Raise ArgumentError for the first force that the method does not know."""
-        for force in mechanism.forces:
-            if reason := self.refusal(mechanism, force):
-                raise ArgumentError(f"{force.label} {reason}")
+    @property
+    def use(self) -> Use:
+        """Which forces the method refuses, by their traits; none by default."""
+        return Use(self.title, f"methods '{self.formulation}'")
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """Warn, or raise UnresolvedError, where the steps of a run did not resolve its motion."""

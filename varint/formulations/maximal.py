@@ -24,7 +24,7 @@ from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, positive
-from varint.model.forces.base import Force
+from varint.model.known_forces import USES, Use, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
 from varint.running import Job, Run
@@ -111,7 +111,7 @@ class Variational(Method):
         turn = checked_turn(self.adaptive, method)
         end = steps * dt if turn is None else problem.duration
         times = recording.times(end)
-        self.check_forces(mechanism)
+        refuse(mechanism, self.use)
         compiled = self._compiled(mechanism)
         loads = Loads(mechanism, compiled, steps, problem.force, problem.torque)
         state = checked_start(mechanism, problem.start())
@@ -163,13 +163,10 @@ class Variational(Method):
     def _compiled(self, mechanism: Mechanism) -> Compiled:
         return compile_structure(mechanism, clustered=False) if self.closures == "single" else mechanism.compiled
 
-    def refusal(self, mechanism: Mechanism, force: Force) -> str:
+    @property
+    def use(self) -> Use:
         """See `Method`."""
-        if not force.reduced_only:
-            return ""
-        from varint.redmax.integrators import with_contacts  # slow to import, so only when needed
-
-        return f"acts in varint.redmax.simulate(integrator='{with_contacts()[0]}') only"
+        return USES["steps" if self.adaptive is False else "adaptive steps"]
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
         """See `Method`."""
@@ -238,8 +235,3 @@ def checked_turn(adaptive: bool | float, method: Scheme) -> float | None:
     if isinstance(adaptive, bool):
         return default_turn(method.order) if adaptive else None
     return positive(adaptive, "adaptive, the turn of the fastest body in a step in rad,", ArgumentError)
-
-
-def check_forces(mechanism: Mechanism, method: Scheme) -> None:
-    """Raise ArgumentError where the scheme cannot run the mechanism."""
-    Variational(scheme=method.name).check_forces(mechanism)

@@ -19,16 +19,15 @@ from varint.inputs.courses import Course, Span, courses_by_rows, moved_by_rows
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, not_negative, of_type, positive
-from varint.model.forces.base import Force
+from varint.model.known_forces import USES, Use, is_impulsive, refuse
 from varint.model.state import State
 from varint.problem import Problem, Recording
 from varint.record import Record
 from varint.redmax.charts import EXPONENTIAL, ORDERS
 from varint.redmax.constraint_forces import NotFinite
-from varint.redmax.contacts import is_contact
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
-from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named, with_contacts
+from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named
 from varint.redmax.integrators.base import KindOfIntegrator
 from varint.redmax.program import load_solver
 from varint.redmax.reduced_record import trajectory
@@ -121,7 +120,9 @@ class Reduced(Method):
         span = Span(steps, dt, end)
         motions = prescribed_motions(mechanism, span)
         moved = _moved(problem, span)
-        self.check_forces(mechanism)
+        refuse(mechanism, self.use)
+        if kind.contacts and any(is_impulsive(mechanism, force) for force in mechanism.forces):
+            load_solver()  # a package that may be missing: before anything is written
         acting = steps, dt or problem.duration, problem.force, problem.torque, motions
         equations = Equations(
             mechanism,
@@ -159,18 +160,10 @@ class Reduced(Method):
         arrays = (q, qdot, *inputs.arrays(), *([] if times is None else [times]))
         return run, Job(mechanism, settings, arrays, load, recording)
 
-    def refusal(self, mechanism: Mechanism, force: Force) -> str:
+    @property
+    def use(self) -> Use:
         """See `Method`."""
-        if integrator_named(self.integrator).contacts:
-            if is_contact(mechanism, force):
-                load_solver()
-            return ""
-        if not force.reduced_only:
-            return ""
-        return (
-            f"acts in reduced coordinates with integrator='{with_contacts()[0]}' only, not '{self.integrator}': take"
-            " that one"
-        )
+        return USES["euler" if integrator_named(self.integrator).contacts else "reduced steps"]
 
     @staticmethod
     def trajectory(record: Record) -> ReducedTrajectory:

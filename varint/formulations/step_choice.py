@@ -19,7 +19,7 @@ from varint.integrators.schemes import SCHEMES, Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.io.run_reader import load_settings
 from varint.model.checks import in_a_shape, positive, shown
-from varint.model.forces.commanded import Commanded
+from varint.model.known_forces import USES, refuse
 from varint.problem import Problem, Recording
 from varint.running import followed
 from varint.trajectory import Trajectory
@@ -165,11 +165,7 @@ def _check_inputs(problem: Problem) -> None:
         for body, value in given.items() if isinstance(given, Mapping) else ():
             constant = "of shape (3,), as one value a node needs a number for dt"
             in_a_shape(value, ((3,),), f"{what} on body {shown(body)}", ArgumentError, constant)
-    for force in mechanism.forces:
-        if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
-            raise ArgumentError(
-                f"{force.command_name} of {force.label} has one value a node: that needs a number for dt, or a function"
-            )
+    refuse(mechanism, USES["step choice"])
 
 
 class _Trials:

@@ -12,10 +12,11 @@ from varint.analysis.forces import forces_at
 from varint.errors import ArgumentError
 from varint.formulations.base import Method, solve
 from varint.formulations.maximal import Variational
-from varint.inputs.at_nodes import check_no_history, inputs_at
+from varint.inputs.at_nodes import inputs_at
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import call, in_a_shape, of_type, positive, shown, unit_quaternion
+from varint.model.known_forces import USES, Use, refuse
 from varint.model.state import State
 from varint.problem import Problem, Recording
 from varint.record import Counts
@@ -52,6 +53,11 @@ class Stepped(Method):
     def __post_init__(self) -> None:
         object.__setattr__(self, "dt", positive(self.dt, "dt", ArgumentError))
 
+    @property
+    def use(self) -> Use:
+        """See `Method`."""
+        return USES["rivals"]
+
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
         """See `Method`."""
         mechanism, steps = problem.mechanism, problem.steps(self.dt)
@@ -59,8 +65,7 @@ class Stepped(Method):
             raise ArgumentError(f"method '{self.formulation}' takes no loads on bodies: use PointForce and PointTorque")
         if recording.times(steps * self.dt) is not None:
             raise ArgumentError(f"method '{self.formulation}' records its nodes only: use every= for output_times=")
-        check_no_history(mechanism, mechanism.compiled)
-        self.check_forces(mechanism)
+        refuse(mechanism, self.use)
         state = checked_start(mechanism, problem.start())
         if any(force.constraint and force.commanded for force in mechanism.forces):  # with the rates of their motions
             first = Variational(dt=self.dt, on_unresolved="ignore")

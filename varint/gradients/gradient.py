@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.resolution import finer_step
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
-from varint.formulations.maximal import ON_UNRESOLVED, check_forces, checked_turn
+from varint.formulations.maximal import ON_UNRESOLVED, checked_turn
 from varint.gradients.along_run import MotionSum, go_back
 from varint.gradients.backward import Adjoint, adjoints_of
 from varint.gradients.changes import Changed, Changes, bends
@@ -35,12 +35,11 @@ from varint.gradients.numbers import (
 )
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked, times_at
 from varint.gradients.taped import MaximalTape, TapeSetting
-from varint.inputs.courses import refuse_moved
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
 from varint.model.checks import choice, flag, function_of, positive, sequence_of
-from varint.model.forces.coupled import refuse_functions
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import checked_times
 
@@ -165,9 +164,7 @@ def _setting(
     """Setting of the run, and the instants of the objective; ``given``: other arguments of `gradient`."""
     on_unresolved = choice(given["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
     method = find_scheme(given["order"], given["scheme"])
-    check_forces(mechanism, method)
-    refuse_moved(mechanism.forces, "gradients")
-    refuse_functions(mechanism, "gradients")
+    refuse(mechanism, USES["gradient" if given["adaptive"] is False else "adaptive gradient"])
     if method.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))

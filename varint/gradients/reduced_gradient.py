@@ -18,16 +18,13 @@ from varint.gradients.objective import Gradient, StateGradient, bound, by_itself
 from varint.gradients.reduced_records import ReducedSetting
 from varint.gradients.reduced_residuals import Described, ReducedAdjoint
 from varint.gradients.reduced_tape import ReducedTape
-from varint.inputs.at_nodes import is_controlled
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import by_name, choice, flag, function_of, not_negative, positive, sequence_of
-from varint.model.forces.coupled import refuse_functions
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import checked_times
 from varint.redmax.charts import EXPONENTIAL, ORDERS
-from varint.redmax.contacts import is_contact
-from varint.redmax.couplings import refuse_rows
 from varint.redmax.equations import LARGEST_RATE
 from varint.redmax.integrators import INTEGRATORS
 from varint.redmax.integrators.explicit import Explicit
@@ -100,7 +97,7 @@ def gradient(
     asked = [name for name in names if name not in (START, START_Q, START_RATES)]
     numbers = {name: own[name] if name in own else number_of(made, name) for name in asked}
     kind = SCHEMES[choice(scheme, SCHEMES, "scheme", ArgumentError)]
-    _check(made)
+    refuse(made, USES["reduced gradient"])
     duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
     baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
     bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
@@ -128,21 +125,6 @@ def gradient(
             found = [through + direct for through, direct in zip(found, itself, strict=True)]
         by[name] = stacked(found, not value.ndim)
     return Gradient(value if value.ndim else float(value), by, states)
-
-
-def _check(mechanism: Mechanism) -> None:
-    """Raise ArgumentError for what has no derivative."""
-    refuse_rows(mechanism, "gradients in reduced coordinates")
-    refuse_functions(mechanism, "gradients")
-    for force in mechanism.forces:
-        if is_contact(mechanism, force):
-            remedy = "leave it out" if force.reduced_only else "give it a stiffness"
-            raise ArgumentError(f"{force.label} acts by impulses, which have no gradient: {remedy}")
-        if is_controlled(force):
-            raise ArgumentError(
-                f"{force.label} has an input that is a function of the state, which has no gradient: give one value a"
-                " node"
-            )
 
 
 def _by_number(

@@ -196,12 +196,6 @@ class MaximalTape:
         kind = AdaptiveRun if self.is_adaptive else MaximalRun
         self.run = kind(self.mechanism, march, self.first, self.steps, self.loads, self.commands)
         self.tape = march.ws.tape
-        if self.run.controllers:
-            force = self.mechanism.forces[self.run.controllers[0][1]]
-            raise ArgumentError(
-                f"{force.label} has an input that is a function of the state, which has no gradient: give one value a"
-                " node"
-            )
         if self.is_adaptive:
             check_adaptive(self.run)
         self.run.start()

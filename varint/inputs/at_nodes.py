@@ -24,7 +24,6 @@ from varint.model.checks import by_name, call, finite, in_a_shape
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.measured import euler_angle
-from varint.model.forces.moved import Moved
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -312,20 +311,3 @@ def motions_at(structure: Structure, compiled: Compiled, times: np.ndarray, span
         table = np.array([course(t)[1:] for t in times.tolist()])
         found[:, :, compiled.force == number] = np.moveaxis(table, 1, 0)
     return found
-
-
-def check_no_history(structure: Structure, compiled: Compiled) -> None:
-    """Check that time and state determine all forces; raises ArgumentError."""
-    with_state = compiled.force[compiled.plan.laws.element[compiled.plan.laws.state >= 0]]
-    for k, force in enumerate(structure.forces):
-        reason = "has a law with an internal variable, which a State does not hold" if k in with_state else ""
-        if isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim:
-            reason = f"has one {force.command_name} a node, and there are none here: give it a number or a function"
-        if isinstance(force, Moved) and any(np.ndim(given) > 1 for given in vars(force).values()):
-            reason = (
-                "has one position, or orientation, a node, and there are none here: give it a constant or a function"
-            )
-        if force.reduced_only:
-            reason = "acts in the steps of an integrator only"
-        if reason:
-            raise ArgumentError(f"{force.label} {reason}")

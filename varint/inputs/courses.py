@@ -290,15 +290,6 @@ def courses_by_rows(structure: Structure, span: Span, starts: Mapping[str, Any])
     }
 
 
-def refuse_moved(forces: Iterable[Force], what: str) -> None:
-    """Raise ArgumentError where a force moves a body or a point, which ``what`` do not know."""
-    for _, force in moved_forces(forces):
-        raise ArgumentError(
-            f"{force.label} moves body '{force.body}' in the world, which {what} do not know: prescribe the coordinates"
-            " of joints by PrescribedMotion"
-        )
-
-
 def starts_elsewhere(force: Moved | Driven, gap: float) -> str:
     """Message if a run does not start on the motion; ``gap``: m, or sizes of a part."""
     if isinstance(force, Driven):

@@ -122,8 +122,8 @@ def default_turn(order: int) -> float:
 
 def check_adaptive(run: MaximalRun) -> None:
     """Check that steps of a run may follow its motion; raises ArgumentError."""
-    if run.loads.varies or run.commands.has_series:
+    if run.loads.varies:
         raise ArgumentError(
-            "adaptive steps cannot take one value a node, for their nodes are not known beforehand: give inputs of"
-            " forces as functions of time, and loads on bodies that change by a force, such as PointForce"
+            "adaptive steps cannot take loads with one value a node, for their nodes are not known beforehand: give"
+            " loads on bodies that change by a force, such as PointForce"
         )

@@ -20,6 +20,7 @@ from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.base import Constraint, Element
 from varint.model.forces.commanded import Commanded
 from varint.model.forces.moved import Moved
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.trajectory import Trajectory
 
@@ -105,10 +106,7 @@ class _Held(AlongCoordinate):
 def _motion(trajectory: Trajectory, joints: Sequence[str] | None) -> _Motion:
     mechanism = trajectory.mechanism
     plan = mechanism.compiled.plan
-    steps_only = next((force.label for force in mechanism.forces if force.reduced_only), None)
-    if steps_only is not None or plan.limits.measure.size:
-        what = steps_only or f"a hard stop of '{mechanism.name}'"
-        raise ArgumentError(f"inverse dynamics know no efforts that only steps have: leave out {what}")
+    refuse(mechanism, USES["inverse dynamics"])
     acting = [k for k, force in enumerate(mechanism.forces) if _is_replaced(force)]
     places = [_of(mechanism.forces[k]) for k in acting if _acts_along(mechanism.forces[k])]
     if joints is not None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from varint.analysis.forces import check_laws
 from varint.display import Shown, count_text, names_text
 from varint.errors import ArgumentError
-from varint.inputs.at_nodes import check_no_history, inputs_at, motions_at
+from varint.inputs.at_nodes import inputs_at, motions_at
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kernels.configuration import place_anew
@@ -22,10 +22,11 @@ from varint.linear.candidates import Candidates
 from varint.linear.chart import Chart
 from varint.linear.minimal_coordinates import Coordinates, coordinates_at
 from varint.linear.second import SecondDerivatives, SecondOrder
-from varint.linear.step_tangents import TangentRun, basis_of, check_differentiable
+from varint.linear.step_tangents import TangentRun, basis_of
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 
 
@@ -217,8 +218,7 @@ class Linearizer(Shown):
             raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
         self.mechanism, self.dt = mechanism, None if dt is None else positive(dt, "dt", ArgumentError)
         method = None if dt is None else find_scheme(order, scheme)
-        check_differentiable(mechanism, method)
-        check_no_history(mechanism, mechanism.compiled)
+        refuse(mechanism, USES["linearize" if method is None else "linearize step"])
         self._joints, self._forces = joint_workspace(mechanism.compiled.plan), commanded(mechanism)
         self._inputs = tuple(mechanism.forces[k].name for k in self._forces)
         self._system: _System

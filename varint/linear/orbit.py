@@ -11,10 +11,11 @@ from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.linear.minimal_coordinates import check_moves, moved
-from varint.linear.step_tangents import TangentRun, check_differentiable, check_no_feedback
+from varint.linear.step_tangents import TangentRun
 from varint.mechanism import Mechanism
 from varint.model.checks import flag, of_type, positive
 from varint.model.forces.commanded import Commanded
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS
 
@@ -108,8 +109,7 @@ def periodic_orbit(
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     method = find_scheme(order, scheme)
-    check_differentiable(mechanism, method)
-    check_no_feedback(mechanism)
+    refuse(mechanism, USES["tangents"])
     period, dt = positive(period, "period", ArgumentError), positive(dt, "dt", ArgumentError)
     if not 0.5 < period / dt <= MOST_STEPS:
         raise ArgumentError(f"a period of {period:g} s must have one to 2^53 steps, got dt = {dt:g} s")

@@ -4,14 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varint.errors import ArgumentError
-from varint.inputs.at_nodes import check_no_history, inputs_at
-from varint.inputs.courses import refuse_moved
+from varint.inputs.at_nodes import inputs_at
 from varint.kernels.configuration import mass_pivots, place_anew
 from varint.kernels.efforts import clear_rows
 from varint.kernels.tangent import force_changes
 from varint.kernels.workspace import tangent_work, workspace
 from varint.mechanism import Mechanism
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 
 RANK = 1e-9  # of the largest singular value of the rows: smaller ones are those of redundant rows
@@ -57,10 +56,7 @@ def at_rest(mechanism: Mechanism, state: State) -> Rest:
     """`Rest` at the pose of ``state`` and t = 0; raises ArgumentError for hard stops and laws with states."""
     compiled = mechanism.compiled
     plan, order, nb = compiled.plan, compiled.order, compiled.plan.bodies.mass.size
-    if plan.limits.measure.size:
-        raise ArgumentError(f"'{mechanism.name}' has hard stops: small motions about rest know none")
-    check_no_history(mechanism, compiled)
-    refuse_moved(mechanism.forces, "small motions about rest")
+    refuse(mechanism, USES["rest"])
     ws = workspace(plan, functions=compiled.functions)
     ws.position[0, :-1], ws.quat[0, :-1] = state.position[order], state.quat_wxyz[order]
     command = inputs_at(mechanism, 0.0, state)

@@ -7,9 +7,7 @@ import numpy as np
 from varint.analysis.forces import check_laws
 from varint.compile import Compiled
 from varint.errors import ArgumentError, ConvergenceError
-from varint.formulations.maximal import check_forces
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
-from varint.inputs.courses import refuse_moved
 from varint.integrators.march import March
 from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.schemes import Scheme
@@ -22,7 +20,6 @@ from varint.linear.carrier import NO_INPUTS, ImpactCarrier
 from varint.linear.impact_checks import Drifts
 from varint.linear.minimal_coordinates import Coordinates, coordinates_at
 from varint.mechanism import Mechanism
-from varint.model.forces.commanded import Commanded
 from varint.model.state import State
 
 TOL = 1e-13  # of a step, m/s
@@ -33,11 +30,13 @@ SPARE = 1.2  # stages that there is room for, over those of a run without sub-st
 class TangentRun:
     """A run of so many ``steps`` whose stages are kept, a part of them at a time.
 
-    Raises ArgumentError for what has no derivative, MechanismError where the law of a user's force is wrong.
+    Raises ArgumentError for a scheme of order 1, MechanismError where the law of a user's force is wrong. The forces
+    must have derivatives.
     """
 
     def __init__(self, mechanism: Mechanism, method: Scheme, state: State, dt: float, steps: int) -> None:
-        check_differentiable(mechanism, method)
+        if method.staggered:
+            raise ArgumentError("the derivative of a step needs order 2 or more")
         check_laws(mechanism, state)
         self.mechanism, self.compiled, self.stages = mechanism, mechanism.compiled, method.stages.size
         plan = self.compiled.plan
@@ -185,35 +184,3 @@ def basis_of(coordinates: Coordinates, compiled: Compiled, ws: Workspace, work: 
     turning = turning[:, compiled.slot]  # with velocities that keep to the rows; of these, the ones that change no rate
     turning[..., 6:] -= np.tensordot(coordinates.along(turning[..., 6:]).T, motions, 1)
     return np.concatenate([turning, np.concatenate([np.zeros_like(motions), motions], axis=2)])
-
-
-def check_differentiable(mechanism: Mechanism, method: Scheme | None = None) -> None:
-    """Raise ArgumentError for what has no derivative: of steps, or of accelerations where there is no ``method``."""
-    refuse_moved(mechanism.forces, "small motions about a state")
-    if method is not None:
-        check_forces(mechanism, method)
-        if method.staggered:
-            raise ArgumentError("the derivative of a step needs order 2 or more")
-    plan = mechanism.compiled.plan
-    if method is None and plan.limits.measure.size:
-        force = mechanism.forces[mechanism.compiled.force[plan.limits.element[0]]]
-        raise ArgumentError(
-            f"{force.label} is hard: it acts in impacts, and accelerations do not show how '{mechanism.name}'"
-            " moves. Take the derivative of a step (dt=), or leave it out"
-        )
-    without = {
-        "laws with an internal variable": (plan.laws.state >= 0).any(),
-    }
-    for what, there in without.items():
-        if there:
-            raise ArgumentError(f"{what} have no derivative yet: leave them out of '{mechanism.name}'")
-
-
-def check_no_feedback(mechanism: Mechanism) -> None:
-    """Raise ArgumentError where a function of the state commands a force: it would have to be differentiated too."""
-    for force in mechanism.forces:
-        if isinstance(force, Commanded) and callable(force.input) and not force.of_time:
-            raise ArgumentError(
-                f"{force.label} has an input that is a function of the state, which has no derivative: give one number,"
-                " or one value a node"
-            )

@@ -14,6 +14,7 @@ from varint.model.body import WORLD, Body
 from varint.model.checks import array_of, check_keys, check_name, known_name, of_type, sequence_of, shown
 from varint.model.forces import Force
 from varint.model.joints import Joint
+from varint.model.known_forces import traits_of
 from varint.model.start_arguments import MOTION_KEYS, check_start
 
 ANCHOR_TOLERANCE = 1e-9  # relative to the size of the coordinates
@@ -105,6 +106,11 @@ class Structure(Shown):
     def force_index(self) -> Mapping[str, int]:
         """Number of each force by name."""
         return MappingProxyType({force.name: k for k, force in enumerate(self.forces)})
+
+    @cached_property
+    def force_traits(self) -> list[set[str]]:
+        """Names of the traits of each force, see `varint.model.known_forces`."""
+        return traits_of(self)
 
     def anchors(self, joint: Joint) -> tuple[np.ndarray, np.ndarray]:
         """World anchors (point, point_b) of a joint in the reference configuration, defaults filled in."""

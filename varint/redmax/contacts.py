@@ -23,8 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.mechanism import Mechanism
-from varint.model.forces.base import Force
 from varint.redmax.bearing_friction import JointFrictions
 from varint.redmax.equations import Equations
 from varint.redmax.ground import Ground
@@ -38,11 +36,6 @@ TINY = 1e-8  # of what a row has without loops: the least size of S that counts
 
 class Blocked(ArithmeticError):
     """The stops or the friction leave no motion; the message names them."""
-
-
-def is_contact(mechanism: Mechanism, force: Force) -> bool:
-    """Whether a force is a hard stop, joint friction or a contact with a plane."""
-    return force.reduced_only or any(getattr(element, "limits", ()) for element in force.elements(mechanism))
 
 
 class ContactEfforts(NamedTuple):

@@ -6,11 +6,10 @@ import numpy as np
 
 from varint._numba import compiled_law
 from varint.errors import ArgumentError
-from varint.inputs.courses import Course, Span, course_of_coordinate, moved_by_rows, moved_coordinates, refuse_moved
+from varint.inputs.courses import Course, Span, course_of_coordinate, moved_coordinates
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.coupled import Coupled
-from varint.model.forces.driven import Driven
 from varint.redmax.charts import EXPONENTIAL
 from varint.redmax.tree import Tree
 
@@ -92,14 +91,3 @@ def prescribed_motions(mechanism: Mechanism, span: Span) -> dict[str, Course]:
     """
     driven = (force for _, force in moved_coordinates(mechanism.forces))
     return {force.joint: course_of_coordinate(force, span) for force in driven if mechanism.joint(force.joint).dof == 1}
-
-
-def refuse_rows(mechanism: Mechanism, what: str) -> None:
-    """Raise ArgumentError where a motion is prescribed that ``what``, in reduced coordinates, do not know."""
-    refuse_moved(mechanism.forces, what)
-    for _, force in moved_by_rows(mechanism):
-        assert isinstance(force, Driven)
-        joint = mechanism.joint(force.joint)
-        raise ArgumentError(
-            f"{force.label}: {what} know prescribed joints with one coordinate, {joint.label} has {joint.dof}"
-        )

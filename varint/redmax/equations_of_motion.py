@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from varint.analysis.quantities import kinetic_energy, potential_energy
 from varint.display import Shown, count_text, value_text
 from varint.errors import ArgumentError, AssemblyError
-from varint.inputs.at_nodes import check_no_history
 from varint.inputs.at_times import InputsAtTimes
 from varint.inputs.courses import Span
 from varint.kernels.configuration import follow_measured
@@ -17,10 +16,10 @@ from varint.kernels.laws import evaluate_laws, law_potential
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
 from varint.model.checks import array_of, call, finite, freeze, not_negative, of_type
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.redmax.constraint_forces import NotFinite
-from varint.redmax.contacts import is_contact
-from varint.redmax.couplings import prescribed_motions, refuse_rows
+from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.reduced_start import start_of
 from varint.redmax.states import ReducedState, reduce
@@ -66,11 +65,7 @@ class EquationsOfMotion(Shown):
         of_type(mechanism, Mechanism, "mechanism", ArgumentError)
         baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
         bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
-        check_no_history(mechanism, mechanism.compiled)
-        refuse_rows(mechanism, "these equations")
-        for force in mechanism.forces:
-            if is_contact(mechanism, force):
-                raise ArgumentError(f"{force.label} is hard, which the equations do not hold: give it a stiffness")
+        refuse(mechanism, USES["equations"])
         motions = prescribed_motions(mechanism, Span(1, SPACING, np.inf))
         self._equations = Equations(
             mechanism,

@@ -16,12 +16,12 @@ from varint.kinematics.frames import JointFrames, continued_coordinates, joint_c
 from varint.model.forces.driven import Driven
 from varint.model.forces.hard_contact import HardContact
 from varint.model.joints.base import Joint
+from varint.model.known_forces import is_impulsive
 from varint.model.motion import motion_subspace
 from varint.model.rotation_vectors import rotation_matrix
 from varint.record import Record
 from varint.redmax.bearing_friction import friction_named
 from varint.redmax.charts import CHARTS, EXPONENTIAL
-from varint.redmax.contacts import is_contact
 from varint.redmax.ground import contact_named, penetration
 from varint.trajectory import Trajectory
 
@@ -144,7 +144,7 @@ class ReducedTrajectory(Trajectory):
     @property
     def _work_between(self) -> np.ndarray:
         """(T - 1,) J, of loads and prescribed joints."""
-        impulsive = any(is_contact(self.mechanism, force) for force in self.mechanism.forces)
+        impulsive = any(is_impulsive(self.mechanism, force) for force in self.mechanism.forces)
         work = np.zeros(len(self.t) - 1)
         for name, effort in self.driving.items():
             rates = self.qdot[:, self.columns[name]]
@@ -234,7 +234,7 @@ class ReducedTrajectory(Trajectory):
     def _powers(self) -> np.ndarray:
         powers = super()._powers.copy()
         for k, force in enumerate(self.mechanism.forces):
-            if is_contact(self.mechanism, force):
+            if is_impulsive(self.mechanism, force):
                 powers[:, k] = mean_rates(self.work[:, k], self.t)
         return powers
 

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from varint.inputs.at_nodes import check_no_history
-from varint.inputs.courses import refuse_moved
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
+from varint.model.known_forces import USES, refuse
 
 
 @dataclass
@@ -26,8 +25,7 @@ def by_clock(mechanism: Mechanism, clock: Clock) -> Mechanism:
 
     Raises ArgumentError for forces that depend on more than time and state, so that no run can begin within another.
     """
-    check_no_history(mechanism, mechanism.compiled)
-    refuse_moved(mechanism.forces, "runs that begin within another, or go back,")
+    refuse(mechanism, USES["runs within"])
     if not any(isinstance(force, Commanded) and callable(force.input) for force in mechanism.forces):
         return mechanism
     return replace(mechanism, forces=[_by_clock(force, clock) for force in mechanism.forces])

@@ -11,9 +11,10 @@ from varint.errors import ArgumentError
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.linear.minimal_coordinates import check_moves
-from varint.linear.step_tangents import TangentRun, check_no_feedback
+from varint.linear.step_tangents import TangentRun
 from varint.mechanism import Mechanism
 from varint.model.checks import of_type, positive, whole_number
+from varint.model.known_forces import USES, refuse
 from varint.model.state import State
 from varint.problem import checked_times
 from varint.studies.batches import LEAST, fitted
@@ -130,7 +131,7 @@ def lyapunov_spectrum(
             f"exponents need {FEWEST} intervals, {duration:g} s are {intervals} of {every * dt:g} s: give a longer"
             " duration or a shorter interval"
         )
-    check_no_feedback(mechanism)
+    refuse(mechanism, USES["tangents"])
     state = checked_start(mechanism, mechanism.state() if state is None else state)
     run = TangentRun(mechanism, find_scheme(order, scheme), state, dt, intervals * every)
     frame = _Canonical(run, every * dt)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.errors import ArgumentError, MechanismError
+from varint.errors import MechanismError
 from varint.measures import Measure
 from varint.model.forces.base import Constraint, Element, Force
 
@@ -66,13 +66,6 @@ class Coupled(Force):
             raise MechanismError(f"{self.label} names the same coordinate twice")
         functions = tuple((*term[4:], None)[0] for term in terms)
         return Constraint(tuple(measures), tuple(float(factor) for _, _, factor, *_ in terms), functions=functions)
-
-
-def refuse_functions(structure: "Structure", what: str) -> None:
-    """Raise ArgumentError where coordinates follow others by functions, which ``what`` do not know."""
-    for force in structure.forces:
-        if isinstance(force, Coupled) and force.bent(structure):
-            raise ArgumentError(f"{force.label} has functions of coordinates, which {what} do not support")
 
 
 def unit_of(measure: Measure) -> str:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from varint.model.known_forces import is_impulsive
 from varint.redmax.charts import SMALLEST
 from varint.redmax.constraint_forces import NotFinite
-from varint.redmax.contacts import Blocked, Contacts, is_contact
+from varint.redmax.contacts import Blocked, Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.integrators.base import Integrator, Task
@@ -30,7 +31,7 @@ class FixedSteps(Integrator):
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
         mechanism = equations.mechanism
-        touching = self.contacts and any(is_contact(mechanism, force) for force in mechanism.forces)
+        touching = self.contacts and any(is_impulsive(mechanism, force) for force in mechanism.forces)
         self.touching = Contacts(equations) if touching else None
         q, qdot, _ = equations.imposed(0.0, q, qdot)
         self.stops = None if self.contacts else stops_of(equations)

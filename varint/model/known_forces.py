@@ -1,0 +1,176 @@
+"""Which use of a mechanism knows which forces: one table, for errors and for docs/known_forces.md.
+
+A use, such as a gradient, refuses the forces that have some *traits*, such as an input with one value per node.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.model.forces.base import Effort, Force
+from varint.model.forces.commanded import Commanded
+from varint.model.forces.coupled import Coupled
+from varint.model.forces.driven import Driven
+from varint.model.forces.moved import Moved
+
+if TYPE_CHECKING:
+    from varint.model.structure import Structure
+
+
+class Trait(NamedTuple):
+    """A property of a force.
+
+    which : forces that have it, for the page
+    has : whether a force of a structure has it
+    acts : what such a force does or has, after its name in an error
+    remedy : what to do
+    """
+
+    which: str
+    has: Callable[["Structure", Force], bool]
+    acts: str
+    remedy: str
+
+
+class Use(NamedTuple):
+    """A use of a mechanism.
+
+    asked : what users write for it
+    what : a noun in the plural, for errors
+    refuses : names of the traits of forces that it does not know
+    """
+
+    asked: str
+    what: str
+    refuses: tuple[str, ...] = ()
+
+
+def acts_by_impulses(structure: "Structure", force: Force) -> bool:
+    """Whether a force is joint friction or a hard contact, which steps in reduced coordinates solve for."""
+    return force.reduced_only
+
+
+def is_hard(structure: "Structure", force: Force) -> bool:
+    """Whether a force has hard limits, which act in impacts."""
+    return any(element.limits for element in force.elements(structure) if isinstance(element, Effort))
+
+
+def is_impulsive(structure: "Structure", force: Force) -> bool:
+    """Whether a force is a hard stop, joint friction or a hard contact."""
+    return acts_by_impulses(structure, force) or is_hard(structure, force)
+
+
+def has_internal_variable(structure: "Structure", force: Force) -> bool:
+    """Whether a law of a force has a variable of its own, which a `State` does not hold."""
+    return any(element.law.has_state for element in force.elements(structure) if isinstance(element, Effort))
+
+
+def has_series(structure: "Structure", force: Force) -> bool:
+    """Whether an input of a force has one value per node."""
+    if isinstance(force, Moved):
+        return any(np.ndim(given) > 1 for given in vars(force).values())
+    return isinstance(force, Commanded) and isinstance(force.input, np.ndarray) and force.input.ndim > 0
+
+
+def has_feedback(structure: "Structure", force: Force) -> bool:
+    """Whether the input of a force is a function of the state."""
+    return isinstance(force, Commanded) and callable(force.input) and not force.of_time
+
+
+def _prescribes_several(structure: "Structure", force: Force) -> bool:
+    return isinstance(force, Driven) and structure.joint(force.joint).dof > 1
+
+
+TRAITS = {
+    "impulses": Trait(
+        "friction by the load of a joint, hard contacts",
+        acts_by_impulses,
+        "acts in steps of varint.redmax.simulate(integrator='euler') only",
+        "take that one, or leave it out",
+    ),
+    "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or leave it out"),
+    "moved": Trait(
+        "motions prescribed in the world",
+        lambda structure, force: isinstance(force, Moved),
+        "moves a body in the world",
+        "prescribe the coordinates of joints by PrescribedMotion",
+    ),
+    "several": Trait(
+        "motions prescribed along joints of several coordinates",
+        _prescribes_several,
+        "prescribes a joint of several coordinates",
+        "take joints of one coordinate each",
+    ),
+    "bent": Trait(
+        "couplings with functions of coordinates",
+        lambda structure, force: isinstance(force, Coupled) and bool(force.bent(structure)),
+        "has functions of coordinates",
+        "give it constant factors",
+    ),
+    "internal": Trait(
+        "laws with an internal variable",
+        has_internal_variable,
+        "has a law with an internal variable",
+        "take a law of value and rate alone",
+    ),
+    "series": Trait(
+        "inputs with one value per node",
+        has_series,
+        "has one value a node",
+        "give it a number or a function of time",
+    ),
+    "feedback": Trait(
+        "inputs that are functions of the state",
+        has_feedback,
+        "has an input that is a function of the state",
+        "give it a number, or one value a node",
+    ),
+}
+OF_STATE = ("impulses", "internal", "series")  # forces that a State does not determine
+USES = {
+    "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses",)),
+    "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "series")),
+    "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "series")),
+    "euler": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
+    "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses",)),
+    "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", OF_STATE),
+    "states": Use("`vi.accelerations`, `vi.energy`", "states", OF_STATE),
+    "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*OF_STATE, "hard", "moved", "several")),
+    "runs within": Use(
+        "`vi.lyapunov_exponent`, `vi.time_reversal`",
+        "runs that begin within another or go back",
+        (*OF_STATE, "moved"),
+    ),
+    "rest": Use("`vi.modes`, `vi.equilibrium`", "small motions about rest", (*OF_STATE, "hard", "moved")),
+    "linearize": Use("`vi.linearize`", "derivatives of accelerations", (*OF_STATE, "hard", "moved")),
+    "linearize step": Use("`vi.linearize(dt=)`", "derivatives of one step", (*OF_STATE, "moved")),
+    "tangents": Use(
+        "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
+        "derivatives of steps",
+        ("impulses", "internal", "moved", "feedback"),
+    ),
+    "gradient": Use("`vi.gradient`", "gradients", ("impulses", "moved", "bent", "feedback")),
+    "adaptive gradient": Use(
+        "`vi.gradient(adaptive=)`", "gradients of adaptive steps", ("impulses", "moved", "bent", "feedback", "series")
+    ),
+    "reduced gradient": Use(
+        "`vi.redmax.gradient`",
+        "gradients in reduced coordinates",
+        ("impulses", "hard", "moved", "several", "bent", "feedback"),
+    ),
+    "inverse dynamics": Use("`vi.inverse_dynamics`", "inverse dynamics", ("impulses", "hard")),
+}
+
+
+def traits_of(structure: "Structure") -> list[set[str]]:
+    """Names of the traits of each force of a structure."""
+    return [{name for name, trait in TRAITS.items() if trait.has(structure, force)} for force in structure.forces]
+
+
+def refuse(structure: "Structure", use: Use) -> None:
+    """Raise ArgumentError for the first force of a structure that a use does not know."""
+    for force, traits in zip(structure.forces, structure.force_traits, strict=True):
+        for trait in (TRAITS[name] for name in use.refuses if name in traits):
+            raise ArgumentError(f"{force.label} {trait.acts}, which {use.what} do not know: {trait.remedy}")
