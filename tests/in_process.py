@@ -25,4 +25,4 @@ class Here:
 @pytest.fixture
 def here(monkeypatch):
     """Ensembles have no worker processes."""
-    monkeypatch.setattr("varint.ensembles.ensemble.Processes", Here)
+    monkeypatch.setattr("varint.ensembles.ensemble_run.Processes", Here)

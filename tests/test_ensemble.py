@@ -25,7 +25,7 @@ def test_members_are_what_single_runs_are(tmp_path, monkeypatch):
     """Parameters of build, of the start and of the run; by processes, in files and in memory."""
     grid = {"angle": [0.5, 1.5], "rates.joint 2": [0.0, 2.0], "order": [2, 4]}
     kept = vi.ensemble(pendulum, grid, **TIMES, output=tmp_path / "e", measure=top, workers=1)
-    monkeypatch.setattr("varint.ensembles.ensemble.Processes", Here)
+    monkeypatch.setattr("varint.ensembles.ensemble_run.Processes", Here)
     held = vi.ensemble(pendulum, grid, **TIMES, measure=top)
     assert figures(kept) == figures(held)
     assert len(kept) == 8

@@ -48,7 +48,7 @@ def damped():
 def _run_once():
     """Wall times are of no concern here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("varint.comparison.compare.REPETITIONS", 1)
+        patch.setattr("varint.comparison.comparison_run.REPETITIONS", 1)
         yield
 
 

@@ -49,7 +49,7 @@ def _comparison():
 
 
 def _ensemble(**arguments):
-    with mock.patch("varint.ensembles.ensemble.Processes", Here):
+    with mock.patch("varint.ensembles.ensemble_run.Processes", Here):
         return vi.ensemble(**arguments)
 
 

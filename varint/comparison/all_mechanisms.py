@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from varint.comparison.compare import compare, known_orders
 from varint.comparison.comparison_page import PageTable, remarks, table_text
 from varint.comparison.comparison_result import Comparison
+from varint.comparison.comparison_run import compare, known_orders
 from varint.comparison.figures_of import number_or_none, versions
 from varint.comparison.files import MARKDOWN, text_path, write_text
 from varint.display import Shown, count_text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.comparison.compare import CHECK, dividing, known_orders, reduced, stopped_or_done, variational
+from varint.comparison.comparison_run import CHECK, dividing, known_orders, reduced, stopped_or_done, variational
 from varint.comparison.differences import UNITS, Quantities, differences, largest
 from varint.comparison.series import Series, fitted_order, make_series
 from varint.errors import ArgumentError
