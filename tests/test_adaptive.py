@@ -196,7 +196,7 @@ def motor():
 @pytest.mark.parametrize(
     ("build", "given", "message"),
     [
-        (motor, {"adaptive": True}, "cannot take one value a node"),
+        (motor, {"adaptive": True}, "has one value a node, which adaptive steps do not know"),
         (
             vi.mechanisms.double_pendulum,
             {"adaptive": True, "force": {"link 1": np.zeros((101, 3))}},

@@ -430,5 +430,5 @@ def test_what_does_not_know_them_says_so():
         lambda: vi.time_reversal(mechanism, 0.1, 0.01),
         lambda: vi.redmax.EquationsOfMotion(mechanism),
     ):
-        with pytest.raises(vi.ArgumentError, match="prescribedbody 'lead' moves body 'top' in the world, which"):
+        with pytest.raises(vi.ArgumentError, match="prescribedbody 'lead' moves a body in the world, which"):
             study()

@@ -163,7 +163,7 @@ class Reduced(Method):
     @property
     def use(self) -> Use:
         """See `Method`."""
-        return USES["euler" if integrator_named(self.integrator).contacts else "reduced steps"]
+        return USES["contact steps" if integrator_named(self.integrator).contacts else "reduced steps"]
 
     @staticmethod
     def trajectory(record: Record) -> ReducedTrajectory:

@@ -133,7 +133,7 @@ USES = {
     "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses",)),
     "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "series")),
     "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "series")),
-    "euler": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
+    "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
     "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses",)),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", OF_STATE),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", OF_STATE),
@@ -144,7 +144,9 @@ USES = {
         (*OF_STATE, "moved"),
     ),
     "rest": Use("`vi.modes`, `vi.equilibrium`", "small motions about rest", (*OF_STATE, "hard", "moved")),
-    "linearize": Use("`vi.linearize`", "derivatives of accelerations", (*OF_STATE, "hard", "moved")),
+    "linearize": Use(
+        "`vi.linearize`", "derivatives of accelerations, unlike those of a step (dt=),", (*OF_STATE, "hard", "moved")
+    ),
     "linearize step": Use("`vi.linearize(dt=)`", "derivatives of one step", (*OF_STATE, "moved")),
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",

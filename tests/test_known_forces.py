@@ -1,0 +1,119 @@
+"""The table of which use of a mechanism knows which forces holds: each cell is tried."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import varint as vi
+from varint.formulations import Stepped
+from varint.model.known_forces import TRAITS, USES
+from varint.redmax.integrators import with_contacts
+
+DT, STEPS = 0.01, 2
+DURATION = STEPS * DT
+
+
+def forced(*forces):
+    """A double pendulum with forces."""
+    return replace(vi.mechanisms.double_pendulum(), forces=forces)
+
+
+def several():
+    body = vi.Body.box("body", (0.2, 0.1, 0.4), 1.0, position=(0.0, 0.0, -0.3))
+    ball = vi.Universal("joint", "world", "body", point=(0, 0, 0), axis=(1, 0, 0), axis_b=(0, 1, 0))
+    drive = vi.PrescribedMotion("force", joint="joint", coordinate=0, rate=0.0)
+    return vi.Mechanism("two turns", [body], [ball], forces=[drive])
+
+
+def curved(value):
+    return value + 0.1 * value * value, 1.0 + 0.2 * value, 0.2
+
+
+def moved():
+    tip = forced().body("link 2").position
+    return forced(vi.PrescribedPoint("force", body="link 2", point=tip, position=tip))
+
+
+MECHANISMS = {
+    "impulses": lambda: forced(vi.JointCoulombFriction("force", joint="joint 1", coefficient=0.1, radius=0.01)),
+    "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
+    "moved": moved,
+    "several": several,
+    "bent": lambda: forced(vi.CoordinateMap("force", coordinates=[("joint 1", 0), ("joint 2", 0)], functions=[curved])),
+    "internal": lambda: forced(vi.JointServo("force", joint="joint 1", target=0.1, stiffness=3.0, integral=1.0)),
+    "series": lambda: forced(vi.Motor("force", joint="joint 1", effort=np.zeros(STEPS + 1))),
+    "feedback": lambda: forced(vi.Motor("force", joint="joint 1", effort=lambda t, state: 0.0)),
+}
+
+
+def objective(state):
+    return float(state.position[0, 0])
+
+
+def reduced(mechanism):
+    state = mechanism.state()
+    return vi.redmax.gradient(mechanism, objective, DURATION, DT, state=state, with_respect_to=["gravity"])
+
+
+def efforts(mechanism):
+    run = vi.redmax.simulate(mechanism, DURATION, DT, integrator=with_contacts()[0])
+    free = len(mechanism.joints) - isinstance(mechanism.forces[0], vi.CoordinateMap)
+    return vi.inverse_dynamics(run, joints=[joint.name for joint in mechanism.joints[:free]])
+
+
+CALLS = {
+    "steps": lambda m: vi.simulate(m, DURATION, DT),
+    "adaptive steps": lambda m: vi.simulate(m, DURATION, DT, adaptive=True, on_unresolved="ignore"),
+    "step choice": lambda m: vi.choose_step(m, DURATION, energy_error=0.1, order=2),
+    "contact steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]),
+    "reduced steps": lambda m: vi.redmax.simulate(m, DURATION, DT),
+    "rivals": lambda m: vi.simulate(vi.Problem(m, duration=DURATION), Still(dt=DT)),
+    "states": lambda m: vi.energy(m, m.state()),
+    "equations": lambda m: vi.EquationsOfMotion(m),
+    "runs within": lambda m: vi.time_reversal(m, DURATION, DT),
+    "rest": lambda m: vi.equilibrium(m),
+    "linearize": lambda m: vi.linearize(m),
+    "linearize step": lambda m: vi.linearize(m, dt=DT),
+    "tangents": lambda m: vi.periodic_orbit(m, m.state(), DURATION, DT, fixed_period=True),
+    "gradient": lambda m: vi.gradient(m, objective, DURATION, DT, with_respect_to=["gravity"]),
+    "adaptive gradient": lambda m: vi.gradient(m, objective, DURATION, DT, with_respect_to=["gravity"], adaptive=True),
+    "reduced gradient": reduced,
+    "inverse dynamics": efforts,
+}
+
+
+class Still(Stepped):
+    """Stays where it is."""
+
+    formulation, called = "still", "Still"
+
+    def stepper(self, problem):
+        return lambda state, dt: state
+
+
+def test_all_are_tried():
+    assert set(MECHANISMS) == set(TRAITS)
+    assert set(CALLS) == set(USES)
+
+
+@pytest.mark.parametrize("trait", TRAITS)
+@pytest.mark.parametrize("use", USES)
+def test_each_cell(use, trait):
+    """Refused by the table's error where the table says so, else not for its force."""
+    mechanism = MECHANISMS[trait]()
+    assert trait in mechanism.force_traits[0]
+    try:
+        CALLS[use](mechanism)
+        message = ""
+    except vi.ConvergenceError:  # no periodic motion near a guess, say
+        message = ""
+    except vi.ArgumentError as problem:
+        message = str(problem)
+        assert "do not know" in message
+        assert "'force'" in message
+    assert bool(message) == bool(mechanism.force_traits[0] & set(USES[use].refuses))
+
+
+def test_the_remedy_names_an_integrator():
+    assert f"integrator='{with_contacts()[0]}'" in TRAITS["impulses"].acts
