@@ -67,14 +67,14 @@ class CompiledRecord(Shown):
 
     def __post_init__(self):
         words = []
-        for name, kind in record_type(type(self)).members:
+        for name, record, dtype, ndim in record_type(type(self)).parts:
             value = getattr(self, name)
-            if isinstance(kind, RecordType):
-                if type(value) is not kind.record:
-                    raise TypeError(f"{_place(self, name)} must be a {kind.record.__name__}, got {type(value)}")
+            if record is not None:
+                if type(value) is not record:
+                    raise TypeError(f"{_place(self, name)} must be a {record.__name__}, got {type(value)}")
                 words.append(value.address)
             else:
-                _check(value, kind, self.writable, _place(self, name))
+                _check(self, name, dtype, ndim)
                 words += _descriptor(value)
         object.__setattr__(self, "words", np.array(words, dtype=np.int64))
         object.__setattr__(self, "address", self.words.ctypes.data)
@@ -99,18 +99,19 @@ def _place(record, name):
     return f"{type(record).__name__}.{name}"
 
 
-def _check(array, kind, writable, place):
-    """Check that ``array`` is of numba's type ``kind``; freeze it where it is to be read-only."""
-    dtype = _DTYPES[kind.dtype]
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != kind.ndim:
+def _check(record, name, dtype, ndim):
+    """Check that an array of a record is of a type and a number of dimensions; freeze it in one that is read-only."""
+    array = getattr(record, name)
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != ndim:
         got = f"{array.dtype} of {array.ndim}" if isinstance(array, np.ndarray) else f"{type(array)}"
-        raise TypeError(f"{place} must be an array of {dtype} of {kind.ndim} dimensions, got {got}")
-    if not (array.flags.c_contiguous and array.flags.aligned):
-        raise TypeError(f"{place} must be C-contiguous: use numpy.ascontiguousarray")
-    if not writable:
+        raise TypeError(f"{_place(record, name)} must be an array of {dtype} of {ndim} dimensions, got {got}")
+    flags = array.flags
+    if not (flags.c_contiguous and flags.aligned):
+        raise TypeError(f"{_place(record, name)} must be C-contiguous: use numpy.ascontiguousarray")
+    if not record.writable:
         array.setflags(write=False)
-    elif not array.flags.writeable:
-        raise TypeError(f"{place} must be writable, got a read-only array")
+    elif not flags.writeable:
+        raise TypeError(f"{_place(record, name)} must be writable, got a read-only array")
 
 
 def _descriptor(array):
@@ -145,32 +146,46 @@ def allocate(cls: type[_T], sizes: Mapping[str, int], **given) -> _T:
 
     Raises KeyError for a shape in a size that is not there.
     """
-    hints = get_type_hints(cls, include_extras=True)
-    names = [field.name for field in fields(cls) if field.name not in given]  # type: ignore[arg-type]
-    return cls(**given, **{name: _zeros(hints[name], sizes) for name in names})
+    kind: Any = cls
+    made = {name: _zeros(part, sizes) for name, part in _layout(kind).items() if name not in given}
+    return cls(**given, **made)
 
 
-def _zeros(annotation, sizes):
-    if isinstance(annotation, type):
-        return allocate(annotation, sizes)
-    array, *marks = annotation.__metadata__
-    declared = next((mark.split() for mark in marks if isinstance(mark, str)), ["1"] * array.ndim)
-    return np.zeros([int(size) if size.isdecimal() else sizes[size] for size in declared], _DTYPES[array.kind])
+def _zeros(part, sizes):
+    if isinstance(part, type):
+        return allocate(part, sizes)
+    dtype, shape, _ = part
+    return np.zeros([size if isinstance(size, int) else sizes[size] for size in shape], dtype)
+
+
+@cache  # annotations are slow to read, and each call of `Mechanism.state` allocates a workspace
+def _layout(cls: Any) -> dict[str, Any]:
+    """Name of each field of a class of records to its class, or to (dtype, sizes or their names, whether STATE)."""
+    hints: dict[str, Any] = get_type_hints(cls, include_extras=True)
+    layout: dict[str, Any] = {}
+    for field in fields(cls):
+        hint = hints[field.name]
+        if isinstance(hint, type):
+            layout[field.name] = hint
+            continue
+        array, *marks = hint.__metadata__
+        declared = next((mark.split() for mark in marks if isinstance(mark, str)), ["1"] * array.ndim)
+        shape = [int(size) if size.isdecimal() else size for size in declared]
+        layout[field.name] = _DTYPES[array.kind], shape, STATE in marks
+    return layout
 
 
 def state_arrays(record: CompiledRecord) -> Iterator[tuple[str, np.ndarray]]:
     """Names and arrays of the fields with the role STATE of a record and of its parts, "part field" for those."""
-    yield from _of_state(record)
-    for field in fields(record):
-        part = getattr(record, field.name)
-        if isinstance(part, CompiledRecord):
-            yield from ((f"{field.name} {name}", array) for name, array in _of_state(part))
+    own: Any = type(record)
+    yield from ((name, getattr(record, name)) for name in _marked(own))
+    for part, kind in _layout(own).items():
+        if isinstance(kind, type):
+            yield from ((f"{part} {name}", getattr(getattr(record, part), name)) for name in _marked(kind))
 
 
-def _of_state(record):
-    hints = get_type_hints(type(record), include_extras=True)
-    marked = (name for name, hint in hints.items() if STATE in getattr(hint, "__metadata__", ()))
-    return ((name, getattr(record, name)) for name in marked)
+def _marked(cls):
+    return [name for name, part in _layout(cls).items() if not isinstance(part, type) and part[2]]
 
 
 class RecordType(types.Type):
@@ -179,6 +194,13 @@ class RecordType(types.Type):
     def __init__(self, record, members):
         self.record, self.members = record, members
         self.index = {field: (k, kind) for k, (field, kind) in enumerate(members)}
+        # (name, class of a record, dtype, dimensions) of each member: numba's types are slow to look at
+        self.parts = [
+            (field, kind.record, None, 0)
+            if isinstance(kind, RecordType)
+            else (field, None, _DTYPES[kind.dtype], kind.ndim)
+            for field, kind in members
+        ]
         sizes = (1 if isinstance(kind, RecordType) else 5 + 2 * kind.ndim for _, kind in members)
         self.place = np.cumsum([0, *sizes]).tolist()
         super().__init__(f"{record.__name__}-{hashlib.sha256(repr(members).encode()).hexdigest()[:8]}")
