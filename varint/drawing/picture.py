@@ -8,8 +8,9 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from varint.drawing.style import DPI
-from varint.errors import ArgumentError, FileError
+from varint.errors import ArgumentError
 from varint.model.checks import can_be_written, path_of
+from varint.whole import written_whole
 
 FONTS: Any = {"pdf.fonttype": 42}  # whole fonts, which journals ask for
 SUFFIXES = (".png", ".pdf", ".svg")
@@ -35,11 +36,8 @@ def check_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
 
 def write(figure: Figure, path: Path) -> None:
     """Write the figure in the format of the suffix; raises FileError."""
-    try:
-        with rc_context(FONTS):
-            figure.savefig(path, dpi=DPI, format=path.suffix.lower().lstrip("."))
-    except OSError as problem:
-        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
+    with written_whole(path) as fresh, rc_context(FONTS):
+        figure.savefig(fresh, dpi=DPI, format=path.suffix.lower().lstrip("."))
 
 
 def plain(text: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from varint.ensembles.figures import COUNTS, FIGURES, MESSAGE, NUMBER, STATUS
 from varint.errors import FileError
-from varint.io.whole import written_whole
+from varint.whole import written_whole
 
 Row = dict[str, Any]
 
