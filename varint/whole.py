@@ -41,8 +41,13 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 def write_text(path: Path, text: str) -> None:
     """Write ``text`` in UTF-8 as `written_whole` does. Raises FileError."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write ``content`` as `written_whole` does. Raises FileError."""
     with written_whole(path) as fresh:
-        fresh.write_text(text, encoding="utf-8")
+        fresh.write_bytes(content)
 
 
 def _make(fresh: Path, place: Path) -> None:

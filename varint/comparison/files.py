@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from varint.comparison.figures_of import numbers
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import can_be_written, path_of
-from varint.whole import write_text, written_whole
+from varint.whole import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,8 +66,9 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
     path = check_output(path)
     if path.suffix not in PICTURES:
         raise ArgumentError(f"'{path}' must end in {' or '.join(PICTURES)}: it is for a figure")
-    with written_whole(path) as fresh:
-        figure.savefig(fresh, dpi=DPI)
+    from varint.drawing.picture import write_as  # imports matplotlib, so only when needed
+
+    write_as(figure, path, path.suffix, DPI)
 
 
 def _write(comparison: "Comparison", path: Path, figure: str = "") -> None:
