@@ -11,7 +11,7 @@ PACKAGE = ROOT / "varint"
 
 # from the ground up; a module may import from its own layer and from those below
 LAYERS = [
-    {"errors", "display", "_numba"},
+    {"errors", "display", "whole", "_numba"},
     {"algebra"},
     {"products"},
     {"measures"},

@@ -118,14 +118,3 @@ def test_the_catalogue_as_urdf(name, tmp_path):
     read = vi.load_mechanism(beside if beside.exists() else path, strict=True)
     check_alike(given, read, SAME)
     assert beside.exists() == (name not in ("double_pendulum", "n_pendulum"))
-
-
-def test_a_file_beside_a_urdf_is_kept(tmp_path):
-    given, path = vi.mechanisms.four_bar(), tmp_path / "m.urdf"
-    vi.save_mechanism(given, tmp_path / "m.toml")
-    with pytest.raises(vi.FileError, match=r"its loops and forces go to '.*m.toml', where another file is"):
-        vi.save_mechanism(given, path)
-    assert not path.exists()
-    (tmp_path / "m.toml").unlink()
-    vi.save_mechanism(given, path)
-    vi.save_mechanism(given, path)  # its own is replaced

@@ -16,7 +16,8 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("convert", help="write a mechanism in another format", description=about)
     add_mechanism(parser, "name in the catalogue, or file of a mechanism")
     parser.add_argument("output", metavar="FILE", type=Path, help="to write: .toml, .json, .xml (MJCF) or .urdf")
-    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    force = "replace the file if it exists, and a TOML file in the place of a robot's companion"
+    parser.add_argument("--force", action="store_true", help=force)
     parser.set_defaults(execute=execute)
 
 
@@ -29,5 +30,5 @@ def execute(args: Namespace) -> "Report":
 
     if args.output.exists() and not args.force:
         raise FileError(f"'{args.output}' exists: overwrite=True to replace it")
-    save_mechanism(find_mechanism(args.mechanism, args.param), args.output)
+    save_mechanism(find_mechanism(args.mechanism, args.param), args.output, overwrite=args.force)
     return Report([Files("mechanism", [args.output])])

@@ -12,11 +12,12 @@ from varint.comparison.comparison_page import PageTable, remarks, table_text
 from varint.comparison.comparison_result import Comparison
 from varint.comparison.comparison_run import compare, known_orders
 from varint.comparison.figures_of import number_or_none, versions
-from varint.comparison.files import MARKDOWN, text_path, write_text
+from varint.comparison.files import MARKDOWN, text_path
 from varint.display import Shown, count_text
 from varint.errors import ArgumentError, VarintError
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, known_name, sequence_of, whole_number
+from varint.whole import write_text
 
 STEPS = 20  # of the largest size, the documented one of each mechanism
 SIZES = (1, 2, 4)  # of steps, by what the largest is divided
@@ -94,7 +95,8 @@ class CatalogueComparison(Shown):
     def save(self, path: str | Path) -> Path:
         """Write the page, .md, or the numbers, .json, and return the path. Raises ArgumentError, FileError."""
         path = text_path(path)
-        write_text(path, str(self) if path.suffix == MARKDOWN else json.dumps(self.numbers(), indent=1))
+        text = str(self) if path.suffix == MARKDOWN else json.dumps(self.numbers(), indent=1)
+        write_text(path, f"{text}\n")
         return path
 
     def numbers(self) -> dict:

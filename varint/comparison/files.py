@@ -1,14 +1,13 @@
 """A comparison on disk: its page, its numbers, its figure."""
 
-import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varint.comparison.figures_of import numbers
 from varint.errors import ArgumentError, FileError
 from varint.model.checks import can_be_written, path_of
+from varint.whole import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,13 +51,13 @@ def save(comparison: "Comparison", path: str | Path) -> list[Path]:
     if path.suffix in SUFFIXES and not path.is_dir():
         _write(comparison, path)
         return [path]
-    with _errors(path):
+    try:
         path.mkdir(exist_ok=True)
+    except OSError as problem:
+        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
     paths = _files(path)
     for file in paths:
-        _write(comparison, file)
-    with _errors(path), paths[0].open("a", encoding="utf-8") as page:
-        page.write(FIGURE)
+        _write(comparison, file, FIGURE)
     return paths
 
 
@@ -67,15 +66,19 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
     path = check_output(path)
     if path.suffix not in PICTURES:
         raise ArgumentError(f"'{path}' must end in {' or '.join(PICTURES)}: it is for a figure")
-    with _errors(path):
-        figure.savefig(path, dpi=DPI)
+    from varint.drawing.picture import write_as  # imports matplotlib, so only when needed
+
+    write_as(figure, path, path.suffix, DPI)
 
 
-def _write(comparison: "Comparison", path: Path) -> None:
+def _write(comparison: "Comparison", path: Path, figure: str = "") -> None:
+    """Write the file of that suffix; ``figure``: the end of a page."""
     if path.suffix in PICTURES:
         comparison.plot(path)
-        return
-    write_text(path, str(comparison) if path.suffix == MARKDOWN else json.dumps(numbers(comparison), indent=1))
+    elif path.suffix == MARKDOWN:
+        write_text(path, f"{comparison}\n{figure}")
+    else:
+        write_text(path, f"{json.dumps(numbers(comparison), indent=1)}\n")
 
 
 def text_path(path: str | Path) -> Path:
@@ -84,17 +87,3 @@ def text_path(path: str | Path) -> Path:
     if path.suffix not in (MARKDOWN, NUMBERS):
         raise ArgumentError(f"'{path}' must end in {MARKDOWN} or {NUMBERS}")
     return check_output(path)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text and the end of its last line; raises FileError."""
-    with _errors(path):
-        path.write_text(f"{text}\n", encoding="utf-8")
-
-
-@contextlib.contextmanager
-def _errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as problem:
-        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None

@@ -8,8 +8,9 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from varint.drawing.style import DPI
-from varint.errors import ArgumentError, FileError
+from varint.errors import ArgumentError
 from varint.model.checks import can_be_written, path_of
+from varint.whole import write_bytes
 
 FONTS: Any = {"pdf.fonttype": 42}  # whole fonts, which journals ask for
 SUFFIXES = (".png", ".pdf", ".svg")
@@ -35,11 +36,18 @@ def check_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
 
 def write(figure: Figure, path: Path) -> None:
     """Write the figure in the format of the suffix; raises FileError."""
-    try:
-        with rc_context(FONTS):
-            figure.savefig(path, dpi=DPI, format=path.suffix.lower().lstrip("."))
-    except OSError as problem:
-        raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
+    with rc_context(FONTS):
+        write_as(figure, path, path.suffix, DPI)
+
+
+def write_as(figure: Figure, path: Path, suffix: str, dpi: float) -> None:
+    """Write a matplotlib figure in the format of ``suffix``; raises FileError.
+
+    It is drawn in memory, as the errors of matplotlib on a full disk are of any kind.
+    """
+    data = io.BytesIO()
+    figure.savefig(data, dpi=dpi, format=suffix.lower().lstrip("."))
+    write_bytes(path, data.getvalue())
 
 
 def plain(text: Any) -> Any:

@@ -13,10 +13,10 @@ from varint.ensembles.table import MemberTable
 from varint.ensembles.work import run_path
 from varint.errors import ArgumentError
 from varint.io.tables import optional
-from varint.io.whole import written_whole
 from varint.model.checks import is_whole, path_of, shown
 from varint.simulation import load
 from varint.trajectory import Trajectory
+from varint.whole import written_whole
 
 if TYPE_CHECKING:
     import pandas

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from varint.errors import FileError
-from varint.io.whole import written_whole
 from varint.model.checks import path_of, shown
+from varint.whole import write_text
 
 FORMAT = "varint ensemble 1"
 DESCRIPTION, TABLE, RUNS = "ensemble.json", "results.csv", "runs"
@@ -60,8 +60,7 @@ def clear(folder: Path) -> None:
 def write_description(folder: Path, described: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
     """Write the description of the ensemble; the file appears whole. Raises FileError."""
     data = {"format": FORMAT, **described, "members": members}
-    with written_whole(folder / DESCRIPTION) as fresh:
-        fresh.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_text(folder / DESCRIPTION, json.dumps(data, indent=1) + "\n")
 
 
 def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:

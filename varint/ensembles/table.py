@@ -9,7 +9,7 @@ from typing import Any
 
 from varint.ensembles.figures import COUNTS, FIGURES, MESSAGE, NUMBER, STATUS
 from varint.errors import FileError
-from varint.io.whole import written_whole
+from varint.whole import write_bytes
 
 Row = dict[str, Any]
 
@@ -59,8 +59,7 @@ class MemberTable:
     def write(self) -> None:
         """The file anew, in the order of the members."""
         assert self.path is not None
-        with written_whole(self.path) as fresh:
-            fresh.write_bytes(_line(self.columns) + self._lines(sorted(self.rows)))
+        write_bytes(self.path, _line(self.columns) + self._lines(sorted(self.rows)))
 
     def read(self) -> None:
         """Take the rows that are in the file; a line that a kill has cut short does not count. Raises FileError."""

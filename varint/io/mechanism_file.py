@@ -16,20 +16,25 @@ from varint.model.checks import arguments_of, flag, known_name, of_type, path_of
 ENVIRONMENT = "ROS_PACKAGE_PATH"  # folders of packages, as the tools of ROS have it
 
 
-def save_mechanism(mechanism: Mechanism, path: str | Path) -> None:
+def save_mechanism(mechanism: Mechanism, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a mechanism in the format of the path's suffix. A file of that name is replaced.
 
-    Beside a URDF there may be a TOML file of the same name, with all that URDF does not hold, which includes it.
+    What URDF does not hold goes to the companion of the file: a TOML file of the same name, which includes it. A later
+    save rewrites the companion, or removes it where it would be empty. ``overwrite``: also replace a TOML file in that
+    place which is not the companion.
 
-    Raises FileError if the file cannot be written, or a mechanism not in this format.
+    Raises FileError if the file cannot be written, or a mechanism not in this format, or if a TOML file is in the place
+    of the companion; all files are then as they were.
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     path = Path(path_of(path))
+    overwrite = flag(overwrite, "overwrite", ArgumentError)
     written = {suffix: format_.save for suffix, format_ in FORMATS.items() if format_.save}
     if path.suffix not in written:
         raise FileError(f"cannot write '{path}': {_known(written, 'written')}")
+    arguments = (overwrite,) if FORMATS[path.suffix].companion else ()
     try:
-        written[path.suffix](mechanism, path)
+        written[path.suffix](mechanism, path, *arguments)
     except FileError:
         raise
     except OSError as problem:

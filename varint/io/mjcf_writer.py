@@ -16,6 +16,7 @@ from varint.model.body import WORLD
 from varint.model.joints.base import REGISTRY, Joint
 from varint.model.motion import Ball, Slide, Turn
 from varint.model.rotation_vectors import left_jacobian, quat_from_matrix, quat_from_vector, rotation_matrix
+from varint.whole import write_text
 
 TO_CLOSE = (Revolute, Spherical, Fixed)  # kinds that connect and weld hold
 OPEN = 1e-12  # of anchors, over the size of their coordinates
@@ -31,7 +32,7 @@ def save(mechanism: Mechanism, path: Path) -> None:
         told, more = writing.refused[:TOLD], len(writing.refused) - TOLD
         others = f"; and {more} more" if more > 0 else ""
         raise FileError(f"cannot write '{path}': MJCF does not hold {'; '.join(told)}{others}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 class _Writing:

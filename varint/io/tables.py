@@ -11,8 +11,8 @@ import numpy as np
 
 from varint.analysis.table_columns import GROUPS, QUATERNION, XYZ, Column, columns
 from varint.errors import ArgumentError
-from varint.io.whole import written_whole
 from varint.model.checks import path_of
+from varint.whole import written_whole
 
 if TYPE_CHECKING:
     import pandas

@@ -24,16 +24,17 @@ def text_of(data: dict[str, Any], tables: Mapping[str, str]) -> str:
 
 
 def _lines(table: Mapping[str, Any]) -> list[str]:
-    return [f"{_key(key)} = {_written(value)}" for key, value in table.items() if value is not None]
+    return [f"{_key(key)} = {value_text(value)}" for key, value in table.items() if value is not None]
 
 
 def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else _written(name)
+    return name if BARE.fullmatch(name) else value_text(name)
 
 
-def _written(value: object) -> str:
+def value_text(value: object) -> str:
+    """A value as it stands behind a key, on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(_lines(value)) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_written, value)) + "]"
+        return "[" + ", ".join(map(value_text, value)) + "]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

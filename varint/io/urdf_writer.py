@@ -1,18 +1,16 @@
-"""Mechanisms written as URDF: the tree, and a TOML file beside it with all that URDF does not hold."""
+"""Mechanisms written as URDF: the tree, and its companion with all that URDF does not hold."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from varint.errors import FileError
+from varint.io.companion import save_pair
 from varint.io.mechanism_data import to_data
 from varint.io.robot import Pose
 from varint.io.robot_kinds import Free, Prismatic, Revolute
 from varint.io.spanning import Branch, spanning
-from varint.io.toml_files import SUFFIX
 from varint.io.toml_text import text_of
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
@@ -25,10 +23,10 @@ EARTH = (0.0, 0.0, -9.81)  # the gravity of a file that says nothing of it
 MOMENTS = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
 
 
-def save(mechanism: Mechanism, path: Path) -> None:
-    """Write the hinges and slides of the tree, and, where there is more, a TOML file of the same name that includes it.
+def save(mechanism: Mechanism, path: Path, overwrite: bool) -> None:
+    """Write the hinges and slides of the tree, and all else, if there is more, to the companion of the file.
 
-    Raises FileError where a TOML file of that name is there already and is none of this kind.
+    Raises FileError where a TOML file of that name is not its companion, except with ``overwrite``; see `save_pair`.
     """
     branches, _ = spanning(mechanism, _rank)
     data = to_data(mechanism)
@@ -49,13 +47,8 @@ def save(mechanism: Mechanism, path: Path) -> None:
     if tuple(data["gravity"]) != EARTH:
         beside["gravity"] = data["gravity"]
     more = len(beside) > 4 or any(beside[key] for key in ("joints", "forces", "start"))
-    other = path.with_suffix(SUFFIX)
-    if more and other.exists() and f"include = {json.dumps(path.name)}" not in other.read_text("utf-8", "replace"):
-        raise FileError(f"cannot write '{path}': its loops and forces go to '{other}', where another file is")
-    path.write_text("\n".join(_lines(mechanism, branches)) + "\n", encoding="utf-8")
-    if more:
-        text = text_of(beside, {"joints": "closures", "forces": "forces"})
-        other.write_text(text, encoding="utf-8")
+    companion = text_of(beside, {"joints": "closures", "forces": "forces"}) if more else ""
+    save_pair(path, "\n".join(_lines(mechanism, branches)) + "\n", companion, overwrite)
 
 
 def _rank(joint: Joint) -> float:

@@ -426,8 +426,8 @@ def can_be_written(path: str | Path) -> None:
     try:
         if path.exists():
             path.open("ab").close()
-        else:
-            tempfile.TemporaryFile(dir=path.parent).close()
+        if path.is_file() or not path.exists():  # its replacement is made beside it, see `varint.whole`
+            tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(path))).close()
     except OSError as problem:
         raise FileError(f"cannot write '{path}': {problem.strerror or problem}") from None
 

@@ -21,6 +21,7 @@ from varint.drawing.viewpoint import choose_view
 from varint.errors import ArgumentError, FileError
 from varint.kinematics.frames import with_world
 from varint.model.checks import of_type, positive, whole_number
+from varint.whole import written_whole
 
 GIF, MP4, WEBM = ".gif", ".mp4", ".webm"
 MOVING = (GIF, MP4, WEBM)
@@ -95,7 +96,7 @@ def animate(
     figure.set_layout_engine("none")  # else the axes would move with the text
     digits = max(0, int(np.ceil(-np.log10(speed / writer.fps))))
     try:
-        with writer.saving(figure, str(file), dpi):
+        with written_whole(file) as fresh, writer.saving(figure, str(fresh), dpi):
             for k in range(len(times)):
                 moving = painter.pose(x[k], R[k])
                 for way, colour in zip(ways, cycle(TRACES), strict=False):
@@ -105,8 +106,6 @@ def animate(
                 writer.grab_frame()
                 for artist in moving:
                     artist.remove()
-    except OSError as problem:
-        raise FileError(f"cannot write '{file}': {problem.strerror or problem}") from None
     except CalledProcessError as problem:
         raise FileError(f"cannot write '{file}': ffmpeg ended with code {problem.returncode}") from problem
     return Movie(file, len(times), writer.fps)

@@ -10,12 +10,13 @@ from typing import Any
 
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.display import Shown, count_text
-from varint.errors import ArgumentError, FileError
+from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
 from varint.mechanism import Mechanism
 from varint.model.checks import can_be_written, of_type, path_of, whole_number
 from varint.viz.web_frames import curve_names, frames_data
 from varint.viz.web_scene import scene_data
+from varint.whole import write_text
 
 SUFFIXES = (".html", ".htm")
 FRAMES = 1000
@@ -38,10 +39,7 @@ class Page(Shown):
     def save(self, path: str | Path) -> Path:
         """Write the page, .html; a file of that name is replaced. Raises ArgumentError, FileError."""
         file = check_page(path)
-        try:
-            file.write_text(self.html, encoding="utf-8")
-        except OSError as problem:
-            raise FileError(f"cannot write '{file}': {problem.strerror or problem}") from None
+        write_text(file, self.html)
         return file
 
     def _facts(self) -> Iterable[str]:

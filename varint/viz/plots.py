@@ -14,9 +14,9 @@ from varint.analysis.derived import QUANTITIES
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.trajectory_display import method as method_of
 from varint.display import count_text
-from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write
+from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write, write_as
 from varint.drawing.style import DPI, FAINT, INK, TINY, TITLE, WIDTH
-from varint.errors import ArgumentError, FileError
+from varint.errors import ArgumentError
 from varint.model.checks import check_name, of_type, path_of, sequence_of, whole_number
 from varint.viz.curves import printed
 from varint.viz.panels import ERROR, Curves, Drawing, Panel, find_panels, notes, of_unit
@@ -106,10 +106,7 @@ def plot_run(
     if method is not None:
         check_name(method, "method", ArgumentError)
     figure = overview(trajectory, f"order {order}" if method is None and order is not None else method)
-    try:
-        figure.savefig(path, dpi=DPI, format="png")
-    except OSError as problem:
-        raise FileError(f"cannot write '{Path(path)}': {problem.strerror or problem}") from None
+    write_as(figure, Path(path), ".png", DPI)
 
 
 def overview(trajectory: RecordedMotion, method: str | None = None) -> Figure:

@@ -23,22 +23,26 @@ class Format:
     load : function of the path
         Gives the mechanism; FileError where it cannot be read, MechanismError where it describes none.
     save : function of the mechanism and the path, or None
-        None where mechanisms cannot be written so. OSError where the path cannot be written.
+        None where mechanisms cannot be written so. OSError where the path cannot be written; `varint.whole` writes
+        files that are then unchanged.
     opened : function of the path, or None
         Gives, while it is open, the function of the file that builds its mechanism; None where there is no function.
     told : function of the path and values in place of the file's, or None
         What a file says of its parameters, without the mechanism.
     searches : bool
         Whether these also take the folders in which ``package://`` and ``model://`` are looked for.
+    companion : bool
+        Whether ``save`` may write a second file, and also takes whether it replaces one that it has not written.
     """
 
     suffix: str
     what: str
     load: Callable[..., Mechanism]
-    save: Callable[[Mechanism, Path], None] | None = None
+    save: Callable[..., None] | None = None
     opened: Callable[..., AbstractContextManager[Callable]] | None = None
     told: Callable[..., list[Told]] | None = None
     searches: bool = False
+    companion: bool = False
 
     def places(self, path: Path, packages: Packages) -> tuple:
         """The arguments of ``load`` and ``opened``, and of ``told`` the first ones."""

@@ -11,6 +11,7 @@ from varint.errors import FileError
 from varint.io.formats.base import Format, register
 from varint.io.mechanism_data import from_data, to_data
 from varint.mechanism import Mechanism
+from varint.whole import write_text
 
 TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"]+|[\[\]{}]')  # texts, brackets, and what stands between them
 COLON = re.compile(r"\s*:")  # behind a key
@@ -52,7 +53,7 @@ def load(path: Path) -> Mechanism:
 
 def save(mechanism: Mechanism, path: Path) -> None:
     """Write the mechanism as JSON, to the same bits."""
-    path.write_text(_written(to_data(mechanism)) + "\n", encoding="utf-8")
+    write_text(path, _written(to_data(mechanism)) + "\n")
 
 
 def _written(value: object, indent: str = "") -> str:

@@ -18,6 +18,7 @@ from varint.io.toml_text import text_of
 from varint.mechanism import Mechanism
 from varint.model.checks import shown
 from varint.model.import_report import ImportNotes
+from varint.whole import write_text
 
 UNDER = {"joints": (CLOSURES,)}  # other tables with entries of a kind
 OF_LINKS = {"body", "body_a", "body_b", "bodies", "fixed_in"}  # keys with names of bodies
@@ -144,7 +145,7 @@ def _with_bodies(entry: dict[str, Any], body_of: Mapping[str, str]) -> None:
 
 def save(mechanism: Mechanism, path: Path) -> None:
     """Write the mechanism as TOML, to the same bits."""
-    path.write_text(text_of(to_data(mechanism), {which: which for which in KINDS}), encoding="utf-8")
+    write_text(path, text_of(to_data(mechanism), {which: which for which in KINDS}))
 
 
 register(Format(SUFFIX, "the description as TOML, with parameters", load, save, opened, told, searches=True))

@@ -452,4 +452,4 @@ def _matrix(inertia: XMLElement) -> np.ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-register(Format(".urdf", "robots of ROS", load_xml, save, searches=True))
+register(Format(".urdf", "robots of ROS", load_xml, save, searches=True, companion=True))
