@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/installed
 READY := $(VENV)/ready
 WORKERS := -n auto --maxprocesses 4
 
-.PHONY: demo test test-slow test-long test-oldest test-newest fuzz lint format bench docs site wheels clean
+.PHONY: demo test test-slow test-long test-oldest test-newest fuzz lint format bench bench-check docs site wheels clean
 
 demo: $(INSTALLED)  ## an hour of a double pendulum: file, picture, summary
 	mkdir -p demo
@@ -42,6 +42,9 @@ format: $(READY)
 
 bench: $(READY)  ## every target of speed and memory, as a table
 	cd benchmarks && ../$(BIN)/python run.py
+
+bench-check: $(READY)  ## is this tree as fast as the commit before, or as SINCE=COMMIT? ratios of one run
+	$(BIN)/python benchmarks/check.py $(SINCE)
 
 docs: $(READY)  ## what is generated (reference, schema of mechanism files, gallery, catalogue, benchmark problems), then the site; some minutes
 	$(BIN)/python docs/generate.py
