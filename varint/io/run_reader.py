@@ -20,6 +20,7 @@ import numpy as np
 from varint.analysis.diagnostics import DIAGNOSTICS
 from varint.display import described, names_text
 from varint.errors import FileError, MechanismError
+from varint.io.made_with import check_entries
 from varint.io.mechanism_data import from_data
 from varint.io.run_file import (
     AT_DIAGNOSTICS,
@@ -426,6 +427,7 @@ def _settings(found: dict) -> dict:
     times = found.get("output_times")
     if times is not None and (type(times) is not int or times < 1):
         raise ValueError(f"its setting 'output_times' is {times!r}")
+    check_entries(found)
     return found
 
 
