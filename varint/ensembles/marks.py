@@ -9,7 +9,8 @@ from varint.ensembles.origin import digest_of
 from varint.ensembles.table import MemberTable
 from varint.errors import FileError
 from varint.io.made_with import MADE_WITH, MEMBER, last_made_with, made_with, other
-from varint.io.run_reader import open_run
+from varint.io.run_file import UNFINISHED
+from varint.io.run_reader import open_head
 
 if TYPE_CHECKING:
     from varint.ensembles.work import MemberTask
@@ -19,7 +20,7 @@ MOST_NAMED = 5  # members in a message
 UNKNOWN = "its run does not say which version and which sources made it"
 FOREIGN = "its file holds a run that this ensemble did not write"
 CHANGED = "its row in the table was changed since it was written"
-UNFINISHED = "its run is not finished, although it has a row in the table"
+NOT_FINISHED = "its run is not finished, although it has a row in the table"
 OTHER_ARGUMENTS = "its file holds a run with other arguments"
 
 
@@ -47,8 +48,8 @@ def run_misfit(task: "MemberTask", parameters: Mapping[str, Any], path: Path) ->
 def _judged(task: "MemberTask", parameters: Mapping[str, Any], path: Path) -> tuple[str, bool]:
     """See `run_misfit`; and whether the run has ended."""
     try:
-        with open_run(path) as run:
-            settings, ended = run.settings, run.checkpoint.progress.status >= 0
+        with open_head(path) as run:
+            settings, ended = run.settings, run.status != UNFINISHED
     except FileError as problem:
         return str(problem), False
     return _settings_misfit(task, parameters, settings, ended), ended
@@ -91,7 +92,7 @@ def take_out_misfits(task: "MemberTask", members: Sequence[Mapping[str, Any]], t
         if path.exists():
             reason, ended = _judged(task, parameters, path)
             if not reason and row is not None and row[STATUS] != ERROR:
-                reason = _row_misfit(task, parameters, table, number) if ended else UNFINISHED
+                reason = _row_misfit(task, parameters, table, number) if ended else NOT_FINISHED
         elif row is not None and row[STATUS] != ERROR:
             reason = "its run is missing"
         if reason:
@@ -130,7 +131,7 @@ def _refuse_unknown(folder: Path, misfits: Mapping[int, str]) -> None:
 
 
 def _owner(path: Path, numbers: Mapping[str, int]) -> int | None:
-    with open_run(path) as run:
+    with open_head(path) as run:
         return numbers.get(run.settings[MEMBER].get("arguments"))
 
 
