@@ -1,4 +1,4 @@
-"""An ensemble that goes on takes no run and no row that is not its member's, and says what it did anew."""
+"""An ensemble that goes on takes no run and no row that is not its member's, and names what it did anew."""
 
 import csv
 import json
@@ -213,7 +213,7 @@ def test_a_half_run_of_another_processor_begins_anew(name, whole, monkeypatch):
 
 
 def as_before(folder):
-    """The folder as it was written before runs and rows said whose they are."""
+    """The folder as it was written before runs and rows recorded whose they are."""
     path = folder / "ensemble.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format": "varint ensemble 1"}))
     with open(folder / "results.csv", newline="") as file:

@@ -31,7 +31,7 @@ def pretend(monkeypatch, **other):
 
 
 def forget(file):
-    """What files said before they said with what they were made."""
+    """Leave out what files did not record before."""
     settings = json.loads(file.attrs["settings"])
     del settings["made_with"]
     file.attrs["settings"] = np.bytes_(json.dumps(settings).encode())
@@ -71,7 +71,7 @@ def test_other_coefficients_of_a_scheme(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("formulation", SIMULATE)
-def test_a_file_that_does_not_say_it(formulation, tmp_path):
+def test_a_file_that_does_not_record_it(formulation, tmp_path):
     """A file of before is read, refused to go on by itself, and the same run but for that."""
     simulate, path = SIMULATE[formulation], tmp_path / "run.h5"
     simulate(0.1, output=path)

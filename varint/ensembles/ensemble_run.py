@@ -80,7 +80,7 @@ def ensemble(
         Go on with the ensemble in ``output``: members that ended are not run again, those in progress continue,
         those that ended in an error are tried again. Members may be added at the end. Members whose run or row is
         not theirs, as build, ``measure``, the file or the version of varint is another, are done anew, and stand in
-        `Ensemble.remarks`. "any" keeps runs of other versions, and those that do not say what made them.
+        `Ensemble.remarks`. "any" keeps runs of other versions, and those that do not record what made them.
     overwrite : bool
         Replace the ensemble in ``output``; other files in the folder stay.
     measure : function, optional

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RUNS_IN_A_FOLDER = 1000
 MOST_NAMED = 5  # members in a message
-UNKNOWN = "its run does not say which version and which sources made it"
+UNKNOWN = "its run does not record which version and which sources made it"
 FOREIGN = "its file holds a run that this ensemble did not write"
 CHANGED = "its row in the table was changed since it was written"
 NOT_FINISHED = "its run is not finished, although it has a row in the table"

@@ -143,7 +143,7 @@ def _globals_of(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     for name in names:
         value = function.__globals__.get(name)
         if isinstance(value, types.ModuleType):
-            own = [(each, getattr(value, each, None)) for each in names]
+            own = [(each, vars(value).get(each)) for each in names]
             functions = [(each, one) for each, one in own if isinstance(one, types.FunctionType)]
             yield from ((f"{name}.{each}", one) for each, one in functions if _folder(one) == folder)
         elif isinstance(value, types.FunctionType) and _folder(value) != folder:

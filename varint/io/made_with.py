@@ -40,7 +40,7 @@ def made_with(coefficients: np.ndarray | None) -> dict[str, str]:
 
 
 def last_made_with(settings: Mapping[str, Any]) -> Mapping[str, str] | None:
-    """Return what wrote the last nodes of a run; None where its settings do not say so."""
+    """Return what wrote the last nodes of a run; None where its settings do not record it."""
     resumed = settings.get(RESUMED_WITH)
     return resumed[-1] if resumed else settings.get(MADE_WITH)
 
@@ -62,9 +62,10 @@ def check_resumable(settings: Mapping[str, Any], here: Mapping[str, str], resume
     """
     why = other(settings, here)
     if why and resume != ANY:
+        where = "" if last_made_with(settings) is None else " Go on where that is the same;"
         raise FileError(
-            f"the run in '{name}' would not go on to the same bits: {why}. Go on where these are the same;"
-            " resume='any' goes on nevertheless, and the run says so; overwrite=True begins anew"
+            f"the run in '{name}' may not go on to the same bits: {why}.{where} resume='any' goes on nevertheless, and"
+            " the run then records it; overwrite=True begins anew"
         )
 
 
@@ -84,6 +85,6 @@ def check_entries(settings: Mapping[str, Any]) -> None:
         raise ValueError(f"its setting '{RESUMED_WITH}' is no list")
     for entry in [settings.get(MADE_WITH, {}), *resumed]:
         if not isinstance(entry, dict) or not all(isinstance(entry.get(name, ""), str) for name in NAMES):
-            raise ValueError("its settings do not say with what it was made")
+            raise ValueError("its settings do not record with what it was made")
     if not all(type(entry.get("t")) in (int, float) for entry in resumed):
         raise ValueError(f"its setting '{RESUMED_WITH}' has no times")
