@@ -425,9 +425,9 @@ def test_functions_of_no_module_are_compiled_anew(places, tmp_path, monkeypatch)
 AHEAD = """
 import os, sys
 from varint._numba import njit
-from varint._numba.cache import ORIGINS, Wanted
+from varint._numba.cache import ORIGINS, WantedCode
 
-if not Wanted.ahead and "FAILS" in os.environ:
+if not WantedCode.ahead and "FAILS" in os.environ:
     sys.exit("the process that compiles ahead ends early")
 
 @njit(seconds=1, what="the first")

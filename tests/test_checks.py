@@ -173,7 +173,7 @@ WRONG_RUNS = {
     "every as truth value": ({"every": True}, "every must be a whole number from 1, got True"),
     "every above all": ({"every": 10**400}, "every must be a whole number from 1 up to 9007199254740992"),
     "state of another kind": ({"state": 3}, "state must be a State"),
-    "resume as text": ({"resume": "yes", "output": "x.h5"}, "resume must be True or False, got 'yes'"),
+    "resume as text": ({"resume": "yes", "output": "x.h5"}, "resume must be True, False or 'any', got 'yes'"),
     "progress": ({"progress": 3}, "progress must be a function, got 3"),
     "force by no name": ({"force": {("crank",): (0, 0, 1)}}, "force: no body .*a name is a text"),
     "force as truth values": ({"force": {"crank": (True, False, True)}}, "force on body 'crank' must be of shape"),

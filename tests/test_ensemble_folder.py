@@ -10,6 +10,7 @@ from in_process import here
 import varint as vi
 from varint.ensembles.folder import clear
 from varint.ensembles.source import source_of
+from varint.formulations.base import solve
 
 __all__ = ["here"]  # a fixture
 
@@ -81,14 +82,18 @@ def test_an_interrupted_run_goes_on(tmp_path, here):
         if done > 10:
             raise KeyboardInterrupt
 
+    path = tmp_path / "whole" / "runs" / "000" / "000000.h5"
+    member = {"member": vi.load(path).settings["member"]}
+    recording = vi.Recording(output=run, progress=stop)
     with pytest.raises(KeyboardInterrupt):
-        vi.simulate(pendulum(1.0), 2.0, 1e-3, output=run, progress=stop)
+        solve(vi.Problem(pendulum(1.0), 2.0), vi.Variational(dt=1e-3), recording, member)
     described = json.loads((tmp_path / "whole" / "ensemble.json").read_text())
     (folder / "ensemble.json").write_text(json.dumps(described))
     (folder / "results.csv").write_text("")
     before = vi.load(run)
     assert 10 < before.steps < 2000
     again = vi.ensemble(pendulum, {"angle": [1.0]}, 2.0, 1e-3, output=folder, resume=True)
+    assert not again.remarks
     assert again[0].trajectory.position.tobytes() == whole[0].trajectory.position.tobytes()
     assert figures(again) == figures(whole)
 
@@ -141,9 +146,12 @@ def test_the_table(tmp_path, here):
     assert list(found.table)[:5] == ["member", "angle", "fault", "dt", "status"]
     assert list(found.table)[-2:] == ["top", "message"]
     found.save(tmp_path / "copy.csv")
-    assert (tmp_path / "copy.csv").read_bytes() == (tmp_path / "e" / "results.csv").read_bytes()
     with open(tmp_path / "copy.csv", newline="") as file:
         rows = list(csv.DictReader(file))
+    with open(tmp_path / "e" / "results.csv", newline="") as file:
+        marked = list(csv.DictReader(file))
+    assert list(marked[0])[-2:] == ["member_fingerprint", "row_digest"]
+    assert rows == [{name: value for name, value in row.items() if name in rows[0]} for row in marked]
     assert float(rows[1]["angle"]) == 0.1 + 0.2
     assert rows[0]["fault"] == members[0]["fault"]
     assert figures(vi.load_ensemble(tmp_path / "e")) == figures(found)

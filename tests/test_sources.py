@@ -24,7 +24,7 @@ EXCEPTIONS = {
     "varint/formulations/reduced.py simulate": "public; every option of a run, told in its docstring",
 }
 RUN_CODE = {  # what makes code of data, and the files that may
-    "cloudpickle": {f"varint/ensembles/{name}.py" for name in ("cluster", "run", "worker")},
+    "cloudpickle": {f"varint/ensembles/{name}.py" for name in ("cluster", "ensemble_run", "worker")},
     "pickle": {"varint/_numba/cache.py"},
     "exec": {"varint/_numba/switch.py", "varint/io/formats/script.py"},
 }

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from varint.display import Shown
 from varint.errors import ArgumentError
+from varint.io.made_with import ANY
 from varint.io.place import check_name, check_place
 from varint.mechanism import Mechanism
 from varint.model.checks import array_of, flag, function_of, of_type, path_of, positive, shown, whole_number
@@ -75,8 +76,9 @@ class Recording(Shown):
         Record energy, momenta and drift of each so many-th node, see `Trajectory.diagnostics`; divides ``every``.
     output : path, optional
         HDF5 file, .h5 or .hdf5, written as the run goes. One that exists is refused, see ``resume``, ``overwrite``.
-    resume : bool
-        Go on with the run in ``output``, to the same bits as if it had not stopped.
+    resume : bool or "any"
+        Go on with the run in ``output``, to the same bits as if it had not stopped; refused where another version of
+        varint or numba, another class of processor or other scheme coefficients wrote it. "any" goes on there too.
     overwrite : bool
         Replace the file ``output`` where it exists.
     progress : callable, optional
@@ -91,12 +93,12 @@ class Recording(Shown):
     output_times: ArrayLike | None = None
     diagnostics_every: int | None = None
     output: str | Path | None = None
-    resume: bool = False
+    resume: bool | str = False
     overwrite: bool = False
     progress: Callable[[float, float], object] | None = None
 
     def __post_init__(self) -> None:
-        if flag(self.resume, "resume", ArgumentError) and self.output is None:
+        if checked_resume(self.resume) and self.output is None:
             raise ArgumentError("resume needs output=, the file of the run to continue")
         if flag(self.overwrite, "overwrite", ArgumentError) and self.resume:
             raise ArgumentError(
@@ -125,7 +127,7 @@ class Recording(Shown):
     @property
     def may_exist(self) -> bool:
         """Whether the file ``output`` may be there already."""
-        return self.resume or self.overwrite
+        return bool(self.resume or self.overwrite)
 
     def check_place(self) -> None:
         """Raise FileError where ``output`` cannot be written, or would replace what it must not."""
@@ -147,6 +149,15 @@ class Recording(Shown):
                 f" got {shown(self.output_times)}"
             )
         return times
+
+
+def checked_resume(resume: object) -> bool | str:
+    """``resume``: True, False or "any". Raises ArgumentError."""
+    if isinstance(resume, str) and resume == ANY:
+        return ANY
+    if not isinstance(resume, bool | np.bool_):
+        raise ArgumentError(f"resume must be True, False or '{ANY}', got {shown(resume)}")
+    return bool(resume)
 
 
 def checked_times(duration: float, dt: float) -> tuple[float, float, int]:

@@ -18,6 +18,7 @@ from varint.analysis.half_turns import HalfTurns
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.errors import ArgumentError, ConvergenceError, FileError, VarintError
 from varint.io.lock import locked
+from varint.io.made_with import check_resumable, resumed_settings
 from varint.io.room import WantedSpace, check_disk, check_memory, tell_size
 from varint.io.run_file import UNFINISHED, difference, fingerprint
 from varint.io.run_reader import open_run, read
@@ -125,6 +126,7 @@ class Job:
         Of the start and of what acts from outside: a run that goes on must have the same.
     load : (1, nb, 6), see `Record`; None where the nodes hold it
     recording : Recording
+    coefficients : (n,) of the scheme; None where the method has no array of them
     """
 
     mechanism: Mechanism
@@ -132,6 +134,7 @@ class Job:
     inputs: tuple
     load: np.ndarray | None
     recording: Recording
+    coefficients: np.ndarray | None = None
 
 
 def carry_out(run: Run, job: Job) -> Record:
@@ -190,7 +193,7 @@ def _to_record(run: Run, job: Job, first: Block, more: int = 0) -> WantedSpace |
     steps, finer = int(run.total - run.done), None
     if first.diagnostics:
         finer = job.settings["diagnostics_every"], _width(first.diagnostics)
-    return WantedSpace(steps, job.recording.every, _width(first.nodes) + more, job.recording.resume, finer)
+    return WantedSpace(steps, job.recording.every, _width(first.nodes) + more, bool(job.recording.resume), finer)
 
 
 def _ended(run: Run) -> tuple[int, str]:
@@ -229,6 +232,7 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
                 f"'{job.recording.output}' holds another run: {differs}. To go on, all but the duration must be the"
                 " same; overwrite=True begins anew"
             )
+        check_resumable(found.settings, job.settings["made_with"], job.recording.resume, job.recording.output)
         checkpoint = found.checkpoint
         if checkpoint.progress.status > 0:
             raise FileError(f"the run in '{job.recording.output}' cannot go on: {checkpoint.message}")
@@ -238,6 +242,7 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
         if found.diagnostics and not 0 < int(checkpoint.state["diagnosed"][0]) <= found.diagnostics.records:
             raise ValueError("its checkpoint does not belong to its diagnostics")
         at_checkpoint, reached = found.nodes.time_of(recorded), found.nodes.time_of(found.nodes.records)
+        before = found.settings
     _restore(run, checkpoint.state, at_checkpoint, path)
     reached = max(reached, run.time)
     if reached > run.end:
@@ -246,7 +251,7 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
     if wanted := _to_record(run, job, first):
         check_disk(path, wanted)
         tell_size(path, wanted)
-    return RunWriter.reopen(path, job.settings), checkpoint.wall_time
+    return RunWriter.reopen(path, resumed_settings(before, job.settings, run.time)), checkpoint.wall_time
 
 
 def _restore(run: Run, saved: Mapping[str, np.ndarray], recorded: float, path: Path) -> None:

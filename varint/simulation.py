@@ -39,7 +39,7 @@ def simulate(
     force: Mapping[str, ArrayLike] | None = None,
     torque: Mapping[str, ArrayLike] | None = None,
     output: str | Path | None = None,
-    resume: bool = False,
+    resume: bool | str = False,
     progress: Callable[[float, float], object] | None = None,
     overwrite: bool = False,
     on_unresolved: str = "warn",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.method import add_adaptive, add_method, arguments_of_method, formulation_of
-from varint.cli.shared import Commands, all_parsed, how_to_resume, key_and_text, value_of
+from varint.cli.shared import Commands, add_resume, all_parsed, how_to_resume, key_and_text, value_of
 from varint.cli.stepping import add_diagnostics, add_every
 
 if TYPE_CHECKING:
@@ -48,8 +48,11 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument("--workers", type=int, metavar="N", help="processes, default as cores, or some more")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, in place of processes")
     existing = parser.add_mutually_exclusive_group()
-    existing.add_argument("--resume", action="store_true", help="go on with the ensemble in the folder")
-    existing.add_argument("--force", action="store_true", help="replace the ensemble in the folder")
+    resume = (
+        "go on with the ensemble in the folder; --resume any: also with runs of other versions, and of unknown ones"
+    )
+    add_resume(existing, resume)
+    existing.add_argument("--force", action="store_true", help="replace the ensemble in the folder; other files stay")
     parser.set_defaults(execute=execute)
 
 
@@ -123,10 +126,12 @@ def _parts(args: Namespace, found: "Ensemble") -> "list[ReportPart]":
         FactColumn(STATUS, "status"),
         FactColumn(MESSAGE, "message"),
     ]
+    of_remarks = [FactColumn(NUMBER, "member", number=True), FactColumn("reason", "reason")]
     return [
         Facts(facts, title=str(args.mechanism)),
         Listing("columns", columns, rows),
         Listing("failures", of_failed, failed, "members that failed"),
+        Listing("remarks", of_remarks, list(found.remarks.items()), "members that were done anew"),
         Data({"table": dict(found.table)}),
     ]
 

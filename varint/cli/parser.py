@@ -6,6 +6,9 @@ from typing import Any, NoReturn
 
 from varint.model.checks import suggestion
 
+ANY = "any"
+RESUME_ANY = f"--resume={ANY}"
+
 
 class UsageError(Exception):
     """A command line that cannot be read; ``usage``: how it is written."""
@@ -30,12 +33,23 @@ def first_word(argv: Sequence[str]) -> str | None:
     return next((word for word in argv if not word.startswith("-")), None)
 
 
+def joined(argv: Sequence[str]) -> list[str]:
+    """``argv`` with ``--resume any`` as one word, so that ``--resume`` alone takes no word behind it."""
+    words: list[str] = []
+    for word in argv:
+        if word == ANY and words and words[-1] == "--resume":
+            words[-1] = RESUME_ANY
+        else:
+            words.append(word)
+    return words
+
+
 def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> argparse.Namespace:
     """The arguments ``argv`` of one of the ``commands``. Raises UsageError."""
     first = first_word(argv)
     if first is not None and first not in commands:
         parser.error(f"no command '{first}'{suggestion(first, commands)}: there are {', '.join(commands)}")
-    args, unknown = parser.parse_known_args(argv)
+    args, unknown = parser.parse_known_args(joined(argv))
     if unknown:
         subparser = commands[args.command] if first else parser
         word = unknown[0].partition("=")[0]

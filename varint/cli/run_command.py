@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varint.cli.method import method_of
-from varint.cli.shared import Commands, add_mechanism, how_to_resume, numbers
+from varint.cli.shared import Commands, add_mechanism, add_resume, how_to_resume, numbers
 from varint.cli.stepping import DT, DURATION, add_diagnostics, add_stepping, show_progress, simulated
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ def add_parser(commands: Commands) -> None:
     chosen = "what the table has in their place: coordinates, reactions, force, energy ..., with commas between"
     parser.add_argument("--columns", metavar="GROUP,GROUP,...", help=chosen)
     existing = parser.add_mutually_exclusive_group()
-    resume = "go on with the run in the output, and replace picture and table"
-    existing.add_argument("--resume", action="store_true", help=resume)
+    resume = "go on with the run in the output, and replace picture and table; --resume any: also one that another"
+    resume += " version or processor wrote"
+    add_resume(existing, resume)
     existing.add_argument(
         "--force", action="store_true", help="replace output, picture and table if they exist; they are kept without"
     )

@@ -1,9 +1,10 @@
 """Shared code of the subcommands: the mechanism argument, output paths, printing."""
 
-from argparse import ArgumentParser, Namespace, _SubParsersAction
+from argparse import SUPPRESS, ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from varint.cli.parser import ANY, RESUME_ANY, joined
 from varint.errors import ArgumentError
 from varint.model.checks import can_be_written, suggestion
 
@@ -127,5 +128,12 @@ def how_to_resume(args: Namespace) -> str:
 
     if args.output is None or not args.output.exists():
         return ""
-    words = [word for word in args.command_line if word not in ("--resume", "--force")]
-    return f"go on with it by  varint {shlex.join([*words, '--resume'])}"
+    words = [word for word in joined(args.command_line) if word not in ("--resume", RESUME_ANY, "--force")]
+    how = ["--resume", ANY] if args.resume == ANY else ["--resume"]
+    return f"go on with it by  varint {shlex.join([*words, *how])}"
+
+
+def add_resume(group: Any, text: str) -> None:
+    """Declare ``--resume``, and ``--resume any``, which `varint.cli.parser.joined` makes one word of."""
+    group.add_argument("--resume", action="store_true", help=text)
+    group.add_argument(RESUME_ANY, dest="resume", action="store_const", const=ANY, help=SUPPRESS)

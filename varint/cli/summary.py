@@ -11,6 +11,7 @@ from varint.analysis.diagnostics import finest
 from varint.analysis.resolution import find_unresolved
 from varint.analysis.trajectory_display import method
 from varint.cli.facts import Fact, Facts, Report, ReportPart, cell
+from varint.io.made_with import MADE_WITH, NAMES, RESUMED_WITH
 from varint.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def _of_recording(trajectory: Trajectory) -> list[Fact]:
     """Recording that was requested, and its result."""
     settings = trajectory.settings
     steps = settings["steps"] if settings["dt"] and settings.get("turn") is None else None
+    resumed = settings.get(RESUMED_WITH, [])
     chosen = "at the times asked for" if settings.get("output_times") else f"every {settings['every']}"
     return [
         Fact("recorded_nodes", "recorded nodes", len(trajectory)),
@@ -148,4 +150,11 @@ def _of_recording(trajectory: Trajectory) -> list[Fact]:
         Fact("success", "", trajectory.success),
         Fact("status", "", trajectory.status),
         Fact("message", "status", trajectory.message),
+        Fact("made_with", "", settings.get(MADE_WITH)),
+        Fact("resumed_with", "resumed" if resumed else "", resumed or None, text="\n".join(map(_resumed, resumed))),
     ]
+
+
+def _resumed(entry: dict) -> str:
+    """A line for the part of a run that was made with something else."""
+    return f"at {entry['t']:g} s with {', '.join(f'{name} {entry[name]}' for name in NAMES if name in entry)}"

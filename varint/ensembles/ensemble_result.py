@@ -9,8 +9,8 @@ import numpy as np
 
 from varint.display import Shown, count_text, html_table, value_text
 from varint.ensembles.figures import COUNTS, DONE, FIGURES, MESSAGE, NUMBER, STATUS
+from varint.ensembles.marks import run_path
 from varint.ensembles.table import MemberTable
-from varint.ensembles.work import run_path
 from varint.errors import ArgumentError
 from varint.io.tables import optional
 from varint.model.checks import is_whole, path_of, shown
@@ -72,10 +72,13 @@ class Ensemble(Shown):
     ----------
     folder : Path or None
         Where table and runs are.
+    remarks : dict
+        Number of a member to the reason why its run or its row was not its own: on resuming it was done anew, in an
+        ensemble that was loaded the line of the table is not as it was written.
     """
 
-    def __init__(self, table: MemberTable, folder: Path | None) -> None:
-        self._table, self.folder = table, folder
+    def __init__(self, table: MemberTable, folder: Path | None, remarks: Mapping[int, str] | None = None) -> None:
+        self._table, self.folder, self.remarks = table, folder, dict(remarks or {})
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -139,6 +142,8 @@ class Ensemble(Shown):
         if missing := len(self._table.members) - len(self):
             yield f"{missing} not run yet"
         yield count_text(len(self.failures), "failure")
+        if self.remarks:
+            yield count_text(len(self.remarks), "remark")
         if self.folder is not None:
             yield f"in '{self.folder}'"
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +19,22 @@ from varint.ensembles import folder as folders
 from varint.ensembles import source as sources
 from varint.ensembles.cluster import rows as cluster_rows
 from varint.ensembles.ensemble_result import Ensemble
-from varint.ensembles.figures import DONE, ERROR, STATUS, Measure
+from varint.ensembles.figures import DONE, STATUS, Measure
+from varint.ensembles.marks import CHANGED, MOST_NAMED, row_mark, take_out_misfits, text_of
 from varint.ensembles.member_checks import check_members, checked_common
 from varint.ensembles.member_parameters import members_of
+from varint.ensembles.origin import origin_of, origin_of_function
 from varint.ensembles.processes import Member as Work
 from varint.ensembles.processes import Processes, Row
 from varint.ensembles.table import MemberTable
-from varint.ensembles.work import MemberTask, run_path
+from varint.ensembles.work import MemberTask
 from varint.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
 from varint.formulations.base import method_class
 from varint.formulations.maximal import ON_UNRESOLVED
 from varint.io.lock import locked
+from varint.io.made_with import ANY
 from varint.model.checks import call, check_name, choice, flag, function_of, path_of, shown, whole_number
+from varint.problem import checked_resume
 
 MOST_WORKERS = 4096
 WRITERS = 4  # cores for one process more
@@ -42,7 +49,7 @@ def ensemble(
     *,
     formulation: str = "maximal",
     output: str | Path | None = None,
-    resume: bool = False,
+    resume: bool | str = False,
     overwrite: bool = False,
     measure: Measure | None = None,
     workers: int | None = None,
@@ -69,11 +76,13 @@ def ensemble(
         `varint.Variational`, `varint.Reduced`, or the formulation of a registered `Method`.
     output : path, optional
         Folder for the table, results.csv, and the run of each member. Without one only the table is kept, in memory.
-    resume : bool
+    resume : bool or "any"
         Go on with the ensemble in ``output``: members that ended are not run again, those in progress continue,
-        those that ended in an error are tried again. Members may be added at the end.
+        those that ended in an error are tried again. Members may be added at the end. Members whose run or row is
+        not theirs, as build, ``measure``, the file or the version of varint is another, are done anew, and stand in
+        `Ensemble.remarks`. "any" keeps runs of other versions, and those that do not record what made them.
     overwrite : bool
-        Replace the ensemble in ``output``.
+        Replace the ensemble in ``output``; other files in the folder stay.
     measure : function, optional
         Of the trajectory of a member; gives a mapping of names to numbers, more columns of the table.
     workers : int, optional
@@ -109,11 +118,14 @@ def ensemble(
     rows = _way(workers, scheduler, output is not None)
     folder = _checked_output(output, resume, overwrite)
     task = MemberTask(source, method_class(formulation), common, folder, measure, on_unresolved == "raise")
+    if folder is not None:
+        measured = "" if measure is None else origin_of_function(measure)
+        task = replace(task, origin=origin_of(source), measured=measured, lenient=resume == ANY)
     pickled = _pickled(task)
-    with _table_of(task, members, overwrite) as table:
+    with _table_of(task, members, overwrite) as (table, remarks):
         waiting = [(number, member) for number, member in enumerate(members) if number not in table.rows]
         _carry_out(rows(pickled, waiting) if waiting else iter(()), table, progress)
-    result = Ensemble(table, folder)
+    result = Ensemble(table, folder, remarks)
     _warn(result, on_unresolved)
     return result
 
@@ -124,7 +136,7 @@ def load_ensemble(path: str | Path) -> Ensemble:
     _, members = folders.read_description(folder)
     table = MemberTable(members, folder / folders.TABLE)
     table.read()
-    return Ensemble(table, folder)
+    return Ensemble(table, folder, dict.fromkeys(sorted(table.changed), CHANGED))
 
 
 def usable_cores() -> int:
@@ -150,14 +162,14 @@ def _way(
     return lambda task, members: cluster_rows(address, task, members)
 
 
-def _checked_output(output: str | Path | None, resume: bool, overwrite: bool) -> Path | None:
-    if flag(resume, "resume", ArgumentError) and output is None:
+def _checked_output(output: str | Path | None, resume: bool | str, overwrite: bool) -> Path | None:
+    if checked_resume(resume) and output is None:
         raise ArgumentError("resume needs output=, the folder of the ensemble to continue")
     if flag(overwrite, "overwrite", ArgumentError) and resume:
         raise ArgumentError(
             "overwrite=True replaces the ensemble in output=, resume=True continues it: give one of them"
         )
-    return None if output is None else folders.checked_folder(output, resume or overwrite)
+    return None if output is None else folders.checked_folder(output, bool(resume or overwrite))
 
 
 def _pickled(task: MemberTask) -> bytes:
@@ -168,29 +180,38 @@ def _pickled(task: MemberTask) -> bytes:
 
 
 @contextmanager
-def _table_of(task: MemberTask, members: Sequence[Mapping[str, Any]], overwrite: bool) -> Iterator[MemberTable]:
-    """The table, with the rows of members that are not run again; meanwhile its folder is this process's alone."""
+def _table_of(
+    task: MemberTask, members: Sequence[Mapping[str, Any]], overwrite: bool
+) -> Iterator[tuple[MemberTable, dict[int, str]]]:
+    """The table, with the rows of members that are not run again, and the remarks on members that are done anew.
+
+    Meanwhile the folder of the ensemble is this process's alone.
+    """
+    remarks: dict[int, str] = {}
     if task.folder is None:
-        yield MemberTable(members)
+        yield MemberTable(members), remarks
         return
     folders.make(task.folder)
-    table = MemberTable(members, task.folder / folders.TABLE)
+    table = MemberTable(members, task.folder / folders.TABLE, partial(row_mark, task))
     with locked(task.folder / folders.DESCRIPTION):
-        if overwrite:
-            folders.clear(task.folder)
+        if overwrite and (others := folders.clear(task.folder)):
+            _report(f"'{task.folder}' keeps files that the ensemble did not write: {', '.join(others[:MOST_NAMED])}")
         if (task.folder / folders.DESCRIPTION).exists():
             folders.check_same(task.folder, task.described(), members)
             table.read()
-            for number in [number for number in table.rows if not _is_kept(table, number, task.folder)]:
-                del table.rows[number]
+            remarks = take_out_misfits(task, members, table)
+            if remarks:
+                _report(text_of(task.folder, remarks, len(members)))
         folders.write_description(task.folder, task.described(), members)
         table.write()
-        yield table
+        yield table, remarks
         table.write()
 
 
-def _is_kept(table: MemberTable, number: int, folder: Path) -> bool:
-    return table.rows[number][STATUS] != ERROR and run_path(folder, number).exists()
+def _report(line: str) -> None:
+    """Print a line on stderr, before the first member."""
+    if sys.stderr is not None:
+        print(f"varint: {line}", file=sys.stderr, flush=True)
 
 
 def _carry_out(found: Iterator[tuple[int, Row]], table: MemberTable, progress: Progress | None) -> None:

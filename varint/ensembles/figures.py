@@ -26,7 +26,8 @@ FIGURES = {  # column to its unit and what it is
 }
 COUNTS = ("steps", "substeps", "newton_iterations")
 NUMBER, STATUS, MESSAGE = "member", "status", "message"
-RESERVED = (NUMBER, STATUS, *FIGURES, MESSAGE)
+FINGERPRINT, DIGEST = "member_fingerprint", "row_digest"  # of the file alone, last in its lines
+RESERVED = (NUMBER, STATUS, *FIGURES, MESSAGE, FINGERPRINT, DIGEST)
 Measure = Callable[[Trajectory], Mapping[str, float]]
 
 

@@ -7,16 +7,19 @@ runs/NNN/NNNNNN.h5
 
 import json
 import os
-import shutil
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from varint.errors import FileError
+from varint.io.lock import SUFFIX as LOCK
 from varint.model.checks import path_of, shown
 from varint.whole import write_text
 
-FORMAT = "varint ensemble 1"
+FORMAT = "varint ensemble 2"
+FORMATS = ("varint ensemble 1", FORMAT)  # that are read; runs and rows of the first have no fingerprints
+OF_RUNS = re.compile(r"runs/\d{3,}/\d{6,}\.h5(\.[0-9a-f]{8}\.new|\.lock)?")  # with what a kill leaves of them
 DESCRIPTION, TABLE, RUNS = "ensemble.json", "results.csv", "runs"
 
 
@@ -46,15 +49,29 @@ def make(folder: Path) -> None:
         raise FileError(f"cannot write '{folder}': {problem.strerror}") from None
 
 
-def clear(folder: Path) -> None:
-    """Remove the ensemble that is in the folder: its runs, its table, then what says that it is there."""
+def clear(folder: Path) -> list[str]:
+    """Remove the ensemble that is in the folder: its runs, its table, then what says that it is there.
+
+    Returns the paths of all other files, below ``folder``: they stay. Raises FileError.
+    """
     try:
-        if (folder / RUNS).is_dir():
-            shutil.rmtree(folder / RUNS)
+        for path in sorted((folder / RUNS).glob("*/*")):
+            if OF_RUNS.fullmatch(path.relative_to(folder).as_posix()):
+                path.unlink()
+        for path in sorted((folder / RUNS).glob("*")):
+            _remove_empty(path)
+        _remove_empty(folder / RUNS)
         (folder / TABLE).unlink(missing_ok=True)
         (folder / DESCRIPTION).unlink(missing_ok=True)
+        others = [path for path in folder.rglob("*") if not path.is_dir() and path.name != DESCRIPTION + LOCK]
     except OSError as problem:
         raise FileError(f"cannot replace the ensemble in '{folder}': {problem.strerror}") from None
+    return sorted(path.relative_to(folder).as_posix() for path in others)
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def write_description(folder: Path, described: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> None:
@@ -71,7 +88,7 @@ def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise FileError(f"cannot read '{path}': {why}") from None
-    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+    if not isinstance(data, dict) or data.pop("format", None) not in FORMATS:
         raise FileError(f"'{path}' does not describe an ensemble of varint: expected '{FORMAT}'")
     members = data.pop("members", None)
     if not isinstance(members, list) or not all(isinstance(member, dict) for member in members):

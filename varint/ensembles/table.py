@@ -1,13 +1,14 @@
 """The table of an ensemble: a row a member, in memory and as a CSV file that grows as members end."""
 
 import csv
+import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from varint.ensembles.figures import COUNTS, FIGURES, MESSAGE, NUMBER, STATUS
+from varint.ensembles.figures import COUNTS, DIGEST, FIGURES, FINGERPRINT, MESSAGE, NUMBER, STATUS
 from varint.errors import FileError
 from varint.whole import write_bytes
 
@@ -23,11 +24,24 @@ class MemberTable:
         Number of a member to its row, see `varint.ensembles.figures`, without its parameters.
     path : Path or None
         Of the file.
+    mark_of : function or None
+        Of the parameters of a member; gives its fingerprint, which its line in the file then has, with a digest.
+    marks : dict
+        Number of a member to the fingerprint that the file had for it, where it had one.
+    changed : set
+        Numbers of the members whose lines in the file are not as they were written.
     """
 
-    def __init__(self, members: Sequence[Mapping[str, Any]], path: Path | None = None) -> None:
-        self.members, self.path = members, path
+    def __init__(
+        self,
+        members: Sequence[Mapping[str, Any]],
+        path: Path | None = None,
+        mark_of: Callable[[Mapping[str, Any]], str] | None = None,
+    ) -> None:
+        self.members, self.path, self.mark_of = members, path, mark_of
         self.rows: dict[int, Row] = {}
+        self.marks: dict[int, str] = {}
+        self.changed: set[int] = set()
         self.parameters = list(dict.fromkeys(name for member in members for name in member))
         self._measured: dict[str, None] = {}
 
@@ -59,13 +73,14 @@ class MemberTable:
     def write(self) -> None:
         """The file anew, in the order of the members."""
         assert self.path is not None
-        write_bytes(self.path, _line(self.columns) + self._lines(sorted(self.rows)))
+        columns = self.columns if self.mark_of is None else [*self.columns, FINGERPRINT, DIGEST]
+        write_bytes(self.path, _line(columns) + self._lines(sorted(self.rows)))
 
     def read(self) -> None:
         """Take the rows that are in the file; a line that a kill has cut short does not count. Raises FileError."""
         assert self.path is not None
         try:
-            text = self.path.read_text(encoding="utf-8")
+            text = self.path.read_bytes().decode()  # with line ends in cells as they are
         except FileNotFoundError:
             return
         except (OSError, ValueError) as problem:
@@ -84,13 +99,17 @@ class MemberTable:
         try:
             entries = dict(zip(columns, cells, strict=True))
             number = int(entries[NUMBER])
-            measured = [name for name in columns if name not in (NUMBER, *self.parameters)]
+            measured = [name for name in columns if name not in (NUMBER, *self.parameters, FINGERPRINT, DIGEST)]
             row = {name: _value(name, entries[name]) for name in measured if entries[name] or name in (STATUS, MESSAGE)}
             if not 0 <= number < len(self.members):
                 raise ValueError("no such member")
         except (ValueError, KeyError):
             raise FileError(f"'{self.path}' is damaged at the line {','.join(cells)[:80]!r}: overwrite=True") from None
         self.put(number, row)
+        if FINGERPRINT in entries:
+            self.marks[number] = entries[FINGERPRINT]
+        if DIGEST in entries and entries[DIGEST] != _digest(cells[: columns.index(DIGEST)]):
+            self.changed.add(number)
 
     def put(self, number: int, row: Row) -> None:
         """A member that ended, in memory alone."""
@@ -99,7 +118,19 @@ class MemberTable:
         self._measured |= {name: None for name in row if name not in fixed}
 
     def _lines(self, numbers: Sequence[int]) -> bytes:
-        return b"".join(_line([_cell(value) for value in self.values(number).values()]) for number in numbers)
+        return b"".join(_line(self._cells(number)) for number in numbers)
+
+    def _cells(self, number: int) -> list[str]:
+        cells = [_cell(value) for value in self.values(number).values()]
+        if self.mark_of is None:
+            return cells
+        cells.append(self.mark_of(self.members[number]))
+        return [*cells, _digest(cells)]
+
+
+def _digest(cells: Sequence[str]) -> str:
+    text = json.dumps([cell.encode("utf-8", errors="replace").decode() for cell in cells])  # as the file has them
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _line(cells: Sequence[str]) -> bytes:

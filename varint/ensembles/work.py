@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from varint.ensembles.figures import ERROR, MESSAGE, STATUS, STOPPED, Measure, error_row, row_of
+from varint.ensembles.marks import entry_of, run_misfit, run_path
 from varint.ensembles.member_parameters import OF_PROBLEM, OF_RECORDING, parts_of
 from varint.ensembles.source import Source, built, label_of
 from varint.errors import ConvergenceError
 from varint.formulations.base import Method, register, solve
+from varint.io.made_with import ANY, MEMBER
 from varint.io.run_reader import open_run
 from varint.mechanism import Mechanism
 from varint.model.checks import is_whole
@@ -22,7 +24,6 @@ from varint.trajectory import Trajectory
 
 HELD = 1 << 26  # bytes of a run that may be in memory until it is written
 PATIENCE = 2.0  # s of a run that is in memory alone
-RUNS_IN_A_FOLDER = 1000
 NODE = 8 * 20  # bytes of a body at a node, about
 
 
@@ -39,6 +40,10 @@ class MemberTask:
     measure : function or None
     unresolved_fails : bool
         Whether a member whose steps did not resolve its motion counts as stopped.
+    origin, measured : str
+        Digests of the source of the mechanisms and of ``measure``, see `varint.ensembles.origin`.
+    lenient : bool
+        Whether runs of other versions, and of unknown ones, are kept and gone on with.
     """
 
     source: Source
@@ -47,6 +52,9 @@ class MemberTask:
     folder: Path | None
     measure: Measure | None
     unresolved_fails: bool
+    origin: str = ""
+    measured: str = ""
+    lenient: bool = False
 
     def described(self) -> dict[str, Any]:
         """Description in ``ensemble.json``: all that distinguishes one ensemble from another, but for its members."""
@@ -56,11 +64,6 @@ class MemberTask:
 
 class TooLong(Exception):
     """A run in memory has gone on for so long that it is worth a file to go on from."""
-
-
-def run_path(folder: Path, number: int) -> Path:
-    """Path of the run of a member."""
-    return folder / "runs" / f"{number // RUNS_IN_A_FOLDER:03d}" / f"{number:06d}.h5"
 
 
 def run_member(task: MemberTask, build: Callable, number: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,14 +79,15 @@ def run_member(task: MemberTask, build: Callable, number: int, parameters: Mappi
 
 def _trajectory(task: MemberTask, build: Callable, number: int, parameters: Mapping[str, Any]) -> Trajectory:
     path = None if task.folder is None else run_path(task.folder, number)
-    started = path is not None and path.exists()
+    exists = path is not None and path.exists()
+    started = path is not None and exists and not run_misfit(task, parameters, path)
     if path is not None and started and _has_ended(path):
         return load(path)
     register(task.method)  # where a process has not met it
     parts = parts_of(parameters, task.method.formulation)
     mechanism, state = built(build, parts.build, parts.start)
     arguments = {**task.common, **parts.run}
-    run = partial(_simulate, task.method, mechanism, state, arguments)
+    run = partial(_simulate, task.method, mechanism, state, arguments, entry_of(task, parameters))
     if path is None:
         return _reached(run)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,10 +97,11 @@ def _trajectory(task: MemberTask, build: Callable, number: int, parameters: Mapp
         except TooLong:
             pass  # and once more, into a file from its start
         else:
-            trajectory.save(path)
+            trajectory.save(path, overwrite=exists)
             return trajectory
-    existing = "resume" if task.method.resumable else "overwrite"
-    return _reached(partial(run, output=path, **{existing: started}))
+    if started and task.method.resumable:
+        return _reached(partial(run, output=path, resume=ANY if task.lenient else True))
+    return _reached(partial(run, output=path, overwrite=exists))
 
 
 def _has_ended(path: Path) -> bool:
@@ -105,7 +110,12 @@ def _has_ended(path: Path) -> bool:
 
 
 def _simulate(
-    kind: type[Method], mechanism: Mechanism, state: State, arguments: Mapping[str, Any], **recording: Any
+    kind: type[Method],
+    mechanism: Mechanism,
+    state: State,
+    arguments: Mapping[str, Any],
+    entry: Mapping[str, str],
+    **recording: Any,
 ) -> Trajectory:
     """The run of a member; ``recording``: arguments of a `Recording` beside those of the member."""
     of = {
@@ -114,7 +124,7 @@ def _simulate(
     }
     of_method = {name: value for name, value in arguments.items() if not any(name in names for names in of.values())}
     problem = Problem(mechanism, state=state, **of[Problem])
-    return solve(problem, kind(**of_method), Recording(**of[Recording], **recording))
+    return solve(problem, kind(**of_method), Recording(**of[Recording], **recording), {MEMBER: dict(entry)})
 
 
 def _reached(run: Callable[[], Trajectory]) -> Trajectory:

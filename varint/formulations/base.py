@@ -2,8 +2,8 @@
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from varint.diagnosing import diagnosed
 from varint.display import Shown
 from varint.errors import ArgumentError
+from varint.io.made_with import MADE_WITH, made_with
 from varint.model.checks import known_name, of_type, suggestion
 from varint.model.known_forces import Use
 from varint.problem import Problem, Recording
@@ -117,8 +118,12 @@ def method_class(formulation: str) -> type[Method]:
     return REGISTERED[formulation]
 
 
-def solve(problem: Problem, method: Method, recording: Recording | None = None) -> Trajectory:
+def solve(
+    problem: Problem, method: Method, recording: Recording | None = None, noted: Mapping[str, Any] | None = None
+) -> Trajectory:
     """Simulate ``problem`` by ``method``; steps that do not resolve the motion are not reported here.
+
+    ``noted``: further entries of the settings, JSON-ready, which `varint.io.run_file.MAY_DIFFER` has to list.
 
     Raises ArgumentError, StateError, FileError before the first step; ConvergenceError, which carries the trajectory
     so far, where a step could not be solved.
@@ -133,6 +138,8 @@ def solve(problem: Problem, method: Method, recording: Recording | None = None) 
         )
     recording.check_place()
     run, job = method.prepare(problem, recording)
+    settings = job.settings | {MADE_WITH: made_with(job.coefficients), **(noted or {})}
+    job = replace(job, settings=settings)
     return answer(method.trajectory(carry_out(diagnosed(run, job, method.part), job)), run.failure)
 
 

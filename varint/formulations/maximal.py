@@ -141,7 +141,7 @@ class Variational(Method):
         start = (state.position, state.quat_wxyz, state.velocity, state.angular_velocity)
         inputs = (*start, *loads.arrays(), *commands.arrays(), *([] if times is None else [times]))
         steady = None if loads.varies else loads.recorded(np.zeros(1))
-        return run, Job(mechanism, settings, inputs, steady, recording)
+        return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
     def _step(self, problem: Problem, recording: Recording) -> tuple[float, str | None, dict]:
         """The step, s, the name of the scheme, and what is recorded of their choice."""

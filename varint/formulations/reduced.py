@@ -194,7 +194,7 @@ def simulate(
     prescribed: Mapping[str, Callable] | None = None,
     chart: str = EXPONENTIAL,
     output: str | Path | None = None,
-    resume: bool = False,
+    resume: bool | str = False,
     progress: Callable[[float, float], object] | None = None,
     overwrite: bool = False,
     **others: object,

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from varint.io.made_with import MADE_WITH, MEMBER, RESUMED_WITH
 from varint.io.mechanism_data import to_data
 from varint.mechanism import Mechanism
 from varint.model.checks import shown
@@ -37,7 +38,7 @@ FORMAT = "varint run 6"
 SUFFIXES = (".h5", ".hdf5")
 UNFINISHED = -1
 NOT_FINISHED = "the run was not finished"
-MAY_GROW = ("duration", "steps")  # settings that may differ when a run goes on
+MAY_DIFFER = ("duration", "steps", MADE_WITH, RESUMED_WITH, MEMBER)  # settings, when a run goes on
 TEXTS = (
     "format",
     "settings",
@@ -103,9 +104,10 @@ def block_checksum(rows: np.ndarray) -> int:
 def fingerprint(mechanism: Mechanism, settings: dict, inputs: Iterable[np.ndarray]) -> str:
     """Same run, same fingerprint.
 
-    The duration may grow when a run goes on, and no motion depends on the solids of bodies: neither counts.
+    The duration may grow when a run goes on, no motion depends on the solids of bodies, and what wrote the run is
+    checked by itself: none of these count.
     """
-    fixed = {key: value for key, value in settings.items() if key not in MAY_GROW}
+    fixed = {key: value for key, value in settings.items() if key not in MAY_DIFFER}
     digest = hashlib.sha256(json.dumps([to_data(mechanism, solids=False), fixed]).encode())
     for array in inputs:
         digest.update(np.ascontiguousarray(array).tobytes())
@@ -117,7 +119,7 @@ def difference(old: tuple[Mechanism, dict], new: tuple[Mechanism, dict]) -> str:
     (old_mechanism, old_settings), (new_mechanism, new_settings) = old, new
     for name in dict.fromkeys([*new_settings, *old_settings]):
         before, now = old_settings.get(name), new_settings.get(name)
-        if name not in MAY_GROW and json.dumps(before) != json.dumps(now):
+        if name not in MAY_DIFFER and json.dumps(before) != json.dumps(now):
             return f"its {name} is {shown(before)}, not {shown(now)}"
     before, now = (to_data(mechanism, solids=False) for mechanism in (old_mechanism, new_mechanism))
     for part, value in now.items():

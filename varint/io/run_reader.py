@@ -9,10 +9,10 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
@@ -20,6 +20,7 @@ import numpy as np
 from varint.analysis.diagnostics import DIAGNOSTICS
 from varint.display import described, names_text
 from varint.errors import FileError, MechanismError
+from varint.io.made_with import check_entries
 from varint.io.mechanism_data import from_data
 from varint.io.run_file import (
     AT_DIAGNOSTICS,
@@ -53,8 +54,8 @@ OF_CHECKPOINTS = {  # shape and type
 KINDS = ("<f8", "<c16", "<i8", "<i4", "|i1", "|b1")  # of arrays
 
 
-class RunReader:
-    """An open run file.
+class RunHead:
+    """The part of an open run file that does not change while it is written.
 
     path : Path
     file : h5py.File
@@ -63,10 +64,6 @@ class RunReader:
         Of the mechanism, JSON.
     settings, layout, load
         As in `Record`.
-    checkpoint : Checkpoint
-        The one that counts.
-    nodes, diagnostics : Table
-        None where there are no diagnostics.
     """
 
     def __init__(self, path: Path, file: h5py.File) -> None:
@@ -80,21 +77,17 @@ class RunReader:
             raise ValueError("its settings, mechanism or loads are not those that were written")
         self.settings = _settings(_object(self.texts["settings"]))
         self.layout = _object(self.texts["layout"])
-        self.checkpoint = self._newest()
-        progress = self.checkpoint.progress
-        self.nodes = NodeTable(self, "", _object(self.texts["nodes"]), progress.records)
-        self.diagnostics: NodeTable | None = None
-        if columns := _object(self.texts["diagnostics"]):
-            self.diagnostics = NodeTable(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
-        recorded = self.diagnostics.shapes if self.diagnostics else {}
-        asked = {"t": ((), "<f8")} | {name: (item, "<f8") for name, item in DIAGNOSTICS.items()}
-        if recorded != (asked if self.settings.get("diagnostics_every") else {}):
-            raise ValueError("its diagnostics are not those of its settings")
 
     @property
     def left_open(self) -> bool:
         """Whether the file is being written, or its writer was killed: then one checkpoint may be half written."""
         return bool(self.file.id.get_intent() & h5py.h5f.ACC_SWMR_READ)
+
+    @property
+    def status(self) -> int:
+        """Status that the newest checkpoint notes, whole or not, see `Record`."""
+        (shape, kind), at = OF_CHECKPOINTS["progress"], "checkpoint/{}/progress"
+        return int(max(tuple(self.dataset(at.format(turn), kind, shape)[()]) for turn in TURNS)[2])
 
     @property
     def size(self) -> int:
@@ -156,6 +149,29 @@ class RunReader:
             raise ValueError(f"'{name}' is longer than the file")
         return dataset
 
+
+class RunReader(RunHead):
+    """An open run file.
+
+    checkpoint : Checkpoint
+        The one that counts.
+    nodes, diagnostics : Table
+        None where there are no diagnostics.
+    """
+
+    def __init__(self, path: Path, file: h5py.File) -> None:
+        super().__init__(path, file)
+        self.checkpoint = self._newest()
+        progress = self.checkpoint.progress
+        self.nodes = NodeTable(self, "", _object(self.texts["nodes"]), progress.records)
+        self.diagnostics: NodeTable | None = None
+        if columns := _object(self.texts["diagnostics"]):
+            self.diagnostics = NodeTable(self, AT_DIAGNOSTICS, columns, progress.diagnosed)
+        recorded = self.diagnostics.shapes if self.diagnostics else {}
+        asked = {"t": ((), "<f8")} | {name: (item, "<f8") for name, item in DIAGNOSTICS.items()}
+        if recorded != (asked if self.settings.get("diagnostics_every") else {}):
+            raise ValueError("its diagnostics are not those of its settings")
+
     def _newest(self) -> Checkpoint:
         """The checkpoint that counts."""
         for _ in range(PATIENCE if self.left_open else 1):
@@ -185,6 +201,9 @@ class RunReader:
             arrays["message"].item().decode(),
             {name.removeprefix("state/"): array for name, array in arrays.items() if name.startswith("state/")},
         )
+
+
+KindOfReader = TypeVar("KindOfReader", bound=RunHead)
 
 
 class NodeTable:
@@ -345,19 +364,28 @@ def _nodes(table: NodeTable) -> Nodes:
 
 def load_settings(path: str | Path) -> dict:
     """Arguments of a run. Raises FileError like `read`."""
-    with open_run(path) as run:
+    with open_head(path) as run:
         return run.settings
 
 
-@contextmanager
-def open_run(path: str | Path) -> Iterator[RunReader]:
+def open_run(path: str | Path) -> AbstractContextManager[RunReader]:
     """An open run file. Raises FileError, also where reading from it finds it damaged."""
+    return _open(path, RunReader)
+
+
+def open_head(path: str | Path) -> AbstractContextManager[RunHead]:
+    """The same of what does not change while it is written: opened much faster. Raises FileError like `open_run`."""
+    return _open(path, RunHead)
+
+
+@contextmanager
+def _open(path: str | Path, kind: type[KindOfReader]) -> Iterator[KindOfReader]:
     path = Path(path)
     try:
         if not path.is_file():
             raise FileError(f"cannot read '{path}': {'it is a folder' if path.is_dir() else 'no such file'}")
         with _opened(path) as file:
-            yield RunReader(path, file)
+            yield kind(path, file)
     except FileError:
         raise
     except PermissionError as problem:
@@ -426,6 +454,7 @@ def _settings(found: dict) -> dict:
     times = found.get("output_times")
     if times is not None and (type(times) is not int or times < 1):
         raise ValueError(f"its setting 'output_times' is {times!r}")
+    check_entries(found)
     return found
 
 
