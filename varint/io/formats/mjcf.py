@@ -53,7 +53,7 @@ def read(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
     model = compiled(source)
     reading = _Reading(model, source, notes)
     mechanism = mechanism_of(reading.robot(), notes)
-    return MJCFForces(model, source, notes, reading.places, reading.at_rest).added_to(mechanism)
+    return MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest).added_to(mechanism)
 
 
 def compiled(source: MJCFSource) -> Any:
@@ -85,6 +85,7 @@ class _Reading:
     held : numbers of joints that an equality holds where they are
     places : of each hinge and slide that moves (by number) the joint that it becomes, its coordinate there, and the
         file's coordinate where that is zero
+    wide : of each ball and free joint (by number) the joint that it becomes, and its first coordinate there
     """
 
     def __init__(self, model: Any, source: MJCFSource, notes: ImportNotes) -> None:
@@ -92,6 +93,7 @@ class _Reading:
 
         self.m, self.source, self.notes = model, source, notes
         self.places: dict[int, tuple[str, int, float]] = {}
+        self.wide: dict[int, tuple[str, int]] = {}
         self.held: set[int] = set()
         self.at_rest = mujoco.MjData(model)
         self.ratios = [] if is_off(model, "EQUALITY") else list(self._ratios())
@@ -176,6 +178,8 @@ class _Reading:
         for joint in joints:
             if m.jnt_type[joint] in (JOINT_SLIDE, JOINT_HINGE):
                 self.places[joint] = tie.name, number, float(self.at_rest.qpos[m.jnt_qposadr[joint]])
+            else:
+                self.wide[joint] = tie.name, number
             number += {JOINT_FREE: 6, JOINT_BALL: 3}.get(int(m.jnt_type[joint]), 1)
         return tie
 
