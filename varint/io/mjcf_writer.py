@@ -81,11 +81,14 @@ class _Writing:
         if "ball" in turns[:-1]:
             self.refused.append(f"joint '{joint.name}', a {type(joint).__name__} that turns after a ball")
         apart = point_b - point
-        if len(parts) == 1 and parts[0].kind == "slide" and apart.any():  # its coordinate is not zero there
-            axis = moves[0][2][:, 0]
-            along = apart @ axis
-            parts[0].given["ref"] = numbers([along])
-            apart = apart - along * axis
+        for part in parts if apart.any() and not isinstance(joint, Composite) else ():
+            if part.kind == "slide":  # its coordinate is not zero in the reference configuration
+                axis = sense * part.axes[:, 0]
+                along = apart @ axis
+                part.given["ref"] = numbers([along])
+                apart = apart - along * axis
+            else:
+                part.point = point_b
         if np.abs(apart).max() > OPEN * max(1.0, np.abs(point).max()):
             self.refused.append(f"joint '{joint.name}', whose point and point_b are apart")
         return parts
