@@ -36,7 +36,11 @@ COMMANDS = (  # each a module
     "completion",
 )
 PRINTING = ("info", "doctor", "completion")  # all that they do is to print
-OPTIONS = {"resume=True": "--resume", "overwrite=True": "--force"}  # what messages say in Python, and here
+OPTIONS = {
+    "resume=True": "--resume",
+    "overwrite=True": "--force",
+    "repair=True": "--repair",
+}  # what messages say in Python, and here
 
 
 def main(argv: Sequence[str] | None = None) -> int:

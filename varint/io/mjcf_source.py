@@ -90,7 +90,7 @@ class MJCFSource:
                 if path in above or self.included > MOST_FILES:
                     raise child.error(f"<include> of '{path}', which is open already, or too many of them")
                 self.notes.read(f"'{path.name}' is included", child.line, child.path)
-                yield from self._flat(read_xml(path), (*above, path))
+                yield from self._flat(read_xml(path, self.notes), (*above, path))
             else:
                 children = self._flat(child, above)
                 self.given.add(child.attributes.get("name", ""))

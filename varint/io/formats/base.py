@@ -1,14 +1,14 @@
 """Formats of mechanism files, and their registry."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from varint.io.packages import ImportOptions
 from varint.io.parameters import Told
 from varint.mechanism import Mechanism
 
-Packages = Sequence[Path]
 FORMATS: dict[str, "Format"] = {}  # by suffix
 
 
@@ -28,8 +28,8 @@ class Format:
         Gives, while it is open, the function of the file that builds its mechanism; None where there is no function.
     told : function of the path and values in place of the file's, or None
         What a file says of its parameters, without the mechanism.
-    searches : bool
-        Whether these also take the folders in which ``package://`` and ``model://`` are looked for.
+    imports : bool
+        Whether these also take `ImportOptions`.
     """
 
     suffix: str
@@ -38,11 +38,11 @@ class Format:
     save: Callable[[Mechanism, Path], None] | None = None
     opened: Callable[..., AbstractContextManager[Callable]] | None = None
     told: Callable[..., list[Told]] | None = None
-    searches: bool = False
+    imports: bool = False
 
-    def places(self, path: Path, packages: Packages) -> tuple:
+    def arguments(self, path: Path, options: ImportOptions) -> tuple:
         """The arguments of ``load`` and ``opened``, and of ``told`` the first ones."""
-        return (path, packages) if self.searches else (path,)
+        return (path, options) if self.imports else (path,)
 
 
 def register(format_: Format) -> Format:

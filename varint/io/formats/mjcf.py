@@ -40,16 +40,15 @@ OWN_LINES = re.compile(r",? *(Element name .*)?,? *line \d+.*$")  # of the text 
 
 
 @reads("mujocoinclude", "part of an MJCF file")
-def refused(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
+def refused(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """A file that is no mechanism by itself. Raises FileError."""
     raise root.error("<mujocoinclude> is a part that other MJCF files include: give one of these")
 
 
 @reads("mujoco", "MJCF")
-def read(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
+def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a model. What MuJoCo holds softly, equalities and limits, holds exactly."""
-    notes = ImportNotes(path)
-    source = MJCFSource(root, path, packages, notes)
+    source = MJCFSource(root, notes.path, packages, notes)
     model = compiled(source)
     reading = _Reading(model, source, notes)
     mechanism = mechanism_of(reading.robot(), notes)
@@ -312,4 +311,4 @@ class _Reading:
                 self.notes.not_understood(f"{what} of <option>, a medium around all", root.line, root.path)
 
 
-register(Format(".mjcf", "robots of MuJoCo", load_xml, save, searches=True))
+register(Format(".mjcf", "robots of MuJoCo", load_xml, save, imports=True))
