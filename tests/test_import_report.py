@@ -83,7 +83,7 @@ def test_what_is_not_imported_has_an_empty_report():
         ('<?xml version="1.0" encoding="utf-7"?><r/>', "UTF-8"),
         ('<?xml version="1.0" encoding="nonsense"?><r/>', "UTF-8|encoding"),
         ("<robt/>", "no mechanism"),
-        (b"\xff\xfe\x00", "no XML"),
+        (b"\xff\xfe\x00", "not valid XML"),
         (b"<r>\xe9</r>", "not well-formed"),
     ],
 )

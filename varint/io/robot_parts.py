@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from varint.display import names_text, numbers_text
+from varint.display import names_text
 from varint.errors import MechanismError
-from varint.io.inertia_repair import POINT, nearest_inertia
+from varint.io.inertia_repair import nearest_inertia, repair_text
 from varint.io.robot import Link, Robot, Tie
 from varint.io.robot_kinds import Composite
 from varint.io.xml_files import XMLElement
@@ -166,22 +166,11 @@ def _possible(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.nd
     try:
         return checked_inertia(inertia, f"body '{part.name}'")
     except MechanismError as problem:
-        nearest = nearest_inertia(inertia, part.mass) if np.isfinite(inertia).all() else inertia
-        mended = not np.array_equal(nearest, inertia)
-        if not notes.repair or not mended:
-            advice = f": correct it, or load the file with {REPAIR}" if mended else ""
+        nearest = nearest_inertia(inertia, part.mass)
+        if not notes.repair or nearest is None:
+            advice = f": correct it, or load the file with {REPAIR}" if nearest is not None else ""
             raise part.at.wrong(f"{problem}{advice}") from None
-    before, after = (np.linalg.eigvalsh(one) for one in (inertia, nearest))
-    if before[2] <= POINT * part.mass:
-        share = ", those of a ball with a radius of 1 mm"
-    else:
-        share = f", by {100.0 * np.linalg.norm(nearest - inertia) / np.linalg.norm(inertia):.2g} % of their norm"
-    notes.repaired(
-        f"{part.label}: no body has the principal moments of inertia {numbers_text(before)} kg m^2: changed to"
-        f" {numbers_text(after)}{share}",
-        part.at.line,
-        part.at.path,
-    )
+    notes.repaired(repair_text(part.label, inertia, nearest, part.mass), part.at.line, part.at.path)
     return nearest
 
 

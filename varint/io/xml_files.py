@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from varint.errors import FileError, MechanismError
 from varint.io.packages import ImportOptions
-from varint.io.xml_comments import comments_with_hyphens, without_hyphens
+from varint.io.xml_comments import CLOSE, comments_with_hyphens, without_hyphens
 from varint.mechanism import Mechanism
 from varint.model.bounds import LARGEST
 from varint.model.checks import shown, suggestion
@@ -164,7 +164,7 @@ def read_xml(path: Path, notes: ImportNotes | None = None) -> XMLElement:
     except expat.ExpatError as problem:
         index = builder.parser.ErrorByteIndex
         comments = comments_with_hyphens(begins)
-        if not any(comment.start <= index <= comment.end for comment in comments):
+        if not any(comment.start <= index < comment.end + len(CLOSE) for comment in comments):
             raise _invalid(path, before, problem) from None
         if notes is None or not notes.repair:
             raise FileError(

@@ -31,7 +31,7 @@ from varint.io.robot_mechanism import mechanism_of
 from varint.io.xml_files import XMLElement, load_xml, reads
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
-from varint.model.import_report import ImportNotes
+from varint.model.import_report import REPAIR, ImportNotes
 from varint.model.rotation_vectors import rotation_matrix
 
 KINDS = {JOINT_FREE: Free, JOINT_BALL: Spherical, JOINT_SLIDE: Prismatic, JOINT_HINGE: Revolute}
@@ -69,7 +69,8 @@ def compiled(source: MJCFSource) -> Any:
         what = OWN_LINES.sub("", " ".join(str(problem).split()))
         name = next((word for word in what.split("'")[1::2] if word), "")
         at = next((element for (_, own), element in source.named.items() if own == name), source.root)
-        raise at.error(f"MuJoCo's compiler says: {what}") from None
+        advice = f"; or load the file with {REPAIR}" if "balanceinertia" in what else ""
+        raise at.error(f"MuJoCo's compiler says: {what}{advice}") from None
     for warning in warned:
         source.notes.approximated(f"MuJoCo's compiler warns: {warning.message}", source.root.line, source.root.path)
     return model
