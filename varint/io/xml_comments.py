@@ -20,7 +20,7 @@ class Comment(NamedTuple):
 def comments_with_hyphens(content: bytes) -> list[Comment]:
     """The comments whose text has "--" in it or ends with "-", in one pass over an encoding that extends ASCII.
 
-    A comment ends at the first "-->". Comments are looked for between tags alone, not in quoted values, CDATA sections
+    A comment ends at the first "-->". Comments are looked for between tags alone, not in quoted values, sections of CDATA
     and instructions. What is never closed ends the search.
     """
     comments, place, line, counted = [], 0, 1, 0
