@@ -20,8 +20,8 @@ class Comment(NamedTuple):
 def comments_with_hyphens(content: bytes) -> list[Comment]:
     """The comments whose text has "--" in it or ends with "-", in one pass over an encoding that extends ASCII.
 
-    A comment ends at the first "-->". Comments are looked for between tags alone, not in quoted values, instructions and
-    sections of CDATA. What is never closed ends the search.
+    A comment ends at the first "-->". Comments are looked for between tags alone, not in quoted values, instructions
+    and sections of CDATA. What is never closed ends the search.
     """
     comments, place, line, counted = [], 0, 1, 0
     while (place := content.find(b"<", place)) >= 0:
