@@ -26,15 +26,24 @@ def row(path: Path) -> str:
     """The line of a file."""
     name = label(path)
     try:
-        mechanism = vi.load_mechanism(path, packages=packages_of(path))
+        mechanism = _loaded(path)
     except (vi.FileError, vi.MechanismError) as problem:
         why = str(problem).replace(f"'{path}', ", "").replace("|", "/")
         return f"| {name} | | | | | | | {why} |\n"
     report = mechanism.import_report
     loops = len(mechanism.joints) - len(mechanism.bodies) + sum(_floating(mechanism))
     counts = len(mechanism.bodies), len(mechanism.joints), loops, len(mechanism.forces)
-    cells = [*counts, len(report.approximated), len(report.not_understood), result(mechanism)]
+    changes = f"with `repair=True`, {len(report.repaired)} changed: " if report.repaired else ""
+    cells = [*counts, len(report.approximated), len(report.not_understood), changes + result(mechanism)]
     return f"| {name} | {' | '.join(map(str, cells))} |\n"
+
+
+def _loaded(path: Path) -> vi.Mechanism:
+    """The mechanism as the file has it, or else repaired. Raises FileError, MechanismError."""
+    try:
+        return vi.load_mechanism(path, packages=packages_of(path))
+    except (vi.FileError, vi.MechanismError):
+        return vi.load_mechanism(path, packages=packages_of(path), repair=True)
 
 
 def _floating(mechanism: vi.Mechanism):

@@ -438,7 +438,16 @@ def first(x):
 def second(x: float) -> float:
     return 2.0 * x
 """
-CALLS = "from ahead import *; print(second(first(1.0)), sorted(ORIGINS.items()))"
+CALLS = """
+import pathlib, time
+from ahead import *
+one, end = first(1.0), time.monotonic() + 60.0
+while "FAILS" not in os.environ and time.monotonic() < end:  # until the other process is done, on a busy machine too
+    if any(pathlib.Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*second*.nbc")):
+        break
+    time.sleep(0.05)
+print(second(one), sorted(ORIGINS.items()))
+"""
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ import varint as vi
 from varint.cli import main
 from varint.io import xml_files
 from varint.io.xml_files import read_xml
-from varint.model.import_report import ImportNotes
 
 BOMB = '<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&a;">]><r>&b;</r>'
 OUTSIDE = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><r>&a;</r>'
@@ -20,8 +19,7 @@ OUTSIDE = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><r>&a;</r>'
 def imported(tmp_path, monkeypatch):
     """The path of a file whose reader reads, approximates and does not understand."""
 
-    def reader(root, path, packages):
-        notes = ImportNotes(path)
+    def reader(root, notes, packages):
         notes.read("link 'a'", root.line)
         notes.approximated("friction", 3)
         notes.not_understood("<wheel> in <link>", 4)
@@ -85,7 +83,7 @@ def test_what_is_not_imported_has_an_empty_report():
         ('<?xml version="1.0" encoding="utf-7"?><r/>', "UTF-8"),
         ('<?xml version="1.0" encoding="nonsense"?><r/>', "UTF-8|encoding"),
         ("<robt/>", "no mechanism"),
-        (b"\xff\xfe\x00", "no XML"),
+        (b"\xff\xfe\x00", "not valid XML"),
         (b"<r>\xe9</r>", "not well-formed"),
     ],
 )

@@ -1,5 +1,7 @@
 """Mechanisms written as MJCF and as URDF, and read again."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,27 @@ def test_the_catalogue_as_mjcf(name, tmp_path):
     read = vi.load_mechanism(path, strict=True)
     check_alike(given, read, SAME)
     assert read.diagnose().mobility == given.diagnose().mobility
+
+
+@pytest.mark.slow
+@pytest.mark.many
+@pytest.mark.parametrize("name", [name for name in vi.mechanisms.NAMES if name not in NOT_HELD])
+def test_the_catalogue_with_the_ends_of_joints_changed_over(name, tmp_path):
+    """Trees and loops where body a is the child, or closes the loop from the other side."""
+    given = getattr(vi.mechanisms, name)()
+    state, joints = given.state(), []
+    for joint in given.joints:
+        point, point_b = given.anchors(joint)
+        ends = {"body_a": joint.body_b, "body_b": joint.body_a, "point": point_b, "point_b": point}
+        joints.append(dataclasses.replace(joint, **ends))
+    keys = ("position", "quat_wxyz", "velocity", "angular_velocity")
+    start = {key: dict(zip(given.body_index, getattr(state, key), strict=True)) for key in keys}
+    over = dataclasses.replace(given, joints=joints, start=start)
+    for suffix in (".xml", ".urdf"):
+        path = tmp_path / f"m{suffix}"
+        vi.save_mechanism(over, path)
+        beside = path.with_suffix(".toml")
+        check_alike(over, vi.load_mechanism(beside if beside.exists() else path, strict=True), SAME)
 
 
 @pytest.mark.slow

@@ -475,7 +475,7 @@ def _file_calls() -> dict[str, Call]:
         "plot of poses": Call(on_axes("coupler"), _rights(**of_poses)),
         "plot of all": Call(on_axes("energy_error"), _rights(**panel)),
         "save_mechanism": Call(vi.save_mechanism, _rights(mechanism=a_mechanism(), path="m.json", overwrite=False)),
-        "load_mechanism": Call(loaded, _rights(path="m.json", strict=True, packages=(".",))),
+        "load_mechanism": Call(loaded, _rights(path="m.json", strict=True, packages=(".",), repair=True)),
         "load": Call(run_loaded, _rights(path="r.h5")),
         "Trajectory.plot by name": Call(named, _rights(what="energy")),
         "Trajectory.plot of curves": Call(drawn, _rights(**curves)),

@@ -18,8 +18,8 @@ _CHILD = """
 import importlib, sys  # with -P: nothing of the folder that the user is in is imported
 place, module, name = sys.argv[1:]
 sys.path.append(place)
-from varint._numba.cache import Wanted
-Wanted.ahead = False
+from varint._numba.cache import WantedCode
+WantedCode.ahead = False
 entry = getattr(importlib.import_module(module), name)
 entry.compile(entry.annotated)
 """

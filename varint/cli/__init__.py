@@ -40,6 +40,7 @@ OPTIONS = {
     "resume=True": "--resume",
     "resume='any'": "--resume any",
     "overwrite=True": "--force",
+    "repair=True": "--repair",
 }  # what messages say in Python, and here
 
 

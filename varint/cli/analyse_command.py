@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from varint.cli.shared import RUN_FILES, Commands, find_mechanism
+from varint.cli.shared import RUN_FILES, Commands, add_repair, find_mechanism, print_repairs
 
 if TYPE_CHECKING:
     from varint.cli.facts import Report
@@ -29,13 +29,15 @@ VERBS = {
     "spectrum": Verb("power over frequency, and its lines", True, ("what", "of", "segments")),
     "phase": Verb("a coordinate against its rate", True, ("of", "wrapped")),
     "lyapunov": Verb(
-        "largest Lyapunov exponent", False, ("param", "duration", "dt", "order", "scheme", "interval", "separation")
+        "largest Lyapunov exponent",
+        False,
+        ("param", "repair", "duration", "dt", "order", "scheme", "interval", "separation"),
     ),
     "exponents": Verb(
-        "all Lyapunov exponents", False, ("param", "duration", "dt", "order", "scheme", "interval", "count")
+        "all Lyapunov exponents", False, ("param", "repair", "duration", "dt", "order", "scheme", "interval", "count")
     ),
-    "order": Verb("order of accuracy of schemes", False, ("param", "duration", "dt", "order", "reference")),
-    "reversal": Verb("a motion forward and back", False, ("param", "duration", "dt", "order", "scheme")),
+    "order": Verb("order of accuracy of schemes", False, ("param", "repair", "duration", "dt", "order", "reference")),
+    "reversal": Verb("a motion forward and back", False, ("param", "repair", "duration", "dt", "order", "scheme")),
 }
 OPTIONS = tuple(dict.fromkeys(option for verb in VERBS.values() for option in verb.options))
 
@@ -85,6 +87,7 @@ def _add_options_of_mechanisms(parser: ArgumentParser) -> None:
         "-p", "--param", action="append", metavar="KEY=VALUE",
         help="parameter of a mechanism of the catalogue, as often as needed; values are Python literals or text",
     )  # fmt: skip
+    add_repair(parser)
     parser.add_argument("--duration", type=float, metavar="S", help=f"s, default {DURATION:g}")
     steps = f"s, default {DT:g}; of order from the largest to the smallest, default {','.join(map(str, STEPS))}"
     parser.add_argument("--dt", type=numbers, metavar="S,...", help=steps)
@@ -170,7 +173,8 @@ def _of_mechanism(study: str, source: str, given: dict[str, Any]) -> "Study":
     import varint
 
     options = dict(given)
-    mechanism = find_mechanism(source, options.pop("param", []))
+    mechanism = find_mechanism(source, options.pop("param", []), options.pop("repair", False))
+    print_repairs(mechanism)
     duration = options.pop("duration", DURATION)
     if study == "order":
         return varint.order_study(mechanism, duration, options.pop("dt", STEPS), **options)

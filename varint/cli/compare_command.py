@@ -56,14 +56,14 @@ def execute(args: Namespace) -> "Report":
 def _one(args: Namespace, given: dict[str, Any]) -> "Report":
     from varint import compare
     from varint.cli.facts import Data, FactTable, Files, Report
-    from varint.cli.shared import find_mechanism
+    from varint.cli.shared import named_mechanism
     from varint.comparison.comparison_page import facts, tables
     from varint.comparison.figures_of import numbers as numbers_of
     from varint.comparison.files import check_output
 
     if args.output:
         check_output(args.output)
-    mechanism = find_mechanism(args.mechanism, args.param)
+    mechanism = named_mechanism(args)
     if "integrators" in given:
         given["integrators"] = [registered_by(Path(w)) if w.endswith(".py") else w for w in given["integrators"]]
     with _progress(args.quiet) as progress:
@@ -81,7 +81,7 @@ def _all(args: Namespace, given: dict[str, Any]) -> "Report":
     from varint.errors import ArgumentError
 
     order = given.pop("order", [2])
-    if given or args.param or len(order) > 1:
+    if given or args.param or args.repair or len(order) > 1:
         raise ArgumentError("--all takes one --order, and --output: each mechanism has steps and parameters of its own")
     if args.output:
         text_path(args.output)

@@ -25,10 +25,10 @@ def execute(args: Namespace) -> "Report":
     """Read and write it."""
     from varint import save_mechanism
     from varint.cli.facts import Files, Report
-    from varint.cli.shared import find_mechanism
+    from varint.cli.shared import named_mechanism
     from varint.errors import FileError
 
     if args.output.exists() and not args.force:
         raise FileError(f"'{args.output}' exists: overwrite=True to replace it")
-    save_mechanism(find_mechanism(args.mechanism, args.param), args.output, overwrite=args.force)
+    save_mechanism(named_mechanism(args), args.output, overwrite=args.force)
     return Report([Files("mechanism", [args.output])])

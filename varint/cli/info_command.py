@@ -48,14 +48,20 @@ def execute(args: Namespace) -> Report:
     from varint.errors import ArgumentError
 
     of_run = args.mechanism is not None and Path(args.mechanism).suffix.lower() in RUN_FILES
-    if args.param and (args.mechanism is None or of_run):
+    if (args.param or args.repair) and (args.mechanism is None or of_run):
         what = f"'{args.mechanism}' is a run" if of_run else "none is named"
-        raise ArgumentError(f"parameters are for mechanisms of the catalogue, {what}: leave out -p")
+        option, use = (
+            ("-p", "parameters are for mechanisms of the catalogue")
+            if args.param
+            else ("--repair", "--repair is for files of mechanisms")
+        )
+        raise ArgumentError(f"{use}, {what}: leave out {option}")
     if args.mechanism is None:
         return Report([Catalogue()])
     if of_run:
         return _run(args.mechanism)
-    return _mechanism(find_mechanism(args.mechanism, args.param), args.mechanism, args.param)
+    mechanism = find_mechanism(args.mechanism, args.param, args.repair)
+    return _mechanism(mechanism, args.mechanism, args.param, bool(args.repair))
 
 
 @dataclass(frozen=True)
@@ -83,16 +89,16 @@ def _run(path: str) -> Report:
     return summary(load(path))
 
 
-def _mechanism(mechanism: "Mechanism", name: str, given: list[str]) -> Report:
-    """``name``: in the catalogue, or of a file; ``given``: texts ``KEY=VALUE``."""
+def _mechanism(mechanism: "Mechanism", name: str, given: list[str], repair: bool) -> Report:
+    """``name``: in the catalogue, or of a file; ``given``: texts ``KEY=VALUE``; ``repair``: of the file."""
     state = mechanism.state()
     facts = [*_of_topology(mechanism), *_mobility(mechanism, state), *_at_the_start(mechanism, state)]
     return Report(
-        [*_described(mechanism, name, given), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)]
+        [*_described(mechanism, name, given, repair), *_listings(mechanism, state), *_imported(mechanism), Facts(facts)]
     )
 
 
-def _described(mechanism: "Mechanism", name: str, given: list[str]) -> list[ReportPart]:
+def _described(mechanism: "Mechanism", name: str, given: list[str], repair: bool) -> list[ReportPart]:
     """Description of a mechanism: text, zero of its coordinates, and parameters."""
     from varint import mechanisms
     from varint.cli.listed_mechanisms import entry
@@ -107,7 +113,7 @@ def _described(mechanism: "Mechanism", name: str, given: list[str]) -> list[Repo
         rows = [(one.name, one.default, one.unit, one.kind, one.what) for one in known.parameters]
         facts += [Fact("what", "what it is", known.what), Fact("text", "what is built", known.text)]
     else:
-        columns, rows = OF_FILE_PARAMETERS, list(parameters_in(name, all_parsed(given)))
+        columns, rows = OF_FILE_PARAMETERS, list(parameters_in(name, all_parsed(given), repair))
     facts.append(Fact("zero", "zero of the coordinates", zero))
     return [Facts(facts, title=mechanism.name), Listing("parameters", columns, rows)]
 
@@ -149,7 +155,7 @@ def _imported(mechanism: "Mechanism") -> list[ReportPart]:
     counts = [f"{len(entries)} {how}" for how, entries in kinds.items()]
     files = {entry.file for entries in kinds.values() for entry in entries}
     facts = [Fact("", "imported", ", ".join([*counts, f"{len(report.shapes)} shapes"]))]
-    for how in ("approximated", "not understood"):
+    for how in ("approximated", "not understood", "repaired"):
         lines = [f"line {entry.line}: {entry.what}" if len(files) == 1 else str(entry) for entry in kinds[how]]
         shown = [*lines[:LISTED], f"... {len(lines) - LISTED} more"] if len(lines) > LISTED else lines
         facts.append(Fact("", how if lines else "", lines, text="\n".join(shown)))

@@ -47,13 +47,13 @@ def execute(args: Namespace) -> "Report":
 
     from varint import ConvergenceError
     from varint.cli.facts import Fact
-    from varint.cli.shared import find_mechanism
+    from varint.cli.shared import named_mechanism
     from varint.cli.summary import summary
     from varint.io.room import TOLD, size_text
 
     _check_options(args)
     picture = _check_paths(args)
-    mechanism = find_mechanism(args.mechanism, args.param)
+    mechanism = named_mechanism(args)
     failure = None
     try:
         with show_progress(args.duration, args.quiet) as progress:

@@ -29,20 +29,49 @@ def add_mechanism(parser: ArgumentParser, what: str, **options: Any) -> None:
         metavar="KEY=VALUE",
         help="parameter of a mechanism of the catalogue or a file, as often as needed; Python literals or text",
     )
+    add_repair(parser)
 
 
-def find_mechanism(name: str, parameters: list) -> "Mechanism":
+def add_repair(parser: ArgumentParser) -> None:
+    """The option for files of robots that other programs read and varint refuses."""
+    parser.add_argument(
+        "--repair",
+        action="store_true",
+        default=None,
+        help="of a robot's file: change inertias that no body has to the nearest possible ones, read comments with '--'"
+        " inside, and report the changes on stderr",
+    )
+
+
+def named_mechanism(args: Namespace) -> "Mechanism":
+    """The mechanism that the arguments name; repairs of its file are lines on stderr."""
+    mechanism = find_mechanism(args.mechanism, args.param, args.repair)
+    print_repairs(mechanism)
+    return mechanism
+
+
+def print_repairs(mechanism: "Mechanism") -> None:
+    """Print what was changed in the file of a mechanism on stderr."""
+    import sys
+
+    for entry in mechanism.import_report.repaired:
+        print(f"varint: repaired: {entry}", file=sys.stderr)
+
+
+def find_mechanism(name: str, parameters: list, repair: bool | None = None) -> "Mechanism":
     """The mechanism called ``name`` in the catalogue, or in the file of that path.
 
-    ``parameters``: texts ``KEY=VALUE``.
+    ``parameters``: texts ``KEY=VALUE``; ``repair``: as in `load_mechanism`, for files alone.
     """
     from varint import load_mechanism, mechanisms
     from varint.io.formats import FORMATS
 
     if name in mechanisms.ALL:
+        if repair:
+            raise ArgumentError(f"--repair is of files: leave it out, '{name}' is a mechanism of the catalogue")
         return getattr(mechanisms, name)(**all_parsed(parameters))
     if Path(name).suffix in FORMATS:
-        return load_mechanism(name, all_parsed(parameters))
+        return load_mechanism(name, all_parsed(parameters), repair=bool(repair))
     if Path(name).exists():
         raise ArgumentError(f"'{name}' is not a mechanism: files of mechanisms end in {' or '.join(FORMATS)}")
     raise ArgumentError(

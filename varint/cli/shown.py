@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OF_SIMULATIONS = (
     *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol"),
-    *("adaptive", "substep", "every", "param"),
+    *("adaptive", "substep", "every", "param", "repair"),
 )
 
 
@@ -55,13 +55,13 @@ def fill_stepping(args: Namespace) -> None:
 def shown_run(args: Namespace) -> "tuple[Trajectory, ConvergenceError | None]":
     """The run that was recorded, or is simulated now, and what stopped it early."""
     from varint import ConvergenceError, load
-    from varint.cli.shared import find_mechanism
+    from varint.cli.shared import named_mechanism
     from varint.cli.stepping import show_progress, simulated
 
     if is_run(args):
         return load(args.mechanism), None
     fill_stepping(args)
-    mechanism = find_mechanism(args.mechanism, args.param)
+    mechanism = named_mechanism(args)
     try:
         with show_progress(args.duration, args.quiet) as progress:
             return simulated(args, mechanism, progress, {}), None

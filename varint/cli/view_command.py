@@ -96,13 +96,13 @@ def _served(args: Namespace, looks: dict) -> "Report":
 def _source(args: Namespace) -> "LiveSource":
     """The run in the file, or one that begins now; raises what it raises before its first node."""
     from varint.cli.live import Growing, OfFile
-    from varint.cli.shared import find_mechanism
+    from varint.cli.shared import named_mechanism
     from varint.cli.stepping import simulated
 
     if is_run(args):
         return OfFile(Path(args.mechanism))
     fill_stepping(args)
-    mechanism = find_mechanism(args.mechanism, args.param)
+    mechanism = named_mechanism(args)
     source = Growing(lambda progress: simulated(args, mechanism, progress, {}))
     source.begin()
     return source

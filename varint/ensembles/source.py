@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from varint import mechanisms
 from varint.errors import ArgumentError, FileError, VarintError
 from varint.io.formats import FORMATS
-from varint.io.mechanism_file import load_mechanism, package_folders
+from varint.io.mechanism_file import import_options, load_mechanism
 from varint.mechanism import Mechanism
 from varint.model.checks import OF_USERS, of_type, path_of, shown, suggestion
 from varint.model.state import State
@@ -60,7 +60,7 @@ def opened(source: Source) -> Iterator[Callable]:
             mechanism = load_mechanism(source.build)
             yield lambda: mechanism
         else:
-            with function(*format_.places(source.build, package_folders())) as build:
+            with function(*format_.arguments(source.build, import_options())) as build:
                 yield build
     else:
         yield source.build

@@ -8,6 +8,7 @@ from typing import Any
 
 from varint.errors import ArgumentError, FileError
 from varint.io.formats import FORMATS
+from varint.io.packages import ImportOptions
 from varint.io.parameters import Told
 from varint.io.run_file import SUFFIXES
 from varint.mechanism import Mechanism
@@ -47,13 +48,16 @@ def load_mechanism(
     *,
     strict: bool = False,
     packages: Sequence[str | Path] = (),
+    repair: bool = False,
 ) -> Mechanism:
     """Read a mechanism from a file: data, or a script that defines ``build() -> Mechanism``, by its suffix.
 
     ``parameters``: in place of those of a TOML file, as numbers or expressions, or arguments of ``build``.
     ``strict``: raise FileError where an imported file (URDF, SDF, MJCF) has what is not understood, which otherwise
     `Mechanism.import_report` lists. ``packages``: folders in which ``package://`` and ``model://`` of such files are
-    looked for, before those of the environment variable ROS_PACKAGE_PATH.
+    looked for, before those of the environment variable ROS_PACKAGE_PATH. ``repair``: read imported files with two
+    defects that other programs pass over, and list the changes in ``import_report.repaired``: inertias that no body has
+    become the nearest possible ones, and "--" may stand in comments. Without it they are errors.
 
     Raises FileError if it cannot be read, with file and line; MechanismError if it describes none; ArgumentError for
     parameters that the file does not have.
@@ -62,21 +66,21 @@ def load_mechanism(
     if path.suffix not in FORMATS:
         of_run = ", and varint.load reads the run" if path.suffix.lower() in SUFFIXES else ""
         raise FileError(f"cannot read '{path}': {_known(FORMATS, 'read')}{of_run}")
-    mechanism = _loaded(path, parameters, package_folders(packages))
+    mechanism = _loaded(path, parameters, import_options(packages, repair))
     if flag(strict, "strict", ArgumentError):
         mechanism.import_report.check()
     return mechanism
 
 
-def _loaded(path: Path, parameters: Mapping[str, Any] | None, folders: Sequence[Path]) -> Mechanism:
+def _loaded(path: Path, parameters: Mapping[str, Any] | None, options: ImportOptions) -> Mechanism:
     format_ = FORMATS[path.suffix]
-    places = format_.places(path, folders)
+    arguments = format_.arguments(path, options)
     if not parameters:
-        return format_.load(*places)
+        return format_.load(*arguments)
     of_type(parameters, Mapping, "parameters", ArgumentError)
     if format_.opened is None:
         raise ArgumentError(f"'{path}' has no parameters: files of {path.suffix} have none")
-    with format_.opened(*places) as build:
+    with format_.opened(*arguments) as build:
         names = arguments_of(build)
         for name in parameters:
             if names is not None:
@@ -84,22 +88,25 @@ def _loaded(path: Path, parameters: Mapping[str, Any] | None, folders: Sequence[
         return of_type(build(**parameters), Mechanism, f"what build() of '{path}' returns", FileError)
 
 
-def parameters_in(path: str | Path, given: Mapping[str, Any] = MappingProxyType({})) -> list[Told]:
-    """Parameters of a mechanism file, with their values if some are ``given``.
+def parameters_in(
+    path: str | Path, given: Mapping[str, Any] = MappingProxyType({}), repair: bool = False
+) -> list[Told]:
+    """Parameters of a mechanism file, with their values if some are ``given``; ``repair``: as in `load_mechanism`.
 
     None of a script, whose ``build`` says so itself, and of formats that have no parameters. Raises as
     `load_mechanism`.
     """
     path = Path(path_of(path))
     format_ = FORMATS.get(path.suffix)
-    return [] if format_ is None or format_.told is None else format_.told(path, package_folders(), given)
+    return [] if format_ is None or format_.told is None else format_.told(path, import_options(repair=repair), given)
 
 
-def package_folders(packages: Sequence[str | Path] = ()) -> list[Path]:
-    """The folders of packages: those that are given, then those of the environment."""
-    folders = sequence_of(packages, "packages", "folders", ArgumentError)
-    found = [Path(path_of(folder, "a folder of packages")) for folder in folders]
-    return found + [Path(folder) for folder in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if folder]
+def import_options(packages: Sequence[str | Path] = (), repair: bool = False) -> ImportOptions:
+    """Options of an import; its folders of packages are ``packages``, then those of the environment. ArgumentError."""
+    given = sequence_of(packages, "packages", "folders", ArgumentError)
+    folders = [Path(path_of(folder, "a folder of packages")) for folder in given]
+    folders += [Path(folder) for folder in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if folder]
+    return ImportOptions(folders, flag(repair, "repair", ArgumentError))
 
 
 def _known(suffixes: Iterable[str], done: str) -> str:

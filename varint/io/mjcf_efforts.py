@@ -31,10 +31,17 @@ def numbers(values: Iterable[float]) -> str:
 
 
 class EffortPart:
-    """A hinge, slide or ball: its ``name``, ``kind``, where it is in the world; ``given``: more of its attributes."""
+    """A hinge, slide or ball.
 
-    def __init__(self, name: str, kind: str, point: np.ndarray, axis: np.ndarray) -> None:
-        self.name, self.kind, self.point, self.axis = name, kind, point, axis
+    kind : "hinge", "slide" or "ball"
+    first : its first coordinate in the joint that it is part of
+    point : (3,) in the world, m
+    axes : (3, n) in the world, along which its n coordinates count
+    given : more of its attributes
+    """
+
+    def __init__(self, name: str, kind: str, first: int, point: np.ndarray, axes: np.ndarray) -> None:
+        self.name, self.kind, self.first, self.point, self.axes = name, kind, first, point, axes
         self.given: dict[str, str] = {}
 
 
@@ -75,10 +82,8 @@ class Efforts:
 
     def _part(self, joint: str, coordinate: int) -> EffortPart | None:
         """The hinge or slide of a coordinate."""
-        parts = self.parts.get(joint, [])
-        if any(part.kind == "ball" for part in parts) or coordinate >= len(parts):
-            return None
-        return parts[coordinate]
+        parts = (part for part in self.parts.get(joint, ()) if part.kind != "ball")
+        return next((part for part in parts if part.first == coordinate), None)
 
     def _along(self, force: AlongCoordinate, part: EffortPart) -> str | None:
         keys = part.given

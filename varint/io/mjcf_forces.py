@@ -48,16 +48,21 @@ from varint.model.joints.base import Joint
 from varint.model.rotation_vectors import left_jacobian, rotation_matrix, vector_from_matrix
 
 Places = Mapping[int, tuple[str, int, float]]
+Wide = Mapping[int, tuple[str, int]]
 
 
 class MJCFForces:
     """Adds to a mechanism what acts in the model; ``rest``: MuJoCo's data in the reference configuration.
 
+    places, wide : see the reading of a model
     bodies, joints : rotors
     """
 
-    def __init__(self, model: Any, source: MJCFSource, notes: ImportNotes, places: Places, rest: Any) -> None:
-        self.m, self.source, self.notes, self.places, self.rest = model, source, notes, places, rest
+    def __init__(
+        self, model: Any, source: MJCFSource, notes: ImportNotes, places: tuple[Places, Wide], rest: Any
+    ) -> None:
+        self.m, self.source, self.notes, self.rest = model, source, notes, rest
+        self.places, self.wide = places
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
 
@@ -383,18 +388,21 @@ class MJCFForces:
                 coordinates.setdefault(tie, np.zeros(size))[number] = qpos[place] - zero
                 rates.setdefault(tie, np.zeros(size))[number] = qvel[dof]
                 continue
-            name, free = str(m.joint(joint).name), m.jnt_type[joint] == JOINT_FREE
-            if name not in self.mechanism.joint_index:
+            if joint not in self.wide:
                 continue
-            body, first = m.jnt_bodyid[joint], place + 3 if free else place
+            tie, number = self.wide[joint]
+            free, body = bool(m.jnt_type[joint] == JOINT_FREE), m.jnt_bodyid[joint]
+            first = place + 3 if free else place
             R0 = self.rest.xmat[body].reshape(3, 3)
             turn = rotation_matrix(qpos[first : first + 4])
             vector = vector_from_matrix(turn @ R0.T if free else R0 @ turn @ R0.T)
             spin = R0 @ qvel[dof + 3 * free : dof + 3 * free + 3]  # in the axes of the joint on the body
             change = np.linalg.solve(left_jacobian(vector).T, spin)
             if free:
-                coordinates[name] = np.append(qpos[place : place + 3] - self.rest.xpos[body], vector)
-                rates[name] = np.append(qvel[dof : dof + 3], change)
-            else:
-                coordinates[name], rates[name] = vector, change
+                vector = np.append(qpos[place : place + 3] - self.rest.xpos[body], vector)
+                change = np.append(qvel[dof : dof + 3], change)
+            size = self.mechanism.joint(tie).dof
+            own = slice(number, number + change.size)
+            coordinates.setdefault(tie, np.zeros(size))[own] = vector
+            rates.setdefault(tie, np.zeros(size))[own] = change
         return coordinates, {name: rate for name, rate in rates.items() if rate.any()}

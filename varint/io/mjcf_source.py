@@ -9,9 +9,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
+
+from varint.errors import MechanismError
+from varint.io.inertia_repair import nearest_inertia, repair_text
+from varint.io.mjcf_efforts import numbers
 from varint.io.xml_files import XMLElement, read_xml
+from varint.model.body import checked_inertia
 from varint.model.checks import shown
 from varint.model.import_report import ImportNotes
+from varint.model.rotation_vectors import quat_from_matrix
 
 MOST_BYTES = 200_000_000  # of all meshes
 MOST_COPIES = 1000  # that <replicate> makes
@@ -62,6 +69,7 @@ class MJCFSource:
         for element in [child for asset in whole.all("asset") for child in asset.children]:
             self._mesh(element)
         self.by_geoms = any(of.attributes.get("inertiafromgeom") == "true" for of in whole.all("compiler"))
+        self.balanced = any(of.attributes.get("balanceinertia") == "true" for of in whole.all("compiler"))
         self._write(whole, None, "", 1)
         for tag, elements in self.left_out.items():
             why = f"{LEFT_OUT[tag]}: left out, {len(elements)} in all"
@@ -90,7 +98,7 @@ class MJCFSource:
                 if path in above or self.included > MOST_FILES:
                     raise child.error(f"<include> of '{path}', which is open already, or too many of them")
                 self.notes.read(f"'{path.name}' is included", child.line, child.path)
-                yield from self._flat(read_xml(path), (*above, path))
+                yield from self._flat(read_xml(path, self.notes), (*above, path))
             else:
                 children = self._flat(child, above)
                 self.given.add(child.attributes.get("name", ""))
@@ -169,6 +177,8 @@ class MJCFSource:
                 raise element.error(f"<replicate> makes {copies} copies, more than {MOST_COPIES}")
         if group:
             self._name(element, group, body)
+        if tag == "inertial" and body is not None and self.notes.repair and not self.balanced:
+            self._repair(element, body)
         for key, value in element.attributes.items():
             if NO_NUMBER.search(value) and key not in ("name", "class"):
                 raise element.error(f"{key!r} of <{tag}> is no finite number: {shown(value)}")
@@ -186,6 +196,35 @@ class MJCFSource:
             of_child = GROUPS.get(child.tag, "") if inside is not None else tag if tag in SECTIONS else ""
             self._write(child, inside, of_child, copies)
         self.lines.append(f"</{tag}>")
+
+    def _repair(self, element: XMLElement, body: XMLElement) -> None:
+        """Change the moments of an <inertial> that no body has, which the compiler refuses, to the nearest possible."""
+        own = element.attributes
+        if "fullinertia" in own:
+            xx, yy, zz, xy, xz, yz = element.numbers("fullinertia", 6)
+            inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        elif "diaginertia" in own:
+            inertia = np.diag(element.numbers("diaginertia", 3))
+        else:
+            return
+        mass = element.number("mass", 0.0)
+        try:
+            checked_inertia(inertia, _name_of(body))
+            return
+        except MechanismError:
+            nearest = nearest_inertia(inertia, mass)
+        if nearest is None or mass <= 0.0:
+            return
+        moments, axes = np.linalg.eigh(nearest)
+        moments[2] = min(moments[2], moments[0] + moments[1])  # which the compiler takes to the last digit
+        if "fullinertia" in own:
+            del own["fullinertia"]
+            own["quat"] = numbers(quat_from_matrix(axes * np.sign(np.linalg.det(axes))))
+        else:
+            moments = moments[np.argsort(np.argsort(np.diag(nearest)))]
+        own["diaginertia"] = numbers(moments)
+        label = f"body '{_name_of(body)}'"
+        self.notes.repaired(repair_text(label, inertia, nearest, mass), element.line, element.path)
 
     def _name(self, element: XMLElement, group: str, body: XMLElement | None) -> None:
         """Its name, a new one where it has none."""

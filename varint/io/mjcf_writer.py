@@ -22,6 +22,7 @@ TO_CLOSE = (Revolute, Spherical, Fixed)  # kinds that connect and weld hold
 OPEN = 1e-12  # of anchors, over the size of their coordinates
 TOLD = 8  # of what is refused, in an error
 KINDS = {Turn: "hinge", Slide: "slide", Ball: "ball"}
+TURNS = ("hinge", "ball")
 
 
 def save(mechanism: Mechanism, path: Path) -> None:
@@ -60,7 +61,10 @@ class _Writing:
         return joint.dof + 10.0 * isinstance(joint, TO_CLOSE)
 
     def _parts(self, joint: Joint, reverse: bool) -> list[EffortPart]:
-        """The hinges, slides and balls of a joint, in their order from the parent."""
+        """The hinges, slides and balls of a joint, in their order from the parent.
+
+        A child that is body a moves by the inverse of the joint's motions: the last one first, each backward.
+        """
         point, point_b = self.mechanism.anchors(joint)
         moves = list(_motions(joint, point))
         if any(kind is None for kind, *_ in moves):
@@ -69,15 +73,23 @@ class _Writing:
         names = joint.name.split(" + ")
         if len(names) != len(moves):
             names = [joint.name] if len(moves) == 1 else [f"{joint.name} {number + 1}" for number in range(len(moves))]
-        sense = -1.0 if reverse else 1.0
-        parts = [
-            EffortPart(name, str(kind), at, sense * axis) for name, (kind, at, axis) in zip(names, moves, strict=True)
-        ]
+        sense, first, parts = (-1.0 if reverse else 1.0), 0, []
+        for name, (kind, at, axes) in zip(names, moves, strict=True):
+            parts.append(EffortPart(name, str(kind), first, at, sense * axes))
+            first += axes.shape[1]
+        parts = parts[::-1] if reverse else parts
+        turns = [part.kind for part in parts if part.kind in TURNS]
+        if "ball" in turns[:-1]:
+            self.refused.append(f"joint '{joint.name}', a {type(joint).__name__} that turns after a ball")
         apart = point_b - point
-        if len(parts) == 1 and parts[0].kind == "slide" and apart.any():  # its coordinate is not zero there
-            along = apart @ moves[0][2]
-            parts[0].given["ref"] = numbers([along])
-            apart = apart - along * moves[0][2]
+        for part in parts if apart.any() and not isinstance(joint, Composite) else ():
+            if part.kind == "slide":  # its coordinate is not zero in the reference configuration
+                axis = sense * part.axes[:, 0]
+                along = apart @ axis
+                part.given["ref"] = numbers([along])
+                apart = apart - along * axis
+            else:
+                part.point = point_b
         if np.abs(apart).max() > OPEN * max(1.0, np.abs(point).max()):
             self.refused.append(f"joint '{joint.name}', whose point and point_b are apart")
         return parts
@@ -121,7 +133,7 @@ class _Writing:
             ]
             yield f"{indent}  <freejoint name={quoteattr(names[0] if names else f'{body.name} floats')}/>"
         for part in self.parts[branch.joint.name] if branch.joint is not None else ():
-            at, axis = pose.R.T @ (part.point - pose.p), pose.R.T @ part.axis
+            at, axis = pose.R.T @ (part.point - pose.p), pose.R.T @ part.axes[:, 0]
             attributes = "".join(f' {key}="{value}"' for key, value in part.given.items())
             along = f' axis="{numbers(axis)}"' if part.kind != "ball" else ""
             name = quoteattr(part.name)
@@ -178,17 +190,16 @@ class _Writing:
                 qvel += [*state.velocity[number], *state.angular_velocity[number]]
                 continue
             q, rate = (np.atleast_1d(of[branch.joint.name]) for of in (coordinates, rates))
-            R0, first = self.pose[branch.body].R, 0
+            R0 = self.pose[branch.body].R
             for part in self.parts[branch.joint.name]:
+                own = slice(part.first, part.first + part.axes.shape[1])
                 if part.kind != "ball":
-                    qpos.append(q[first])
-                    qvel.append(rate[first])
-                    first += 1
+                    qpos += [*q[own]]
+                    qvel += [*rate[own]]
                     continue
-                vector, change = ((-1.0 if branch.reversed else 1.0) * of[first : first + 3] for of in (q, rate))
+                vector, change = part.axes @ q[own], part.axes @ rate[own]
                 qpos += [*quat_from_vector(R0.T @ vector)]
                 qvel += [*(R0.T @ (left_jacobian(vector).T @ change))]
-                first += 3
         controls = f' ctrl="{numbers(control)}"' if control else ""
         return f'<key name="start" qpos="{numbers(qpos)}" qvel="{numbers(qvel)}"{controls}/>'
 
@@ -199,7 +210,7 @@ class _Writing:
 
 
 def _motions(joint: Joint, point: np.ndarray) -> Iterable[tuple[str | None, np.ndarray, np.ndarray]]:
-    """Kind in MJCF of each motion of a joint, None where there is none, a point and an axis, world."""
+    """Kind in MJCF of each motion of a joint, None where there is none, its point and axes (3, size), world."""
     if isinstance(joint, Composite):
         for part in joint.parts:
             arguments = {key: value for key, value in part.items() if key != "type"}
@@ -208,5 +219,5 @@ def _motions(joint: Joint, point: np.ndarray) -> Iterable[tuple[str | None, np.n
             yield from _motions(one, one.point)
         return
     for motion in joint.allowed:
-        axis = joint.frame[:, motion.axis] if isinstance(motion, Turn | Slide) else np.zeros(3)
-        yield KINDS.get(type(motion)), point, axis
+        axes = joint.frame[:, [motion.axis]] if isinstance(motion, Turn | Slide) else joint.frame
+        yield KINDS.get(type(motion)), point, axes

@@ -2,9 +2,21 @@
 
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 SCHEMES = ("package://", "model://")
 OF_FILE = "file://"
+
+
+class ImportOptions(NamedTuple):
+    """Options of the import of robot files.
+
+    packages : folders in which ``package://`` and ``model://`` are looked for
+    repair : whether defects that the import report lists as repaired are no errors
+    """
+
+    packages: Sequence[Path] = ()
+    repair: bool = False
 
 
 def found_file(uri: str, path: Path, packages: Sequence[Path]) -> Path | None:

@@ -8,11 +8,12 @@ import numpy as np
 
 from varint.display import names_text
 from varint.errors import MechanismError
+from varint.io.inertia_repair import nearest_inertia, repair_text
 from varint.io.robot import Link, Robot, Tie
 from varint.io.robot_kinds import Composite
 from varint.io.xml_files import XMLElement
-from varint.model.body import WORLD, Body
-from varint.model.import_report import ImportedShape, ImportNotes
+from varint.model.body import WORLD, Body, checked_inertia
+from varint.model.import_report import REPAIR, ImportedShape, ImportNotes
 from varint.model.rotation_vectors import quat_from_matrix
 from varint.model.shapes import combine
 
@@ -153,14 +154,27 @@ def body_of(part: RobotPart, notes: ImportNotes) -> Body:
     """The body that a part is. Raises MechanismError."""
     centre, inertia = part.moments
     R = part.links[0].pose.R
+    inertia = _possible(_without_cut_digits(R.T @ inertia @ R, part, notes), part, notes)
     try:
-        inertia = _repaired(R.T @ inertia @ R, part, notes)
         return Body(part.name, mass=part.mass, inertia=inertia, position=centre, quat_wxyz=quat_from_matrix(R))
     except MechanismError as problem:
         raise part.at.wrong(str(problem)) from None
 
 
-def _repaired(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.ndarray:
+def _possible(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.ndarray:
+    """An inertia that a body can have: that of the file, or the nearest. Raises MechanismError without repair."""
+    try:
+        return checked_inertia(inertia, f"body '{part.name}'")
+    except MechanismError as problem:
+        nearest = nearest_inertia(inertia, part.mass)
+        if not notes.repair or nearest is None:
+            advice = f": correct it, or load the file with {REPAIR}" if nearest is not None else ""
+            raise part.at.wrong(f"{problem}{advice}") from None
+    notes.repaired(repair_text(part.label, inertia, nearest, part.mass), part.at.line, part.at.path)
+    return nearest
+
+
+def _without_cut_digits(inertia: np.ndarray, part: RobotPart, notes: ImportNotes) -> np.ndarray:
     """The inertia with moments that a body can have, where those of the file are off by digits that were cut."""
     if not np.isfinite(inertia).all():
         return inertia

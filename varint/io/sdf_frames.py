@@ -214,7 +214,7 @@ class Includes:
             raise element.error(f"more than {MOST_INCLUDED} files are included")
         if element.attributes.get("merge", "") in ("true", "1"):
             raise element.error("<include> with merge is not read: include the model without it")
-        root = read_xml(path)
+        root = read_xml(path, self.notes)
         models = list(root.all("model"))
         if root.tag != "sdf" or len(models) != 1:
             raise element.error(f"the file '{path}' must hold one <model> in <sdf>")
@@ -243,7 +243,7 @@ class Includes:
         config = (folder / CONFIG).resolve()
         if not config.is_file() or not any(config.is_relative_to(known) for known in self.folders):
             return folder / "model.sdf"
-        named = list(read_xml(config).all("sdf"))
+        named = list(read_xml(config, self.notes).all("sdf"))
         if not named:
             raise element.error(f"'{config}' names no <sdf>")
         return folder / _own_text(named[-1])

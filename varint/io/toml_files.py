@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from varint.errors import FileError, MechanismError
-from varint.io.formats.base import FORMATS, Packages
+from varint.io.formats.base import FORMATS
 from varint.io.mechanism_data import KINDS, to_data
+from varint.io.packages import ImportOptions
 from varint.io.toml_places import line_and_column, places_of
 from varint.mechanism import Mechanism
 from varint.model.checks import shown, suggestion
@@ -52,8 +53,8 @@ class TomlSource:
         return self.at([*path, max(named, key=len)] if named else path)
 
 
-def sources_of(path: Path, packages: Packages = ()) -> list[TomlSource]:
-    """The file and those that it includes, each after what it includes; ``packages``: as in `Format`. FileError."""
+def sources_of(path: Path, options: ImportOptions) -> list[TomlSource]:
+    """The file and those that it includes, each after what it includes. Raises FileError."""
     sources: dict[Path, TomlSource] = {}
     folder = path.resolve().parent
 
@@ -62,7 +63,7 @@ def sources_of(path: Path, packages: Packages = ()) -> list[TomlSource]:
             raise FileError(f"{asked} includes '{path}', which is outside the folder '{folder}' and is not read")
         if path.resolve() in sources:
             raise FileError(f"{asked} includes '{path}', which is there already")
-        source = _read(path) if path.suffix == SUFFIX else _other(path, asked, packages)
+        source = _read(path) if path.suffix == SUFFIX else _other(path, asked, options)
         sources[path.resolve()] = source
         included = source.tables.get(INCLUDE, [])
         for name in [included] if isinstance(included, str) else included:
@@ -109,14 +110,14 @@ def _read(path: Path) -> TomlSource:
     return source
 
 
-def _other(path: Path, asked: str, packages: Packages) -> TomlSource:
+def _other(path: Path, asked: str, options: ImportOptions) -> TomlSource:
     """A file of another format that is included: data alone, no script."""
     readable = [suffix for suffix, format_ in FORMATS.items() if format_.opened is None]
     if path.suffix not in readable:
         known = " or ".join([SUFFIX, *readable])
         raise FileError(f"{asked} includes '{path}': files that can be included end in {known}")
     format_ = FORMATS[path.suffix]
-    mechanism = format_.load(*format_.places(path, packages))
+    mechanism = format_.load(*format_.arguments(path, options))
     data = to_data(mechanism)
     named = {which: {entry.pop("name"): entry for entry in data[which]} for which in KINDS}
     return TomlSource(path, "", {key: named.get(key, value) for key, value in data.items()}, mechanism.import_report)

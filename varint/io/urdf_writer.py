@@ -31,7 +31,7 @@ def save(mechanism: Mechanism, path: Path, overwrite: bool) -> None:
     branches, _ = spanning(mechanism, _rank)
     data = to_data(mechanism)
     in_tree = {branch.joint.name for branch in branches if branch.joint is not None}
-    floating = {_floats(mechanism, branch) for branch in branches if branch.joint is None}
+    floating = {_floats(mechanism, branch)[0] for branch in branches if branch.joint is None}
     beside = {
         "include": path.name,
         "joints": [one for one in data["joints"] if one["name"] not in in_tree | floating],
@@ -57,14 +57,14 @@ def _rank(joint: Joint) -> float:
     return 0.0 if held and np.array_equal(joint.point, joint.point_b) else float("inf")  # type: ignore[arg-type]
 
 
-def _floats(mechanism: Mechanism, branch: Branch) -> str:
-    """The name of the joint that says that a body floats: one that is there, or a new one."""
-    names = (
-        joint.name
-        for joint in mechanism.joints
-        if isinstance(joint, Free) and (joint.body_a, joint.body_b) == (WORLD, branch.body)
-    )
-    return next(names, f"{branch.body} floats")
+def _floats(mechanism: Mechanism, branch: Branch) -> tuple[str, np.ndarray]:
+    """Name and anchor (3,) of the joint of a floating body: one of the mechanism if possible, or a new one."""
+    for joint in mechanism.joints:
+        if isinstance(joint, Free) and (joint.body_a, joint.body_b) == (WORLD, branch.body):
+            point, point_b = mechanism.anchors(joint)
+            if np.array_equal(point, point_b):  # else its coordinates are not zero in the reference configuration
+                return joint.name, point
+    return f"{branch.body} floats", mechanism.body(branch.body).position
 
 
 def _lines(mechanism: Mechanism, branches: list[Branch]) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _lines(mechanism: Mechanism, branches: list[Branch]) -> Iterator[str]:
     yield '  <link name="world"/>'
     for branch in branches:
         body, joint = mechanism.body(branch.body), branch.joint
-        point = body.position if joint is None else mechanism.anchors(joint)[0]
+        name, point = (joint.name, mechanism.anchors(joint)[0]) if joint is not None else _floats(mechanism, branch)
         frame = frames[body.name] = Pose(rotation_matrix(body.quat_wxyz), point)
         inertia = " ".join(f'{key}="{_text([body.inertia[place]])}"' for key, place in MOMENTS.items())
         yield f"  <link name={quoteattr(body.name)}>"
@@ -84,7 +84,6 @@ def _lines(mechanism: Mechanism, branches: list[Branch]) -> Iterator[str]:
         yield "    </inertial>"
         yield "  </link>"
         place = frames[branch.above].inverse() @ frame
-        name = joint.name if joint is not None else _floats(mechanism, branch)
         yield f'  <joint name={quoteattr(name)} type="{TYPES[type(joint)] if joint is not None else "floating"}">'
         yield f"    <parent link={quoteattr(branch.above)}/>"
         yield f"    <child link={quoteattr(branch.body)}/>"

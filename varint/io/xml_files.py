@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from varint.errors import FileError, MechanismError
+from varint.io.packages import ImportOptions
+from varint.io.xml_comments import CLOSE, comments_with_hyphens, without_hyphens
 from varint.mechanism import Mechanism
 from varint.model.bounds import LARGEST
 from varint.model.checks import shown, suggestion
+from varint.model.import_report import REPAIR, ImportNotes
 
 MOST_BYTES = 16_000_000  # of a file
 MOST_ELEMENTS = 300_000
@@ -114,12 +117,12 @@ class XMLElement:
         return values
 
 
-Reader = Callable[[XMLElement, Path, Sequence[Path]], Mechanism]
+Reader = Callable[[XMLElement, ImportNotes, Sequence[Path]], Mechanism]
 READERS: dict[str, tuple[str, Reader]] = {}  # by the outermost element
 
 
 def reads(root: str, what: str) -> Callable[[Reader], Reader]:
-    """Decorator: a function of the outermost element, the path and the folders of packages reads files of ``root``."""
+    """Decorator: a function of the outermost element, the notes and the folders of packages reads files of ``root``."""
 
     def add(reader: Reader) -> Reader:
         READERS[root] = what, reader
@@ -128,17 +131,21 @@ def reads(root: str, what: str) -> Callable[[Reader], Reader]:
     return add
 
 
-def load_xml(path: Path, packages: Sequence[Path] = ()) -> Mechanism:
+def load_xml(path: Path, options: ImportOptions) -> Mechanism:
     """The mechanism in a file of XML: its outermost element says which format that is. Raises FileError."""
-    root = read_xml(path)
+    notes = ImportNotes(path, options.repair)
+    root = read_xml(path, notes)
     if root.tag not in READERS:
         known = ", ".join(f"<{tag}> ({what})" for tag, (what, _) in READERS.items())
         raise root.error(f"<{root.tag}> is no mechanism{suggestion(root.tag, READERS) or f': there are {known}'}")
-    return READERS[root.tag][1](root, path, packages)
+    return READERS[root.tag][1](root, notes, options.packages)
 
 
-def read_xml(path: Path) -> XMLElement:
-    """The outermost element of a file. Raises FileError with the line."""
+def read_xml(path: Path, notes: ImportNotes | None = None) -> XMLElement:
+    """The outermost element of a file; ``notes`` say whether it is repaired, and take that down. FileError with line.
+
+    What is repaired: comments with "--" inside, which are left out like any other.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -151,7 +158,30 @@ def read_xml(path: Path) -> XMLElement:
     before = content[: len(content) - len(begins)].count(
         b"\n"
     )  # which XML forbids before its declaration, and files have
-    return _Builder(path, before).parsed(begins)
+    builder = _Builder(path, before)
+    try:
+        return builder.parsed(begins)
+    except expat.ExpatError as problem:
+        index = builder.parser.ErrorByteIndex
+        comments = comments_with_hyphens(begins)
+        if not any(comment.start <= index < comment.end + len(CLOSE) for comment in comments):
+            raise _invalid(path, before, problem) from None
+        if notes is None or not notes.repair:
+            raise FileError(
+                f"'{path}', line {problem.lineno + before}: a comment has '--' inside, which XML forbids: take that"
+                f" out, or load the file with {REPAIR}"
+            ) from None
+    for comment in comments:
+        notes.repaired("comment with '--' inside, left out", comment.first_line + before, path)
+    try:
+        return _Builder(path, before).parsed(without_hyphens(begins, comments))
+    except expat.ExpatError as problem:
+        raise _invalid(path, before, problem) from None
+
+
+def _invalid(path: Path, before: int, problem: expat.ExpatError) -> FileError:
+    message = expat.errors.messages.get(problem.code, str(problem))
+    return FileError(f"'{path}', line {problem.lineno + before}: this is not valid XML: {message}")
 
 
 class _Builder:
@@ -172,15 +202,11 @@ class _Builder:
         parser.SkippedEntityHandler = self._entity
 
     def parsed(self, content: bytes) -> XMLElement:
+        """The outermost element. Raises FileError, and ExpatError where the content is no XML."""
         try:
             self.parser.Parse(content, True)
-        except FileError:
+        except (FileError, expat.ExpatError):
             raise
-        except expat.ExpatError as problem:
-            message = expat.errors.messages.get(problem.code, str(problem))
-            raise FileError(
-                f"'{self.path}', line {problem.lineno + self.before}: this is not valid XML: {message}"
-            ) from None
         except (LookupError, ValueError) as problem:  # of its encoding
             raise FileError(f"'{self.path}', line 1: {problem}: write it in UTF-8") from None
         assert self.root is not None  # else there was an error

@@ -71,7 +71,7 @@ class Body(Frozen):
         set_ = lambda field, value: object.__setattr__(self, field, value)  # noqa: E731
         set_("mass", positive(self.mass, f"mass of {what}"))
         divisor(self.mass, f"mass of {what}")
-        set_("inertia", _checked_inertia(self.inertia, what))
+        set_("inertia", checked_inertia(self.inertia, what))
         set_("position", array_of(self.position, (3,), f"position of {what}"))
         bounded(self.position, f"position of {what}")
         set_("quat_wxyz", unit_quaternion(self.quat_wxyz, f"quat_wxyz of {what}"))
@@ -284,7 +284,8 @@ def _mass(mass: float | None, density: float | None, volume: float, what: str) -
     return mass
 
 
-def _checked_inertia(value: ArrayLike, what: str) -> np.ndarray:
+def checked_inertia(value: ArrayLike, what: str) -> np.ndarray:
+    """The inertia (3, 3), kg m^2, of a body that ``what`` names; symmetric. Raises MechanismError if no body has it."""
     inertia = array_of(value, (3, 3), f"inertia of {what}")
     bounded(inertia, f"inertia of {what}")
     size = np.abs(inertia).max() or 1.0

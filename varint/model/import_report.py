@@ -15,6 +15,7 @@ from varint.model.checks import Frozen
 
 Kind = TypeVar("Kind")
 TOLD = 5  # of the entries that an error lists
+REPAIR = "repair=True"  # of load_mechanism, as errors name it
 
 
 class Imported(NamedTuple):
@@ -55,9 +56,10 @@ class ImportedShape(Frozen):
 class ImportReport(Shown):
     """Report on the parts of an imported file; empty where a mechanism was not imported. ``str()`` lists it.
 
-    read, approximated, not_understood : tuple of Imported
+    read, approximated, not_understood, repaired : tuple of Imported
         Each with ``what``, ``file`` and ``line``. Read elements are represented as in the file; approximated ones are
-        represented differently or omitted, and the entry says which; those not understood were ignored.
+        represented differently or omitted, and the entry says which; those not understood were ignored; repaired ones
+        were wrong in the file, and the entry says what was changed, and by how much.
     shapes : tuple of ImportedShape
         Visual and collision shapes, as data for pictures.
     body_of : mapping
@@ -69,23 +71,26 @@ class ImportReport(Shown):
     not_understood: tuple[Imported, ...] = ()
     shapes: tuple[ImportedShape, ...] = ()
     body_of: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    repaired: tuple[Imported, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.read or self.approximated or self.not_understood)
+        return any(self.entries().values())
 
     def __reduce__(self) -> tuple:
-        return type(self), (*self.entries().values(), self.shapes, dict(self.body_of))
+        lists = self.read, self.approximated, self.not_understood
+        return type(self), (*lists, self.shapes, dict(self.body_of), self.repaired)
 
     def __str__(self) -> str:
         kinds = self.entries().items()
         return "\n".join(f"{kind.replace('_', ' ')}: {entry}" for kind, listed in kinds for entry in listed)
 
     def entries(self) -> dict[str, tuple[Imported, ...]]:
-        """The three lists by their names."""
+        """The four lists by their names."""
         return {
             "read": self.read,
             "approximated": self.approximated,
             "not_understood": self.not_understood,
+            "repaired": self.repaired,
         }
 
     def check(self) -> None:
@@ -104,13 +109,14 @@ class ImportReport(Shown):
 class ImportNotes:
     """Notes of a reader of a format; `attached` makes the report of them.
 
-    Each of ``read``, ``approximated`` and ``not_understood`` takes what there is to say, the line, 0 where it is not
-    known, and the file, where that is not the one that is read.
+    Each of ``read``, ``approximated``, ``not_understood`` and ``repaired`` takes what there is to say, the line, 0
+    where it is not known, and the file, where that is not the one that is read. ``repair``: whether defects are
+    repaired, else they are errors.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.lists: dict[str, list[Imported]] = {"read": [], "approximated": [], "not_understood": []}
+    def __init__(self, path: Path, repair: bool = False) -> None:
+        self.path, self.repair = path, repair
+        self.lists: dict[str, list[Imported]] = {kind: [] for kind in ImportReport().entries()}
         self.shapes: list[ImportedShape] = []
         self.body_of: dict[str, str] = {}
 
@@ -125,6 +131,10 @@ class ImportNotes:
     def not_understood(self, what: str, line: int = 0, path: Path | None = None) -> None:
         """Note an element that was ignored."""
         self._add("not_understood", what, line, path)
+
+    def repaired(self, what: str, line: int = 0, path: Path | None = None) -> None:
+        """Note a defect of the file that was repaired."""
+        self._add("repaired", what, line, path)
 
     def take(self, report: ImportReport) -> None:
         """Take over the report of another file."""

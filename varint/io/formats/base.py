@@ -1,14 +1,14 @@
 """Formats of mechanism files, and their registry."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from varint.io.packages import ImportOptions
 from varint.io.parameters import Told
 from varint.mechanism import Mechanism
 
-Packages = Sequence[Path]
 FORMATS: dict[str, "Format"] = {}  # by suffix
 
 
@@ -29,8 +29,8 @@ class Format:
         Gives, while it is open, the function of the file that builds its mechanism; None where there is no function.
     told : function of the path and values in place of the file's, or None
         What a file says of its parameters, without the mechanism.
-    searches : bool
-        Whether these also take the folders in which ``package://`` and ``model://`` are looked for.
+    imports : bool
+        Whether these also take `ImportOptions`.
     companion : bool
         Whether ``save`` may write a second file, and also takes whether it replaces one that it has not written.
     """
@@ -41,12 +41,12 @@ class Format:
     save: Callable[..., None] | None = None
     opened: Callable[..., AbstractContextManager[Callable]] | None = None
     told: Callable[..., list[Told]] | None = None
-    searches: bool = False
+    imports: bool = False
     companion: bool = False
 
-    def places(self, path: Path, packages: Packages) -> tuple:
+    def arguments(self, path: Path, options: ImportOptions) -> tuple:
         """The arguments of ``load`` and ``opened``, and of ``told`` the first ones."""
-        return (path, packages) if self.searches else (path,)
+        return (path, options) if self.imports else (path,)
 
 
 def register(format_: Format) -> Format:

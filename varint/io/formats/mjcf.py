@@ -31,7 +31,7 @@ from varint.io.robot_mechanism import mechanism_of
 from varint.io.xml_files import XMLElement, load_xml, reads
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
-from varint.model.import_report import ImportNotes
+from varint.model.import_report import REPAIR, ImportNotes
 from varint.model.rotation_vectors import rotation_matrix
 
 KINDS = {JOINT_FREE: Free, JOINT_BALL: Spherical, JOINT_SLIDE: Prismatic, JOINT_HINGE: Revolute}
@@ -40,20 +40,19 @@ OWN_LINES = re.compile(r",? *(Element name .*)?,? *line \d+.*$")  # of the text 
 
 
 @reads("mujocoinclude", "part of an MJCF file")
-def refused(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
+def refused(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """A file that is no mechanism by itself. Raises FileError."""
     raise root.error("<mujocoinclude> is a part that other MJCF files include: give one of these")
 
 
 @reads("mujoco", "MJCF")
-def read(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
+def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a model. What MuJoCo holds softly, equalities and limits, holds exactly."""
-    notes = ImportNotes(path)
-    source = MJCFSource(root, path, packages, notes)
+    source = MJCFSource(root, notes.path, packages, notes)
     model = compiled(source)
     reading = _Reading(model, source, notes)
     mechanism = mechanism_of(reading.robot(), notes)
-    return MJCFForces(model, source, notes, reading.places, reading.at_rest).added_to(mechanism)
+    return MJCFForces(model, source, notes, (reading.places, reading.wide), reading.at_rest).added_to(mechanism)
 
 
 def compiled(source: MJCFSource) -> Any:
@@ -70,7 +69,8 @@ def compiled(source: MJCFSource) -> Any:
         what = OWN_LINES.sub("", " ".join(str(problem).split()))
         name = next((word for word in what.split("'")[1::2] if word), "")
         at = next((element for (_, own), element in source.named.items() if own == name), source.root)
-        raise at.error(f"MuJoCo's compiler says: {what}") from None
+        advice = f"; or load the file with {REPAIR}" if "balanceinertia" in what else ""
+        raise at.error(f"MuJoCo's compiler says: {what}{advice}") from None
     for warning in warned:
         source.notes.approximated(f"MuJoCo's compiler warns: {warning.message}", source.root.line, source.root.path)
     return model
@@ -85,6 +85,7 @@ class _Reading:
     held : numbers of joints that an equality holds where they are
     places : of each hinge and slide that moves (by number) the joint that it becomes, its coordinate there, and the
         file's coordinate where that is zero
+    wide : of each ball and free joint (by number) the joint that it becomes, and its first coordinate there
     """
 
     def __init__(self, model: Any, source: MJCFSource, notes: ImportNotes) -> None:
@@ -92,6 +93,7 @@ class _Reading:
 
         self.m, self.source, self.notes = model, source, notes
         self.places: dict[int, tuple[str, int, float]] = {}
+        self.wide: dict[int, tuple[str, int]] = {}
         self.held: set[int] = set()
         self.at_rest = mujoco.MjData(model)
         self.ratios = [] if is_off(model, "EQUALITY") else list(self._ratios())
@@ -176,6 +178,8 @@ class _Reading:
         for joint in joints:
             if m.jnt_type[joint] in (JOINT_SLIDE, JOINT_HINGE):
                 self.places[joint] = tie.name, number, float(self.at_rest.qpos[m.jnt_qposadr[joint]])
+            else:
+                self.wide[joint] = tie.name, number
             number += {JOINT_FREE: 6, JOINT_BALL: 3}.get(int(m.jnt_type[joint]), 1)
         return tie
 
@@ -308,4 +312,4 @@ class _Reading:
                 self.notes.not_understood(f"{what} of <option>, a medium around all", root.line, root.path)
 
 
-register(Format(".mjcf", "robots of MuJoCo", load_xml, save, searches=True))
+register(Format(".mjcf", "robots of MuJoCo", load_xml, save, imports=True))

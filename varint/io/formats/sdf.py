@@ -55,9 +55,8 @@ OF_MOTORS = "a bound of motors, which are not imported"
 
 
 @reads("sdf", "SDF")
-def read(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
+def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a world, or of a model. A model floats, but for what is static or has a joint to the world."""
-    notes = ImportNotes(path)
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
 
 
@@ -377,4 +376,4 @@ class _Reading:
             self.notes.approximated(says, elements[0].line, elements[0].path)
 
 
-register(Format(".sdf", "worlds and models of Gazebo", load_xml, searches=True))
+register(Format(".sdf", "worlds and models of Gazebo", load_xml, imports=True))

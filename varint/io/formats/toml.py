@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from varint.errors import MechanismError
-from varint.io.formats.base import Format, Packages, register
+from varint.io.formats.base import Format, register
 from varint.io.mechanism_data import KINDS, from_data, to_data
+from varint.io.packages import ImportOptions
 from varint.io.parameters import Parameters, Told, kinds_of
 from varint.io.toml_files import CLOSURES, OF_MECHANISM, PARAMETERS, START, SUFFIX, TomlSource, merged, sources_of
 from varint.io.toml_places import comments_of
@@ -49,16 +50,16 @@ class _Entry:
         }
 
 
-def load(path: Path, packages: Packages = ()) -> Mechanism:
+def load(path: Path, options: ImportOptions) -> Mechanism:
     """The mechanism in a TOML file, with the parameters as they stand there."""
-    with opened(path, packages) as build:
+    with opened(path, options) as build:
         return build()
 
 
 @contextmanager
-def opened(path: Path, packages: Packages = ()) -> Iterator[Callable[..., Mechanism]]:
+def opened(path: Path, options: ImportOptions) -> Iterator[Callable[..., Mechanism]]:
     """A function of the file's parameters that gives the mechanism."""
-    sources = sources_of(path, packages)
+    sources = sources_of(path, options)
     defaults = merged(sources, PARAMETERS, again=True)
 
     def build(**given: Any) -> Mechanism:
@@ -74,9 +75,9 @@ def opened(path: Path, packages: Packages = ()) -> Iterator[Callable[..., Mechan
     yield build
 
 
-def told(path: Path, packages: Packages = (), given: Mapping[str, Any] = MappingProxyType({})) -> list[Told]:
+def told(path: Path, options: ImportOptions, given: Mapping[str, Any] = MappingProxyType({})) -> list[Told]:
     """The parameters of a TOML file and of those that it includes; their values with those that are ``given``."""
-    defaults = merged(sources_of(path, packages), PARAMETERS, again=True)
+    defaults = merged(sources_of(path, options), PARAMETERS, again=True)
     values = _parameters(defaults, given).all()
     comments = {source.path: comments_of(source.text) for _, source in defaults.values()}
     return [
@@ -148,4 +149,4 @@ def save(mechanism: Mechanism, path: Path) -> None:
     write_text(path, text_of(to_data(mechanism), {which: which for which in KINDS}))
 
 
-register(Format(SUFFIX, "the description as TOML, with parameters", load, save, opened, told, searches=True))
+register(Format(SUFFIX, "the description as TOML, with parameters", load, save, opened, told, imports=True))

@@ -49,9 +49,8 @@ SIZES = {"box": ("size", 3), "cylinder": ("radius length", 1), "capsule": ("radi
 
 
 @reads("robot", "URDF")
-def read(root: XMLElement, path: Path, packages: Sequence[Path]) -> Mechanism:
+def read(root: XMLElement, notes: ImportNotes, packages: Sequence[Path]) -> Mechanism:
     """The mechanism of a robot. Its root link is fixed to the world, unless nothing else could move."""
-    notes = ImportNotes(path)
     return mechanism_of(_Reading(root, notes, packages).robot(), notes)
 
 
@@ -452,4 +451,4 @@ def _matrix(inertia: XMLElement) -> np.ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-register(Format(".urdf", "robots of ROS", load_xml, save, searches=True, companion=True))
+register(Format(".urdf", "robots of ROS", load_xml, save, imports=True, companion=True))

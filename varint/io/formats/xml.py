@@ -4,4 +4,4 @@ from varint.io.formats.base import Format, register
 from varint.io.mjcf_writer import save
 from varint.io.xml_files import load_xml
 
-register(Format(".xml", "URDF, SDF or MJCF: the outermost element says which", load_xml, save, searches=True))
+register(Format(".xml", "URDF, SDF or MJCF: the outermost element says which", load_xml, save, imports=True))
