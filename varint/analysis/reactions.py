@@ -9,6 +9,7 @@ from varint.kernels.node_reactions import solve_nodes
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
+from varint.terms.kernels.term_rows import one_sided
 
 UNITS = ("N", "N m")
 
@@ -71,13 +72,13 @@ def accelerations_and_reactions(
     element = plan.constraints.element
     driven = plan.constraints.driven
     bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, element] * driven)
-    stopped = np.zeros((len(position), plan.limits.measure.size if stops else 0))
+    stopped = np.zeros((len(position), one_sided(plan).measure.size if stops else 0))
     efforts = held, stopped
     ws = workspace(plan, functions=compiled.functions)
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
     effort = np.zeros((len(position), len(compiled.force)))
     effort[:, element] = held
-    np.add.at(effort.T, plan.limits.element[: stopped.shape[1]], stopped.T)
+    np.add.at(effort.T, one_sided(plan).element[: stopped.shape[1]], stopped.T)
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
     return acceleration[:, compiled.slot], reaction[:, of_joint], effort
 

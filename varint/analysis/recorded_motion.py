@@ -30,6 +30,7 @@ from varint.model.checks import in_a_shape, is_whole, shown
 from varint.model.joints.base import Joint
 from varint.model.state import State
 from varint.record import ChosenNodes, Nodes, Record
+from varint.terms.kernels.term_rows import one_sided
 
 Value = TypeVar("Value")
 
@@ -392,8 +393,8 @@ class RecordedMotion:
 
     @property
     def _efforts(self) -> np.ndarray:
-        limits = self.mechanism.compiled.plan.limits.measure.size
-        if not limits and not any(force.constraint for force in self.mechanism.forces):
+        stops = one_sided(self.mechanism.compiled.plan).measure.size
+        if not stops and not any(force.constraint for force in self.mechanism.forces):
             return self.forces_along.effort
         return self.forces_along.effort + self.mechanism.compiled.by_force(self._dynamics[2])
 

@@ -22,12 +22,12 @@ from varint.algebra.vectors import dot, vector
 from varint.kernels.dense import add_scaled6
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import close_limits
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import JOINT
 from varint.kernels.refine import solve_again
 from varint.kernels.rows import evaluate_rows
+from varint.terms.kernels.term_rows import close_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25  # of a step, at most
@@ -152,7 +152,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
     if has_efforts(plan):
         apply_efforts(plan, ws, start, half_step)
-        close_limits(plan, ws, end)
+        close_rows(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
     merit = worst = unbalanced = moved = 0.0

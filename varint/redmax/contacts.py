@@ -29,6 +29,7 @@ from varint.redmax.ground import Ground
 from varint.redmax.kernels.cones import SOLVED, Cones, room, solve_cones
 from varint.redmax.program import MET, Elimination, Infeasible, NotSolved, eliminate, solve_program
 from varint.redmax.saddle import REDUNDANT, LinearStep, solve_saddle
+from varint.terms.kernels.term_rows import one_sided
 
 MANY_PASSES = 20  # convex programs, where the impulses are not found at once
 TINY = 1e-8  # of what a row has without loops: the least size of S that counts
@@ -87,11 +88,10 @@ class Contacts:
 
     def __init__(self, equations: Equations) -> None:
         self.equations = equations
-        limits = equations.compiled.plan.limits
-        self.measure, self.sign = limits.measure, limits.sign
-        self.limit = limits.value
+        stops = one_sided(equations.compiled.plan)
+        self.measure, self.sign, self.least = stops.measure, stops.sign, stops.value
         self.frictions, self.ground = JointFrictions(equations), Ground(equations)
-        self.restitution = np.concatenate([limits.restitution, self.ground.restitution])
+        self.restitution = np.concatenate([stops.restitution, self.ground.restitution])
         self.one_sided = len(self.restitution)
         points = len(self.ground.restitution)
         self.first = self.one_sided + np.cumsum([0, *self.frictions.sizes, *[2] * points])
@@ -99,7 +99,7 @@ class Contacts:
             np.full(len(self.frictions.sizes), -1), np.arange(self.one_sided - points, self.one_sided)
         )
         ground = self.ground.element
-        self.element = np.concatenate([limits.element, ground, self.frictions.element, np.repeat(ground, 2)])
+        self.element = np.concatenate([stops.element, ground, self.frictions.element, np.repeat(ground, 2)])
         self.work, self.z = np.zeros(equations.ne), np.zeros(self.first[-1])
         self.driven = int(equations.driven_columns.sum())
         joints = [bearing.free.shape[1] for bearing in self.frictions.bearings]
@@ -225,7 +225,7 @@ class Contacts:
         load = np.concatenate([stops, normal, self.frictions.loads(), tangent])
         J = e.jacobian()
         by_rates = load[:, :-1].reshape(len(load), -1) @ J
-        gap = np.append(self.sign * (self.limit - e.ws.efforts.value[self.measure]), gap)
+        gap = np.append(self.sign * (self.least - e.ws.efforts.value[self.measure]), gap)
         one_sided = by_rates[: self.one_sided]
         before, after, faster = one_sided @ rates, one_sided @ free, one_sided @ offset
         n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap) - faster

@@ -34,15 +34,6 @@ def register(cls: type[KindOfForce]) -> type[KindOfForce]:
     return cls
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A hard limit of a measure: forbidden above (``sign`` 1) or below (-1), with a coefficient of restitution."""
-
-    value: float
-    sign: int
-    restitution: float
-
-
 class Element(Shown):
     """One effort of a force, with work of its own; its kinds follow."""
 
@@ -54,9 +45,9 @@ class Element(Shown):
 
 @dataclass(frozen=True, eq=False)
 class Effort(Element):
-    """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and hard limits of the measure.
+    """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and by ``terms`` along its measure.
 
-    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law.
+    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law; ``terms``: of varint/terms, as `Limit`.
     """
 
     measures: tuple[Measure, ...]
@@ -64,7 +55,7 @@ class Effort(Element):
     parameters: Mapping[str, float] = field(default_factory=dict)
     table: tuple | None = None
     function: Callable | None = None
-    limits: tuple[Limit, ...] = ()
+    terms: tuple = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from varint.redmax.constraint_forces import NotFinite
 from varint.redmax.contacts import Blocked
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator, Task
-from varint.redmax.stop_events import Event, step_with_error_control
-from varint.redmax.stops import stops_of
+from varint.terms.reduced_events import Event, events_of, step_with_error_control
 
 SHORT = 1e-9  # of the run: a step as short as this gets nowhere ...
 MANY_SHORT = 500  # ... if so many others come before it
@@ -33,7 +32,7 @@ class Adaptive(Integrator):
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
-        self.stops = stops_of(equations, task.atol)
+        self.stops = events_of(equations, task.atol)
         self.own = 2 * equations.nq + equations.ne + equations.law_state.size  # numbers of y without impulses
         impulses = self.stops.size if self.stops else 0
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(self.own - 2 * equations.nq + impulses)])

@@ -9,8 +9,7 @@ from varint.redmax.contacts import Blocked, Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.integrators.base import Integrator, Task
-from varint.redmax.stop_events import step_of_one_size
-from varint.redmax.stops import stops_of
+from varint.terms.reduced_events import events_of, step_of_one_size
 
 REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are as regular as there are
 
@@ -34,7 +33,7 @@ class FixedSteps(Integrator):
         touching = self.contacts and any(is_impulsive(mechanism, force) for force in mechanism.forces)
         self.touching = Contacts(equations) if touching else None
         q, qdot, _ = equations.imposed(0.0, q, qdot)
-        self.stops = None if self.contacts else stops_of(equations)
+        self.stops = None if self.contacts else events_of(equations)
         impulses = self.touching.impulse.size if self.touching else self.stops.size if self.stops else 0
         assert task.dt is not None  # see `fixed`
         self.h = task.dt

@@ -16,8 +16,8 @@ import numpy as np
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.inverse import InverseDynamics
-from varint.redmax.kernels.stop_gaps import evaluate_limits
 from varint.redmax.saddle import REDUNDANT
+from varint.terms.limits.kernels.stop_gaps import evaluate_gaps
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as closed
 SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
@@ -73,7 +73,7 @@ class Stops:
         e = self.equations
         q, rates, _ = e.imposed(t, q, rates)
         e.place_and_move(q, rates)
-        evaluate_limits(e.compiled.plan, e.ws, e.position, e.rotation, self._gap, self._gradient)
+        evaluate_gaps(e.compiled.plan, e.ws, e.position, e.rotation, self._gap, self._gradient)
         motion = np.vstack([e.velocity, np.zeros(6)])[self.side]
         return self._gap.copy(), -self.sign * np.einsum("nsk,nsk->n", self._gradient, motion)
 

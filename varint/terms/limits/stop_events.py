@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from varint.redmax.contacts import Blocked
-from varint.redmax.stops import TOUCHING, Stops
+from varint.terms.limits.stops import TOUCHING, Stops
 
 if TYPE_CHECKING:
     from varint.redmax.integrators.error_controlled import Adaptive

@@ -12,36 +12,64 @@ a node is zero.
 
 from varint._numba import indirect, njit
 from varint.algebra.vectors import dot, rotate, vector
-from varint.kernels.balance import add_impact
+from varint.kernels.balance import add_event
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.constraints import set_targets
 from varint.kernels.efforts import clear_rows
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import TOUCHING, clearance, first_beyond, limit_gap, limit_row, open_pulling, set_closed
 from varint.kernels.measures import rate_of
 from varint.kernels.pace import accelerate_node
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import project
-from varint.kernels.restart import go_back
-from varint.kernels.tape import keep_impact, keep_release
+from varint.kernels.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
+from varint.terms.limits.kernels.impact_tape import keep_impact, keep_release
+from varint.terms.limits.kernels.limits import (
+    TOUCHING,
+    clearance,
+    first_beyond,
+    leaps,
+    limit_gap,
+    limit_row,
+    open_pulling,
+    set_closed,
+)
 
-DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 SEARCH = 60  # trials for the instant of an event
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
 PARTING = 1e-10  # m/s or rad/s: a rate of a gap, and of the largest impulse of an impact: what is less is none
 LEAST_FORCE = 1e-10  # of the forces on the bodies: what is less does not pull
-ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts on the end of a trial
 
 
 @njit
-def restart_search(ws):
+def begin_events(ws):
     """Reset the search for an event at the start of a step."""
     search = ws.search
     search.limit[0], search.changes[0] = -1, 0
     for n in range(search.impacts.size):
         search.impacts[n] = 0
+
+
+def prepare_events(plan: Plan, stages: int) -> None:
+    """Compile what steps with so many stages call by pointer."""
+    if plan.limits.measure.size:
+        for function in (
+            (leaps, judge_trial, act_event) if stages == 1 else (leaps, find_pushes, judge_trial, act_event)
+        ):
+            function.prepare()
+
+
+@njit
+def is_searching(ws):
+    """Whether the instant of an event is searched for."""
+    return ws.search.limit[0] >= 0
+
+
+@njit
+def end_search(ws):
+    """Give up the search for the instant of an event."""
+    ws.search.limit[0] = -1
 
 
 @njit
@@ -82,7 +110,7 @@ def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int,
 
 
 @indirect(seconds=1, what="hard stops")
-def meet_limits(
+def judge_trial(
     plan: Plan, ws: Workspace, inputs: Inputs, poses: tuple[int, int], when: tuple[int, float, float, float],
     part: float, whole: float, forces: bool,
 ) -> tuple[int, float]:  # fmt: skip
@@ -172,7 +200,7 @@ def _crossing(search):
 
 
 @indirect(seconds=2, what="hard stops")
-def act(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
+def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """The event of the limit that was searched for, at a node; the search is over.
 
     An open one has an impact, and after it all others that the motion there goes beyond. A closed one lets go.
@@ -198,7 +226,7 @@ def _release(plan, ws, pose, n):
     set_closed(plan, ws, n, False)
     if ws.tape.h.size:
         keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
-    add_impact(ws, 0.0)
+    add_event(ws, 0.0)
     _to_momenta(plan, ws)
 
 
@@ -261,7 +289,7 @@ def impact(plan, ws, pose, n, restitution, timed):
         pulls = _let_go(plan, ws, n)
     work = 0.5 * row[r] * (1.0 - restitution) * before
     ws.efforts.work[plan.limits.element[n]] += work
-    add_impact(ws, work)
+    add_event(ws, work)
     _take_velocities(ws, body)
     _to_momenta(plan, ws)
     set_closed(plan, ws, n, restitution == 0.0)
