@@ -116,10 +116,8 @@ class Adjoint:
         multiplier = -later / rate  # of the condition that the margin is zero
         state += multiplier * margin
         law_state += multiplier * states
-        for name in OF_NUMBERS:
-            getattr(self.by, name)[...] += multiplier * getattr(other, name)
-        for own_numbers, more in zip(numbers_of_terms(self.by), numbers_of_terms(other), strict=True):
-            own_numbers += multiplier * more
+        for total, more in zip(_numbers(self.by), _numbers(other), strict=True):
+            total += multiplier * more
         for name in CARRIED:
             getattr(self.by, name)[own] += multiplier * getattr(other, name)[own]
         self._add_products(other.products, multiplier)
@@ -205,9 +203,9 @@ def adjoints_of(run: MaximalTape, by_states: np.ndarray, places: Mapping[str, Lo
     return [Adjoint(run, each, replace(by_numbers(plan, 0), **of_stages), places) for each in by_states]
 
 
-def numbers_of_terms(by: ByNumbers) -> list[np.ndarray]:
-    """The gradient by the numbers of terms, an array each."""
-    return [array for name in TERMS for array in getattr(by, name)]
+def _numbers(by: ByNumbers) -> list[np.ndarray]:
+    """The arrays of a gradient that are of no stage."""
+    return [getattr(by, name) for name in OF_NUMBERS] + [array for name in TERMS for array in getattr(by, name)]
 
 
 def momentum_of(bodies: Bodies, velocity: np.ndarray) -> np.ndarray:

@@ -62,8 +62,8 @@ class Changed:
         measures = any(differ(a[rows:], b[rows:]) for a, b in measured(before, plan))
         tables = differ(before.products.table, plan.products.table)
         measures |= tables and bool((before.measures.product[rows:] >= 0).any())
-        stopped = before.measures.product[one_sided(before).measure] >= 0
-        if tables and stopped.any():
+        of_products = before.measures.product[one_sided(before).measure] >= 0
+        if tables and of_products.any():
             raise MechanismError("the motions of a joint with a hard stop along its coordinate cannot change")
         efforts = any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
         kernels: list[Callable] = [pushing if measures else acting] if measures or efforts else []

@@ -345,4 +345,4 @@ def _node(march: March, pose: int, place: tuple[int, float, int, int, int, int],
     poses = ws.position[pose], ws.quat[pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate
     products = ws.products.q, ws.products.order
-    return TapedNode(*place, state, *(array.copy() for array in (*poses, *targets, *products)), rows_state(ws))
+    return TapedNode(*place, state, *(array.copy() for array in (*poses, *targets, *products)), rows=rows_state(ws))

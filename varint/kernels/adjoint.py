@@ -20,7 +20,7 @@ from varint.kernels.loads import body_of
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import has_efforts
 from varint.kernels.operator import curve_transposed, first_row, pair_of, to_unknown
-from varint.kernels.projection import project
+from varint.kernels.projection import project_velocities
 from varint.kernels.refine import refine_transposed
 from varint.kernels.tangent import factor_stage, step_turn, turned_back
 from varint.kernels.tape import play_stage
@@ -56,10 +56,8 @@ def velocities_back(plan, ws, pose, state, by):
     The velocities are those that `project` gives; the node is the pose ``pose`` with ``ws.momentum``. Adds to ``by``,
     a `ByNumbers`; leaves the gradient by the rates of targets in ``ws.increment_row``.
     """
-    project(plan, ws, pose)
-    copy_motions(ws.increment_body, ws.velocity)
-    for r in range(ws.multiplier.size):
-        ws.multiplier[r], ws.increment_row[r] = ws.increment_row[r], 0.0
+    project_velocities(plan, ws, pose)
+    ws.increment_row[:] = 0.0
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.increment_body[i, k] = state[i, 6 + k]
@@ -88,14 +86,6 @@ def velocities_back(plan, ws, pose, state, by):
             state[i, 6 + k] = ws.increment_body[i, k]
     for r in range(ws.increment_row.size):
         ws.increment_row[r] = -ws.increment_row[r]
-
-
-@njit
-def copy_motions(values, to):
-    """Copy motions (nb, 6)."""
-    for i in range(values.shape[0]):
-        for k in range(6):
-            to[i, k] = values[i, k]
 
 
 @njit

@@ -303,7 +303,7 @@ class Factors(CompiledRecord, writable=True):
 
 @dataclass(frozen=True, eq=False)
 class Events(CompiledRecord, writable=True):
-    """Jumps of the momenta in a run, each at a node before which so many stages lie. M = 0 without terms that have them."""
+    """Jumps of the momenta in a run, each at a node before which so many stages lie. M = 0 if no term has any."""
 
     count: Int1  # of the events that were kept, or would have been
     stage: Annotated[Int1, "events"]

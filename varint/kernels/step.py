@@ -17,6 +17,7 @@ from varint.algebra.sums import two_sum
 from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
+from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import finish_efforts
 from varint.kernels.extended import finish_extended, sharpen
 from varint.kernels.inputs import Inputs, set_inputs, set_load
@@ -62,14 +63,6 @@ def _extrapolate(velocity, history, length):
         for i in range(velocity.shape[0]):
             for k in range(6):
                 velocity[i, k] += history[j, i, k]
-
-
-@njit
-def _keep_velocity(velocity, kept):
-    """Copy ``velocity`` (nb, 6) to ``kept``."""
-    for i in range(velocity.shape[0]):
-        for k in range(6):
-            kept[i, k] = velocity[i, k]
 
 
 @njit
@@ -172,10 +165,9 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     """A step of the scheme from a node, in one piece or in sub-steps of the whole scheme.
 
     A sub-step is done again at half its size where Newton's method does not converge and, with ``ws.balance.redo``,
-    where energy comes from nowhere. It also ends at the events of terms. ``pose``: the one that holds the
-    state. ``stages``: their sizes over that of the step. ``when``: (node, width, dt): the step takes ``width`` times
-    ``dt`` seconds. Returns (status, pose, iterations, sub-steps beyond the first); the pose holds the state that was
-    reached.
+    where energy comes from nowhere. It also ends at the events of terms. ``pose``: the one that holds the state.
+    ``stages``: their sizes over that of the step. ``when``: (node, width, dt): the step takes ``width`` times ``dt``
+    seconds. Returns (status, pose, iterations, sub-steps beyond the first); the pose holds the state that was reached.
     """
     node, width, dt = when
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
@@ -207,7 +199,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             if taping:
                 keep_load(plan, ws)
             end, before = 1 - end, until
-            _keep_velocity(ws.velocity, ws.kept.velocity[stage])
+            copy_motions(ws.velocity, ws.kept.velocity[stage])
         if has_events and status == CONVERGED:
             span = node, width * done, before, dt
             verdict, least = judge_trial(
@@ -228,7 +220,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 return status, pose, iterations, pieces
             part = min(size, 1.0 - done)
             end_search(ws)
-            _keep_velocity(ws.history[0, 0], ws.velocity)
+            copy_motions(ws.history[0, 0], ws.velocity)
             continue
         if verdict != ACCEPTED:
             if verdict == AT_START:

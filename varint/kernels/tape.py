@@ -108,6 +108,7 @@ def keep_event(ws, pose, timed):
         _copy(ws.momentum[i], events.momentum[j, i])
     _copy(ws.efforts.value_near, events.value_near[j])
     _copy(ws.efforts.target_rate, events.target_rate[j])
+    keep_rows(ws, events, j)
     return j
 
 
@@ -121,3 +122,4 @@ def play_event(plan, ws, events, j):
     _copy(events.value_near[j], ws.efforts.value_near)
     _copy(events.target_rate[j], ws.efforts.target_rate)
     place(plan, ws, 0)
+    play_rows(plan, ws, events, j)

@@ -62,7 +62,7 @@ class TangentRun:
         self.run = MaximalRun(self.mechanism, self.march, state, self.steps, loads, commands)
         self.run.start()
         self.drifts = Drifts(self.mechanism, commands, loads, self.dt, self.march.scheme)
-        self.closed: str | None = None  # the label of a stop that was met without restitution
+        self.rests: str | None = None  # the label of a stop that was met without restitution
 
     def state(self) -> State:
         """State at the present node."""
@@ -149,15 +149,15 @@ class TangentRun:
                 raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
             count = max(int(tape.count[0]), int(tape.events.count[0]))
             if count <= len(tape.h):
-                self._note_closed()
+                self._note_resting()
                 return
             room = count  # sub-steps needed more
             self.run.restore(before)
 
-    def _note_closed(self) -> None:
+    def _note_resting(self) -> None:
         """Note a stop that closed in the steps that were marched last."""
         for element in resting_at(self.compiled.plan, self.march.ws.tape.events)[:1]:
-            self.closed = self.mechanism.forces[self.compiled.force[element]].label
+            self.rests = self.mechanism.forces[self.compiled.force[element]].label
 
     def _room(self, steps: int) -> int:
         """Room on the tape for the stages of so many steps."""

@@ -36,7 +36,7 @@ class ClosureRows(NamedTuple):
 
 
 class Closures:
-    """Evaluates the rows of the cut joints, those of prescribed motions, less their targets, and one-sided ones, see `hold`.
+    """Evaluates the rows of the cut joints, of prescribed motions, less their targets, and one-sided ones, see `hold`.
 
     ``rows`` (m,): their numbers in the plan; ``side`` (m, 2): slots of their bodies; ``jacobian`` (m, 2, 6): that of
     the last `evaluate`.

@@ -75,9 +75,7 @@ class Equations(TreeKinematics):
         self.couplings = Couplings(mechanism, self.tree)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
-        self.held = np.zeros(
-            0, dtype=np.bool_
-        )  # (n,) one-sided rows in contact, where events are
+        self.held = np.zeros(0, dtype=np.bool_)  # (n,) one-sided rows in contact, where events are
         self.constraints = self._lasting = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
         self._no_motion = np.zeros((self.nodes.parent.size, 6))
         self.drives = [

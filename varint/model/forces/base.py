@@ -45,9 +45,9 @@ class Element(Shown):
 
 @dataclass(frozen=True, eq=False)
 class Effort(Element):
-    """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and by ``terms`` along its measure.
+    """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
-    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law; ``terms``: of varint/terms, as `Limit`.
+    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law; ``terms``: as `Limit`.
     """
 
     measures: tuple[Measure, ...]
@@ -186,10 +186,10 @@ class Force(Frozen):
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _check(self, **limits: str) -> None:
+    def _check(self, **bounds: str) -> None:
         """Each named parameter as a finite float: from 0, or above it where the limit is "positive", or "any"."""
-        for name, limit in limits.items():
-            self._set(name, CHECKS[limit](getattr(self, name), f"{name} of {self.label}"))
+        for name, bound in bounds.items():
+            self._set(name, CHECKS[bound](getattr(self, name), f"{name} of {self.label}"))
 
     def _body(self, structure: "Structure", name: str) -> str:
         if name != WORLD:

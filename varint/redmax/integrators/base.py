@@ -44,7 +44,7 @@ class Integrator:
     failure : str or None
     touching : Contacts or None
         Solved in whole steps.
-    stops : ReducedEvents or None
+    events : ReducedEvents or None
         Located within steps.
     """
 
@@ -61,7 +61,7 @@ class Integrator:
     steps: int
     failure: str | None
     touching: Contacts | None = None
-    stops: ReducedEvents | None = None
+    events: ReducedEvents | None = None
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         self.equations, self.task, self.steps, self.failure = equations, task, 0, None

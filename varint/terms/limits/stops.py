@@ -101,7 +101,7 @@ class Stops:
             own = slice(e.closures.moved.stop, len(e.closures))
             motion = np.vstack([e.velocity, np.zeros(6)])[e.closures.side[own]]
             along = np.einsum("rsk,rsk->r", e.closures.jacobian[own], motion)
-            np.add.at(parts.stops, self.element[held], self.scale[held] * e.held_multiplier)
+            np.add.at(parts.along, self.element[held], self.scale[held] * e.held_multiplier)
             np.add.at(power, self.element[held], e.held_multiplier * along)
         if self._inverse is not None:
             q, rates, _ = e.imposed(t, q, rates)
@@ -203,7 +203,7 @@ class Stops:
         q, rates, change = motion
         parts, own = self.contacts.parts(impulse), self.element[touching]
         np.add.at(work, own, 0.5 * twice)
-        np.subtract.at(parts.stops, own, self.sign[touching] * z)
+        np.subtract.at(parts.along, own, self.sign[touching] * z)
         if self.contacts.driven:
             q, rates, _ = e.imposed(t, q, rates)
             e.place_and_move(q, rates)

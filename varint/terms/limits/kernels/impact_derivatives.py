@@ -4,15 +4,16 @@
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import rotate, vector
-from varint.kernels.adjoint import copy_motions, velocities_back
-from varint.kernels.dense import add_scaled6, dot6
+from varint.algebra.vectors import vector
+from varint.kernels.adjoint import velocities_back
+from varint.kernels.dense import add_scaled6, copy_motions, dot6
 from varint.kernels.measures import add_by_numbers, rate_of, weighted_curvature
+from varint.kernels.momentum import momenta_of
 from varint.kernels.operator import curve_transposed, join_constraints, pair_of
-from varint.kernels.projection import project
+from varint.kernels.projection import project, project_velocities
 from varint.kernels.refine import solve_again
 from varint.kernels.tangent import is_still
-from varint.terms.limits.kernels.impact_tape import lets_go_in, play_impact, play_release
+from varint.kernels.tape import play_event
 from varint.terms.limits.kernels.limits import limit_gap, limit_row, set_closed
 
 
@@ -22,12 +23,12 @@ def event_ahead(plan, ws, events, j, work, rates, changes):
 
     ``rates`` (n, nr): the changes of the rates of targets; lost. What an impact does: see `event_back`.
     """
-    n, e = play_impact(plan, ws, events, j), events.limits.restitution[j]
+    n, e = _play_impact(plan, ws, events, j), events.limits.restitution[j]
     r, body, row, efforts = limit_row(plan, n), work.body[0], work.row[0], ws.efforts
-    _project(plan, ws)
+    project_velocities(plan, ws, 0)
     limit_gap(plan, ws, 0, n)
     before = rate_of(plan.measures.body[r], ws.jacobian[0, r], ws.velocity)
-    lets_go = lets_go_in(events, j)
+    lets_go = _lets_go_in(events, j)
     for k in range(changes.shape[0]):
         ws.jacobian[0, r] = 0.0  # while the limit is open
         _velocity_change(plan, ws, work, changes[k], rates[k], body, row)
@@ -37,45 +38,25 @@ def event_ahead(plan, ws, events, j, work, rates, changes):
         turned = rate_of(plan.measures.body[r], ws.jacobian[0, r], body)
         rates[k, r] = -e * (turned + rate_of(plan.measures.body[r], efforts.change, ws.velocity))
         if lets_go:
-            _to_momenta(plan, body, changes[k, :, 6:])
+            momenta_of(plan, body, changes[k, :, 6:])
     set_closed(plan, ws, n, True)
     if lets_go:
-        _to_momenta(plan, ws.velocity, ws.momentum)
-        play_release(plan, ws, events, j, False)
+        momenta_of(plan, ws.velocity, ws.momentum)
+        _play_release(plan, ws, events, j, False)
     efforts.target_rate[r] = -e * before
-    _project(plan, ws)
+    project_velocities(plan, ws, 0)
     for k in range(changes.shape[0]):
         _velocity_change(plan, ws, work, changes[k], rates[k], body, row)
-        _to_momenta(plan, body, changes[k, :, 6:])
+        momenta_of(plan, body, changes[k, :, 6:])
     efforts.target_rate[r] = 0.0
     set_closed(plan, ws, n, False)
-
-
-@njit
-def _to_momenta(plan, velocity, out):
-    """Write the momenta of velocities (nb, 6) to ``out``."""
-    for i in range(velocity.shape[0]):
-        spin = rotate(plan.bodies.inertia[i], vector(velocity[i, 3:]))
-        for a in range(3):
-            out[i, a], out[i, 3 + a] = plan.bodies.mass[i] * velocity[i, a], spin[a]
-
-
-@njit
-def _project(plan, ws):
-    """The velocities of the momenta at pose 0 into ``ws.velocity``, the impulses into ``ws.multiplier``."""
-    project(plan, ws, 0)
-    for i in range(plan.bodies.mass.size):
-        for a in range(6):
-            ws.velocity[i, a] = ws.increment_body[i, a]
-    for r in range(plan.rows.role.size):
-        ws.multiplier[r] = ws.increment_row[r]
 
 
 @njit
 def _velocity_change(plan, ws, work, change, rate, body, row):
     """The change of the projected velocities by a ``change`` (nb, 12) of the node, into ``body`` (nb, 6).
 
-    After `_project`. ``rate`` (nr,): of the rates of rows.
+    After `project_velocities`. ``rate`` (nr,): of the rates of rows.
     """
     efforts = ws.efforts
     for i in range(body.shape[0]):
@@ -99,15 +80,6 @@ def _velocity_change(plan, ws, work, change, rate, body, row):
     solve_again(plan, ws, (0, 0, 1.0), body, row)
 
 
-@njit
-def _add_gap(plan, ws, n, factor, by):
-    """Add the derivatives of ``factor`` times the gap of limit n at pose 0 by its numbers."""
-    r, sign = limit_row(plan, n), plan.limits.sign[n]
-    by.limits.value[n] += factor * sign
-    ws.efforts.motion[:] = 0.0
-    add_by_numbers(plan, r, ws.position[0], ws.rotation[0], ws.efforts.motion, -factor * sign, 0.0, by)
-
-
 @njit(seconds=2, what="derivatives of steps")
 def event_back(plan, ws, events, j, state, by):
     """Turn a gradient ``state`` (nb, 12) by pose and momenta after impact j into that before it.
@@ -115,20 +87,17 @@ def event_back(plan, ws, events, j, state, by):
     An impact takes the velocities v of the momenta before it to those whose rate along the limit is - e times that of
     v, and these to momenta. Adds to ``by``; leaves the gradient by the rates of targets in ``ws.increment_row``.
     """
-    n, e = play_impact(plan, ws, events, j), events.limits.restitution[j]
+    n, e = _play_impact(plan, ws, events, j), events.limits.restitution[j]
     r, nb = limit_row(plan, n), plan.bodies.mass.size
     project(plan, ws, 0)
     limit_gap(plan, ws, 0, n)
     copy_motions(ws.increment_body, ws.base)  # v
     rate = rate_of(plan.measures.body[r], ws.jacobian[0, r], ws.base)
     set_closed(plan, ws, n, True)
-    lets_go = lets_go_in(events, j)
+    lets_go = _lets_go_in(events, j)
     if lets_go:
-        play_release(plan, ws, events, j, False)
-        for i in range(nb):
-            spin = rotate(plan.bodies.inertia[i], vector(ws.base[i, 3:]))
-            for a in range(3):
-                ws.momentum[i, a], ws.momentum[i, 3 + a] = plan.bodies.mass[i] * ws.base[i, a], spin[a]
+        _play_release(plan, ws, events, j, False)
+        momenta_of(plan, ws.base, ws.momentum)
     ws.efforts.target_rate[r] = -e * rate
     project(plan, ws, 0)
     _momenta_back(plan, ws.increment_body, state, by)
@@ -141,7 +110,7 @@ def event_back(plan, ws, events, j, state, by):
     set_closed(plan, ws, n, False)
     limit_gap(plan, ws, 0, n)
     if lets_go:
-        play_release(plan, ws, events, j, True)
+        _play_release(plan, ws, events, j, True)
         copy_motions(events.momentum[j], ws.momentum)
     efforts = ws.efforts
     pair_of(plan, r, ws.base, efforts.motion)
@@ -178,7 +147,7 @@ def event_back(plan, ws, events, j, state, by):
 @njit(seconds=1, what="derivatives of steps")
 def margin_at(plan, ws, events, j, state):
     """Write the gradient of the gap at impact j by pose and momenta to ``state`` (nb, 12)."""
-    n = play_impact(plan, ws, events, j)
+    n = _play_impact(plan, ws, events, j)
     r = limit_row(plan, n)
     state[:] = 0.0
     for s in range(2):
@@ -190,8 +159,11 @@ def margin_at(plan, ws, events, j, state):
 @njit(seconds=1, what="derivatives of steps")
 def add_margin_at(plan, ws, events, j, factor, by):
     """Add to ``by`` the derivatives of ``factor`` times the gap at impact j by its numbers."""
-    n = play_impact(plan, ws, events, j)
-    _add_gap(plan, ws, n, factor, by)
+    n = _play_impact(plan, ws, events, j)
+    r, sign = limit_row(plan, n), plan.limits.sign[n]
+    by.limits.value[n] += factor * sign
+    ws.efforts.motion[:] = 0.0
+    add_by_numbers(plan, r, ws.position[0], ws.rotation[0], ws.efforts.motion, -factor * sign, 0.0, by)
 
 
 @njit
@@ -205,3 +177,28 @@ def _momenta_back(plan, velocity, state, by):
             state[i, 9 + a] = J[a, 0] * p[0] + J[a, 1] * p[1] + J[a, 2] * p[2]
             for b in range(3):
                 by.inertia[i, a, b] += p[a] * v[3 + b]
+
+
+@njit
+def _lets_go_in(events, j):
+    """Whether a closed limit lets go in impact j."""
+    for n in range(events.limits.closed.shape[1]):
+        if events.limits.closed[j, n] == 2:
+            return True
+    return False
+
+
+@njit
+def _play_release(plan, ws, events, j, back):
+    """Open the limits that let go in impact j, or close them again where ``back``."""
+    for n in range(plan.limits.measure.size):
+        if events.limits.closed[j, n] == 2:
+            set_closed(plan, ws, n, back)
+            limit_gap(plan, ws, 0, n)
+
+
+@njit
+def _play_impact(plan, ws, events, j):
+    """`play_event`; returns the limit of impact j."""
+    play_event(plan, ws, events, j)
+    return events.limits.limit[j]

@@ -104,12 +104,6 @@ def efforts_at_node(plan, ws, multiplier, out):
 
 
 @njit
-def open_pulling(plan, ws):
-    """`release_pulling` by the multipliers of a step."""
-    return release_pulling(plan, ws, ws.multiplier)
-
-
-@njit
 def release_pulling(plan, ws, multiplier):
     """Open the closed limit whose multiplier (nr,) pulls most; whether there was one."""
     most, found = 0.0, -1
@@ -141,13 +135,6 @@ def place_rows(plan, ws, pose):
             limit_gap(plan, ws, pose, n)
 
 
-@njit
-def keep_limits(ws, closed, rest_gap):
-    """Copy the state of the limits to ``closed`` and ``rest_gap`` (limits,)."""
-    for n in range(closed.size):
-        closed[n], rest_gap[n] = 1 if ws.efforts.closed[n] else 0, ws.efforts.rest_gap[n]
-
-
 @njit(seconds=1, what="hard stops")
 def place_limits(plan, ws, pose, closed, rest_gap):
     """Close the limits where ``closed`` (limits,) is not 0, open the others; all their rows at a pose."""
@@ -158,15 +145,16 @@ def place_limits(plan, ws, pose, closed, rest_gap):
 
 
 @njit
-def keep_rows(ws, tape, k):
-    """Keep the state of the limits as that of stage k of a tape."""
-    keep_limits(ws, tape.limits.closed[k], tape.limits.rest_gap[k])
+def keep_rows(ws, at, k):
+    """Keep the state of the limits as that of stage, or event, k of a tape: ``at`` is the tape, or its `Events`."""
+    for n in range(ws.efforts.closed.size):
+        at.limits.closed[k, n], at.limits.rest_gap[k, n] = 1 if ws.efforts.closed[n] else 0, ws.efforts.rest_gap[n]
 
 
 @njit
-def play_rows(plan, ws, tape, k):
-    """Give the limits the state of stage k of a tape, with their rows at pose 0."""
-    place_limits(plan, ws, 0, tape.limits.closed[k], tape.limits.rest_gap[k])
+def play_rows(plan, ws, at, k):
+    """Give the limits the state that `keep_rows` kept, with their rows at pose 0."""
+    place_limits(plan, ws, 0, at.limits.closed[k], at.limits.rest_gap[k])
 
 
 @njit
