@@ -68,6 +68,7 @@ class TapedNode(NamedTuple):
     events: int
     events_until: int
     state: State
+    rows: tuple[np.ndarray, ...]  # state of the rows of terms
     position: np.ndarray  # (nb + 1, 3)
     quat: np.ndarray  # (nb + 1, 4)
     momentum: np.ndarray  # (nb, 6)
@@ -76,7 +77,6 @@ class TapedNode(NamedTuple):
     target_rate: np.ndarray
     q: np.ndarray  # as in `ProductWork`
     order: np.ndarray
-    rows: tuple[np.ndarray, ...]  # state of the rows of terms
 
 
 class UnresolvedStage(NamedTuple):
@@ -345,4 +345,4 @@ def _node(march: March, pose: int, place: tuple[int, float, int, int, int, int],
     poses = ws.position[pose], ws.quat[pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate
     products = ws.products.q, ws.products.order
-    return TapedNode(*place, state, *(array.copy() for array in (*poses, *targets, *products)), rows=rows_state(ws))
+    return TapedNode(*place, state, rows_state(ws), *(array.copy() for array in (*poses, *targets, *products)))
