@@ -84,9 +84,9 @@ def test_transposes(rng, name):
     basis, ends, run = carried(mechanism, state, dt, steps)
     gradient = rng.standard_normal(ends.shape[1:])
     taped = MaximalTape(mechanism, state, TapeSetting(scheme(2), dt, TOL, steps), [steps])
-    impacts = taped.tape.impacts
+    impacts = taped.tape.events
     assert impacts.count[0] >= (3 if "both" in name else 1)
-    assert (run.closed is not None) == ("closes" in name)
+    assert (run.rests is not None) == ("closes" in name)
     (adjoint,) = adjoints_of(taped, gradient[None, None], {})
     go_back(taped, [adjoint], [])
     back = adjoint.by_first_state()
@@ -256,7 +256,7 @@ def test_events_without_a_derivative(monkeypatch):
     dropped = bouncing_ball(0.0, 0.2)
     with pytest.raises(vi.ArgumentError, match=r"'floor' closes: .* minus infinity"):
         vi.lyapunov_spectrum(dropped, 1.0, 0.01)
-    monkeypatch.setattr("varint.linear.impact_checks.GRAZING", 1e3)  # as if it were the slowest of all
+    monkeypatch.setattr("varint.linear.event_checks.GRAZING", 1e3)  # as if it were the slowest of all
     with pytest.raises(vi.ArgumentError, match="'floor' is reached with zero speed"):
         vi.linearize(ball, ball.state(coordinates={"slider": -0.195}, rates={"slider": -1.0}), dt=0.01)
 
@@ -328,7 +328,7 @@ def test_gradients_while_inputs_and_loads_change(rng):
     run = MaximalTape(
         mechanism, state, TapeSetting(scheme(2), dt, TOL, steps, (loads["force"], loads["torque"])), [steps]
     )
-    assert run.tape.impacts.count[0] >= 3
+    assert run.tape.events.count[0] >= 3
     for name, found, exact, _ in by_runs(mechanism, weighted(rng, mechanism), steps, dt, state, names, along, loads):
         assert found == pytest.approx(exact, rel=1e-6), name
 
@@ -356,7 +356,7 @@ def test_gradients_on_a_plate_that_moves(rng, kind):
         along[name] = 1.0 if kind == "rate" else dt * np.sin(np.arange(steps + 1))
     objective = weighted(rng, mechanism)
     taped = MaximalTape(mechanism, state, TapeSetting(scheme(2), dt, TOL, steps), [steps])
-    assert taped.tape.impacts.count[0] >= 2
+    assert taped.tape.events.count[0] >= 2
     for name, found, exact, _ in by_runs(mechanism, objective, steps, dt, state, names, along, {}):
         assert found == pytest.approx(exact, rel=2e-6, abs=1e-7), name
     if kind == "series":  # in steps of another size it would be another motion

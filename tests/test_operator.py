@@ -12,12 +12,12 @@ from varint.integrators.schemes import scheme
 from varint.kernels.columns import apply_wide, refine_wide
 from varint.kernels.efforts import stiffen
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import set_closed
 from varint.kernels.momentum import momentum_derivative
 from varint.kernels.newton import evaluate_step, has_efforts
 from varint.kernels.operator import apply_transposed, prepare_operator
 from varint.kernels.pairs import curve_pairs
 from varint.kernels.workspace import tangent_work
+from varint.terms.limits.kernels.limits import set_closed
 
 STEP = 3e-5  # of differences, m/s and rad/s
 SAMPLES = tuple(force_samples.samples(np.random.default_rng(0)))

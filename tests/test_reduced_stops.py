@@ -14,7 +14,7 @@ import varint as vi
 from varint.cli import main
 from varint.redmax.equations import Equations
 from varint.redmax.integrators import INTEGRATORS
-from varint.redmax.stops import Stops, complementary
+from varint.terms.limits.stops import Stops, complementary
 
 LOCATING = [name for name, kind in INTEGRATORS.items() if not kind.contacts]
 SLOW = {"rk45", "bdf1", "sdirk2"}

@@ -9,6 +9,7 @@ from varint.kernels.node_reactions import solve_nodes
 from varint.kernels.workspace import workspace
 from varint.kinematics.frames import JointFrames
 from varint.mechanism import Mechanism
+from varint.terms.kernels.term_rows import one_sided
 
 UNITS = ("N", "N m")
 
@@ -37,11 +38,11 @@ def accelerations_and_reactions(
     velocity: np.ndarray,
     angular_velocity: np.ndarray,
     bend: np.ndarray | None = None,
-    stops: bool = False,
+    with_terms: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Accelerations (T, nb, 6), world and body axes, reactions (T, nj, 6), see `Reaction`, and efforts (T, ne).
 
-    The efforts of elements that are constraints and, with ``stops``, of hard stops that the motion rests on; zero for
+    The efforts of elements that are constraints and, ``with_terms``, of hard stops that the motion rests on; zero for
     the others. ``bend`` (T, ne): second time derivative of what prescribed motions move, zero where not given.
 
     ``load`` (T or 1, nb, 6): external force, N, world, and torque, N m, body axes, without gravity.
@@ -71,13 +72,13 @@ def accelerations_and_reactions(
     element = plan.constraints.element
     driven = plan.constraints.driven
     bends = np.zeros_like(held) if bend is None else np.ascontiguousarray(bend[:, element] * driven)
-    stopped = np.zeros((len(position), plan.limits.measure.size if stops else 0))
-    efforts = held, stopped
+    resting = np.zeros((len(position), one_sided(plan).measure.size if with_terms else 0))
+    efforts = held, resting
     ws = workspace(plan, functions=compiled.functions)
     solve_nodes(plan, ws, scratch, anchor, load, bends, tuple(nodes), acceleration, reaction, efforts)
     effort = np.zeros((len(position), len(compiled.force)))
     effort[:, element] = held
-    np.add.at(effort.T, plan.limits.element[: stopped.shape[1]], stopped.T)
+    np.add.at(effort.T, one_sided(plan).element[: resting.shape[1]], resting.T)
     of_joint = np.argsort(compiled.joints)[np.count_nonzero(compiled.joints < 0) :]
     return acceleration[:, compiled.slot], reaction[:, of_joint], effort
 

@@ -30,6 +30,7 @@ from varint.model.checks import in_a_shape, is_whole, shown
 from varint.model.joints.base import Joint
 from varint.model.state import State
 from varint.record import ChosenNodes, Nodes, Record
+from varint.terms.kernels.term_rows import one_sided
 
 Value = TypeVar("Value")
 
@@ -382,7 +383,7 @@ class RecordedMotion:
         arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
         load = self.load + self.forces_along.load
         bend = rates_of_motions(self)[1]
-        return accelerations_and_reactions(self.mechanism, load, *arrays, bend, stops=True)
+        return accelerations_and_reactions(self.mechanism, load, *arrays, bend, with_terms=True)
 
     @cached_property
     def forces_along(self) -> Forces:
@@ -392,8 +393,8 @@ class RecordedMotion:
 
     @property
     def _efforts(self) -> np.ndarray:
-        limits = self.mechanism.compiled.plan.limits.measure.size
-        if not limits and not any(force.constraint for force in self.mechanism.forces):
+        rests = one_sided(self.mechanism.compiled.plan).measure.size
+        if not rests and not any(force.constraint for force in self.mechanism.forces):
             return self.forces_along.effort
         return self.forces_along.effort + self.mechanism.compiled.by_force(self._dynamics[2])
 

@@ -69,8 +69,8 @@ def find_swinging(trajectory: RecordedMotion, dt: float) -> Unresolved | None:
     trajectory = trajectory[:LOOKED_AT]
     for force in steep_ones:
         steep = force.steepness()
-        limit = np.abs(trajectory.force[force.name]).max()
-        wrong = _swings(trajectory, force, SWING * limit / steep) | _missed(trajectory, force, MISSED * limit)
+        largest = np.abs(trajectory.force[force.name]).max()
+        wrong = _swings(trajectory, force, SWING * largest / steep) | _missed(trajectory, force, MISSED * largest)
         row = np.flatnonzero(np.convolve(wrong, np.ones(IN_A_ROW), "valid") > IN_A_ROW - 0.5)
         if not row.size:
             continue

@@ -19,7 +19,6 @@ from varint.kernels.plan import (
     Elements,
     Joints,
     Laws,
-    Limits,
     LoadTable,
     Loops,
     Measures,
@@ -29,6 +28,7 @@ from varint.kernels.plan import (
 from varint.model.body import WORLD
 from varint.model.structure import Structure
 from varint.products.records import Products
+from varint.terms.kernels.term_rows import plan_parts
 from varint.topology import Topology, find_topology
 
 KindOfRecord = TypeVar("KindOfRecord")
@@ -114,7 +114,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         elements=_record(Elements, {"force": roles.force}),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
-        limits=_record(Limits, efforts.limit_arrays(roles, places)),
+        **plan_parts(roles, places),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
         loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),

@@ -1,4 +1,4 @@
-"""Measures, and the roles that refer to them: laws, constraints, limits; and loads on single bodies."""
+"""Measures, and the roles that refer to them: laws, constraints; and loads on single bodies."""
 
 from collections.abc import Sequence
 
@@ -149,22 +149,6 @@ def constraint_arrays(roles: Roles, places: Sequence[int]) -> dict:
         "size": np.array([len(own) for own in first], dtype=np.int64),
         "element": np.array([e for e, _ in roles.constraints], dtype=np.int64),
         "driven": np.array([element.driven for element in elements], dtype=bool),
-    }
-
-
-def limit_arrays(roles: Roles, places: Sequence[int]) -> dict:
-    """Hard limits of measures."""
-    found = [
-        (places[roles.sums[s][0]], e, limit)
-        for (e, element), s in zip(roles.laws, roles.law_sum, strict=True)
-        for limit in element.limits
-    ]
-    return {
-        "measure": np.array([m for m, _, _ in found], dtype=np.int64),
-        "element": np.array([e for _, e, _ in found], dtype=np.int64),
-        "value": np.array([limit.value for _, _, limit in found], dtype=float),
-        "sign": np.array([limit.sign for _, _, limit in found], dtype=float),
-        "restitution": np.array([limit.restitution for _, _, limit in found], dtype=float),
     }
 
 

@@ -37,7 +37,7 @@ class Roles:
     load_rows : list of list of int
         Measures in no sum that stand for the rows of each load: those of friction between two bodies.
     with_row : list of int
-        Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of limits.
+        Measures with a row in Newton's system: those between two bodies, in sums of several, of constraints, of terms.
     following : set of int
         Measures that are not the first of their sum.
     """
@@ -81,7 +81,7 @@ def find_roles(structure: Structure) -> Roles:
     needed = {m for own in sums if len(own) > 1 for m in own}
     needed |= {m for own in sums[len(groups) :] for m in own}
     for s, group in enumerate(groups.values()):
-        if any(element.limits for _, element in group):
+        if any(element.terms for _, element in group):
             needed.add(sums[s][0])
     return Roles(
         force=np.array([k for k, _ in elements], dtype=np.int64),

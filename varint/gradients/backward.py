@@ -8,18 +8,19 @@ import numpy as np
 from varint.gradients.given import Given, LoadPlace
 from varint.gradients.numbers import differences
 from varint.gradients.taped import MaximalTape, TapedNode, TapePart
-from varint.kernels.adjoint import add_gap_at, carry_back, gap_at, impact_back, velocities_back
+from varint.kernels.adjoint import carry_back, velocities_back
 from varint.kernels.by_numbers import add_start
 from varint.kernels.configuration import place
-from varint.kernels.plan import Bodies, ByNumbers, ByProducts, Plan, Workspace
-from varint.kernels.tape import place_limits
+from varint.kernels.plan import TERMS, Bodies, ByNumbers, ByProducts, Plan, Workspace
 from varint.kernels.workspace import by_numbers, states_of, tangent_work, workspace
-from varint.linear.impact_checks import check_met, last_of_step, shares
+from varint.linear.event_checks import check_met, last_of_step, shares
+from varint.terms.kernels.term_events import add_margin_at, event_back, margin_at
+from varint.terms.kernels.term_rows import set_rows
 
 MEASURED = ("u", "v", "w", "c", "weight")
-OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest", "limit", "restitution")  # fields of `ByNumbers`
+OF_NUMBERS = ("mass", "inertia", "gravity", *MEASURED, "rest")  # fields of `ByNumbers`
 CARRIED = ("h", "load", "input", "target", "effort", "state", "push")  # those with one entry a stage that are gradients
-OF_STAGES = tuple(each.name for each in fields(ByNumbers) if each.name not in (*OF_NUMBERS, "products"))
+OF_STAGES = tuple(each.name for each in fields(ByNumbers) if each.name not in (*OF_NUMBERS, "products", *TERMS))
 STEP = 1e-3  # of differences by dt, as a share of it
 
 
@@ -45,82 +46,82 @@ class Adjoint:
         self.work, self.given = tangent_work(plan), Given(run, places)
         self.by_start = np.zeros((plan.bodies.mass.size, 12))  # by position, rotation vector and momenta
         self.law_state = np.zeros(states_of(plan))
-        self.impact = -1  # of those on the tape, the last one that was not passed yet
-        self.by_impact_rate: dict[int, np.ndarray] = {}  # (nr,) by the rates of targets, at impacts on the tape
+        self.event = -1  # of those on the tape, the last one that was not passed yet
+        self.by_event_rate: dict[int, np.ndarray] = {}  # (nr,) by the rates of targets, at events on the tape
 
     def back(self, part: TapePart) -> None:
         """Take the gradient back along the part of the run that is on its tape."""
         run, plan, last = self.run, self.run.compiled.plan, part.stages
-        self.impact, self.by_impact_rate = int(run.tape.impacts.count[0]) - 1, {}
+        self.event, self.by_event_rate = int(run.tape.events.count[0]) - 1, {}
         for name in OF_STAGES:
             getattr(self.by, name)[: part.stages] = 0.0
         self._clear_products()
         for k in reversed(part.nodes):
             node, here, law_state = run.nodes[k], self.by_states[k].copy(), np.zeros_like(self.law_state)
-            self._back(node.until - part.first, last, node.impacts_until, self.by_start, self.law_state)
+            self._back(node.until - part.first, last, node.events_until, self.by_start, self.law_state)
             velocities_back(plan, _load_node(node, plan, self.ws), 0, here, self.by)
             self.given.add_rate(node, self.ws.increment_row)
             last = node.stages - part.first
-            self._back(last, node.until - part.first, node.impacts, here, law_state)
+            self._back(last, node.until - part.first, node.events, here, law_state)
             self.by_start += here
             self.law_state += law_state
         self._back(0, last, 0, self.by_start, self.law_state)
         self.given.add(part.stages, self.by)
 
-    def _back(self, first: int, last: int, impacts: int, state: np.ndarray, law_state: np.ndarray) -> None:
+    def _back(self, first: int, last: int, events: int, state: np.ndarray, law_state: np.ndarray) -> None:
         """Take a gradient by the state after stage ``last`` - 1 back to that before stage ``first``, in place.
 
-        ``impacts``: so many of those on the tape lie before that.
+        ``events``: so many of those on the tape lie before that.
         """
         plan, ws, tape, size, until = self.run.compiled.plan, self.ws, self.run.tape, self.stages, last
-        while self.impact >= impacts:
-            j = self.impact
-            stage, timed = int(tape.impacts.stage[j]), bool(tape.impacts.timed[j])
+        while self.event >= events:
+            j = self.event
+            stage, timed = int(tape.events.stage[j]), bool(tape.events.timed[j])
             carry_back(plan, ws, tape, self.work, (stage, last), state, law_state, self.by)
-            impact_back(plan, ws, tape.impacts, j, state, self.by)
-            self.by_impact_rate[j] = ws.increment_row.copy()
-            self.given.add_impact(stage - 1, ws.increment_row)
+            event_back(plan, ws, tape.events, j, state, self.by)
+            self.by_event_rate[j] = ws.increment_row.copy()
+            self.given.add_event(stage - 1, ws.increment_row)
             last = stage
             if timed:
                 last = stage - size
                 self._timed_back(j, until, state, law_state)
-            self.impact -= 1
+            self.event -= 1
         carry_back(plan, ws, tape, self.work, (first, last), state, law_state, self.by)
 
     def _timed_back(self, j: int, until: int, state: np.ndarray, law_state: np.ndarray) -> None:
-        """Take a gradient back over the sub-step that ends where the limit of impact j is met, before stage ``until``.
+        """Take a gradient back over the sub-step that ends at event j, before stage ``until``.
 
-        The size of the sub-step keeps the gap there at zero, and the last one of the step gets shorter as it grows.
+        The size of the sub-step keeps the margin there at zero, and the last one of the step gets shorter as it grows.
         """
         plan, ws, tape, work = self.run.compiled.plan, self.ws, self.run.tape, self.work
-        size, end, count = self.stages, int(tape.impacts.stage[j]), int(tape.count[0])
+        size, end, count = self.stages, int(tape.events.stage[j]), int(tape.count[0])
         first, own = end - size, slice(end - size, end)
         last = last_of_step(tape, first, until)
         carry_back(plan, ws, tape, work, (first, end), state, law_state, self.by)
-        if last == end - 1:  # the limit is met at the very end of the step: nothing gets shorter
+        if last == end - 1:  # the event is at the very end of the step: nothing gets shorter
             return
-        other, gap, states = by_numbers(plan, count), np.zeros_like(state), np.zeros_like(law_state)
-        gap_at(plan, ws, tape.impacts, j, gap)
-        carry_back(plan, ws, tape, work, (first, end), gap, states, other)
+        other, margin, states = by_numbers(plan, count), np.zeros_like(state), np.zeros_like(law_state)
+        margin_at(plan, ws, tape.events, j, margin)
+        carry_back(plan, ws, tape, work, (first, end), margin, states, other)
         rate = self._by_instants(other, first, shares(tape, first, size))
         check_met(self.run.mechanism, tape, j, rate)
         between = np.ones(last + 1 - size - end)  # sub-steps that only move
         at = np.concatenate([shares(tape, first, size), between, 1.0 - shares(tape, last + 1 - size, size)[1:]])
         later = self._by_instants(self.by, first, at)
         if self.run.drifts.varies:
-            for i in range(j, int(tape.impacts.count[0])):
-                stage = int(tape.impacts.stage[i])
+            for i in range(j, int(tape.events.count[0])):
+                stage = int(tape.events.stage[i])
                 if stage <= last + 1 - size:
-                    later += float(self.by_impact_rate[i] @ self.run.drifts.of_stage(tape, stage - 1).target_rate)
-        multiplier = -later / rate  # of the condition that the gap is zero
-        state += multiplier * gap
+                    later += float(self.by_event_rate[i] @ self.run.drifts.of_stage(tape, stage - 1).target_rate)
+        multiplier = -later / rate  # of the condition that the margin is zero
+        state += multiplier * margin
         law_state += multiplier * states
-        for name in OF_NUMBERS:
-            getattr(self.by, name)[...] += multiplier * getattr(other, name)
+        for total, more in zip(_numbers(self.by), _numbers(other), strict=True):
+            total += multiplier * more
         for name in CARRIED:
             getattr(self.by, name)[own] += multiplier * getattr(other, name)[own]
         self._add_products(other.products, multiplier)
-        add_gap_at(plan, ws, tape.impacts, j, multiplier, self.by)
+        add_margin_at(plan, ws, tape.events, j, multiplier, self.by)
 
     def _by_instants(self, by: ByNumbers, first: int, at: np.ndarray) -> float:
         """Derivative by the instants at which stages from ``first`` on begin and end; these move by ``at`` (n + 1,)."""
@@ -196,10 +197,15 @@ class Adjoint:
 def adjoints_of(run: MaximalTape, by_states: np.ndarray, places: Mapping[str, LoadPlace]) -> list[Adjoint]:
     """One for each objective; ``by_states`` (m, nodes, nb, 12). They share the room for what acts in the stages."""
     plan = run.compiled.plan
-    nodes = len(run.nodes) + 1 + 4 * run.tape.impacts.stage.size  # an impact has two, and a stage of its own
+    nodes = len(run.nodes) + 1 + 4 * run.tape.events.stage.size  # an event has two, and a stage of its own
     shared = by_numbers(plan, run.tape.h.size, nodes)
     of_stages: dict = {name: getattr(shared, name) for name in (*OF_STAGES, "products")}
     return [Adjoint(run, each, replace(by_numbers(plan, 0), **of_stages), places) for each in by_states]
+
+
+def _numbers(by: ByNumbers) -> list[np.ndarray]:
+    """The arrays of a gradient that are of no stage."""
+    return [getattr(by, name) for name in OF_NUMBERS] + [array for name in TERMS for array in getattr(by, name)]
 
 
 def momentum_of(bodies: Bodies, velocity: np.ndarray) -> np.ndarray:
@@ -221,5 +227,5 @@ def _load_node(node: TapedNode, plan: Plan, ws: Workspace) -> Workspace:
     ws.efforts.target_rate[:] = node.target_rate
     ws.products.q[:], ws.products.order[:] = node.q, node.order
     place(plan, ws, 0)
-    place_limits(plan, ws, node.closed, node.rest_gap)
+    set_rows(plan, ws, 0, node.rows)
     return ws

@@ -1,6 +1,7 @@
 """Effects of a changed description on the objectives of a run: functions whose derivatives are those of the run."""
 
 from collections.abc import Callable
+from dataclasses import fields
 
 import numpy as np
 
@@ -12,14 +13,15 @@ from varint.gradients.objective import motion_between
 from varint.gradients.taped import MaximalTape
 from varint.kernels.by_numbers import acting, pushing
 from varint.kernels.by_products import holding
-from varint.kernels.plan import ByNumbers, Plan
+from varint.kernels.plan import TERMS, ByNumbers, Plan
 from varint.mechanism import Mechanism
 from varint.model.rotation_vectors import vector_from_matrix
 from varint.model.state import State
+from varint.terms.kernels.term_rows import one_sided
 
 BEND = 1e-7  # of a change: how far it may be from twice that over half the step
 ROUND_OFF = 1e-13  # of a start, relative to the size of the mechanism and of its velocities
-OTHERS = ("loads", "constraints", "limits")
+OTHERS = ("loads", "constraints", *TERMS)
 
 
 class Changes:
@@ -60,8 +62,8 @@ class Changed:
         measures = any(differ(a[rows:], b[rows:]) for a, b in measured(before, plan))
         tables = differ(before.products.table, plan.products.table)
         measures |= tables and bool((before.measures.product[rows:] >= 0).any())
-        limited = before.measures.product[before.limits.measure] >= 0
-        if tables and limited.any():
+        of_products = before.measures.product[one_sided(before).measure] >= 0
+        if tables and of_products.any():
             raise MechanismError("the motions of a joint with a hard stop along its coordinate cannot change")
         efforts = any(map(differ, (*before.laws, *before.loads), (*plan.laws, *plan.loads)))
         kernels: list[Callable] = [pushing if measures else acting] if measures or efforts else []
@@ -121,9 +123,10 @@ def along_numbers(by: ByNumbers, before: Plan, after: Plan) -> float:
         total += np.sum(getattr(by, name) * (getattr(after.bodies, name) - getattr(before.bodies, name)))
     for name in MEASURED:  # zero for the measures of forces, see `pushing`
         total += np.sum(getattr(by, name) * (getattr(after.measures, name) - getattr(before.measures, name)))
-    for name in ("limit", "restitution"):
-        field = "value" if name == "limit" else name
-        total += np.sum(getattr(by, name) * (getattr(after.limits, field) - getattr(before.limits, field)))
+    for part in TERMS:
+        for field in fields(getattr(by, part)):
+            change = getattr(getattr(after, part), field.name) - getattr(getattr(before, part), field.name)
+            total += np.sum(getattr(getattr(by, part), field.name) * change)
     rest, turned = before.measures.rest, after.measures.rest
     for m in np.flatnonzero((rest != turned).any(axis=(1, 2)) & by.rest.any(axis=1)):
         total += by.rest[m] @ vector_from_matrix(turned[m] @ rest[m].T)

@@ -35,8 +35,8 @@ class Given:
     ----------
     value : (T, ne) by the inputs of the elements at the nodes; T = 1: constant
     slope : (T, ne) by their rates times dt, in the cubics between nodes
-    rate : (T, ne) by the rates, in the velocities at nodes and impacts
-    steep : (T, ne) by the inputs over dt, in the velocities at impacts
+    rate : (T, ne) by the rates, in the velocities at nodes and events
+    steep : (T, ne) by the inputs over dt, in the velocities at events
     load : dict of names to (nodes, 3) by the loads at the nodes, (1, 3) where they are constant
     of_time : list of ((n,), (n, m))
         Of the stages of each part, from the last one on: times, s, and the gradient by inputs that are functions
@@ -105,8 +105,8 @@ class Given:
         self.rate[left, self.elements] += (1.0 - s) * (1.0 - 3.0 * s) * by
         self.rate[right, self.elements] += s * (3.0 * s - 2.0) * by
 
-    def add_impact(self, k: int, by_rate: np.ndarray) -> None:
-        """Add the gradient (nr,) by the rates of targets at an impact at the end of stage k, -1 for the start."""
+    def add_event(self, k: int, by_rate: np.ndarray) -> None:
+        """Add the gradient (nr,) by the rates of targets at an event at the end of stage k, -1 for the start."""
         by, last, tape = by_rate[self.rows], len(self.value) - 1, self.run.tape
         if k < 0:
             self.rate[0, self.elements] += by

@@ -109,7 +109,7 @@ class Local:
         assert number.field is not None
         run, (force, _, changed), given = self.run, number.field, self.plan.laws
         before = force.elements(self.mechanism)
-        if not all(isinstance(each, Effort) and each.table is None and not each.limits for each in before):
+        if not all(isinstance(each, Effort) and each.table is None and not each.terms for each in before):
             return None
         elements = np.flatnonzero(run.compiled.force == self.mechanism.forces.index(force))
         laws = [int(np.flatnonzero(given.element == e)[0]) for e in elements]

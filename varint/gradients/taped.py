@@ -23,10 +23,11 @@ from varint.integrators.schemes import Scheme
 from varint.io.room import available_memory, size_text
 from varint.kernels.step import SAME_TIME
 from varint.kernels.workspace import by_numbers, workspace
-from varint.linear.impact_checks import Drifts
+from varint.linear.event_checks import Drifts
 from varint.mechanism import Mechanism
 from varint.model.state import State
 from varint.problem import MOST_STEPS
+from varint.terms.kernels.term_rows import one_sided, rows_state
 
 SPARE = 1.2  # stages that there is room for, over those of a run without sub-steps
 SHARE_OF_MEMORY = 0.5  # of what is free: taken where no memory is given
@@ -56,17 +57,18 @@ class TapeSetting(NamedTuple):
 class TapedNode(NamedTuple):
     """An instant of a run, in kernel order: the node ``number``, or a step of a ``share`` of dt from there, aside.
 
-    ``stages`` lie before the node, and before the end of that step ``until``; so many ``impacts`` of its part of the
-    run before the node, and before that end ``impacts_until``. Its state was found from the others.
+    ``stages`` lie before the node, and before the end of that step ``until``; so many ``events`` of its part of the
+    run before the node, and before that end ``events_until``. Its state was found from the others.
     """
 
     number: int
     share: float
     stages: int
     until: int
-    impacts: int
-    impacts_until: int
+    events: int
+    events_until: int
     state: State
+    rows: tuple[np.ndarray, ...]  # state of the rows of terms
     position: np.ndarray  # (nb + 1, 3)
     quat: np.ndarray  # (nb + 1, 4)
     momentum: np.ndarray  # (nb, 6)
@@ -75,8 +77,6 @@ class TapedNode(NamedTuple):
     target_rate: np.ndarray
     q: np.ndarray  # as in `ProductWork`
     order: np.ndarray
-    closed: np.ndarray  # (limits,) int, and the gaps at which they are held
-    rest_gap: np.ndarray
 
 
 class UnresolvedStage(NamedTuple):
@@ -236,7 +236,7 @@ class MaximalTape:
         """March through a part; with its stages on the tape, where they are ``kept``."""
         tape, march, is_new = self.tape, self.run.march, part == len(self.marks) - 1
         # a tape that is full counts on
-        tape.count[0] = tape.impacts.count[0] = self.empty = 0 if kept else self.layout.room
+        tape.count[0] = tape.events.count[0] = self.empty = 0 if kept else self.layout.room
         self.passes[part] += 1
         self.part, self.taken = part, self.begins[part]
         is_last = part == len(self.passes) - 1
@@ -249,7 +249,7 @@ class MaximalTape:
         if is_new:
             self.marks.append(self._stages)
             self.begins.append(len(self.nodes))
-            counts = (int(each.count[0]) - self.empty for each in (tape, tape.impacts))
+            counts = (int(each.count[0]) - self.empty for each in (tape, tape.events))
             self.largest = max(self.largest, *counts)
 
     @property
@@ -258,9 +258,9 @@ class MaximalTape:
         return self.marks[self.part] + int(self.tape.count[0]) - self.empty
 
     @property
-    def _impacts(self) -> int:
-        """Number of impacts before the present node, in the present part."""
-        return int(self.tape.impacts.count[0]) - self.empty
+    def _events(self) -> int:
+        """Number of events before the present node, in the present part."""
+        return int(self.tape.events.count[0]) - self.empty
 
     def _advance(self, end: int, is_new: bool) -> None:
         """March up to the node ``end``, or as far as there is nothing to look at."""
@@ -292,7 +292,7 @@ class MaximalTape:
             if left > SAME_TIME:
                 found = self._aside(left, time)
             elif is_new:
-                place = march.node, 0.0, self._stages, self._stages, self._impacts, self._impacts
+                place = march.node, 0.0, self._stages, self._stages, self._events, self._events
                 found = _node(march, march.pose, place, march.state())
             if is_new:
                 self.nodes.append(found)
@@ -300,10 +300,10 @@ class MaximalTape:
 
     def _aside(self, share: float, time: float) -> TapedNode:
         """The instant ``time``, a ``share`` of dt after the present node."""
-        march, stages, impacts, found = self.run.march, self._stages, self._impacts, []
+        march, stages, events, found = self.run.march, self._stages, self._events, []
 
         def look(pose: int) -> None:
-            place = march.node, share, stages, self._stages, impacts, self._impacts
+            place = march.node, share, stages, self._stages, events, self._events
             found.append(_node(march, pose, place, self.first))
 
         block = self.run.instant(share, time, look).nodes
@@ -323,7 +323,7 @@ def sizes(compiled: Compiled, setting: TapeSetting) -> tuple[int, int]:
     march = March(compiled, setting.method, setting.dt, setting.tol, 1)
     tapes = [_size(workspace(plan, 1, compiled.functions, kept=kept).tape) for kept in (0, 1)]
     by = [_size(by_numbers(plan, kept)) for kept in (0, 1)]
-    times = 2 if plan.limits.measure.size else 1  # at an impact there is a second gradient
+    times = 2 if one_sided(plan).measure.size else 1  # at an event there is a second gradient
     return Packing(march.checkpoint()).size + OBJECT, tapes[1] - tapes[0] + times * (by[1] - by[0])
 
 
@@ -345,5 +345,4 @@ def _node(march: March, pose: int, place: tuple[int, float, int, int, int, int],
     poses = ws.position[pose], ws.quat[pose], ws.momentum
     targets = efforts.value_near, efforts.target, efforts.target_rate
     products = ws.products.q, ws.products.order
-    limits = ws.efforts.closed.astype(np.int64), ws.efforts.rest_gap
-    return TapedNode(*place, state, *(array.copy() for array in (*poses, *targets, *products, *limits)))
+    return TapedNode(*place, state, rows_state(ws), *(array.copy() for array in (*poses, *targets, *products)))

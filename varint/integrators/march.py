@@ -15,7 +15,6 @@ from varint.kernels.configuration import place, place_anew
 from varint.kernels.constraints import set_targets, start_constraints
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.laws import evaluate_laws
-from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.newton import CONVERGED
 from varint.kernels.nodes import keep_turns
 from varint.kernels.pace import keep_pace, start_pace
@@ -23,6 +22,7 @@ from varint.kernels.step import SAME_TIME, record_node, run, start_momentum, wor
 from varint.kernels.workspace import workspace
 from varint.model.state import State
 from varint.products.records import check_order
+from varint.terms.kernels.term_rows import rows_state, set_rows
 
 RECORDED = (
     "node",
@@ -328,9 +328,7 @@ class March:
         self.node, self.pose = node, pose
         plan, ws = self.compiled.plan, self.ws
         place(plan, ws, self.pose)
-        for n, closed in enumerate(ws.efforts.closed):
-            set_closed(plan, ws, n, bool(closed))
-            limit_gap(plan, ws, self.pose, n)
+        set_rows(plan, ws, self.pose, rows_state(ws))
 
     def _outputs(self, records: int) -> tuple[np.ndarray, ...]:
         nb, ne, states = self.compiled.plan.bodies.mass.size, self.compiled.force.size, self.ws.efforts.state.size

@@ -11,7 +11,7 @@ from varint.inputs.at_nodes import Commands, Loads, called, is_controlled
 from varint.inputs.courses import cannot_start, starts_elsewhere, what_clashes
 from varint.integrators.march import RECORDED, March, join_blocks
 from varint.integrators.march import NodeBlock as MarchBlock
-from varint.kernels.impacts import DEEPEST_SUBSTEP
+from varint.kernels.restart import DEEPEST_SUBSTEP
 from varint.mechanism import Mechanism
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Extrapolated

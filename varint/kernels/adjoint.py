@@ -10,22 +10,20 @@ are those of A with the rows of start and end of the step exchanged and the pivo
 """
 
 from varint._numba import njit
-from varint.algebra.vectors import cross, rotate, scale, vector
-from varint.kernels.by_numbers import add_gap, add_node, add_stage
+from varint.algebra.vectors import cross, scale, vector
+from varint.kernels.by_numbers import add_node, add_stage
 from varint.kernels.configuration import mass_pivots
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import curvature_factor
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.loads import body_of
-from varint.kernels.measures import add_by_numbers, rate_of
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import has_efforts
 from varint.kernels.operator import curve_transposed, first_row, pair_of, to_unknown
-from varint.kernels.projection import project
+from varint.kernels.projection import project_velocities
 from varint.kernels.refine import refine_transposed
 from varint.kernels.tangent import factor_stage, step_turn, turned_back
-from varint.kernels.tape import lets_go_in, play_impact, play_release, play_stage
+from varint.kernels.tape import play_stage
 
 
 @njit(seconds=6, what="derivatives of steps")
@@ -58,10 +56,8 @@ def velocities_back(plan, ws, pose, state, by):
     The velocities are those that `project` gives; the node is the pose ``pose`` with ``ws.momentum``. Adds to ``by``,
     a `ByNumbers`; leaves the gradient by the rates of targets in ``ws.increment_row``.
     """
-    project(plan, ws, pose)
-    _keep(ws.increment_body, ws.velocity)
-    for r in range(ws.multiplier.size):
-        ws.multiplier[r], ws.increment_row[r] = ws.increment_row[r], 0.0
+    project_velocities(plan, ws, pose)
+    ws.increment_row[:] = 0.0
     for i in range(plan.bodies.mass.size):
         for k in range(6):
             ws.increment_body[i, k] = state[i, 6 + k]
@@ -90,112 +86,6 @@ def velocities_back(plan, ws, pose, state, by):
             state[i, 6 + k] = ws.increment_body[i, k]
     for r in range(ws.increment_row.size):
         ws.increment_row[r] = -ws.increment_row[r]
-
-
-@njit(seconds=2, what="derivatives of steps")
-def impact_back(plan, ws, impacts, j, state, by):
-    """Turn a gradient ``state`` (nb, 12) by pose and momenta after impact j into that before it.
-
-    An impact takes the velocities v of the momenta before it to those whose rate along the limit is - e times that of
-    v, and these to momenta. Adds to ``by``; leaves the gradient by the rates of targets in ``ws.increment_row``.
-    """
-    n, e = play_impact(plan, ws, impacts, j), impacts.restitution[j]
-    r, nb = plan.measures.row[plan.limits.measure[n]], plan.bodies.mass.size
-    project(plan, ws, 0)
-    limit_gap(plan, ws, 0, n)
-    _keep(ws.increment_body, ws.base)  # v
-    rate = rate_of(plan.measures.body[r], ws.jacobian[0, r], ws.base)
-    set_closed(plan, ws, n, True)
-    lets_go = lets_go_in(impacts, j)
-    if lets_go:
-        play_release(plan, ws, impacts, j, False)
-        for i in range(nb):
-            spin = rotate(plan.bodies.inertia[i], vector(ws.base[i, 3:]))
-            for a in range(3):
-                ws.momentum[i, a], ws.momentum[i, 3 + a] = plan.bodies.mass[i] * ws.base[i, a], spin[a]
-    ws.efforts.target_rate[r] = -e * rate
-    project(plan, ws, 0)
-    _momenta_back(plan, ws.increment_body, state, by)
-    velocities_back(plan, ws, 0, state, by)
-    by_rate = ws.increment_row[r]
-    for k in range(ws.increment_row.size):
-        ws.residual_row[k] = ws.increment_row[k]
-    by.restitution[n] -= by_rate * rate
-    ws.efforts.target_rate[r] = 0.0
-    set_closed(plan, ws, n, False)
-    limit_gap(plan, ws, 0, n)
-    if lets_go:
-        play_release(plan, ws, impacts, j, True)
-        _keep(impacts.momentum[j], ws.momentum)
-    efforts = ws.efforts
-    pair_of(plan, r, ws.base, efforts.motion)
-    for s in range(2):
-        for k in range(6):
-            efforts.motion[s, k] *= -e * by_rate
-    curve_transposed(plan, ws, r, ws.position[0], ws.rotation[0], ws.jacobian[0, r], efforts.motion, efforts.change)
-    add_by_numbers(plan, r, ws.position[0], ws.rotation[0], efforts.motion, 0.0, 0.0, by)
-    for i in range(nb):
-        for k in range(6):
-            ws.goal[i, k] = 0.0
-    for s in range(2):
-        i = plan.measures.body[r, s]
-        if i < nb:
-            add_scaled6(state[i], 1.0, efforts.change[s])
-            add_scaled6(ws.goal[i], -e * by_rate, ws.jacobian[0, r, s])
-    first = ws.kept.velocity[0]  # the gradient by momenta so far
-    if lets_go:  # those were made of the velocities before
-        _momenta_back(plan, ws.base, state, by)
-        for i in range(nb):
-            add_scaled6(ws.goal[i], 1.0, state[i, 6:])
-            state[i, 6:] = 0.0
-    for i in range(nb):
-        for k in range(6):
-            first[i, k], state[i, 6 + k] = state[i, 6 + k], ws.goal[i, k]
-    velocities_back(plan, ws, 0, state, by)
-    for i in range(nb):
-        for k in range(6):
-            state[i, 6 + k] += first[i, k]
-    for k in range(ws.increment_row.size):
-        ws.increment_row[k] += ws.residual_row[k]
-
-
-@njit(seconds=1, what="derivatives of steps")
-def gap_at(plan, ws, impacts, j, state):
-    """Write the gradient of the gap at impact j by pose and momenta to ``state`` (nb, 12)."""
-    n = play_impact(plan, ws, impacts, j)
-    r = plan.measures.row[plan.limits.measure[n]]
-    state[:] = 0.0
-    for s in range(2):
-        i = plan.measures.body[r, s]
-        if i < plan.bodies.mass.size:
-            add_scaled6(state[i], -plan.limits.sign[n], ws.jacobian[0, r, s])
-
-
-@njit(seconds=1, what="derivatives of steps")
-def add_gap_at(plan, ws, impacts, j, factor, by):
-    """Add to ``by`` the derivatives of ``factor`` times the gap at impact j by its numbers."""
-    n = play_impact(plan, ws, impacts, j)
-    add_gap(plan, ws, n, factor, by)
-
-
-@njit
-def _momenta_back(plan, velocity, state, by):
-    """Turn a gradient ``state`` (nb, 12) by pose and momenta into that by pose and velocities (nb, 6)."""
-    for i in range(velocity.shape[0]):
-        J, p, v = plan.bodies.inertia[i], vector(state[i, 9:]), velocity[i]
-        for a in range(3):
-            by.mass[i] += state[i, 6 + a] * v[a]
-            state[i, 6 + a] *= plan.bodies.mass[i]
-            state[i, 9 + a] = J[a, 0] * p[0] + J[a, 1] * p[1] + J[a, 2] * p[2]
-            for b in range(3):
-                by.inertia[i, a, b] += p[a] * v[3 + b]
-
-
-@njit
-def _keep(values, to):
-    for i in range(values.shape[0]):
-        for k in range(6):
-            to[i, k] = values[i, k]
 
 
 @njit

@@ -44,8 +44,8 @@ def copy_balance(balance, to):
 
 
 @njit
-def add_impact(ws, work):
-    """Account for an impact of that work, J, which left momenta that the rows do not forbid."""
+def add_event(ws, work):
+    """Account for an event of that work, J, which left momenta that the rows do not forbid."""
     balance = ws.balance
     balance.due[0] += work
     balance.works[0] += work

@@ -17,6 +17,7 @@ from varint.kernels.newton import has_efforts
 from varint.kernels.operator import first_row, pair_of
 from varint.kernels.plan import CONSTRAINT
 from varint.kernels.tape import play_stage
+from varint.terms.kernels.term_rows import add_numbers
 
 SHARE = 1e-3  # of the size of an input, or of one: the longest step of differences of a law by it
 
@@ -50,20 +51,9 @@ def add_stage(plan, ws, tape, work, k, step, body, row, by):
     if upper != end:
         keep_products(plan, ws, upper, body, ws.velocity, row, (1.0, 0.0, 0.0), by.products)
     keep_products(plan, ws, end, body, ws.velocity, row, (1.0 if upper == end else 0.0, 0.0, -1.0 / h), by.products)
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.closed[n]:
-            by.limit[n] += row[plan.measures.row[plan.limits.measure[n]]] / h
+    add_numbers(plan, ws, row, h, by)
     if has_efforts(plan):
         _add_efforts(plan, ws, work, k, h, body, by)
-
-
-@njit
-def add_gap(plan, ws, n, factor, by):
-    """Add the derivatives of ``factor`` times the gap of limit n at pose 0 by its numbers."""
-    r, sign = plan.measures.row[plan.limits.measure[n]], plan.limits.sign[n]
-    by.limit[n] += factor * sign
-    ws.efforts.motion[:] = 0.0
-    add_by_numbers(plan, r, ws.position[0], ws.rotation[0], ws.efforts.motion, -factor * sign, 0.0, by)
 
 
 @njit

@@ -10,6 +10,7 @@ from varint.kernels.operator import first_row
 from varint.kernels.plan import JOINT
 from varint.products.product_rows import product_row
 from varint.products.stages import count
+from varint.terms.kernels.term_rows import has_terms
 
 
 @njit
@@ -50,9 +51,9 @@ def keep_products(plan, ws, pose, body, velocity, row, shares, by):
 
 @njit
 def _keep_coordinates(plan, ws, n, e, body, velocity, row, shares, by):
-    """`keep_products` of the constraints and closed limits along coordinates of joint n; they come after its rows."""
+    """`keep_products` of the constraints and rows of terms along coordinates of joint n; they come after its rows."""
     products = plan.products
-    if plan.constraints.row.size + plan.limits.measure.size == 0:
+    if not plan.constraints.row.size and not has_terms(plan):
         return
     for r in range(plan.rows.role.size):
         if plan.measures.product[r] != n or plan.rows.role[r] == JOINT or ws.compliance[r] > 0.0:

@@ -22,7 +22,7 @@ from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import has_efforts
 from varint.kernels.operator import apply_sum
 from varint.kernels.pairs import add_curved, bend_rows, curve_pairs
-from varint.kernels.projection import project
+from varint.kernels.projection import project_velocities
 from varint.kernels.refine import EXACT, PASSES
 from varint.kernels.tangent import add_effort_changes, add_input, factor_stage, step_turn, turned_back
 from varint.kernels.tape import play_stage
@@ -91,12 +91,7 @@ def changes_of_velocities(plan, ws, work, changes):
     The node is pose 0, which is placed, with ``ws.momentum`` and the rates of targets. Its velocities go to
     ``ws.velocity``. ``work``: a `Tangent`.
     """
-    project(plan, ws, 0)
-    for i in range(ws.velocity.shape[0]):
-        for k in range(6):
-            ws.velocity[i, k] = ws.increment_body[i, k]
-    for r in range(ws.multiplier.size):
-        ws.multiplier[r] = ws.increment_row[r]
+    project_velocities(plan, ws, 0)
     curve_pairs(plan, ws, work, 0)
     bend_rows(plan, ws, work, 0)
     change, body, row = work.change, work.wide[0], work.wide_row[0]

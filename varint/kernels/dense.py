@@ -223,3 +223,11 @@ def rank_lu_solve(K, start, stride, n, rank, scale, rows, columns, b, scratch):
         b[i] = 0.0
     for i in range(rank):
         b[columns[i]] = scale[columns[i]] * scratch[i]
+
+
+@njit
+def copy_motions(values, to):
+    """Copy velocities or momenta (nb, 6)."""
+    for i in range(to.shape[0]):
+        for k in range(6):
+            to[i, k] = values[i, k]

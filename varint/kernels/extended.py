@@ -42,11 +42,11 @@ from varint.algebra.double_double import (
 from varint.algebra.quaternion import rotation_matrix
 from varint.kernels.dense import add_scaled6
 from varint.kernels.efforts import apply_efforts
-from varint.kernels.limits import close_limits
 from varint.kernels.measures import AXIS, DISTANCE, POINT
 from varint.kernels.newton import EPSILON, evaluate_step, has_efforts, newton_increment
 from varint.kernels.plan import JOINT, Plan, Workspace
 from varint.kernels.rows import evaluate_rows
+from varint.terms.kernels.term_rows import close_rows
 
 
 @njit(contract=False)
@@ -399,7 +399,7 @@ def sharpen(plan: Plan, ws: Workspace, start: int, end: int, h: float) -> bool:
         for i in range(nb):
             rotation_matrix(ws.quat[end, i], ws.rotation[end, i])
         evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
-        close_limits(plan, ws, end)
+        close_rows(plan, ws, end)
         if _worst_row(plan, ws) / abs(h) <= max(before, _row_round_off(plan, ws) / abs(h)):
             return True
         _take_back(plan, ws)

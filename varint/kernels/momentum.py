@@ -11,6 +11,7 @@ and the linear momentum m v at both.
 import math
 
 from varint._numba import njit
+from varint.algebra.vectors import rotate, vector
 
 
 @njit
@@ -56,3 +57,12 @@ def momentum_derivative(mass, J, w0, w1, w2, half_step, D):
         D[3, 3 + b] = c * k0 + y * k2 - z * k1 - (j1 * e2 - j2 * e1) - j0 * u
         D[4, 3 + b] = c * k1 + z * k0 - x * k2 - (j2 * e0 - j0 * e2) - j1 * u
         D[5, 3 + b] = c * k2 + x * k1 - y * k0 - (j0 * e1 - j1 * e0) - j2 * u
+
+
+@njit
+def momenta_of(plan, velocity, out):
+    """Write the momenta (nb, 6) at a node, M ``velocity``, to ``out``."""
+    for i in range(velocity.shape[0]):
+        spin = rotate(plan.bodies.inertia[i], vector(velocity[i, 3:]))
+        for a in range(3):
+            out[i, a], out[i, 3 + a] = plan.bodies.mass[i] * velocity[i, a], spin[a]

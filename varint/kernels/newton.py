@@ -19,15 +19,15 @@ from varint._numba import njit
 from varint.algebra.quaternion import advance, rotation_matrix
 from varint.algebra.sums import two_sum
 from varint.algebra.vectors import dot, vector
-from varint.kernels.dense import add_scaled6
+from varint.kernels.dense import add_scaled6, copy_motions
 from varint.kernels.efforts import apply_efforts, stiffen
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import close_limits
 from varint.kernels.measures import POINT
 from varint.kernels.momentum import angular_momentum, momentum_derivative
 from varint.kernels.plan import JOINT
 from varint.kernels.refine import solve_again
 from varint.kernels.rows import evaluate_rows
+from varint.terms.kernels.term_rows import close_rows
 
 CONVERGED, NOT_CONVERGED = 0, 1
 ITERATIONS = 25  # of a step, at most
@@ -152,7 +152,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     evaluate_rows(plan, ws, ws.position[end], ws.rotation[end], ws.residual_row, ws.jacobian[end])
     if has_efforts(plan):
         apply_efforts(plan, ws, start, half_step)
-        close_limits(plan, ws, end)
+        close_rows(plan, ws, end)
     if plan.rows.pointing.size and not _directions_kept(plan, ws, start, end):
         return math.nan, math.nan, math.nan, math.nan
     merit = worst = unbalanced = moved = 0.0
@@ -223,14 +223,6 @@ def newton_increment(plan, ws, end, h, upper, factored):
 
 
 @njit
-def _keep(velocity, base):
-    """Copy ``velocity`` (nb, 6) to ``base``."""
-    for i in range(velocity.shape[0]):
-        for k in range(6):
-            base[i, k] = velocity[i, k]
-
-
-@njit
 def _move(base, velocity, share, increment_body):
     """Set ``velocity`` (nb, 6) to ``base`` and a ``share`` of the increment."""
     for i in range(velocity.shape[0]):
@@ -279,7 +271,7 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened):
         if not math.isfinite(increment):
             return NOT_CONVERGED, iteration, upper
         previous, share = merit, 1.0
-        _keep(ws.velocity, ws.base)
+        copy_motions(ws.velocity, ws.base)
         _move(ws.base, ws.velocity, share, ws.increment_body)
         _add(ws.multiplier, share, ws.increment_row)
         merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)

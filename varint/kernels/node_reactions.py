@@ -13,9 +13,9 @@ from varint.kernels.configuration import mass_pivots, place_anew
 from varint.kernels.constraints import follow_constraints
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton, substitute_node
-from varint.kernels.limits import close_touching, limit_row, open_most_pulling
 from varint.kernels.measures import curve_rows, rate_of
 from varint.kernels.plan import JOINT
+from varint.terms.kernels.term_rows import efforts_at_node, release_pulling, rest_at_node
 
 
 @njit(seconds=1, what="reduced coordinates")
@@ -177,11 +177,12 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
     joint on its second body, body axes. ``load`` (T or 1, nb, 6): external, without gravity. ``bend`` (T, nh):
     second time derivative of the targets of constraints. ``nodes``: position (T, nb, 3), quat (T, nb, 4), velocity
     (T, nb, 6). Outputs: ``acceleration`` (T, nb, 6), world and body; ``reaction`` (T, nj, 6), world force and
-    torque about the anchor; ``efforts``: of constraints (T, nh) and of limits (T, nl). A limit on which the motion
-    rests at a node is closed there; none is where the second array is of shape (T, 0).
+    torque about the anchor; ``efforts``: of constraints (T, nh) and of one-sided rows (T, n), which take part where the
+    motion rests on them; none does where the second array is of shape (T, 0).
     """
     row_cluster, basis, sums, every_row = scratch
-    effort_of_constraint, effort_of_limit = efforts
+    effort_of_constraint, effort_of_term = efforts
+    with_terms = effort_of_term.shape[1] > 0
     position, quat, velocity = nodes
     body, row = ws.increment_body, ws.increment_row
     for node in range(position.shape[0]):
@@ -193,8 +194,8 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
                 ws.quat[0, i, k] = quat[node, i, k]
         place_anew(plan, ws, 0)
         follow_constraints(plan, ws, ws.position[0], ws.rotation[0])  # count turns from node to node
-        for n in range(effort_of_limit.shape[1]):
-            close_touching(plan, ws, n, velocity[node])
+        if with_terms:
+            rest_at_node(plan, ws, velocity[node])
         solved = False
         while not solved:
             clear_rows(plan, ws.compliance, ws.jacobian[0])
@@ -203,7 +204,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
                     body[i, k] = plan.bodies.mass[i] * plan.bodies.gravity[k] + external[i, k]
                     body[i, 3 + k] = external[i, 3 + k]
             accelerate(plan, ws, 0, every_row, velocity[node], bend[node], ws.jacobian[1])
-            solved = not open_most_pulling(plan, ws, row)
+            solved = not release_pulling(plan, ws, row)
         take_smallest(plan, ws, row_cluster, basis, sums, row)
         for i in range(plan.bodies.mass.size):
             for k in range(6):
@@ -212,5 +213,5 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
             _wrench(plan, ws, j, anchor[j], row, reaction[node, j])
         for c in range(plan.constraints.row.size):
             effort_of_constraint[node, c] = row[plan.constraints.row[c]]
-        for n in range(effort_of_limit.shape[1]):
-            effort_of_limit[node, n] = row[limit_row(plan, n)] if ws.efforts.closed[n] else 0.0
+        if with_terms:
+            efforts_at_node(plan, ws, row, effort_of_term[node])

@@ -25,9 +25,11 @@ from typing import Annotated
 
 from varint._numba import STATE, Bool1, CompiledRecord, Float1, Float2, Float3, Float4, Int1, Int2, Int3
 from varint.products.records import Products, ProductWork
+from varint.terms.limits.kernels.limit_records import LimitEvents, LimitNumbers, Limits, LimitSearch, LimitTape
 
 JOINT, CONSTRAINT, EFFORT = range(3)  # roles of a row: of a joint, of a constraint of forces, of an effort
 HISTORY = 6  # velocities of the last steps that start values come from
+TERMS = ("limits",)  # parts of `Plan` and of `ByNumbers` that are terms (varint/terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,17 +120,6 @@ class Constraints(CompiledRecord):
     size: Int1  # (nh,) number of rows
     element: Int1  # (nh,)
     driven: Bool1  # (nh,) whether the target is the input of the element, else the sum stays what it is at the start
-
-
-@dataclass(frozen=True, eq=False)
-class Limits(CompiledRecord):
-    """Hard limits of measures, each with a row."""
-
-    measure: Int1  # (nl,)
-    value: Float1  # (nl,) m or rad
-    sign: Float1  # (nl,) side that is forbidden, 1: above, -1: below
-    restitution: Float1  # (nl,)
-    element: Int1  # (nl,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,23 +225,6 @@ class EffortWork(CompiledRecord, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class LimitSearch(CompiledRecord, writable=True):
-    """The search for the instant of an event (impacts.py): a limit is met, or lets go."""
-
-    limit: Int1  # number of the limit, -1: none
-    trials: Int1  # so far
-    impacts: Annotated[Int1, "limits"]  # in this step
-    changes: Int1  # of limits that closed or opened in this step
-    low: Float1  # share of the step before the event ...
-    high: Float1  # ... and after it
-    low_value: Float1  # clearances there; of the first -1: not known to be before the event anywhere
-    high_value: Float1
-    was_beyond: Bool1  # whether the last trial was after it
-    push: Annotated[Float1, "limits"]  # forces of closed limits at the end of a trial, over the least that counts
-    before: Annotated[Float1, "limits"]  # scratch of an impact: impulses of the limits without it
-
-
-@dataclass(frozen=True, eq=False)
 class Balance(CompiledRecord, writable=True):
     """The energy residual and its balance from node to node (balance.py)."""
 
@@ -328,21 +302,18 @@ class Factors(CompiledRecord, writable=True):
 
 
 @dataclass(frozen=True, eq=False)
-class Impacts(CompiledRecord, writable=True):
-    """The impacts of a run (tape.py), each at a node before which so many stages lie. M = 0 without hard limits."""
+class Events(CompiledRecord, writable=True):
+    """Jumps of the momenta in a run, each at a node before which so many stages lie. M = 0 if no term has any."""
 
-    count: Int1  # of the impacts that were kept, or would have been
-    stage: Annotated[Int1, "impacts"]
-    limit: Annotated[Int1, "impacts"]
-    timed: Annotated[Int1, "impacts"]  # 1 where the stage before ends where the limit is met
-    restitution: Annotated[Float1, "impacts"]
-    position: Annotated[Float3, "impacts nb 3"]  # before the impact, as are
-    quat: Annotated[Float3, "impacts nb 4"]
-    momentum: Annotated[Float3, "impacts nb 6"]
-    value_near: Annotated[Float2, "impacts nm"]
-    target_rate: Annotated[Float2, "impacts nr"]
-    closed: Annotated[Int2, "impacts limits"]  # 1 for those that are closed, 2 where they let go in the impact
-    rest_gap: Annotated[Float2, "impacts limits"]
+    count: Int1  # of the events that were kept, or would have been
+    stage: Annotated[Int1, "events"]
+    timed: Annotated[Int1, "events"]  # 1 where the stage before ends where the event is
+    position: Annotated[Float3, "events nb 3"]  # before the event, as are
+    quat: Annotated[Float3, "events nb 4"]
+    momentum: Annotated[Float3, "events nb 6"]
+    value_near: Annotated[Float2, "events nm"]
+    target_rate: Annotated[Float2, "events nr"]
+    limits: LimitEvents
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,9 +337,8 @@ class Tape(CompiledRecord, writable=True):
     state: Annotated[Float2, "kept states"]
     q: Annotated[Float3, "kept products 6"]  # see `ProductWork`
     order: Annotated[Int3, "kept products 6"]
-    closed: Annotated[Int2, "kept limits"]  # 1 for those that are closed, and the gaps at which they are held
-    rest_gap: Annotated[Float2, "kept limits"]
-    impacts: Impacts
+    limits: LimitTape
+    events: Events
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,8 +395,6 @@ class ByNumbers(CompiledRecord, writable=True):
     c: Float1  # (nm,)
     rest: Float2  # (nm, 3) by a rotation vector from the left
     weight: Float1  # (nm,)
-    limit: Float1  # (limits,)
-    restitution: Float1  # (limits,)
     h: Float1  # (N,) by the size of a stage
     load: Float4  # (N, 2, nb, 6) at its start and end
     input: Float2  # (N, ne)
@@ -440,6 +408,7 @@ class ByNumbers(CompiledRecord, writable=True):
     normal: Float3  # (N, n, 3) along which sliding loads are pressed, in the middle
     push: Float3  # (N, nb, 6) by a force and torque on each body, in the middle
     products: ByProducts
+    limits: LimitNumbers
 
 
 @dataclass(frozen=True, eq=False)

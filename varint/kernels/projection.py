@@ -2,8 +2,19 @@
 
 from varint._numba import njit
 from varint.kernels.configuration import mass_pivots
+from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton
+
+
+@njit(inline="always")
+def momenta_and_rates(plan, ws, pose):
+    """Prepare the system of `project` at a node: its pivots and rows, and its right side, momenta and rates."""
+    mass_pivots(plan, ws.ldu.D)
+    clear_rows(plan, ws.compliance, ws.jacobian[pose])
+    copy_motions(ws.momentum, ws.increment_body)
+    for r in range(plan.rows.role.size):
+        ws.increment_row[r] = ws.efforts.target_rate[r]
 
 
 @njit(inline="always")
@@ -12,11 +23,14 @@ def project(plan, ws, pose):
 
     Written to ``ws.increment_body``, the impulses to ``ws.increment_row``.
     """
-    mass_pivots(plan, ws.ldu.D)
-    clear_rows(plan, ws.compliance, ws.jacobian[pose])
-    for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            ws.increment_body[i, k] = ws.momentum[i, k]
-    for r in range(plan.rows.role.size):
-        ws.increment_row[r] = ws.efforts.target_rate[r]
+    momenta_and_rates(plan, ws, pose)
     solve_newton(plan, ws, ws.increment_body, ws.increment_row, pose, pose)
+
+
+@njit
+def project_velocities(plan, ws, pose):
+    """`project` with the velocities in ``ws.velocity`` and the impulses in ``ws.multiplier``."""
+    project(plan, ws, pose)
+    copy_motions(ws.increment_body, ws.velocity)
+    for r in range(ws.multiplier.size):
+        ws.multiplier[r] = ws.increment_row[r]

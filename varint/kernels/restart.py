@@ -7,7 +7,10 @@ halves the whole step (measured: halving the stage alone leaves errors of second
 from varint._numba import njit
 from varint.kernels.balance import copy_balance
 from varint.kernels.configuration import place
-from varint.kernels.limits import rows_of_closed
+from varint.terms.kernels.term_rows import place_rows
+
+DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
+ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts of terms on the end of a trial
 
 
 @njit
@@ -69,4 +72,4 @@ def go_back(plan, ws, pose):
     _copy_state(plan, ws, pose, True)
     copy_balance(ws.kept.balance, ws.balance)
     place(plan, ws, pose)
-    rows_of_closed(plan, ws, pose)
+    place_rows(plan, ws, pose)

@@ -17,18 +17,19 @@ from varint.algebra.sums import two_sum
 from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
+from varint.kernels.dense import copy_motions
 from varint.kernels.efforts import finish_efforts
 from varint.kernels.extended import finish_extended, sharpen
-from varint.kernels.impacts import ACCEPTED, AT_START, DEEPEST_SUBSTEP, act, meet_limits, restart_search
 from varint.kernels.inputs import Inputs, set_inputs, set_load
-from varint.kernels.limits import leaps
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.newton import CONVERGED, NOT_CONVERGED, has_efforts, solve_step
 from varint.kernels.pace import keep_pace
 from varint.kernels.plan import Plan, Workspace
 from varint.kernels.projection import project
-from varint.kernels.restart import go_back, keep_start
+from varint.kernels.restart import ACCEPTED, AT_START, DEEPEST_SUBSTEP, go_back, keep_start
 from varint.kernels.tape import keep_load, keep_stage
+from varint.terms.kernels.term_events import act_event, begin_events, end_search, is_searching, judge_trial, leaps
+from varint.terms.kernels.term_rows import has_terms
 
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
@@ -62,14 +63,6 @@ def _extrapolate(velocity, history, length):
         for i in range(velocity.shape[0]):
             for k in range(6):
                 velocity[i, k] += history[j, i, k]
-
-
-@njit
-def _keep_velocity(velocity, kept):
-    """Copy ``velocity`` (nb, 6) to ``kept``."""
-    for i in range(velocity.shape[0]):
-        for k in range(6):
-            kept[i, k] = velocity[i, k]
 
 
 @njit
@@ -172,18 +165,17 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     """A step of the scheme from a node, in one piece or in sub-steps of the whole scheme.
 
     A sub-step is done again at half its size where Newton's method does not converge and, with ``ws.balance.redo``,
-    where energy comes from nowhere. It also ends where a hard stop is met or lets go. ``pose``: the one that holds the
-    state. ``stages``: their sizes over that of the step. ``when``: (node, width, dt): the step takes ``width`` times
-    ``dt`` seconds. Returns (status, pose, iterations, sub-steps beyond the first); the pose holds the state that was
-    reached.
+    where energy comes from nowhere. It also ends at the events of terms. ``pose``: the one that holds the state.
+    ``stages``: their sizes over that of the step. ``when``: (node, width, dt): the step takes ``width`` times ``dt``
+    seconds. Returns (status, pose, iterations, sub-steps beyond the first); the pose holds the state that was reached.
     """
     node, width, dt = when
-    # shares of the step: what is done, a sub-step that no stop ends, the sub-step that is tried
+    # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
     done, size, part, iterations, pieces = 0.0, 1.0, 1.0, 0, 0
-    restart_search(ws)
+    begin_events(ws)
     redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
-    limited, taping = plan.limits.measure.size > 0, ws.tape.h.size > 0
-    kept = stages.size > 1 or redo or limited
+    has_events, taping = has_terms(plan), ws.tape.h.size > 0
+    kept = stages.size > 1 or redo or has_events
     if redo:
         energy = left_of_energy(plan, ws, pose)
     while done < 1.0:
@@ -197,7 +189,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 plan, ws, inputs, end, dt * share, tol, stage, extrapolate and part == 1.0, (node, before, until, dt)
             )
             iterations += count
-            if limited and status == CONVERGED and leaps(plan, ws, 1 - end):
+            if has_events and status == CONVERGED and leaps(plan, ws, 1 - end):
                 status = NOT_CONVERGED
             if status != CONVERGED:
                 break
@@ -207,10 +199,10 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             if taping:
                 keep_load(plan, ws)
             end, before = 1 - end, until
-            _keep_velocity(ws.velocity, ws.kept.velocity[stage])
-        if limited and status == CONVERGED:
+            copy_motions(ws.velocity, ws.kept.velocity[stage])
+        if has_events and status == CONVERGED:
             span = node, width * done, before, dt
-            verdict, least = meet_limits(
+            verdict, least = judge_trial(
                 plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), stages.size > 1
             )
         after = 0.0
@@ -223,22 +215,23 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             if kept:
                 go_back(plan, ws, pose)
         if status != CONVERGED:
-            size = 0.5 * (size if ws.search.limit[0] >= 0 else min(size, part))  # trials for an event may be short
+            size = 0.5 * (size if is_searching(ws) else min(size, part))  # trials for an event may be short
             if size < shortest:
                 return status, pose, iterations, pieces
-            part, ws.search.limit[0] = min(size, 1.0 - done), -1
-            _keep_velocity(ws.history[0, 0], ws.velocity)
+            part = min(size, 1.0 - done)
+            end_search(ws)
+            copy_motions(ws.history[0, 0], ws.velocity)
             continue
         if verdict != ACCEPTED:
             if verdict == AT_START:
-                act(plan, ws, pose, False)
+                act_event(plan, ws, pose, False)
             part = least
             continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
         pose, energy = end, after
         pieces += 1
-        if ws.search.limit[0] >= 0:
-            act(plan, ws, pose, True)
+        if is_searching(ws):
+            act_event(plan, ws, pose, True)
             size = 1.0
         # twice as large where what is done is a multiple of that
         while size < 1.0 and math.floor(done / (2.0 * size)) == done / (2.0 * size):

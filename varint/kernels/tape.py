@@ -2,8 +2,8 @@
 
 from varint._numba import njit
 from varint.kernels.configuration import place
-from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.newton import evaluate_step
+from varint.terms.kernels.term_rows import keep_rows, play_rows
 
 
 @njit
@@ -31,7 +31,7 @@ def keep_stage(plan, ws, start, upper, h, node, share):
     _copy(ws.efforts.input, tape.input[k])
     _copy(ws.efforts.target, tape.target[k])
     _copy(ws.efforts.state, tape.state[k])
-    _keep_limits(ws, tape.closed[k], tape.rest_gap[k])
+    keep_rows(ws, tape, k)
     for n in range(ws.products.q.shape[0]):
         _copy(ws.products.q[n], tape.q[k, n])
         _copy(ws.products.order[n], tape.order[k, n])
@@ -86,79 +86,40 @@ def play_stage(plan, ws, tape, k):
         _copy(tape.q[k, n], ws.products.q[n])
         _copy(tape.order[k, n], ws.products.order[n])
     place(plan, ws, 0)
-    place_limits(plan, ws, tape.closed[k], tape.rest_gap[k])
+    play_rows(plan, ws, tape, k)
     evaluate_step(plan, ws, 0, 1, h, upper, 0.0)
     return upper, h
 
 
 @njit
-def keep_impact(ws, pose, n, restitution, timed):
-    """Keep the impact at limit n that comes now, at the pose ``pose``; ``timed``: see `Impacts`."""
-    impacts, j = ws.tape.impacts, ws.tape.impacts.count[0]
-    impacts.count[0] += 1
-    if j >= impacts.stage.size:
-        return
-    impacts.stage[j], impacts.limit[j], impacts.restitution[j] = ws.tape.count[0], n, restitution
-    impacts.timed[j] = 1 if timed else 0
+def keep_event(ws, pose, timed):
+    """Keep the event that comes now, at the pose ``pose``; returns its number, -1 where the tape is full.
+
+    ``timed``: see `Events`.
+    """
+    events, j = ws.tape.events, ws.tape.events.count[0]
+    events.count[0] += 1
+    if j >= events.stage.size:
+        return -1
+    events.stage[j], events.timed[j] = ws.tape.count[0], 1 if timed else 0
     for i in range(ws.momentum.shape[0]):
-        _copy(ws.position[pose, i], impacts.position[j, i])
-        _copy(ws.quat[pose, i], impacts.quat[j, i])
-        _copy(ws.momentum[i], impacts.momentum[j, i])
-    _copy(ws.efforts.value_near, impacts.value_near[j])
-    _copy(ws.efforts.target_rate, impacts.target_rate[j])
-    _keep_limits(ws, impacts.closed[j], impacts.rest_gap[j])
+        _copy(ws.position[pose, i], events.position[j, i])
+        _copy(ws.quat[pose, i], events.quat[j, i])
+        _copy(ws.momentum[i], events.momentum[j, i])
+    _copy(ws.efforts.value_near, events.value_near[j])
+    _copy(ws.efforts.target_rate, events.target_rate[j])
+    keep_rows(ws, events, j)
+    return j
 
 
 @njit
-def keep_release(ws, n):
-    """Keep that limit n lets go in the impact that was kept last."""
-    impacts, j = ws.tape.impacts, ws.tape.impacts.count[0] - 1
-    if j < impacts.stage.size:
-        impacts.closed[j, n] = 2
-
-
-@njit
-def lets_go_in(impacts, j):
-    """Whether a closed limit lets go in impact j."""
-    for n in range(impacts.closed.shape[1]):
-        if impacts.closed[j, n] == 2:
-            return True
-    return False
-
-
-@njit
-def play_release(plan, ws, impacts, j, back):
-    """Open the limits that let go in impact j, or close them again where ``back``."""
-    for n in range(plan.limits.measure.size):
-        if impacts.closed[j, n] == 2:
-            set_closed(plan, ws, n, back)
-            limit_gap(plan, ws, 0, n)
-
-
-@njit
-def play_impact(plan, ws, impacts, j):
-    """Bring pose 0 of the workspace, with ``ws.momentum``, to where it was before impact j; returns its limit."""
+def play_event(plan, ws, events, j):
+    """Bring pose 0 of the workspace, with ``ws.momentum``, to where it was before event j."""
     for i in range(plan.bodies.mass.size):
-        _copy(impacts.position[j, i], ws.position[0, i])
-        _copy(impacts.quat[j, i], ws.quat[0, i])
-        _copy(impacts.momentum[j, i], ws.momentum[i])
-    _copy(impacts.value_near[j], ws.efforts.value_near)
-    _copy(impacts.target_rate[j], ws.efforts.target_rate)
+        _copy(events.position[j, i], ws.position[0, i])
+        _copy(events.quat[j, i], ws.quat[0, i])
+        _copy(events.momentum[j, i], ws.momentum[i])
+    _copy(events.value_near[j], ws.efforts.value_near)
+    _copy(events.target_rate[j], ws.efforts.target_rate)
     place(plan, ws, 0)
-    place_limits(plan, ws, impacts.closed[j], impacts.rest_gap[j])
-    return impacts.limit[j]
-
-
-@njit
-def _keep_limits(ws, closed, rest_gap):
-    for n in range(closed.size):
-        closed[n], rest_gap[n] = 1 if ws.efforts.closed[n] else 0, ws.efforts.rest_gap[n]
-
-
-@njit(seconds=1, what="derivatives of steps")
-def place_limits(plan, ws, closed, rest_gap):
-    """Close the limits where ``closed`` (limits,) is not 0, open the others; all their rows at pose 0."""
-    for n in range(closed.size):
-        set_closed(plan, ws, n, closed[n] != 0)
-        ws.efforts.rest_gap[n] = rest_gap[n]
-        limit_gap(plan, ws, 0, n)
+    play_rows(plan, ws, events, j)

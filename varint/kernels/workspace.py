@@ -6,9 +6,7 @@ from varint._numba import addresses_of, allocate
 from varint.kernels.dense import WIDE
 from varint.kernels.efforts import apply_efforts, finish_efforts, stiffen
 from varint.kernels.extended import finish_extended, sharpen
-from varint.kernels.impacts import act, find_pushes, meet_limits
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import leaps
 from varint.kernels.plan import (
     EFFORT,
     HISTORY,
@@ -24,6 +22,8 @@ from varint.kernels.rows import evaluate_rows
 from varint.products.product_coordinates import follow
 from varint.products.product_rows import curve_product_row, product_row, product_rows
 from varint.products.records import MOST
+from varint.terms.kernels.term_events import prepare_events
+from varint.terms.kernels.term_rows import number_parts, sizes_of
 
 
 def workspace(
@@ -36,14 +36,14 @@ def workspace(
     ``kept``: how many stages are kept on its tape. ``sharpened``: whether stages are, see `extended.sharpen`.
     """
     _prepare(plan, stages)
-    limits, nm = plan.limits.value.size, plan.measures.kind.size
+    nm = plan.measures.kind.size
     sizes = {
         "nb": plan.bodies.mass.size, "slots": plan.bodies.mass.size + 1, "nr": plan.rows.role.size, "nm": nm,
         "nf": plan.laws.kind.size, "ns": plan.laws.sum_law.size - 1, "ne": plan.elements.force.size,
-        "states": states_of(plan), "loads": plan.loads.kind.size, "limits": limits,
+        "states": states_of(plan), "loads": plan.loads.kind.size,
         "constraints": plan.constraints.row.size, "products": plan.products.start.size, "stages": stages,
-        "history": HISTORY, "kept": kept, "impacts": kept if limits else 0,
-        "sharpened": plan.bodies.mass.size if sharpened else 0,
+        "history": HISTORY, "kept": kept,
+        "sharpened": plan.bodies.mass.size if sharpened else 0, **sizes_of(plan, kept),
     }  # fmt: skip
     ws = allocate(Workspace, sizes, ldu=_factors(plan))
     ws.quat[..., 0] = 1.0
@@ -51,7 +51,7 @@ def workspace(
     ws.compliance[:] = plan.rows.role == EFFORT
     for c in inactive:
         ws.compliance[plan.constraints.row[c] : plan.constraints.row[c] + plan.constraints.size[c]] = 1.0
-    ws.balance.unresolved[:] = ws.search.limit[:] = -1
+    ws.balance.unresolved[:] = -1
     ws.pace.rows[:] = np.arange(ws.pace.rows.size)
     _give_addresses(ws.efforts, functions)
     if sizes["sharpened"]:
@@ -76,9 +76,7 @@ def _prepare(plan, stages):
     if plan.laws.kind.size + plan.loads.kind.size:
         for function in (apply_efforts, stiffen, finish_efforts):
             function.prepare()
-    if plan.limits.measure.size:
-        for function in (leaps, meet_limits, act) if stages == 1 else (leaps, find_pushes, meet_limits, act):
-            function.prepare()
+    prepare_events(plan, stages)
     if plan.products.start.size:
         for function in (product_rows, product_row, curve_product_row, follow):
             function.prepare()
@@ -130,16 +128,18 @@ def by_numbers(plan: Plan, stages: int, nodes: int = 0) -> ByNumbers:
     """A gradient by the numbers of a plan, zero, and by what acts in so many stages; with velocities at ``nodes``."""
     nb, nm, ns = plan.bodies.mass.size, plan.measures.kind.size, plan.laws.sum_law.size - 1
     loads = plan.loads.kind.size
-    limits, rows, elements = plan.limits.value.size, plan.rows.role.size, plan.elements.force.size
+    rows, elements = plan.rows.role.size, plan.elements.force.size
     shapes = {
-        "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm, "limit": limits, "restitution": limits,
+        "mass": nb, "inertia": (nb, 3, 3), "gravity": 3, "c": nm, "weight": nm,
         "h": stages, "load": (stages, 2, nb, 6), "input": (stages, elements), "target": (stages, rows),
         "rotation": (stages, loads, 3, 3), "normal": (stages, loads, 3), "push": (stages, nb, 6),
         "state": (stages, states_of(plan)),
     }  # fmt: skip
     shapes |= dict.fromkeys(("u", "v", "w", "rest"), (nm, 3)) | dict.fromkeys(("value", "rate", "effort"), (stages, ns))
     products = _by_products(plan.products.start.size * (2 * stages + nodes))
-    return ByNumbers(products=products, **{name: np.zeros(shape) for name, shape in shapes.items()})
+    return ByNumbers(
+        products=products, **number_parts(plan), **{name: np.zeros(shape) for name, shape in shapes.items()}
+    )
 
 
 def _by_products(poses: int) -> ByProducts:

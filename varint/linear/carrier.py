@@ -1,21 +1,21 @@
-"""Changes of the state carried along a run with hard stops: through its impacts, whose instants move."""
+"""Changes of the state carried along a run with events, whose instants move."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from varint.kernels.adjoint import gap_at
 from varint.kernels.columns import carry_forward
-from varint.kernels.impact_tangent import carry_instants, impact_ahead
+from varint.kernels.instants import carry_instants
 from varint.kernels.plan import Tangent, Tape, Workspace
 from varint.kernels.workspace import states_of
-from varint.linear.impact_checks import Drifts, check_met, check_stays, last_of_step, lets_go, shares
+from varint.linear.event_checks import Drifts, check_met, check_stays, last_of_step, shares
 from varint.mechanism import Mechanism
+from varint.terms.kernels.term_events import event_ahead, is_release, margin_at
 
 NO_INPUTS = np.zeros(0, dtype=np.int64), np.zeros(0)
 
 
-class ImpactCarrier:
+class EventCarrier:
     """Takes changes of pose and momenta (n, nb, 12), and of the states of laws, along the stages of a run.
 
     Parameters
@@ -27,7 +27,7 @@ class ImpactCarrier:
     stages : int
         Of the scheme: a sub-step has so many.
     carry : callable
-        From stages (first, last + 1), changes and states, which it takes along between impacts, in place.
+        From stages (first, last + 1), changes and states, which it takes along between events, in place.
     """
 
     def __init__(
@@ -47,20 +47,20 @@ class ImpactCarrier:
         self.tape, self.changes, self.states = tape, changes, states
         self.shift = np.zeros(len(changes))  # s: by how much later the present sub-step begins
         self.last = -1  # stage, whose end does not move
-        done, impacts = 0, tape.impacts
-        for j in range(int(impacts.count[0])):
-            stage, timed = int(impacts.stage[j]), bool(impacts.timed[j])
+        done, events = 0, tape.events
+        for j in range(int(events.count[0])):
+            stage, timed = int(events.stage[j]), bool(events.timed[j])
             self._carry(done, stage - timed * self.size)
             if timed:
                 self._timed(j, stage - self.size)
-            elif not lets_go(tape, j):
-                check_stays(self.mechanism, tape, j, self._gap(j), changes)
+            elif not is_release(tape, j):
+                check_stays(self.mechanism, tape, j, self._margin(j), changes)
             done = stage
-            self._impact(j)
+            self._event(j)
         self._carry(done, int(tape.count[0]))
 
     def _carry(self, first: int, last: int) -> None:
-        """Carry through stages first to last - 1, in which no impact is timed."""
+        """Carry through stages first to last - 1, in which no event is timed."""
         while first < min(last, self.last + 1):
             is_last = first + self.size > self.last
             self._substep(first, np.zeros_like(self.shift) if is_last else self.shift)
@@ -79,13 +79,13 @@ class ImpactCarrier:
         self.shift = after.copy()
 
     def _timed(self, j: int, first: int) -> None:
-        """Carry through the sub-step whose end is the instant at which the limit of impact j is met."""
+        """Carry through the sub-step whose end is the instant of event j."""
         tape, end = self.tape, first + self.size - 1
         if self.last < first:
             self.last = last_of_step(tape, first, int(tape.count[0]))
-        if self.last == end:  # the limit is met at the very end of the step: nothing gets shorter
+        if self.last == end:  # the event is at the very end of the step: nothing gets shorter
             self._substep(first, np.zeros_like(self.shift))
-            check_stays(self.mechanism, tape, j, self._gap(j), self.changes)
+            check_stays(self.mechanism, tape, j, self._margin(j), self.changes)
             return
         at = shares(tape, first, self.size)[:, None]
         shifts, by_end = (1.0 - at) * self.shift, np.zeros((1, *self.changes.shape[1:]))
@@ -97,25 +97,25 @@ class ImpactCarrier:
             instants = self._by_instants(first + k)
             _add(self.changes, self.states, shifts[k : k + 2], *instants)
             _add(by_end, of_laws, at[k : k + 2], *instants)
-        gap = self._gap(j)
-        rate = float(np.sum(gap * by_end))
+        margin = self._margin(j)
+        rate = float(np.sum(margin * by_end))
         check_met(self.mechanism, tape, j, rate)
-        self.shift = -np.tensordot(self.changes, gap, 2) / rate
+        self.shift = -np.tensordot(self.changes, margin, 2) / rate
         self.changes += self.shift[:, None, None] * by_end
         self.states += self.shift[:, None] * of_laws
 
-    def _gap(self, j: int) -> np.ndarray:
-        """(nb, 12) gradient of the gap at impact j."""
-        gap = np.zeros(self.changes.shape[1:])
-        gap_at(self.plan, self.ws, self.tape.impacts, j, gap)
-        return gap
+    def _margin(self, j: int) -> np.ndarray:
+        """(nb, 12) gradient of the margin at event j."""
+        margin = np.zeros(self.changes.shape[1:])
+        margin_at(self.plan, self.ws, self.tape.events, j, margin)
+        return margin
 
-    def _impact(self, j: int) -> None:
+    def _event(self, j: int) -> None:
         rates = np.zeros((len(self.changes), self.plan.rows.role.size))
         if self.shift.any():
-            drift = self.drifts.of_stage(self.tape, int(self.tape.impacts.stage[j]) - 1)
+            drift = self.drifts.of_stage(self.tape, int(self.tape.events.stage[j]) - 1)
             rates += self.shift[:, None] * drift.target_rate
-        impact_ahead(self.plan, self.ws, self.tape.impacts, j, self.work, rates, self.changes)
+        event_ahead(self.plan, self.ws, self.tape.events, j, self.work, rates, self.changes)
 
     def _by_instants(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """(2, nb, 12) changes of the end of stage k by its start and its end, and (2, those of laws)."""

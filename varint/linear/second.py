@@ -100,7 +100,7 @@ class SecondOrder:
         """(2 n + m,) of costate . x' by x and u, where these are ``change`` (2 n + m,)."""
         run, plan, n2 = self.run, self.run.compiled.plan, len(self.coordinates.names) * 2
         self._march(self.chart.state(change[:n2]), change[n2:])
-        if run.march.ws.tape.impacts.count[0]:
+        if run.march.ws.tape.events.count[0]:
             raise ArgumentError(
                 f"a step of '{run.mechanism.name}' meets a hard stop, where there are no second derivatives: take a"
                 " shorter one, or another state"

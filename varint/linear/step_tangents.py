@@ -13,14 +13,15 @@ from varint.integrators.maximal_run import MaximalRun
 from varint.integrators.schemes import Scheme
 from varint.kernels.columns import carry_forward, changes_of_velocities, take_node
 from varint.kernels.plan import Tangent, Workspace
-from varint.kernels.tape import place_limits
 from varint.kernels.workspace import tangent_work, workspace
 from varint.linear.candidates import Candidates
-from varint.linear.carrier import NO_INPUTS, ImpactCarrier
-from varint.linear.impact_checks import Drifts
+from varint.linear.carrier import NO_INPUTS, EventCarrier
+from varint.linear.event_checks import Drifts
 from varint.linear.minimal_coordinates import Coordinates, coordinates_at
 from varint.mechanism import Mechanism
 from varint.model.state import State
+from varint.terms.kernels.term_events import resting_at
+from varint.terms.kernels.term_rows import rows_state, set_rows
 
 TOL = 1e-13  # of a step, m/s
 ROOM = 256  # stages that are kept at once
@@ -61,7 +62,7 @@ class TangentRun:
         self.run = MaximalRun(self.mechanism, self.march, state, self.steps, loads, commands)
         self.run.start()
         self.drifts = Drifts(self.mechanism, commands, loads, self.dt, self.march.scheme)
-        self.closed: str | None = None  # the label of a stop that was met without restitution
+        self.rests: str | None = None  # the label of a stop that was met without restitution
 
     def state(self) -> State:
         """State at the present node."""
@@ -109,11 +110,11 @@ class TangentRun:
             carry_forward(plan, self.aside, tape, self.work, stages, inputs, changes, states)
 
         states = np.zeros((len(changes), 0))  # laws with a state are refused
-        if not tape.impacts.count[0]:
+        if not tape.events.count[0]:
             between((0, int(tape.count[0])), changes, states)
             return
         given = self.mechanism, self.aside, self.work, self.drifts, self.stages, between
-        ImpactCarrier(*given).carry(tape, changes, states)
+        EventCarrier(*given).carry(tape, changes, states)
 
     def _momenta(self, changes: np.ndarray) -> np.ndarray:
         """Changes (n, nb, 12) of pose and momenta, in kernel order, of those of pose and velocity."""
@@ -141,24 +142,22 @@ class TangentRun:
                 fresh = workspace(self.compiled.plan, self.stages, self.compiled.functions, kept=room)
                 self.march.ws = replace(self.march.ws, tape=fresh.tape)
             tape = self.march.ws.tape
-            tape.count[0] = tape.impacts.count[0] = 0
+            tape.count[0] = tape.events.count[0] = 0
             self.run.advance(steps)
             if self.run.failure is not None:
                 message, time, body, joint = self.run.failure
                 raise ConvergenceError(message, time=time, body=body, joint=joint, trajectory=None)
-            count = max(int(tape.count[0]), int(tape.impacts.count[0]))
+            count = max(int(tape.count[0]), int(tape.events.count[0]))
             if count <= len(tape.h):
-                self._note_closed()
+                self._note_resting()
                 return
             room = count  # sub-steps needed more
             self.run.restore(before)
 
-    def _note_closed(self) -> None:
+    def _note_resting(self) -> None:
         """Note a stop that closed in the steps that were marched last."""
-        impacts, compiled = self.march.ws.tape.impacts, self.compiled
-        for j in np.flatnonzero(impacts.restitution[: int(impacts.count[0])] == 0.0)[:1]:
-            element = compiled.plan.limits.element[impacts.limit[j]]
-            self.closed = self.mechanism.forces[compiled.force[element]].label
+        for element in resting_at(self.compiled.plan, self.march.ws.tape.events)[:1]:
+            self.rests = self.mechanism.forces[self.compiled.force[element]].label
 
     def _room(self, steps: int) -> int:
         """Room on the tape for the stages of so many steps."""
@@ -168,7 +167,7 @@ class TangentRun:
         """The present node as pose 0 of the workspace aside."""
         plan, here = self.compiled.plan, self.march.ws
         take_node(plan, self.aside, here, self.march.pose)
-        place_limits(plan, self.aside, here.efforts.closed.astype(np.int64), here.efforts.rest_gap)
+        set_rows(plan, self.aside, 0, rows_state(here))
         return self.aside
 
 

@@ -53,8 +53,8 @@ def acts_by_impulses(structure: "Structure", force: Force) -> bool:
 
 
 def is_hard(structure: "Structure", force: Force) -> bool:
-    """Whether a force has hard limits, which act in impacts."""
-    return any(element.limits for element in force.elements(structure) if isinstance(element, Effort))
+    """Whether a force acts by the events of terms."""
+    return any(element.terms for element in force.elements(structure) if isinstance(element, Effort))
 
 
 def is_impulsive(structure: "Structure", force: Force) -> bool:

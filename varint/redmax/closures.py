@@ -1,7 +1,7 @@
 """The rows that close a mechanism in reduced coordinates, the same as those of the variational form.
 
 Of its cut joints, of points and bodies whose motion is prescribed, which have targets that change with time, and of
-hard limits in contact.
+one-sided rows in contact.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from varint.kernels.node_reactions import quadratic_terms
 from varint.kernels.plan import JOINT, Workspace
 from varint.kernels.rows import evaluate_rows
 from varint.products.product_coordinates import follow
-from varint.redmax.kernels.stop_gaps import evaluate_limits
+from varint.terms.kernels.term_rows import evaluate_gaps, one_sided
 
 
 class ClosureRows(NamedTuple):
@@ -36,7 +36,7 @@ class ClosureRows(NamedTuple):
 
 
 class Closures:
-    """Evaluates the rows of the cut joints, those of prescribed motions, less their targets, and of limits, see `hold`.
+    """Evaluates the rows of the cut joints, of prescribed motions, less their targets, and one-sided ones, see `hold`.
 
     ``rows`` (m,): their numbers in the plan; ``side`` (m, 2): slots of their bodies; ``jacobian`` (m, 2, 6): that of
     the last `evaluate`.
@@ -71,7 +71,7 @@ class Closures:
         self.plan = replace(plan, joints=cut_joints)
         self._cut_products = set(joints.product[nb:].tolist())
         self.targets, self.time = np.zeros((3, len(self))), np.nan
-        count = plan.limits.measure.size
+        count = one_sided(plan).measure.size
         self._gap, self._gradient = np.zeros(count), np.zeros((count, 2, 6))
         self.held_rows = np.zeros(0, dtype=np.int64)
         self.hold(self.held_rows)
@@ -79,11 +79,11 @@ class Closures:
     def __len__(self) -> int:
         return self.rows.size
 
-    def hold(self, limits: np.ndarray) -> None:
-        """Make the last rows those of ``limits`` (n,), numbers in the plan, which stay at their values."""
+    def hold(self, numbers: np.ndarray) -> None:
+        """Make the last rows the one-sided ones with the ``numbers`` (n,), which stay at their values."""
         plan, first = self.whole, self.moved.stop
         self.ws.compliance[self.held_rows] = 1.0  # rows of efforts, which have no curvature
-        self.held, self.held_rows = limits, plan.measures.row[plan.limits.measure[limits]]
+        self.held, self.held_rows = numbers, plan.measures.row[one_sided(plan).measure[numbers]]
         self.ws.compliance[self.held_rows] = 0.0
         self.rows = np.concatenate([self.rows[:first], self.held_rows])
         measured = self._cut_products.union(plan.measures.product[self.rows[self.moved.start :]].tolist())
@@ -91,7 +91,7 @@ class Closures:
         self.scale, self.side = plan.rows.scale[self.rows], plan.measures.body[self.rows]
         self.jacobian = np.zeros((len(self), 2, 6))
         self._second, self._change = np.zeros(len(self)), np.zeros((len(self), 2, 6))
-        self.targets = np.hstack([self.targets[:, :first], np.zeros((3, limits.size))])
+        self.targets = np.hstack([self.targets[:, :first], np.zeros((3, numbers.size))])
 
     def at(self, t: float) -> None:
         """Targets, their rates and the rates of these are those of time ``t``, s, from now on."""
@@ -113,8 +113,8 @@ class Closures:
             ws.residual_row[self.moved_rows] = ws.efforts.value_near[self.moved_rows]
             ws.jacobian[0, self.moved_rows] = ws.efforts.gradient[self.moved_rows]
         if self.held.size:
-            evaluate_limits(self.whole, ws, position, rotation, self._gap, self._gradient)
-            ws.residual_row[self.held_rows] = -(plan.limits.sign * self._gap)[self.held]
+            evaluate_gaps(self.whole, ws, position, rotation, self._gap, self._gradient)
+            ws.residual_row[self.held_rows] = -(one_sided(plan).sign * self._gap)[self.held]
             ws.jacobian[0, self.held_rows] = self._gradient[self.held]
         quadratic_terms(plan, ws, rows, position, rotation, velocity, self._change, self._second)
         jacobian = scale[:, None, None] * ws.jacobian[0, rows]

@@ -29,6 +29,7 @@ from varint.redmax.ground import Ground
 from varint.redmax.kernels.cones import SOLVED, Cones, room, solve_cones
 from varint.redmax.program import MET, Elimination, Infeasible, NotSolved, eliminate, solve_program
 from varint.redmax.saddle import REDUNDANT, LinearStep, solve_saddle
+from varint.terms.kernels.term_rows import one_sided
 
 MANY_PASSES = 20  # convex programs, where the impulses are not found at once
 TINY = 1e-8  # of what a row has without loops: the least size of S that counts
@@ -41,13 +42,13 @@ class Blocked(ArithmeticError):
 class ContactEfforts(NamedTuple):
     """Efforts, N, N m, or impulses, N s, N m s.
 
-    stops : (..., ne) along the measure of each element
+    along : (..., ne) along the measure of each element
     frictions : (..., d) of each `JointCoulombFriction`, by its name, along the motions that the joint allows
     ground : (..., 6) of each `HardContact`, by its name: force and torque about the centre of mass, world
     drives : (..., nd) of the prescribed columns of q
     """
 
-    stops: np.ndarray
+    along: np.ndarray
     frictions: dict[str, np.ndarray]
     ground: dict[str, np.ndarray]
     drives: np.ndarray
@@ -87,11 +88,10 @@ class Contacts:
 
     def __init__(self, equations: Equations) -> None:
         self.equations = equations
-        limits = equations.compiled.plan.limits
-        self.measure, self.sign = limits.measure, limits.sign
-        self.limit = limits.value
+        rows = one_sided(equations.compiled.plan)
+        self.measure, self.sign, self.least = rows.measure, rows.sign, rows.value
         self.frictions, self.ground = JointFrictions(equations), Ground(equations)
-        self.restitution = np.concatenate([limits.restitution, self.ground.restitution])
+        self.restitution = np.concatenate([rows.restitution, self.ground.restitution])
         self.one_sided = len(self.restitution)
         points = len(self.ground.restitution)
         self.first = self.one_sided + np.cumsum([0, *self.frictions.sizes, *[2] * points])
@@ -99,7 +99,7 @@ class Contacts:
             np.full(len(self.frictions.sizes), -1), np.arange(self.one_sided - points, self.one_sided)
         )
         ground = self.ground.element
-        self.element = np.concatenate([limits.element, ground, self.frictions.element, np.repeat(ground, 2)])
+        self.element = np.concatenate([rows.element, ground, self.frictions.element, np.repeat(ground, 2)])
         self.work, self.z = np.zeros(equations.ne), np.zeros(self.first[-1])
         self.driven = int(equations.driven_columns.sum())
         joints = [bearing.free.shape[1] for bearing in self.frictions.bearings]
@@ -116,10 +116,10 @@ class Contacts:
     def parts(self, impulse: np.ndarray) -> ContactEfforts:
         """``impulse`` (..., nc), or efforts in its place, by what exerts them."""
         ends = list(itertools.accumulate(self.sizes, initial=0))
-        stops, *others, drives = [impulse[..., i:j] for i, j in itertools.pairwise(ends)]
+        along, *others, drives = [impulse[..., i:j] for i, j in itertools.pairwise(ends)]
         names, count = [*self.frictions.names, *self.ground.names], len(self.frictions)
         named = list(zip(names, others, strict=True))
-        return ContactEfforts(stops, dict(named[:count]), dict(named[count:]), drives)
+        return ContactEfforts(along, dict(named[:count]), dict(named[count:]), drives)
 
     def solve(self, h: float, rates: np.ndarray, step: LinearStep, offset: np.ndarray) -> np.ndarray:
         """Rates (nq,) at the end of a ``step`` from ``rates``, with impulses of the contacts, after `Equations.load`.
@@ -200,14 +200,14 @@ class Contacts:
     def _record(self, task: GivenStep, rows: ContactRows, after: np.ndarray) -> None:
         """Write ``work`` and ``impulse`` of the step that ends at the rates ``after`` (nq,)."""
         parts, z, m, middle = self.parts(self.impulse), self.z, self.one_sided, 0.5 * (task.before + after)
-        stops = len(self.measure)
+        count = len(self.measure)
         np.add.at(self.work, self.element, z * (rows.by_rates @ middle))
-        np.subtract.at(parts.stops, self.element[:stops], self.sign * z[:stops])
+        np.subtract.at(parts.along, self.element[:count], self.sign * z[:count])
         joints = m + int(self.frictions.sizes.sum())
         for name, impulse in zip(self.frictions.names, self.frictions.joint_impulses(z[m:joints]), strict=True):
             parts.frictions[name][:] = impulse
         if len(self.ground):
-            self.ground.add_impulses(z[stops:m], z[joints:], rows.load[stops:m], rows.load[joints:], parts.ground)
+            self.ground.add_impulses(z[count:m], z[joints:], rows.load[count:m], rows.load[joints:], parts.ground)
         step = task.step
         parts.drives[:] = self._of_drives(task.rest.multiplier(step.A @ after - step.b - rows.by_rates.T @ z))
 
@@ -218,14 +218,14 @@ class Contacts:
     def _rows(self, h: float, rates: np.ndarray, free: np.ndarray, offset: np.ndarray) -> ContactRows:
         """The rows of the step; ``free`` (nq,): rates without them."""
         e = self.equations
-        stops = np.zeros((self.measure.size, e.nb + 1, 6))
+        along = np.zeros((self.measure.size, e.nb + 1, 6))
         for s, k in enumerate(self.measure):
-            np.add.at(stops[s], e.compiled.plan.measures.body[k], -self.sign[s] * e.ws.efforts.gradient[k])
+            np.add.at(along[s], e.compiled.plan.measures.body[k], -self.sign[s] * e.ws.efforts.gradient[k])
         gap, normal, tangent = self.ground.loads()
-        load = np.concatenate([stops, normal, self.frictions.loads(), tangent])
+        load = np.concatenate([along, normal, self.frictions.loads(), tangent])
         J = e.jacobian()
         by_rates = load[:, :-1].reshape(len(load), -1) @ J
-        gap = np.append(self.sign * (self.limit - e.ws.efforts.value[self.measure]), gap)
+        gap = np.append(self.sign * (self.least - e.ws.efforts.value[self.measure]), gap)
         one_sided = by_rates[: self.one_sided]
         before, after, faster = one_sided @ rates, one_sided @ free, one_sided @ offset
         n = np.where(gap >= 0.0, -gap / h, -e.baumgarte * gap) - faster
@@ -306,9 +306,9 @@ class ContactProblem:
         along, count = self.rows.by_rates[self.kept], len(self.normals)
         normals, bound, found = along[:count], self.bound[self.normals], self.cones.z
         ends = list(itertools.pairwise(self.first))
-        limits = self._limits(start)
+        bounds = self._bounds(start)
         for _ in range(MANY_PASSES):
-            discs = [(c, along[i:j]) for c, (i, j) in zip(limits, ends, strict=True)]
+            discs = [(c, along[i:j]) for c, (i, j) in zip(bounds, ends, strict=True)]
             try:
                 program = solve_program(self.task.step, normals, bound, discs)
             except Infeasible as problem:
@@ -320,7 +320,7 @@ class ContactProblem:
             missed = min(missed, solve_cones(self.cones, self.scale))
             if missed <= SOLVED:
                 return
-            limits = 0.5 * (limits + self._limits(z))
+            bounds = 0.5 * (bounds + self._bounds(z))
         names = ", ".join([*self.contacts.frictions.labels, *self.contacts.ground.labels])
         raise Blocked(
             f"no friction of {names} was found that agrees with the pressures that it causes itself, to more than"
@@ -329,7 +329,7 @@ class ContactProblem:
             " smaller, may pass it"
         )
 
-    def _limits(self, z: np.ndarray) -> np.ndarray:
+    def _bounds(self, z: np.ndarray) -> np.ndarray:
         """Bounds (K,) of the discs at the impulses ``z`` of the rows that are kept."""
         cones = self.cones
         sizes = cones.weight * np.abs(cones.F @ z + cones.f)

@@ -75,7 +75,7 @@ class Equations(TreeKinematics):
         self.couplings = Couplings(mechanism, self.tree)
         self.targets = np.zeros(len(self.couplings))  # of the sums that they keep
         self.row_count = len(self.closures) + len(self.couplings)
-        self.held = np.zeros(0, dtype=np.bool_)  # (nl,) limits in contact, where they are looked after, see `Stops`
+        self.held = np.zeros(0, dtype=np.bool_)  # (n,) one-sided rows in contact, where events are
         self.constraints = self._lasting = ConstraintSolver(self.row_count, plan.bodies.mass.sum())
         self._no_motion = np.zeros((self.nodes.parent.size, 6))
         self.drives = [
@@ -140,17 +140,17 @@ class Equations(TreeKinematics):
             self.hold(saved["held"])
             self.constraints.recall(saved["held rank"])
 
-    def hold(self, limits: np.ndarray) -> None:
-        """Keep the ``limits`` (nl,) that are true closed from now on, by rows after those of the closures."""
-        self.held[:] = limits
-        self.closures.hold(np.flatnonzero(limits))
+    def hold(self, rows: np.ndarray) -> None:
+        """Keep the one-sided ``rows`` (n,) that are true closed from now on, by rows after those of the closures."""
+        self.held[:] = rows
+        self.closures.hold(np.flatnonzero(rows))
         self.row_count = len(self.closures) + len(self.couplings)
         mass = self.compiled.plan.bodies.mass.sum()
-        self.constraints = ConstraintSolver(self.row_count, mass) if limits.any() else self._lasting
+        self.constraints = ConstraintSolver(self.row_count, mass) if rows.any() else self._lasting
 
     @property
     def held_multiplier(self) -> np.ndarray:
-        """(n,) of the rows of the limits that are held, in their order, at the last accelerations."""
+        """(n,) of the one-sided rows that are held, in their order, at the last accelerations."""
         return self.multiplier[self.closures.moved.stop : len(self.closures)]
 
     def _remembered(self) -> list[tuple[str, np.ndarray]]:

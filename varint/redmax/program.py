@@ -74,8 +74,8 @@ def solve_program(step: LinearStep, N: np.ndarray, n: np.ndarray, cones: list[tu
         raise Infeasible(np.flatnonzero(fixed & (bounds > MET)))
     rows, bounds = rows / _size(size)[:, None], bounds / _size(size)
     fields = [(c, B @ E, B @ p) for c, B in cones]
-    limits = [c * np.linalg.norm(B) for c, B, _ in fields]
-    scale = float(max(np.abs(r).max(initial=0.0), bounds[~fixed].max(initial=0.0), *limits, 0.0)) or 1.0
+    sizes = [c * np.linalg.norm(B) for c, B, _ in fields]
+    scale = float(max(np.abs(r).max(initial=0.0), bounds[~fixed].max(initial=0.0), *sizes, 0.0)) or 1.0
     near = ~fixed & (bounds > -FAR * scale)
     while True:
         kept = np.flatnonzero(near)

@@ -55,7 +55,7 @@ class ReducedRun:
         self.equations, self.integrator, self.dt, self.steps, self.every = equations, integrator, dt, steps, every
         self.end = integrator.task.end
         self.times = None if times is None else times[(times > 0) & (times < self.end)]
-        self.contacts = integrator.stops.contacts if integrator.stops else integrator.touching
+        self.contacts = integrator.events.contacts if integrator.events else integrator.touching
         self.layout = layout_of(equations, self.contacts)
         self.failure: Failure | None = None
         self.node = self.recorded = self.passed = 0  # the last: of the times
@@ -310,12 +310,12 @@ class ReducedRun:
         """Sums (T, ...) of the impulses of stops by force, of joint friction, contacts and drives, one by one."""
         e, T = self.equations, len(impulse)
         assert self.contacts is not None
-        stops, friction, ground, drives = self.contacts.parts(impulse)
+        along, friction, ground, drives = self.contacts.parts(impulse)
         columns = np.zeros((T, e.nq))
         columns[:, e.driven_columns] = drives
         found = {"ground_impulse": np.concatenate([*ground.values()], axis=1)} if ground else {}
         return found | {
-            "stopping_impulse": e.compiled.by_force(stops),
+            "stopping_impulse": e.compiled.by_force(along),
             "friction_impulse": np.concatenate([np.zeros((T, 0)), *friction.values()], axis=1),
             "driving_impulse": np.concatenate(
                 [np.zeros((T, 0)), *(columns[:, drive.columns] for drive in e.drives)], axis=1

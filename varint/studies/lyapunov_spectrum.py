@@ -142,9 +142,9 @@ def lyapunov_spectrum(
     for k in range(intervals):
         changes = frame.changes(spread)
         run.carry(every, changes)
-        if run.closed is not None:
+        if run.rests is not None:
             raise ArgumentError(
-                f"{run.closed} closes: it has no restitution, or is hit again and again in one step. Changes against it"
+                f"{run.rests} closes: it has no restitution, or is hit again and again in one step. Changes against it"
                 " end there, and their exponent is minus infinity"
             )
         frame = _Canonical(run, every * dt)

@@ -34,15 +34,6 @@ def register(cls: type[KindOfForce]) -> type[KindOfForce]:
     return cls
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A hard limit of a measure: forbidden above (``sign`` 1) or below (-1), with a coefficient of restitution."""
-
-    value: float
-    sign: int
-    restitution: float
-
-
 class Element(Shown):
     """One effort of a force, with work of its own; its kinds follow."""
 
@@ -54,9 +45,9 @@ class Element(Shown):
 
 @dataclass(frozen=True, eq=False)
 class Effort(Element):
-    """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and hard limits of the measure.
+    """An effort along the sum of ``measures`` by a ``law`` with its ``parameters``, and ``terms`` of its measure.
 
-    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law.
+    ``table``: (values, efforts) of a tabulated law; ``function``: of a user's law; ``terms``: as `Limit`.
     """
 
     measures: tuple[Measure, ...]
@@ -64,7 +55,7 @@ class Effort(Element):
     parameters: Mapping[str, float] = field(default_factory=dict)
     table: tuple | None = None
     function: Callable | None = None
-    limits: tuple[Limit, ...] = ()
+    terms: tuple = ()
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -195,10 +186,10 @@ class Force(Frozen):
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
-    def _check(self, **limits: str) -> None:
+    def _check(self, **bounds: str) -> None:
         """Each named parameter as a finite float: from 0, or above it where the limit is "positive", or "any"."""
-        for name, limit in limits.items():
-            self._set(name, CHECKS[limit](getattr(self, name), f"{name} of {self.label}"))
+        for name, bound in bounds.items():
+            self._set(name, CHECKS[bound](getattr(self, name), f"{name} of {self.label}"))
 
     def _body(self, structure: "Structure", name: str) -> str:
         if name != WORLD:

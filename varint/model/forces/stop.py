@@ -7,13 +7,22 @@ import numpy as np
 
 from varint.errors import MechanismError
 from varint.model.forces.along import AlongCoordinate, AlongMeasure
-from varint.model.forces.base import Effort, Element, Limit, register
+from varint.model.forces.base import Effort, Element, register
 from varint.model.forces.joint import INPUT
 from varint.model.forces.law import Law
 from varint.model.forces.spring import BetweenPoints
 
 if TYPE_CHECKING:
     from varint.model.structure import Structure
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A hard limit of a measure: forbidden above (``sign`` 1) or below (-1), with a coefficient of restitution."""
+
+    value: float
+    sign: int
+    restitution: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +66,8 @@ class Stop(AlongMeasure):
             parameters = {"stiffness": self.stiffness, "damping": self.damping, "lower": lower, "upper": self.upper}
             return [Effort(measures, STOP, parameters)]
         sides = ((self.upper, 1), (lower, -1))
-        limits = tuple(Limit(value, sign, self.restitution) for value, sign in sides if np.isfinite(value))
-        return [Effort(measures, INPUT, limits=limits)]
+        terms = tuple(Limit(value, sign, self.restitution) for value, sign in sides if np.isfinite(value))
+        return [Effort(measures, INPUT, terms=terms)]
 
 
 def _push_back(

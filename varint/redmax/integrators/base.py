@@ -6,7 +6,7 @@ import numpy as np
 
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
-from varint.redmax.stops import Stops
+from varint.terms.reduced_events import ReducedEvents
 
 REGISTRY: dict[str, type["Integrator"]] = {}
 KindOfIntegrator = TypeVar("KindOfIntegrator", bound="Integrator")
@@ -44,7 +44,7 @@ class Integrator:
     failure : str or None
     touching : Contacts or None
         Solved in whole steps.
-    stops : Stops or None
+    events : ReducedEvents or None
         Located within steps.
     """
 
@@ -61,7 +61,7 @@ class Integrator:
     steps: int
     failure: str | None
     touching: Contacts | None = None
-    stops: Stops | None = None
+    events: ReducedEvents | None = None
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         self.equations, self.task, self.steps, self.failure = equations, task, 0, None

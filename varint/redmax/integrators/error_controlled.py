@@ -8,8 +8,7 @@ from varint.redmax.constraint_forces import NotFinite
 from varint.redmax.contacts import Blocked
 from varint.redmax.equations import Equations
 from varint.redmax.integrators.base import Integrator, Task
-from varint.redmax.stop_events import Event, step_with_error_control
-from varint.redmax.stops import stops_of
+from varint.terms.reduced_events import Event, events_of, step_with_error_control
 
 SHORT = 1e-9  # of the run: a step as short as this gets nowhere ...
 MANY_SHORT = 500  # ... if so many others come before it
@@ -33,14 +32,14 @@ class Adaptive(Integrator):
 
     def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
         super().__init__(equations, q, qdot, task)
-        self.stops = stops_of(equations, task.atol)
+        self.events = events_of(equations, task.atol)
         self.own = 2 * equations.nq + equations.ne + equations.law_state.size  # numbers of y without impulses
-        impulses = self.stops.size if self.stops else 0
+        impulses = self.events.size if self.events else 0
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(self.own - 2 * equations.nq + impulses)])
         self.width = self.y.size
         self.options: dict[str, Any] = {"rtol": task.rtol, "atol": task.atol}
         self.configure()
-        if self.stops:
+        if self.events:
             try:
                 equations.reach(0.0, *self.motion(self.y))
                 self.meet()
@@ -83,8 +82,8 @@ class Adaptive(Integrator):
         slope[:nq] = self.equations.imposed(t, y[:nq], y[nq : 2 * nq])[1]
         slope[nq : 2 * nq] = self.equations.acceleration(t, y[:nq], y[nq : 2 * nq])
         slope[2 * nq : self.own] = np.concatenate([self.equations.power, self.equations.flow])
-        if self.stops and y.size > self.own:
-            slope[self.own :], power = self.stops.efforts(t, y[:nq], y[nq : 2 * nq], slope[nq : 2 * nq])
+        if self.events and y.size > self.own:
+            slope[self.own :], power = self.events.efforts(t, y[:nq], y[nq : 2 * nq], slope[nq : 2 * nq])
             slope[2 * nq : 2 * nq + power.size] += power
         self.evaluations += 1
         if not np.isfinite(slope).all():
@@ -103,10 +102,10 @@ class Adaptive(Integrator):
     def step(self) -> None:
         if self.gets_nowhere():
             return
-        if not self.stops:
+        if not self.events:
             return self.take_step()
         try:
-            step_with_error_control(self, self.stops)
+            step_with_error_control(self, self.events)
         except (NotFinite, Blocked) as problem:
             self.failure = str(problem)
 
@@ -134,7 +133,7 @@ class Adaptive(Integrator):
     def settle(self) -> None:
         try:
             if self.event:
-                self.meet(self.event.limit)
+                self.meet(self.event.number)
                 self._begin(self.natural)
                 self.event = None
             elif self.t < self.task.end and (self.equations.change_charts(*self._split()) or self._reach()):
@@ -149,10 +148,10 @@ class Adaptive(Integrator):
         self.equations.integrate_from(self._integral(y), 0.0)
         return y[: self.equations.nq], y[self.equations.nq : 2 * self.equations.nq]
 
-    def meet(self, limit: int = -1, closing: bool = False) -> None:
-        """Solve the impact at a limit that is reached, see `Stops.settle`."""
-        assert self.stops is not None
-        jump = self.stops.settle(self.t, *self.motion(self.y), limit, closing)
+    def meet(self, number: int = -1, closing: bool = False) -> None:
+        """Solve the jump of an event, see `Stops.settle`."""
+        assert self.events is not None
+        jump = self.events.settle(self.t, *self.motion(self.y), number, closing)
         nq = self.equations.nq
         self.y[nq : 2 * nq] += jump.rates
         self.y[2 * nq : 2 * nq + jump.work.size] += jump.work

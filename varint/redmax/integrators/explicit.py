@@ -57,14 +57,14 @@ class Explicit(Adaptive):
         )
 
     def march(self, steps: int, stop: float) -> None:
-        if self.run is None or self.stops:
+        if self.run is None or self.events:
             return self.step()
         if self.gets_nowhere():
             return None
         return self._march(self.run, steps, stop)
 
     def take_step(self) -> None:
-        if self.run is None or not self.stops:
+        if self.run is None or not self.events:
             return super().take_step()
         return self._march(self.run, 1, np.inf)
 

@@ -9,8 +9,7 @@ from varint.redmax.contacts import Blocked, Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged, Stages
 from varint.redmax.integrators.base import Integrator, Task
-from varint.redmax.stop_events import step_of_one_size
-from varint.redmax.stops import stops_of
+from varint.terms.reduced_events import events_of, step_of_one_size
 
 REGULAR = 0.95  # of det S: a step that fails is tried again in charts that are as regular as there are
 
@@ -34,16 +33,16 @@ class FixedSteps(Integrator):
         touching = self.contacts and any(is_impulsive(mechanism, force) for force in mechanism.forces)
         self.touching = Contacts(equations) if touching else None
         q, qdot, _ = equations.imposed(0.0, q, qdot)
-        self.stops = None if self.contacts else stops_of(equations)
-        impulses = self.touching.impulse.size if self.touching else self.stops.size if self.stops else 0
+        self.events = None if self.contacts else events_of(equations)
+        impulses = self.touching.impulse.size if self.touching else self.events.size if self.events else 0
         assert task.dt is not None  # see `fixed`
         self.h = task.dt
         self.t, self.y = 0.0, np.concatenate([q, qdot, np.zeros(equations.ne + equations.law_state.size + impulses)])
         self.stages = Stages(equations)
-        self.stages.exact = self.stops is not None
+        self.stages.exact = self.events is not None
         self.efforts = np.zeros(impulses)  # of stops and drives at the node
         self.power = self._place()
-        if self.stops:
+        if self.events:
             try:
                 self.meet()
             except (Blocked, NotFinite) as problem:
@@ -90,8 +89,8 @@ class FixedSteps(Integrator):
         if self.failure:
             return
         try:
-            if self.stops:
-                step_of_one_size(self, self.stops)
+            if self.events:
+                step_of_one_size(self, self.events)
             else:
                 self.arrive(self.attempt(self.h), self.h, self.h * (self.steps + 1))
         except (Blocked, NotFinite, Overflow) as problem:
@@ -118,7 +117,7 @@ class FixedSteps(Integrator):
         self.t = t
         self.y = np.concatenate([*after, self.y[2 * self.equations.nq :]])
         power, efforts = self._place(), self.efforts
-        if self.stops:
+        if self.events:
             efforts, more = self._efforts()
             power += more
         _, _, work, _, impulse = self._split()
@@ -126,7 +125,7 @@ class FixedSteps(Integrator):
         if self.touching:
             work += self.touching.work
             impulse += self.touching.impulse
-        elif self.stops:
+        elif self.events:
             impulse += 0.5 * size * (self.efforts + efforts)
         self.power, self.efforts = power, efforts
 
@@ -136,10 +135,10 @@ class FixedSteps(Integrator):
         self.equations.integrate_from(integral, 0.0)
         return q, qdot
 
-    def meet(self, limit: int = -1, closing: bool = False) -> None:
-        """Solve the impact at a limit that is reached, see `Stops.settle`."""
-        assert self.stops is not None
-        jump = self.stops.settle(self.t, *self.motion(), limit, closing)
+    def meet(self, number: int = -1, closing: bool = False) -> None:
+        """Solve the jump of an event, see `Stops.settle`."""
+        assert self.events is not None
+        jump = self.events.settle(self.t, *self.motion(), number, closing)
         _, qdot, work, _, impulse = self._split()
         qdot += jump.rates
         work += jump.work
@@ -152,11 +151,11 @@ class FixedSteps(Integrator):
 
     def _efforts(self) -> tuple[np.ndarray, np.ndarray]:
         """Efforts (nc,) of stops and drives at the node, N, N m, and power (ne,) of the stops, W."""
-        assert self.stops is not None
-        if not self.stops.acts:
+        assert self.events is not None
+        if not self.events.acts:
             return np.zeros_like(self.efforts), np.zeros_like(self.power)
         motion = self.motion()
-        return self.stops.efforts(self.t, *motion, self.equations.acceleration(self.t, *motion).copy())
+        return self.events.efforts(self.t, *motion, self.equations.acceleration(self.t, *motion).copy())
 
     def _after(self, least: float, size: float) -> tuple[np.ndarray, np.ndarray]:
         """q (nq,) and rates after a step of ``size``, s, in charts that are regular by ``least``."""
@@ -180,8 +179,8 @@ class FixedSteps(Integrator):
             "multiplier": self.stages.multiplier,
             "touching": self.touching.z if self.touching else np.zeros(0),
         }
-        if self.stops:  # of which any may be in contact
-            more = len(self.stops) - int(self.equations.held.sum())
+        if self.events:  # of which any may be in contact
+            more = len(self.events) - int(self.equations.held.sum())
             kept |= {"multiplier": np.append(self.stages.multiplier, np.zeros(more)), "efforts": self.efforts}
         counts = np.array([self.steps, self.stages.iterations])
         return {name: array.copy() for name, array in kept.items()} | {"counts": counts}
@@ -193,7 +192,7 @@ class FixedSteps(Integrator):
         self.t = self.h * self.steps
         if self.touching:
             self.touching.z = saved["touching"].copy()
-        if self.stops:
+        if self.events:
             self.efforts, self.failure = saved["efforts"].copy(), None
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from varint.redmax.contacts import Contacts
 from varint.redmax.equations import Equations
 from varint.redmax.inverse import InverseDynamics
-from varint.redmax.kernels.stop_gaps import evaluate_limits
 from varint.redmax.saddle import REDUNDANT
+from varint.terms.limits.kernels.stop_gaps import evaluate_gaps
 
 TOUCHING = 1e-11  # m or rad: a gap of this size counts as closed
 SLOW = 1e-9  # m/s or rad/s: a rate of this size counts as zero
@@ -73,7 +73,7 @@ class Stops:
         e = self.equations
         q, rates, _ = e.imposed(t, q, rates)
         e.place_and_move(q, rates)
-        evaluate_limits(e.compiled.plan, e.ws, e.position, e.rotation, self._gap, self._gradient)
+        evaluate_gaps(e.compiled.plan, e.ws, e.position, e.rotation, self._gap, self._gradient)
         motion = np.vstack([e.velocity, np.zeros(6)])[self.side]
         return self._gap.copy(), -self.sign * np.einsum("nsk,nsk->n", self._gradient, motion)
 
@@ -101,7 +101,7 @@ class Stops:
             own = slice(e.closures.moved.stop, len(e.closures))
             motion = np.vstack([e.velocity, np.zeros(6)])[e.closures.side[own]]
             along = np.einsum("rsk,rsk->r", e.closures.jacobian[own], motion)
-            np.add.at(parts.stops, self.element[held], self.scale[held] * e.held_multiplier)
+            np.add.at(parts.along, self.element[held], self.scale[held] * e.held_multiplier)
             np.add.at(power, self.element[held], e.held_multiplier * along)
         if self._inverse is not None:
             q, rates, _ = e.imposed(t, q, rates)
@@ -203,7 +203,7 @@ class Stops:
         q, rates, change = motion
         parts, own = self.contacts.parts(impulse), self.element[touching]
         np.add.at(work, own, 0.5 * twice)
-        np.subtract.at(parts.stops, own, self.sign[touching] * z)
+        np.subtract.at(parts.along, own, self.sign[touching] * z)
         if self.contacts.driven:
             q, rates, _ = e.imposed(t, q, rates)
             e.place_and_move(q, rates)

@@ -1,25 +1,21 @@
-"""Derivatives of impacts, and of stages by the instants at which they begin and end.
+"""Derivatives of stages by the instants at which they begin and end.
 
-A stage that ends where a limit is met keeps the gap there at zero. Along a change of its start the gap at its end
-changes by dg at the same instant, so the end moves by dt = - dg / (rate of the gap along the stage's own size): this is
-the saltation. `carry_instants` gives the changes of a stage's end by its instants, `impact_ahead` takes changes through
-the impact. adjoint.py has the transposes.
+A stage that ends at an event keeps some margin there at zero, as the gap of a limit. Along a change of its start the
+margin at its end changes by dg at the same instant, so the end moves by dt = - dg / (rate of the margin along the
+stage's own size): this is the saltation.
 """
 
 from varint._numba import njit
 from varint.algebra.vectors import cross, dot, rotate, scale, vector
 from varint.kernels.columns import add_column, refine_wide, to_end, turns
-from varint.kernels.dense import add_scaled6, dot6
+from varint.kernels.dense import add_scaled6
 from varint.kernels.efforts import curvature_factor
-from varint.kernels.limits import limit_gap, set_closed
 from varint.kernels.measures import rate_of, weighted_curvature
 from varint.kernels.newton import has_efforts
 from varint.kernels.operator import join_constraints, pair_of
 from varint.kernels.pairs import curve_pairs
-from varint.kernels.projection import project
-from varint.kernels.refine import solve_again
 from varint.kernels.tangent import add_effort_changes, factor_stage, is_still, push_half
-from varint.kernels.tape import lets_go_in, play_impact, play_release, play_stage
+from varint.kernels.tape import play_stage
 
 
 @njit(seconds=5, what="derivatives of steps")
@@ -147,86 +143,3 @@ def _push(plan, ws, i, turning, size, out):
     w, T = vector(ws.velocity[i, 3:]), vector(ws.efforts.tangent[i])
     c = (1.0 - 0.25 * h * h * dot(w, w)) ** 0.5
     push_half(ws.efforts.column, turning, T, scale(0.5 * longer / (c * (1.0 + c)), w), 0.5 * h, side, out)
-
-
-@njit(seconds=3, what="derivatives of steps")
-def impact_ahead(plan, ws, impacts, j, work, rates, changes):
-    """Take ``changes`` (n, nb, 12) of pose and momenta before impact j to those after it.
-
-    ``rates`` (n, nr): the changes of the rates of targets; lost. What an impact does: see `adjoint.impact_back`.
-    """
-    n, e = play_impact(plan, ws, impacts, j), impacts.restitution[j]
-    r, body, row, efforts = plan.measures.row[plan.limits.measure[n]], work.body[0], work.row[0], ws.efforts
-    _project(plan, ws)
-    limit_gap(plan, ws, 0, n)
-    before = rate_of(plan.measures.body[r], ws.jacobian[0, r], ws.velocity)
-    lets_go = lets_go_in(impacts, j)
-    for k in range(changes.shape[0]):
-        ws.jacobian[0, r] = 0.0  # while the limit is open
-        _velocity_change(plan, ws, work, changes[k], rates[k], body, row)
-        limit_gap(plan, ws, 0, n)
-        pair_of(plan, r, work.start, efforts.motion)
-        weighted_curvature(plan, ws, r, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)
-        turned = rate_of(plan.measures.body[r], ws.jacobian[0, r], body)
-        rates[k, r] = -e * (turned + rate_of(plan.measures.body[r], efforts.change, ws.velocity))
-        if lets_go:
-            _to_momenta(plan, body, changes[k, :, 6:])
-    set_closed(plan, ws, n, True)
-    if lets_go:
-        _to_momenta(plan, ws.velocity, ws.momentum)
-        play_release(plan, ws, impacts, j, False)
-    efforts.target_rate[r] = -e * before
-    _project(plan, ws)
-    for k in range(changes.shape[0]):
-        _velocity_change(plan, ws, work, changes[k], rates[k], body, row)
-        _to_momenta(plan, body, changes[k, :, 6:])
-    efforts.target_rate[r] = 0.0
-    set_closed(plan, ws, n, False)
-
-
-@njit
-def _to_momenta(plan, velocity, out):
-    """Write the momenta of velocities (nb, 6) to ``out``."""
-    for i in range(velocity.shape[0]):
-        spin = rotate(plan.bodies.inertia[i], vector(velocity[i, 3:]))
-        for a in range(3):
-            out[i, a], out[i, 3 + a] = plan.bodies.mass[i] * velocity[i, a], spin[a]
-
-
-@njit
-def _project(plan, ws):
-    """The velocities of the momenta at pose 0 into ``ws.velocity``, the impulses into ``ws.multiplier``."""
-    project(plan, ws, 0)
-    for i in range(plan.bodies.mass.size):
-        for a in range(6):
-            ws.velocity[i, a] = ws.increment_body[i, a]
-    for r in range(plan.rows.role.size):
-        ws.multiplier[r] = ws.increment_row[r]
-
-
-@njit
-def _velocity_change(plan, ws, work, change, rate, body, row):
-    """The change of the projected velocities by a ``change`` (nb, 12) of the node, into ``body`` (nb, 6).
-
-    After `_project`. ``rate`` (nr,): of the rates of rows.
-    """
-    efforts = ws.efforts
-    for i in range(body.shape[0]):
-        for a in range(6):
-            work.start[i, a], body[i, a] = change[i, a], change[i, 6 + a]
-    for r in range(row.size):
-        row[r] = 0.0
-        if ws.compliance[r] > 0.0:
-            continue
-        row[r] = rate[r]
-        pair_of(plan, r, work.start, efforts.motion)
-        if is_still(efforts.motion):
-            continue
-        weighted_curvature(plan, ws, r, ws.position[0], ws.rotation[0], efforts.motion, efforts.change)
-        for s in range(2):
-            i = plan.measures.body[r, s]
-            if i < body.shape[0]:
-                add_scaled6(body[i], ws.multiplier[r], efforts.change[s])
-                row[r] -= dot6(efforts.change[s], ws.velocity[i])
-    join_constraints(plan, ws, work.no_row, row)
-    solve_again(plan, ws, (0, 0, 1.0), body, row)

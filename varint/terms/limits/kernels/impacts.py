@@ -12,36 +12,65 @@ a node is zero.
 
 from varint._numba import indirect, njit
 from varint.algebra.vectors import dot, rotate, vector
-from varint.kernels.balance import add_impact
-from varint.kernels.configuration import mass_pivots
+from varint.kernels.balance import add_event
 from varint.kernels.constraints import set_targets
-from varint.kernels.efforts import clear_rows
+from varint.kernels.dense import copy_motions
 from varint.kernels.inputs import Inputs, set_inputs, set_load
 from varint.kernels.ldu import solve_newton
-from varint.kernels.limits import TOUCHING, clearance, first_beyond, limit_gap, limit_row, open_pulling, set_closed
 from varint.kernels.measures import rate_of
+from varint.kernels.momentum import momenta_of
 from varint.kernels.pace import accelerate_node
 from varint.kernels.plan import Plan, Workspace
-from varint.kernels.projection import project
-from varint.kernels.restart import go_back
-from varint.kernels.tape import keep_impact, keep_release
+from varint.kernels.projection import momenta_and_rates, project
+from varint.kernels.restart import ACCEPTED, AGAIN, AT_START, DEEPEST_SUBSTEP, go_back
+from varint.kernels.tape import keep_event
+from varint.terms.limits.kernels.limits import (
+    TOUCHING,
+    clearance,
+    first_beyond,
+    leaps,
+    limit_gap,
+    limit_row,
+    place_rows,
+    release_pulling,
+    set_closed,
+)
 
-DEEPEST_SUBSTEP = 12  # a step is halved at most so many times
 SEARCH = 60  # trials for the instant of an event
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
 PARTING = 1e-10  # m/s or rad/s: a rate of a gap, and of the largest impulse of an impact: what is less is none
 LEAST_FORCE = 1e-10  # of the forces on the bodies: what is less does not pull
-ACCEPTED, AGAIN, AT_START = 0, 1, 2  # verdicts on the end of a trial
 
 
 @njit
-def restart_search(ws):
+def begin_events(ws):
     """Reset the search for an event at the start of a step."""
     search = ws.search
     search.limit[0], search.changes[0] = -1, 0
     for n in range(search.impacts.size):
         search.impacts[n] = 0
+
+
+def prepare_events(plan: Plan, stages: int) -> None:
+    """Compile what steps with so many stages call by pointer."""
+    if plan.limits.measure.size:
+        for function in (
+            (leaps, judge_trial, act_event) if stages == 1 else (leaps, find_pushes, judge_trial, act_event)
+        ):
+            function.prepare()
+
+
+@njit
+def is_searching(ws):
+    """Whether the instant of an event is searched for."""
+    return ws.search.limit[0] >= 0
+
+
+@njit
+def end_search(ws):
+    """Give up the search for the instant of an event."""
+    ws.search.limit[0] = -1
 
 
 @njit
@@ -82,7 +111,7 @@ def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int,
 
 
 @indirect(seconds=1, what="hard stops")
-def meet_limits(
+def judge_trial(
     plan: Plan, ws: Workspace, inputs: Inputs, poses: tuple[int, int], when: tuple[int, float, float, float],
     part: float, whole: float, forces: bool,
 ) -> tuple[int, float]:  # fmt: skip
@@ -100,7 +129,7 @@ def meet_limits(
     if forces:
         if _any_closed(ws):
             find_pushes(plan, ws, inputs, end, node, after, dt)
-    elif search.changes[0] < MOST_CHANGES and open_pulling(plan, ws):
+    elif search.changes[0] < MOST_CHANGES and release_pulling(plan, ws, ws.multiplier):
         search.changes[0] += 1
         return AGAIN, part
     value = 0.0
@@ -172,7 +201,7 @@ def _crossing(search):
 
 
 @indirect(seconds=2, what="hard stops")
-def act(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
+def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """The event of the limit that was searched for, at a node; the search is over.
 
     An open one has an impact, and after it all others that the motion there goes beyond. A closed one lets go.
@@ -194,12 +223,12 @@ def act(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
 def _release(plan, ws, pose, n):
     """Open limit n at a node. Its part of the momenta, which the next multiplier would have absorbed, goes with it."""
     project(plan, ws, pose)
-    _take_velocities(ws, ws.increment_body)
+    copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
-    if ws.tape.h.size:
-        keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
-    add_impact(ws, 0.0)
-    _to_momenta(plan, ws)
+    _keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
+    add_event(ws, 0.0)
+    momenta_of(plan, ws.velocity, ws.momentum)
+    ws.momentum_rest[:] = 0.0
 
 
 @njit
@@ -217,21 +246,6 @@ def _next_met(plan, ws, pose):
 
 
 @njit
-def _momenta_and_rates(plan, ws, pose):
-    """The right side of a projection at a node: momenta, the rates of constraints, zero for closed limits."""
-    clear_rows(plan, ws.compliance, ws.jacobian[pose])
-    mass_pivots(plan, ws.ldu.D)
-    for i in range(plan.bodies.mass.size):
-        for k in range(6):
-            ws.increment_body[i, k] = ws.momentum[i, k]
-    for r in range(ws.increment_row.size):
-        ws.increment_row[r] = ws.efforts.target_rate[r]
-    for n in range(plan.limits.measure.size):
-        if ws.efforts.closed[n]:
-            limit_gap(plan, ws, pose, n)
-
-
-@njit
 def impact(plan, ws, pose, n, restitution, timed):
     """Turn the rate of limit n at a node: momenta, energy lost. Without restitution it closes; closed ones hold.
 
@@ -239,31 +253,33 @@ def impact(plan, ws, pose, n, restitution, timed):
     """
     r, closed = limit_row(plan, n), ws.efforts.closed
     body, row, search = ws.increment_body, ws.increment_row, ws.search
-    _momenta_and_rates(plan, ws, pose)
+    momenta_and_rates(plan, ws, pose)
+    place_rows(plan, ws, pose)
     solve_newton(plan, ws, body, row, pose, pose)
     limit_gap(plan, ws, pose, n)
     before = rate_of(plan.measures.body[r], ws.jacobian[pose, r], body)
     if plan.limits.sign[n] * before <= 0.0 and restitution > 0.0:
-        _take_velocities(ws, body)
+        copy_motions(body, ws.velocity)
         return
     for m in range(closed.size):
         search.before[m] = row[limit_row(plan, m)] if closed[m] else 0.0
-    _take_velocities(ws, body)
-    if ws.tape.h.size:
-        keep_impact(ws, pose, n, restitution, timed)
+    copy_motions(body, ws.velocity)
+    _keep_impact(ws, pose, n, restitution, timed)
     set_closed(plan, ws, n, True)
     pulls = True
     while pulls:
-        _momenta_and_rates(plan, ws, pose)
+        momenta_and_rates(plan, ws, pose)
+        place_rows(plan, ws, pose)
         row[r] = -restitution * before
         ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
         solve_newton(plan, ws, body, row, pose, pose)
         pulls = _let_go(plan, ws, n)
     work = 0.5 * row[r] * (1.0 - restitution) * before
     ws.efforts.work[plan.limits.element[n]] += work
-    add_impact(ws, work)
-    _take_velocities(ws, body)
-    _to_momenta(plan, ws)
+    add_event(ws, work)
+    copy_motions(body, ws.velocity)
+    momenta_of(plan, ws.velocity, ws.momentum)
+    ws.momentum_rest[:] = 0.0
     set_closed(plan, ws, n, restitution == 0.0)
 
 
@@ -283,28 +299,20 @@ def _let_go(plan, ws, n):
             most, limit = pull, m
     if limit < 0:
         return False
-    _to_momenta(plan, ws)
+    momenta_of(plan, ws.velocity, ws.momentum)
+    ws.momentum_rest[:] = 0.0
     for m in range(plan.limits.measure.size):
         search.before[m] = 0.0
     set_closed(plan, ws, limit, False)
-    if ws.tape.h.size:
-        keep_release(ws, limit)
+    j = ws.tape.events.count[0] - 1
+    if ws.tape.h.size and j < ws.tape.events.stage.size:
+        ws.tape.events.limits.closed[j, limit] = 2
     return True
 
 
 @njit
-def _take_velocities(ws, body):
-    for i in range(body.shape[0]):
-        for k in range(6):
-            ws.velocity[i, k] = body[i, k]
-
-
-@njit
-def _to_momenta(plan, ws):
-    """Replace ``ws.momentum`` by those of ``ws.velocity``."""
-    for i in range(plan.bodies.mass.size):
-        spin = rotate(plan.bodies.inertia[i], vector(ws.velocity[i, 3:]))
-        for k in range(3):
-            ws.momentum[i, k], ws.momentum[i, 3 + k] = plan.bodies.mass[i] * ws.velocity[i, k], spin[k]
-        for k in range(6):
-            ws.momentum_rest[i, k] = 0.0
+def _keep_impact(ws, pose, n, restitution, timed):
+    """Keep the impact at limit n that comes now on the tape, if there is one; ``timed``: see `Events`."""
+    j = keep_event(ws, pose, timed) if ws.tape.h.size else -1
+    if j >= 0:
+        ws.tape.events.limits.limit[j], ws.tape.events.limits.restitution[j] = n, restitution

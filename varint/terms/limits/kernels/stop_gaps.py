@@ -8,9 +8,7 @@ from varint.kernels.plan import Plan, Workspace
 
 
 @njit(seconds=1, what="hard stops in reduced coordinates")
-def evaluate_limits(
-    plan: Plan, ws: Workspace, position: Float2, rotation: Float3, gap: Float1, gradient: Float3
-) -> None:
+def evaluate_gaps(plan: Plan, ws: Workspace, position: Float2, rotation: Float3, gap: Float1, gradient: Float3) -> None:
     """Gaps (nl,) of all limits, m or rad, at a pose (nb + 1, 3), (nb + 1, 3, 3).
 
     ``gradient`` (nl, 2, 6): of their measures, by the motions of the two bodies.

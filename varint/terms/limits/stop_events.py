@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from varint.redmax.contacts import Blocked
-from varint.redmax.stops import TOUCHING, Stops
+from varint.terms.limits.stops import TOUCHING, Stops
 
 if TYPE_CHECKING:
     from varint.redmax.integrators.error_controlled import Adaptive
@@ -26,10 +26,10 @@ SHARE = 4.0 * np.finfo(float).eps  # to which the instant of an event is solved 
 
 
 class Event(NamedTuple):
-    """The share of a step after which ``limit`` is reached or lets go: zero, where it starts by going beyond."""
+    """The share of a step after which limit ``number`` is reached or lets go: zero, where it starts by going beyond."""
 
     share: float
-    limit: int
+    number: int
 
 
 class Ends(NamedTuple):
@@ -124,7 +124,7 @@ def step_with_error_control(i: Adaptive, stops: Stops) -> None:
             _step_to(i, stops, event, start, event.share * size)
             i.natural = natural
             return
-        i.meet(event.limit, closing=True)
+        i.meet(event.number, closing=True)
         i.restart(size)
         start = i.present()
     raise Blocked(f"{stops.names} close and open again without end")
@@ -143,7 +143,7 @@ def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
 
 def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> None:
     """A step to the event, whose instant is improved on by the motion of the step itself."""
-    held = stops.equations.held[event.limit]
+    held = stops.equations.held[event.number]
     for trial in range(TRIALS):
         end = start[0] + size
         i.restart(size, until=end)
@@ -151,7 +151,7 @@ def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float)
         i.solver.t_bound = i.task.end
         if i.failure or i.t < end:  # one that error control has cut leaves the event to the next step
             return
-        gap, rate = (values[event.limit] for values in stops.look(i.t, *i.motion(i.y)))
+        gap, rate = (values[event.number] for values in stops.look(i.t, *i.motion(i.y)))
         exact = held or abs(gap) <= EXACT or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size
         if exact or trial == TRIALS - 1:
             break
@@ -187,9 +187,9 @@ def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
         if event.share > 0.0:
             cut = event.share * size
             i.arrive(i.attempt(cut), cut, i.t + cut)
-            impacts[event.limit] += 1
+            impacts[event.number] += 1
         i.forget()
-        i.meet(event.limit, closing=event.share == 0.0 or impacts[event.limit] > MOST_IMPACTS)
+        i.meet(event.number, closing=event.share == 0.0 or impacts[event.number] > MOST_IMPACTS)
         whole = whole and event.share == 0.0
     raise Blocked(f"{stops.names} close and open again without end")
 

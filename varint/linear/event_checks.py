@@ -1,4 +1,4 @@
-"""Impacts of a run whose derivatives are taken: their steps, and what changes with time while their instants move."""
+"""Events of a run whose derivatives are taken: their steps, and what changes with time while their instants move."""
 
 from typing import NamedTuple
 
@@ -12,31 +12,32 @@ from varint.kernels.plan import Tape
 from varint.mechanism import Mechanism
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
+from varint.terms.kernels.term_events import element_at
 
 GRAZING = 1e-12  # of the fastest motion: how fast a stop is met at least
-APART = 1e-9  # of the parts of the change of a gap: above this it changes
+APART = 1e-9  # of the parts of the change of a margin: above this it changes
 
 
-def _stop(mechanism: Mechanism, tape: Tape, j: int) -> Force:
-    """The force whose limit is met in impact j."""
+def _force(mechanism: Mechanism, tape: Tape, j: int) -> Force:
+    """The force that event j is of."""
     compiled = mechanism.compiled
-    return mechanism.forces[compiled.force[compiled.plan.limits.element[tape.impacts.limit[j]]]]
+    return mechanism.forces[compiled.force[element_at(compiled.plan, tape.events, j)]]
 
 
 def check_met(mechanism: Mechanism, tape: Tape, j: int, rate: float) -> None:
-    """Raise ArgumentError where the stop of impact j is met at no ``rate``: its instant has no derivative."""
-    k = int(tape.impacts.stage[j]) - 1
+    """Raise ArgumentError where event j is reached at no ``rate``: its instant has no derivative."""
+    k = int(tape.events.stage[j]) - 1
     if abs(rate) <= GRAZING * np.abs(tape.velocity[k]).max() * mechanism.compiled.length:
-        force = _stop(mechanism, tape, j)
+        force = _force(mechanism, tape, j)
         raise ArgumentError(f"{force.label} is reached with zero speed: the instant of impact has no derivative there")
 
 
-def check_stays(mechanism: Mechanism, tape: Tape, j: int, gap: np.ndarray, changes: np.ndarray) -> None:
-    """Raise ArgumentError where changes (n, nb, 12) take impact j away from its instant, which is that of another
-    event: ``gap`` (nb, 12), the gradient of the gap there."""
-    parts = gap * changes
+def check_stays(mechanism: Mechanism, tape: Tape, j: int, margin: np.ndarray, changes: np.ndarray) -> None:
+    """Raise ArgumentError where changes (n, nb, 12) take event j away from its instant, which is that of another
+    event: ``margin`` (nb, 12), the gradient of the margin there."""
+    parts = margin * changes
     if (np.abs(parts.sum(axis=(1, 2))) > APART * np.abs(parts).sum(axis=(1, 2))).any():
-        force = _stop(mechanism, tape, j)
+        force = _force(mechanism, tape, j)
         raise ArgumentError(
             f"{force.label} is met at the very instant of another impact, or of a node: it has no derivative then."
             " Change dt or the start a little"
@@ -46,14 +47,6 @@ def check_stays(mechanism: Mechanism, tape: Tape, j: int, gap: np.ndarray, chang
 def last_of_step(tape: Tape, k: int, until: int) -> int:
     """The last stage of the step that stage k is in, of those before stage ``until``."""
     return int(np.flatnonzero(tape.node[:until] == tape.node[k])[-1])
-
-
-def lets_go(tape: Tape, j: int) -> bool:
-    """Whether impact j is that of a limit which was closed, and opens: no change of the start takes it off its gap."""
-    impacts = tape.impacts
-    stage, limit = impacts.stage[j], impacts.limit[j]
-    closed_now = (impacts.stage[:j] == stage) & (impacts.limit[:j] == limit) & (impacts.restitution[:j] == 0.0)
-    return bool(closed_now.any() or (stage > 0 and tape.closed[stage - 1, limit]))
 
 
 def shares(tape: Tape, first: int, count: int) -> np.ndarray:

@@ -16,6 +16,12 @@ NEAR, SLOW = 1e-9, 1e-7  # m or rad, m/s or rad/s: at a recorded node a motion s
 
 
 @njit
+def has_terms(plan):
+    """Whether a plan has limits."""
+    return plan.limits.measure.size > 0
+
+
+@njit
 def limit_row(plan, n):
     """Row of limit n."""
     return plan.measures.row[plan.limits.measure[n]]
@@ -31,7 +37,7 @@ def limit_gap(plan, ws, pose, n):
 
 
 @njit
-def close_limits(plan, ws, end):
+def close_rows(plan, ws, end):
     """Residuals and Jacobians of the closed limits at the end pose."""
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:
@@ -80,23 +86,25 @@ def leaps(plan: Plan, ws: Workspace, end: int) -> bool:
 
 
 @njit
-def close_touching(plan, ws, n, velocity):
-    """Close limit n where the motion at pose 0 rests on it, and open it where it does not; turns are counted."""
-    m, row = plan.limits.measure[n], limit_row(plan, n)
-    gap = limit_gap(plan, ws, 0, n)
-    ws.efforts.value_near[m] = plan.limits.value[n] - plan.limits.sign[n] * gap
-    rate = rate_of(plan.measures.body[m], ws.jacobian[0, row], velocity)
-    set_closed(plan, ws, n, abs(gap) <= NEAR and abs(rate) <= SLOW)
+def rest_at_node(plan, ws, velocity):
+    """Close the limits on which the motion at pose 0 rests, and open the others; turns are counted."""
+    for n in range(plan.limits.measure.size):
+        m, row = plan.limits.measure[n], limit_row(plan, n)
+        gap = limit_gap(plan, ws, 0, n)
+        ws.efforts.value_near[m] = plan.limits.value[n] - plan.limits.sign[n] * gap
+        rate = rate_of(plan.measures.body[m], ws.jacobian[0, row], velocity)
+        set_closed(plan, ws, n, abs(gap) <= NEAR and abs(rate) <= SLOW)
 
 
 @njit
-def open_pulling(plan, ws):
-    """`open_most_pulling` by the multipliers of a step."""
-    return open_most_pulling(plan, ws, ws.multiplier)
+def efforts_at_node(plan, ws, multiplier, out):
+    """Write the efforts of the limits to ``out`` (limits,), zero for the open ones, from multipliers (nr,)."""
+    for n in range(plan.limits.measure.size):
+        out[n] = multiplier[limit_row(plan, n)] if ws.efforts.closed[n] else 0.0
 
 
 @njit
-def open_most_pulling(plan, ws, multiplier):
+def release_pulling(plan, ws, multiplier):
     """Open the closed limit whose multiplier (nr,) pulls most; whether there was one."""
     most, found = 0.0, -1
     for n in range(plan.limits.measure.size):
@@ -120,8 +128,38 @@ def set_closed(plan, ws, n, closed):
 
 
 @njit
-def rows_of_closed(plan, ws, pose):
+def place_rows(plan, ws, pose):
     """Write the gradients of the closed limits to the Jacobian of a pose."""
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n]:
             limit_gap(plan, ws, pose, n)
+
+
+@njit(seconds=1, what="hard stops")
+def place_limits(plan, ws, pose, closed, rest_gap):
+    """Close the limits where ``closed`` (limits,) is not 0, open the others; all their rows at a pose."""
+    for n in range(closed.size):
+        set_closed(plan, ws, n, closed[n] != 0)
+        ws.efforts.rest_gap[n] = rest_gap[n]
+        limit_gap(plan, ws, pose, n)
+
+
+@njit
+def keep_rows(ws, at, k):
+    """Keep the state of the limits as that of stage, or event, k of a tape: ``at`` is the tape, or its `Events`."""
+    for n in range(ws.efforts.closed.size):
+        at.limits.closed[k, n], at.limits.rest_gap[k, n] = 1 if ws.efforts.closed[n] else 0, ws.efforts.rest_gap[n]
+
+
+@njit
+def play_rows(plan, ws, at, k):
+    """Give the limits the state that `keep_rows` kept, with their rows at pose 0."""
+    place_limits(plan, ws, 0, at.limits.closed[k], at.limits.rest_gap[k])
+
+
+@njit
+def add_numbers(plan, ws, row, h, by):
+    """Add the gradient by the values of closed limits in a stage of ``h`` seconds, ``row`` (nr,): duals of rows."""
+    for n in range(plan.limits.measure.size):
+        if ws.efforts.closed[n]:
+            by.limits.value[n] += row[limit_row(plan, n)] / h

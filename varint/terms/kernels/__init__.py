@@ -1,0 +1,1 @@
+"""What steps, tapes and derivatives call of terms; see varint/terms."""

@@ -1,0 +1,1 @@
+"""Hard limits in compiled code, and their arrays."""
