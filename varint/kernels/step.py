@@ -31,6 +31,7 @@ from varint.kernels.restart import go_back, keep_start
 from varint.kernels.tape import keep_load, keep_stage
 
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
+OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
 
 
@@ -148,7 +149,8 @@ def _finish_part(plan, ws, inputs, pose, h, when, last):
 
     Takes the arguments of `_try_part`. At the first stage of a step the energy at its node is checked (balance.py).
     Product joints keep their choice of solved components until the ``last`` stage, so that all stages of a step belong
-    to one map; at mid-stage, where the joint is slightly open, laws would see a switch.
+    to one map; at mid-stage, where the joint is slightly open, laws would see a switch. Returns how far the joints are
+    open, m: where coordinates were not found, as near a fold of a surface, the rows that were solved are not theirs.
     """
     node, _, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
@@ -164,7 +166,8 @@ def _finish_part(plan, ws, inputs, pose, h, when, last):
     add_piece(ws, h, work)
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end], last)
-        place(plan, ws, end)  # their rows may be other ones now
+        return place(plan, ws, end)  # their rows may be other ones now
+    return 0.0
 
 
 @njit
@@ -183,7 +186,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     restart_search(ws)
     redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
     limited, taping = plan.limits.measure.size > 0, ws.tape.h.size > 0
-    kept = stages.size > 1 or redo or limited
+    kept = stages.size > 1 or redo or limited or plan.products.start.size > 0
     if redo:
         energy = left_of_energy(plan, ws, pose)
     while done < 1.0:
@@ -203,7 +206,10 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 break
             if taping:
                 keep_stage(plan, ws, end, upper, dt * share, node, 0.5 * (before + until))
-            _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, until, dt), stage == stages.size - 1)
+            gap = _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, until, dt), stage == stages.size - 1)
+            if not gap <= OPEN * plan.bodies.length[0] + SLACK * tol * abs(dt * share):
+                status = NOT_CONVERGED
+                break
             if taping:
                 keep_load(plan, ws)
             end, before = 1 - end, until
