@@ -326,3 +326,15 @@ def test_order_in_reduced_coordinates_on_a_loop_that_a_product_closes(integrator
         assert run.drift.max() < 1e-3
     slopes = -np.polyfit(np.log(counts), np.log(found), 1)[0]
     assert slopes == pytest.approx(np.full(2, order), abs=0.15)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+def test_steps_near_a_fold_of_a_surface_leave_the_joint_closed(order):
+    """Where the coordinates at the end of a step were not found, its rows were none of the joint's: it is halved."""
+    rng = np.random.default_rng(17)
+    mechanism = random_tree(rng, 3, ("SplineSurface", "Revolute", "Spherical"))
+    state = random_velocity_state(rng, mechanism, 0.3)
+    run = vi.simulate(mechanism, 1.0, 0.02, state=state, order=order, on_unresolved="ignore")
+    assert run.success
+    assert run.substeps > 0
+    assert run.drift.max() < 1e-9

@@ -32,6 +32,7 @@ from varint.terms.kernels.term_events import act_event, begin_events, end_search
 from varint.terms.kernels.term_rows import has_terms
 
 SAME_TIME = 1e-9  # of dt: a node that is as near as this to the end of a run is its end
+OPEN, SLACK = 1e-9, 10.0  # of the size of a part, and of the tolerance of a step: so far a joint may be open
 NEAR_ENOUGH = 1e-4  # of the square of a velocity: by how much less a start value may have missed the last one
 
 
@@ -136,14 +137,15 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
 
 
 @njit
-def _finish_part(plan, ws, inputs, pose, h, when, last):
+def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     """Bring momenta, works, states of laws and counted turns to the end of a solved stage, the pose 1 - ``pose``.
 
-    Takes the arguments of `_try_part`. At the first stage of a step the energy at its node is checked (balance.py).
+    Takes the arguments of `_try_part`, but ``when``: (node, after, dt). At the first stage of a step the energy at its node is checked (balance.py).
     Product joints keep their choice of solved components until the ``last`` stage, so that all stages of a step belong
-    to one map; at mid-stage, where the joint is slightly open, laws would see a switch.
+    to one map; at mid-stage, where the joint is slightly open, laws would see a switch. Returns whether the joints
+    are closed: where coordinates were not found, as near a fold of a surface, the rows that were solved are not theirs.
     """
-    node, _, after, dt = when
+    node, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
     if ws.balance.at_node[0]:
         weigh_node(plan, ws, pose, h)
@@ -157,17 +159,18 @@ def _finish_part(plan, ws, inputs, pose, h, when, last):
     add_piece(ws, h, work)
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end], last)
-        place(plan, ws, end)  # their rows may be other ones now
+        gap = place(plan, ws, end)  # their rows may be other ones now
+        return gap <= OPEN * plan.bodies.length[0] + SLACK * tol * abs(h)
+    return True
 
 
 @njit
 def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     """A step of the scheme from a node, in one piece or in sub-steps of the whole scheme.
 
-    A sub-step is done again at half its size where Newton's method does not converge and, with ``ws.balance.redo``,
-    where energy comes from nowhere. It also ends at the events of terms. ``pose``: the one that holds the state.
-    ``stages``: their sizes over that of the step. ``when``: (node, width, dt): the step takes ``width`` times ``dt``
-    seconds. Returns (status, pose, iterations, sub-steps beyond the first); the pose holds the state that was reached.
+    A sub-step is repeated at half its size where it is not solved and, with ``ws.balance.redo``, where energy comes from
+    nowhere. It also ends at the events of terms. ``pose``: that of the state. ``stages``: their sizes over that of the
+    step, which takes ``width`` times ``dt`` s. Returns (status, pose of the new state, iterations, further sub-steps).
     """
     node, width, dt = when
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
@@ -175,7 +178,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     begin_events(ws)
     redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
     has_events, taping = has_terms(plan), ws.tape.h.size > 0
-    kept = stages.size > 1 or redo or has_events
+    kept = stages.size > 1 or redo or has_events or plan.products.start.size > 0
     if redo:
         energy = left_of_energy(plan, ws, pose)
     while done < 1.0:
@@ -195,7 +198,9 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
                 break
             if taping:
                 keep_stage(plan, ws, end, upper, dt * share, node, 0.5 * (before + until))
-            _finish_part(plan, ws, inputs, end, dt * share, (node, 0.0, until, dt), stage == stages.size - 1)
+            if not _finish_part(plan, ws, inputs, end, dt * share, tol, (node, until, dt), stage == stages.size - 1):
+                status = NOT_CONVERGED
+                break
             if taping:
                 keep_load(plan, ws)
             end, before = 1 - end, until

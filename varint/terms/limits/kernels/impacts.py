@@ -10,6 +10,8 @@ is taken again without it. With composed ones, whose stages may go back in time,
 a node is zero.
 """
 
+import math
+
 from varint._numba import indirect, njit
 from varint.algebra.vectors import dot, rotate, vector
 from varint.kernels.balance import add_event
@@ -39,7 +41,7 @@ from varint.terms.limits.kernels.limits import (
 SEARCH = 60  # trials for the instant of an event
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
-PARTING = 1e-10  # m/s or rad/s: a rate of a gap, and of the largest impulse of an impact: what is less is none
+PARTING = 1e-10  # m/s or rad/s: a rate of a gap, and of the momenta of all bodies: what is less is none
 LEAST_FORCE = 1e-10  # of the forces on the bodies: what is less does not pull
 
 
@@ -249,7 +251,8 @@ def _next_met(plan, ws, pose):
 def impact(plan, ws, pose, n, restitution, timed):
     """Turn the rate of limit n at a node: momenta, energy lost. Without restitution it closes; closed ones hold.
 
-    Those that would pull then let go, the one that pulls most first.
+    Those that would pull then let go, the one that pulls most first, but not after MOST_CHANGES in a step: of limits
+    that let go in the impacts of each other none would ever end the step.
     """
     r, closed = limit_row(plan, n), ws.efforts.closed
     body, row, search = ws.increment_body, ws.increment_row, ws.search
@@ -273,7 +276,7 @@ def impact(plan, ws, pose, n, restitution, timed):
         row[r] = -restitution * before
         ws.efforts.rest_gap[n] = limit_gap(plan, ws, pose, n)
         solve_newton(plan, ws, body, row, pose, pose)
-        pulls = _let_go(plan, ws, n)
+        pulls = search.changes[0] < MOST_CHANGES and _let_go(plan, ws, n)
     work = 0.5 * row[r] * (1.0 - restitution) * before
     ws.efforts.work[plan.limits.element[n]] += work
     add_event(ws, work)
@@ -289,13 +292,16 @@ def _let_go(plan, ws, n):
 
     Its momentum was balanced by itself before the impact, so that is taken with the velocities from there.
     """
-    search, row, most, limit = ws.search, ws.increment_row, 0.0, -1
+    search, row, limit, most = ws.search, ws.increment_row, -1, 0.0
+    for i in range(plan.bodies.mass.size):
+        p, L = vector(ws.momentum[i]), vector(ws.momentum[i, 3:])
+        most += PARTING * (math.sqrt(dot(p, p)) + math.sqrt(dot(L, L)) / plan.bodies.length[0])
     for m in range(plan.limits.measure.size):
         if m == n or not ws.efforts.closed[m] or limit_row(plan, m) == limit_row(plan, n):
             continue
         r = limit_row(plan, m)
         pull = plan.limits.sign[m] * (row[r] - search.before[m]) / plan.rows.scale[r]
-        if pull > most and pull > PARTING * abs(row[limit_row(plan, n)]) / plan.rows.scale[limit_row(plan, n)]:
+        if pull > most:  # more than round-off of the momenta
             most, limit = pull, m
     if limit < 0:
         return False
