@@ -140,10 +140,11 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
 def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     """Bring momenta, works, states of laws and counted turns to the end of a solved stage, the pose 1 - ``pose``.
 
-    Takes the arguments of `_try_part`, but ``when``: (node, after, dt). At the first stage of a step the energy at its node is checked (balance.py).
-    Product joints keep their choice of solved components until the ``last`` stage, so that all stages of a step belong
-    to one map; at mid-stage, where the joint is slightly open, laws would see a switch. Returns whether the joints
-    are closed: where coordinates were not found, as near a fold of a surface, the rows that were solved are not theirs.
+    Takes the arguments of `_try_part`, but ``when``: (node, after, dt). At the first stage of a step the energy at its
+    node is checked (balance.py). Product joints keep their choice of solved components until the ``last`` stage, so
+    that all stages of a step belong to one map; at mid-stage, where it is slightly open, laws would see a switch.
+    Returns whether the joints are closed: where coordinates were not found, as near a fold of a surface, the rows that
+    were solved are not theirs.
     """
     node, after, dt = when
     half_step, end = 0.5 * h, 1 - pose
@@ -168,7 +169,7 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
 def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     """A step of the scheme from a node, in one piece or in sub-steps of the whole scheme.
 
-    A sub-step is repeated at half its size where it is not solved and, with ``ws.balance.redo``, where energy comes from
+    A sub-step is repeated at half its size where it is not solved or, with ``ws.balance.redo``, energy comes from
     nowhere. It also ends at the events of terms. ``pose``: that of the state. ``stages``: their sizes over that of the
     step, which takes ``width`` times ``dt`` s. Returns (status, pose of the new state, iterations, further sub-steps).
     """

@@ -1,4 +1,4 @@
-"""What terms do in reduced coordinates: events within a step, and efforts between them.
+"""Operations of terms in reduced coordinates: events within a step, and efforts between them.
 
 The events of `Equations` are an object with `margins`, `look`, `settle`, `efforts`; there is one term that has any so
 far, whose these are.

@@ -1,1 +1,1 @@
-"""What steps, tapes and derivatives call of terms; see varint/terms."""
+"""Operations of terms that steps, tapes and derivatives call; see varint/terms."""

@@ -1,4 +1,4 @@
-"""What terms do within a step: events at instants that are searched for, and their derivatives.
+"""Operations of terms within a step: events at instants that are searched for, and their derivatives.
 
 Each acts on all terms; there is one so far, whose functions these are.
 """

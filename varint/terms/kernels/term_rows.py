@@ -1,4 +1,4 @@
-"""What terms do at a pose: their rows, of which those take part as constraints that the state of the term says.
+"""Operations of terms at a pose: their rows, of which the state of the term says which are constraints.
 
 Each acts on all terms; there is one so far, whose functions these are.
 """
