@@ -108,6 +108,7 @@ def _known_at(known: float, value: float, margin: Callable[[float], float], shar
 def step_with_error_control(i: Adaptive, stops: Stops) -> None:
     """A step of the integrator that ends where a limit is reached or lets go: `Adaptive.event`."""
     start, i.event = i.present(), None
+    met: set[int] = set()
     for _ in range(MOST_EVENTS):
         before = stops.margins(i.t, *i.motion(i.y))
         i.take_step()
@@ -124,10 +125,11 @@ def step_with_error_control(i: Adaptive, stops: Stops) -> None:
             _step_to(i, stops, event, start, event.share * size)
             i.natural = natural
             return
+        met.add(event.number)
         i.meet(event.number, closing=True)
         i.restart(size)
         start = i.present()
-    raise Blocked(f"{stops.names} close and open again without end")
+    raise Blocked(f"{stops.named(met)} close and open again without end")
 
 
 def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
@@ -167,6 +169,7 @@ def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
     """A step of `FixedSteps.h` that is cut where limits are reached or let go."""
     end, impacts = i.h * (i.steps + 1), np.zeros(len(stops), dtype=np.int64)
     whole = True
+    met: set[int] = set()
     for _ in range(MOST_EVENTS):
         size = i.h if whole else end - i.t
         before = stops.margins(i.t, *i.motion())
@@ -188,10 +191,11 @@ def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
             cut = event.share * size
             i.arrive(i.attempt(cut), cut, i.t + cut)
             impacts[event.number] += 1
+        met.add(event.number)
         i.forget()
         i.meet(event.number, closing=event.share == 0.0 or impacts[event.number] > MOST_IMPACTS)
         whole = whole and event.share == 0.0
-    raise Blocked(f"{stops.names} close and open again without end")
+    raise Blocked(f"{stops.named(met)} close and open again without end")
 
 
 def _trials(i: FixedSteps, stops: Stops, size: float) -> Callable[[float], np.ndarray]:
