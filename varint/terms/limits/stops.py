@@ -9,7 +9,6 @@ A limit without restitution, one that starts a step by going on beyond, and one 
 ``rest``, stays in contact: it is a row of the closures (`Equations.hold`) until its force would pull.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -64,9 +63,9 @@ class Stops:
         """Whether `efforts` are other than zero."""
         return self._inverse is not None or bool(self.equations.held.any())
 
-    def named(self, numbers: Iterable[int]) -> str:
-        """Labels of some limits, one after the other."""
-        return self.contacts.labelled(sorted(numbers))
+    def named(self, met: set[int]) -> str:
+        """Labels of the limits that were ``met``, and of those in contact, one after the other."""
+        return self.contacts.labelled(sorted(met | set(np.flatnonzero(self.equations.held).tolist())))
 
     def look(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Gaps (nl,), m or rad, and their rates (nl,), at time ``t``."""
