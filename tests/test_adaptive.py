@@ -196,7 +196,7 @@ def motor():
 @pytest.mark.parametrize(
     ("build", "given", "message"),
     [
-        (motor, {"adaptive": True}, "has one value a node, which adaptive steps do not know"),
+        (motor, {"adaptive": True}, "has one input value per node, which adaptive steps do not support"),
         (
             vi.mechanisms.double_pendulum,
             {"adaptive": True, "force": {"link 1": np.zeros((101, 3))}},

@@ -544,7 +544,7 @@ def test_wrong_coordinate_maps_are_named():
         vi.simulate(mechanism, 0.1, 0.01, state=state)
     with pytest.raises(vi.MechanismError, match=told):
         vi.redmax.simulate(mechanism, 0.1, state=state)
-    with pytest.raises(vi.ArgumentError, match="'map' has functions of coordinates, which gradients do not know"):
+    with pytest.raises(vi.ArgumentError, match="'map' has functions of coordinates, which gradients do not support"):
         vi.gradient(rigged(), lambda state: state.position[0, 0], 0.1, 0.01, with_respect_to=["start"])
     twice = vi.CoordinateMap("m", coordinates=[("a", 0), ("a", 0)], matrix=[[1], [2]])
     with pytest.raises(vi.MechanismError, match="names the same coordinate twice"):

@@ -110,7 +110,7 @@ def test_each_cell(use, trait):
         message = ""
     except vi.ArgumentError as problem:
         message = str(problem)
-        assert "do not know" in message
+        assert "do not support" in message
         assert "'force'" in message
     assert bool(message) == bool(mechanism.force_traits[0] & set(USES[use].refuses))
 

@@ -196,7 +196,7 @@ def test_bad_input():
         vi.equilibrium(falling)
     hard = with_forces(mechanism, vi.JointStop("stop", joint="joint 1", lower=-3.0, upper=3.0))
     with pytest.raises(
-        vi.ArgumentError, match="is hard and acts in impacts, which small motions about rest do not know"
+        vi.ArgumentError, match="is hard and acts in impacts, which small motions about rest do not support"
     ):
         vi.equilibrium(hard)
     with pytest.raises(vi.ArgumentError, match="mechanism"):

@@ -439,9 +439,7 @@ def test_what_it_says_and_refuses():
         vi.linearize(mechanism, order=4)
     with pytest.raises(vi.ArgumentError, match="needs order 2 or more"):
         vi.linearize(mechanism, dt=0.01, order=1)
-    with pytest.raises(
-        vi.ArgumentError, match="is hard and acts in impacts, which derivatives of accelerations, unlike"
-    ):
+    with pytest.raises(vi.ArgumentError, match="is hard and acts in impacts, which derivatives of accelerations"):
         vi.linearize(with_forces(mechanism, vi.JointStop("stop", joint="pivot", upper=2.0)))
     with pytest.raises(vi.ArgumentError, match="mechanism"):
         vi.linearize("four_bar")

@@ -290,9 +290,9 @@ def test_wrong_equations_are_named():
     stop = vi.JointStop("stop", joint="joint 1", lower=-1.0)
     rubbing = vi.JointCoulombFriction("rub", joint="joint 1", coefficient=0.1, radius=0.01)
     for force, message in (
-        (table, "motor 'motor' has one value a node"),
+        (table, "motor 'motor' has one input value per node"),
         (stop, "jointstop 'stop' is hard"),
-        (rubbing, "jointcoulombfriction 'rub' acts in steps"),
+        (rubbing, "jointcoulombfriction 'rub' acts in varint.redmax"),
     ):
         with pytest.raises(vi.ArgumentError, match=message):
             vi.redmax.EquationsOfMotion(replace(mechanism, forces=[force]))

@@ -305,11 +305,11 @@ def test_one_coordinate_of_several_beyond_one_turn():
 def test_where_one_coordinate_of_several_is_not_known():
     mechanism = one_of_several("Spherical")
     with pytest.raises(
-        vi.ArgumentError, match="prescribes a joint of several coordinates, which equations of motion do not know"
+        vi.ArgumentError, match="prescribes a joint of several coordinates, which equations of motion do not support"
     ):
         vi.redmax.EquationsOfMotion(mechanism)
     with pytest.raises(
-        vi.ArgumentError, match="several coordinates, which gradients in reduced coordinates do not know"
+        vi.ArgumentError, match="several coordinates, which gradients in reduced coordinates do not support"
     ):
         vi.redmax.gradient(mechanism, lambda state: 0.0, 0.1, 0.01, with_respect_to=["a.mass"])
     state = mechanism.state(coordinates={"joint": (0.0, 0.3, 0.0)})

@@ -193,7 +193,9 @@ def test_what_no_trial_reaches_is_refused(monkeypatch):
 
 def test_inputs_with_one_value_a_node_are_refused():
     motor = vi.Motor("motor", joint="pivot", effort=np.zeros(11))
-    with pytest.raises(vi.ArgumentError, match="motor 'motor' has one value a node, which trials of steps do not know"):
+    with pytest.raises(
+        vi.ArgumentError, match="motor 'motor' has one input value per node, which trials of steps do not support"
+    ):
         vi.choose_step(pendulum(forces=[motor]), 1.0)
     with pytest.raises(vi.ArgumentError, match="energy_error"):
         vi.redmax.simulate(pendulum(), 1.0, 0.01, energy_error=1e-5)

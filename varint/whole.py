@@ -1,4 +1,4 @@
-"""Files that are written whole: beside their place, and moved there when all of it is on the disk."""
+"""Atomic writes: a temporary file in the same folder, synced to the disk, then renamed over its target."""
 
 import os
 import secrets
@@ -8,17 +8,17 @@ from pathlib import Path
 
 from varint.errors import FileError
 
-STEM = 40  # characters of the name of a file that stand in the name of its replacement too
+STEM = 40  # characters of the name of the target that its temporary file keeps
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Give a path, of the same suffix, to write to; the file written there replaces ``path`` at the end of the block.
+    """Yield a temporary path of the same suffix; the file written there replaces ``path`` at the end of the block.
 
     Links are followed; mode and owner of a replaced file are kept. A pipe or a device is written to directly.
 
-    Raises FileError where the file cannot be written. If the block raises, or this, ``path`` keeps its content, and no
-    other file is left.
+    Raises FileError where the file cannot be written. On any exception ``path`` keeps its content, and no other file
+    is left.
     """
     try:
         if path.exists() and not path.is_file():
@@ -51,7 +51,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def _make(fresh: Path, place: Path) -> None:
-    """Make the file ``fresh``, with mode and owner of ``place`` where that exists; OSError if that is read-only."""
+    """Create ``fresh`` with the mode and owner of an existing ``place``; OSError if ``place`` is read-only."""
     if not place.exists():
         os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         return
@@ -61,7 +61,7 @@ def _make(fresh: Path, place: Path) -> None:
     finally:
         os.close(old)
     os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    with suppress(PermissionError):  # only the superuser gives files away: to anyone else it belongs from now on
+    with suppress(PermissionError):  # only the superuser may change owners: otherwise the caller becomes the owner
         os.chown(fresh, status.st_uid, status.st_gid)
     os.chmod(fresh, status.st_mode & 0o7777)
 

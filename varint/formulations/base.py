@@ -46,7 +46,7 @@ class Method(Shown, ABC):
 
     @abstractmethod
     def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
-        """Return the run at its start, and the job that says what is recorded of it.
+        """Return the run in its initial state, and the job with its settings and recording.
 
         Raises ArgumentError, StateError, FileError.
         """
@@ -58,11 +58,11 @@ class Method(Shown, ABC):
 
     @property
     def use(self) -> Use:
-        """Which forces the method refuses, by their traits; none by default."""
+        """Return the `Use` that lists the traits of forces that this method does not support; by default none."""
         return Use(self.title, f"methods '{self.formulation}'")
 
     def report(self, trajectory: Trajectory, stacklevel: int) -> None:
-        """Warn, or raise UnresolvedError, where the steps of a run did not resolve its motion."""
+        """Warn, or raise UnresolvedError, where steps did not resolve the motion; the default does nothing."""
 
     @staticmethod
     def trajectory(record: Record) -> Trajectory:
@@ -85,7 +85,7 @@ class Method(Shown, ABC):
 
     @classmethod
     def needs_step(cls) -> bool:
-        """Whether there are no runs without ``dt``."""
+        """Return whether ``dt`` has no default of None: a step, or a word that chooses one, is needed."""
         return next(field.default for field in fields(cls) if field.name == "dt") is not None
 
     def given(self) -> dict[str, Any]:
@@ -133,8 +133,8 @@ def solve(
     recording = Recording() if recording is None else of_type(recording, Recording, "recording", ArgumentError)
     if recording.resume and not method.resumable:
         raise ArgumentError(
-            f"'{method.title}' cannot go on with a run: its steps may know more than a State holds, as turns of angles;"
-            " overwrite=True begins anew"
+            f"'{method.title}' cannot resume: its steps may depend on data outside a State, such as turns of angles;"
+            " overwrite=True restarts the run"
         )
     recording.check_place()
     run, job = method.prepare(problem, recording)
@@ -150,7 +150,7 @@ def trajectory_of(record: Record) -> Trajectory:
 
 
 def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ArgumentError for an argument in ``given``; ``known``: those that there are."""
+    """Raise ArgumentError for the first name in ``given``, and suggest the closest of ``known``."""
     for name in given:
         owners = [method_class(each).called for each in names() if name in method_class(each).arguments()]
         where = suggestion(name, known) or (f": it belongs to {' and '.join(owners)}" if owners else "")

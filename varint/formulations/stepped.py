@@ -29,7 +29,7 @@ Step = Callable[[State, float], State]
 
 @dataclass(frozen=True, eq=False)
 class Stepped(Method):
-    """Base of methods that give the `State` after a step of ``dt`` seconds from the `State` before it.
+    """Base class of one-step methods: map a `State` to the `State` ``dt`` seconds later.
 
     A subclass has its name in ``formulation`` and implements `stepper`. Runs of it are recorded and written to files
     like all others; they cannot be resumed, since steps may know more than a State holds. The work of forces without a
@@ -67,7 +67,9 @@ class Stepped(Method):
             raise ArgumentError(f"method '{self.formulation}' records its nodes only: use every= for output_times=")
         refuse(mechanism, self.use)
         state = checked_start(mechanism, problem.start())
-        if any(force.constraint and force.commanded for force in mechanism.forces):  # with the rates of their motions
+        if any(
+            force.constraint and force.commanded for force in mechanism.forces
+        ):  # one variational step gives a state with the rates of the prescribed motions
             first = Variational(dt=self.dt, on_unresolved="ignore")
             state = solve(Problem(mechanism, self.dt, state), first).state(0)
         run = SteppedRun(mechanism, self.stepper(problem), (self.title, self.dt, steps), recording.stride, state)
@@ -108,8 +110,8 @@ class SteppedRun:
         self.layout: dict = {}
         self.failure: Failure | None = None
         self.done = 0
-        self.memory: dict[str, np.ndarray] = {}  # the present node, and what the works of the nodes to come need
-        self.present = state  # the object itself: `EquationsOfMotion` knows by it how often angles have turned
+        self.memory: dict[str, np.ndarray] = {}  # arrays of the present node, and the running sums for the works
+        self.present = state  # this very object: `EquationsOfMotion` looks up the turns of angles by it
 
     @property
     def time(self) -> float:

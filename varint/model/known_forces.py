@@ -1,4 +1,4 @@
-"""Which use of a mechanism knows which forces: one table, for errors and for docs/known_forces.md.
+"""The forces that each analysis supports: one table, for error messages and for docs/known_forces.md.
 
 A use, such as a gradient, refuses the forces that have some *traits*, such as an input with one value per node.
 """
@@ -24,7 +24,7 @@ class Trait(NamedTuple):
 
     which : forces that have it, for the page
     has : whether a force of a structure has it
-    acts : what such a force does or has, after its name in an error
+    acts : predicate that follows the name of the force in an error
     remedy : what to do
     """
 
@@ -85,12 +85,12 @@ def _prescribes_several(structure: "Structure", force: Force) -> bool:
 
 TRAITS = {
     "impulses": Trait(
-        "friction by the load of a joint, hard contacts",
+        "joint friction from the normal load, hard contacts",
         acts_by_impulses,
-        "acts in steps of varint.redmax.simulate(integrator='euler') only",
-        "take that one, or leave it out",
+        "acts in varint.redmax.simulate(integrator='euler') only",
+        "use it, or remove this force",
     ),
-    "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or leave it out"),
+    "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
         "motions prescribed in the world",
         lambda structure, force: isinstance(force, Moved),
@@ -113,41 +113,41 @@ TRAITS = {
         "laws with an internal variable",
         has_internal_variable,
         "has a law with an internal variable",
-        "take a law of value and rate alone",
+        "use a law of value and rate only",
     ),
     "series": Trait(
         "inputs with one value per node",
         has_series,
-        "has one value a node",
+        "has one input value per node",
         "give it a number or a function of time",
     ),
     "feedback": Trait(
         "inputs that are functions of the state",
         has_feedback,
         "has an input that is a function of the state",
-        "give it a number, or one value a node",
+        "give it a number or a function of time",
     ),
 }
-OF_STATE = ("impulses", "internal", "series")  # forces that a State does not determine
+NOT_FROM_STATE = ("impulses", "internal", "series")  # traits of forces that a State does not determine
 USES = {
     "steps": Use("`vi.simulate`", "steps in maximal coordinates", ("impulses",)),
     "adaptive steps": Use("`vi.simulate(adaptive=)`", "adaptive steps", ("impulses", "series")),
     "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "series")),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
     "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses",)),
-    "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", OF_STATE),
-    "states": Use("`vi.accelerations`, `vi.energy`", "states", OF_STATE),
-    "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*OF_STATE, "hard", "moved", "several")),
+    "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
+    "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
+    "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several")),
     "runs within": Use(
         "`vi.lyapunov_exponent`, `vi.time_reversal`",
         "runs that begin within another or go back",
-        (*OF_STATE, "moved"),
+        (*NOT_FROM_STATE, "moved"),
     ),
-    "rest": Use("`vi.modes`, `vi.equilibrium`", "small motions about rest", (*OF_STATE, "hard", "moved")),
+    "rest": Use("`vi.modes`, `vi.equilibrium`", "small motions about rest", (*NOT_FROM_STATE, "hard", "moved")),
     "linearize": Use(
-        "`vi.linearize`", "derivatives of accelerations, unlike those of a step (dt=),", (*OF_STATE, "hard", "moved")
+        "`vi.linearize`", "derivatives of accelerations (those of a step do: dt=)", (*NOT_FROM_STATE, "hard", "moved")
     ),
-    "linearize step": Use("`vi.linearize(dt=)`", "derivatives of one step", (*OF_STATE, "moved")),
+    "linearize step": Use("`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "moved")),
     "tangents": Use(
         "`vi.periodic_orbit`, `vi.lyapunov_spectrum`",
         "derivatives of steps",
@@ -175,4 +175,4 @@ def refuse(structure: "Structure", use: Use) -> None:
     """Raise ArgumentError for the first force of a structure that a use does not know."""
     for force, traits in zip(structure.forces, structure.force_traits, strict=True):
         for trait in (TRAITS[name] for name in use.refuses if name in traits):
-            raise ArgumentError(f"{force.label} {trait.acts}, which {use.what} do not know: {trait.remedy}")
+            raise ArgumentError(f"{force.label} {trait.acts}, which {use.what} do not support: {trait.remedy}")

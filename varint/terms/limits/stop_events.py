@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from varint.redmax.integrators.fixed_steps import FixedSteps
 
 SAMPLES = 8  # of a step in which a limit may have been passed
-HALVINGS = 45  # of the share of a step after which the gap is looked for open
+HALVINGS = 45  # bisections of a step in search of a positive margin
 MOST_EVENTS = 1000  # in a step of one size, or at one instant
 MOST_IMPACTS = 3  # of a limit in a step of one size, then it closes
 TRIALS = 4  # of the instant of an impact, by steps that end there
@@ -70,13 +70,13 @@ def _margin(at: Callable[[float], np.ndarray], limit: int, floor: float, share: 
 
 
 def _bounds(stops: Stops, ends: Ends) -> tuple[np.ndarray, np.ndarray]:
-    """(nl,) what margins count from, and the least that they may be from there: one that starts beyond may stay so."""
+    """Return reference and lower bound (nl,) of the margins; an open limit violated at the start may stay so."""
     held, first = stops.equations.held, ends.before[0]
     return np.where(held | (first >= -TOUCHING), 0.0, first), np.where(held, 0.0, -TOUCHING)
 
 
 def _lowest(ends: Ends) -> np.ndarray:
-    """(nl,) the least of cubics between the ends, at the middles of the samples and these."""
+    """Return the least (nl,) of the Hermite cubics between the ends, at the samples and their middles."""
     (a, p), (b, q) = ends.before, ends.after
     s = (np.arange(2 * SAMPLES - 1) + 1.0)[:, None] / (2 * SAMPLES)
     p, q = ends.size * p, ends.size * q
@@ -144,7 +144,7 @@ def _along(i: Adaptive, stops: Stops) -> Callable[[float], np.ndarray]:
 
 
 def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float) -> None:
-    """A step to the event, whose instant is improved on by the motion of the step itself."""
+    """Step to the event; correct its instant by Newton's method on the gap at the end of each trial."""
     held = stops.equations.held[event.number]
     for trial in range(TRIALS):
         end = start[0] + size
@@ -180,7 +180,7 @@ def step_of_one_size(i: FixedSteps, stops: Stops) -> None:
         ends = Ends(size, before, stops.margins(i.t + size, *after))
         limits = suspects(stops, ends)
         if limits.size and i.forget():
-            continue  # the step of the formula that starts anew, of which those that are cut are parts
+            continue  # repeat the step with the start-up formula, of which cut steps are parts
         event = first_event(stops, ends, limits, _trials(i, stops, size)) if limits.size else None
         if event is None:
             i.arrive(i.attempt(size) if limits.size else after, size, end)

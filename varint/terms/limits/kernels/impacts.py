@@ -41,7 +41,7 @@ from varint.terms.limits.kernels.limits import (
 SEARCH = 60  # trials for the instant of an event
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
-PARTING = 1e-10  # m/s or rad/s: a rate of a gap, and of the momenta of all bodies: what is less is none
+PARTING = 1e-10  # least rate of a gap that counts, m/s or rad/s, and least pull over the momenta of all bodies
 LEAST_FORCE = 1e-10  # of the forces on the bodies: what is less does not pull
 
 
@@ -87,7 +87,7 @@ def _any_closed(ws):
 def find_pushes(plan: Plan, ws: Workspace, inputs: Inputs, pose: int, node: int, share: float, dt: float) -> None:
     """Write to ``ws.search.push`` how hard closed limits push at a pose, ``share`` of ``dt`` s after a node.
 
-    Over the least force that counts, which is a share of those on the bodies and of what keeps them on their paths.
+    Normalised by LEAST_FORCE times the sum of the applied and the centripetal forces on all bodies.
     """
     search, velocity, length = ws.search, ws.pace.velocity, plan.bodies.length[0]
     set_load(plan, ws, inputs, node, share)
@@ -162,7 +162,7 @@ def judge_trial(
         if search.low_value[0] > 0.0:
             return AGAIN, _crossing(search)
     if search.low_value[0] < 0.0 and abs(value) > 1.0:
-        # it starts at the limit and goes beyond, an impact at the node or a rest; or it would be pulled from there on
+        # at the limit from the start: an impact or a rest at the node, or a closed limit that opens there
         search.changes[0] += 1
         return AT_START, whole
     return ACCEPTED, part
@@ -204,7 +204,7 @@ def _crossing(search):
 
 @indirect(seconds=2, what="hard stops")
 def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
-    """The event of the limit that was searched for, at a node; the search is over.
+    """Apply the event of the limit that was searched for, at a node, and end the search.
 
     An open one has an impact, and after it all others that the motion there goes beyond. A closed one lets go.
     ``timed``: whether the sub-step before ends where the event is.
@@ -251,8 +251,8 @@ def _next_met(plan, ws, pose):
 def impact(plan, ws, pose, n, restitution, timed):
     """Turn the rate of limit n at a node: momenta, energy lost. Without restitution it closes; closed ones hold.
 
-    Those that would pull then let go, the one that pulls most first, but not after MOST_CHANGES in a step: of limits
-    that let go in the impacts of each other none would ever end the step.
+    Those that would pull then let go, the one that pulls most first. After MOST_CHANGES in a step they stay closed:
+    limits that open in each other's impacts could repeat for ever.
     """
     r, closed = limit_row(plan, n), ws.efforts.closed
     body, row, search = ws.increment_body, ws.increment_row, ws.search
@@ -290,7 +290,7 @@ def impact(plan, ws, pose, n, restitution, timed):
 def _let_go(plan, ws, n):
     """Open the closed limit that pulls most in the impact at limit n; whether there was one.
 
-    Its momentum was balanced by itself before the impact, so that is taken with the velocities from there.
+    The momenta are those of the velocities before the impact, so that the impulse that it had balanced drops out.
     """
     search, row, limit, most = ws.search, ws.increment_row, -1, 0.0
     for i in range(plan.bodies.mass.size):
@@ -312,7 +312,7 @@ def _let_go(plan, ws, n):
     set_closed(plan, ws, limit, False)
     j = ws.tape.events.count[0] - 1
     if ws.tape.h.size and j < ws.tape.events.stage.size:
-        ws.tape.events.limits.closed[j, limit] = 2
+        ws.tape.events.limits.closed[j, limit] = 2  # it lets go in the impact
     return True
 
 
