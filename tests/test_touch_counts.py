@@ -65,10 +65,11 @@ SOLVED_ELSEWHERE = {
     "HardContact": {"varint/redmax/ground.py", "varint/redmax/reduced_trajectory.py"},
     "JointCoulombFriction": {"varint/redmax/bearing_friction.py"},
 }
-# the table of a comparison, which holds no mechanism; files of examples that say what they are; scripts of methods
+# the table of a comparison, which holds no mechanism; files of examples that say what they are; scripts of methods;
+# sources in the fingerprint of an ensemble
 OTHER_MEANING = {
     ".json": {"varint/comparison/files.py"},
-    ".py": {"varint/cli/compare_command.py", "varint/cli/examples_command.py"},
+    ".py": {"varint/cli/compare_command.py", "varint/cli/examples_command.py", "varint/ensembles/origin.py"},
     ".toml": {"varint/cli/examples_command.py"},
 }
 USERS = ("varint/model/joints/", "varint/model/forces/")  # files that describe with measures and laws
