@@ -228,7 +228,9 @@ def test_a_file_in_the_place_of_a_companion_is_kept(content, tmp_path):
     for before in (None, OLD):
         if before is not None:
             path.write_bytes(before)
-        with pytest.raises(vi.FileError, match=r"m.urdf': .* belong in '.*m.toml', where another file is: overwrite="):
+        with pytest.raises(
+            vi.FileError, match=r"m.urdf': .* belong in '.*m.toml', a file that was not saved with it: overwrite="
+        ):
             vi.save_mechanism(with_motor(), path)
         assert contents(tmp_path) == {"m.toml": content} | ({} if before is None else {"m.urdf": before})
     vi.save_mechanism(with_motor(), path, overwrite=True)
@@ -240,7 +242,7 @@ def test_a_companion_without_its_first_line_is_kept(tmp_path):
     other = tmp_path / "m.toml"
     other.write_text(other.read_text().partition("\n")[2])
     before = contents(tmp_path)
-    with pytest.raises(vi.FileError, match="where another file is"):
+    with pytest.raises(vi.FileError, match="a file that was not saved with it"):
         vi.save_mechanism(with_motor(3.0), tmp_path / "m.urdf")
     assert contents(tmp_path) == before
 
@@ -248,7 +250,7 @@ def test_a_companion_without_its_first_line_is_kept(tmp_path):
 def test_a_companion_is_of_one_robot(tmp_path):
     vi.save_mechanism(with_motor(), tmp_path / "leg.urdf")
     (tmp_path / "leg.toml").rename(tmp_path / "m.toml")
-    with pytest.raises(vi.FileError, match="where another file is"):
+    with pytest.raises(vi.FileError, match="a file that was not saved with it"):
         vi.save_mechanism(with_motor(3.0), tmp_path / "m.urdf")
 
 
@@ -306,7 +308,7 @@ def test_convert_replaces_a_companion_of_others_by_force(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "m.toml").write_bytes(BY_HAND)
     assert main(["convert", "four_bar", "m.urdf"]) == 2
-    assert "where another file is: --force replaces it" in capsys.readouterr().err
+    assert "a file that was not saved with it: --force replaces it" in capsys.readouterr().err
     assert contents(tmp_path) == {"m.toml": BY_HAND}
     assert main(["convert", "four_bar", "m.urdf", "--force"]) == 0
     assert vi.load_mechanism("m.toml").name == "four-bar"

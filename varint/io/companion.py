@@ -23,7 +23,10 @@ def save_pair(path: Path, robot: str, companion: str, overwrite: bool) -> None:
     foreign = other.is_file() and not ours and (bool(companion) or _includes(other, path))
     if foreign and not overwrite:
         if companion:
-            why = f"its loops, forces and start belong in '{other}', where another file is: overwrite=True replaces it"
+            why = (
+                f"its loops, forces and start belong in '{other}', a file that was not saved with it: overwrite=True"
+                " replaces it"
+            )
         else:
             why = f"'{other}' includes it and was not written with it: overwrite=True removes it"
         raise FileError(f"cannot write '{path}': {why}")
