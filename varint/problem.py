@@ -73,16 +73,18 @@ class Recording(Shown):
     output_times : (K,), optional
         s, rising: record the start, these times and the last state, in place of the nodes.
     diagnostics_every : int, optional
-        Record energy, momenta and drift of each so many-th node, see `Trajectory.diagnostics`; divides ``every``.
+        Record energy, momenta and drift at every ``diagnostics_every``-th node, see `Trajectory.diagnostics`; divides
+        ``every``.
     output : path, optional
         HDF5 file, .h5 or .hdf5, written as the run goes. One that exists is refused, see ``resume``, ``overwrite``.
     resume : bool or "any"
         Go on with the run in ``output``, to the same bits as if it had not stopped; refused where another version of
-        varint or numba, another class of processor or other scheme coefficients wrote it. "any" goes on there too.
+        varint or numba, another class of processor or other scheme coefficients wrote it. "any" resumes there too, to
+        other bits.
     overwrite : bool
         Replace the file ``output`` where it exists.
     progress : callable, optional
-        Called as ``progress(steps done, steps in all)``; with seconds where the method chooses its steps.
+        Called as ``progress(steps done, steps in all)``, or ``progress(time, end)`` in s where steps are adaptive.
 
     Raises
     ------
@@ -121,7 +123,7 @@ class Recording(Shown):
 
     @property
     def stride(self) -> int:
-        """Steps between two nodes at which the run has to stop: ``diagnostics_every``, or ``every`` without it."""
+        """Number of steps between two nodes that the run gives: ``diagnostics_every``, or ``every`` without it."""
         return self.every if self.diagnostics_every is None else self.diagnostics_every
 
     @property
@@ -145,8 +147,7 @@ class Recording(Shown):
         last = end * (1 + ROUND_OFF)
         if not times.size or times[0] < 0 or times[-1] > last or (np.diff(times) <= 0).any():
             raise ArgumentError(
-                f"output_times must be times that rise, from 0 to the last step at {end:g} s,"
-                f" got {shown(self.output_times)}"
+                f"output_times must rise, and lie from 0 to the last step at {end:g} s, got {shown(self.output_times)}"
             )
         return times
 

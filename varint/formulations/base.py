@@ -75,7 +75,7 @@ class Method(Shown, ABC):
         return Trajectory(record, **since)
 
     def refined(self, dt: np.ndarray) -> tuple[str, np.ndarray]:
-        """The argument that a comparison varies, and its values; ``dt`` (K,): its steps, s, falling."""
+        """Return (name, values) of the argument that a comparison varies; ``dt`` (K,): step sizes, s, descending."""
         return "dt", dt
 
     @classmethod
@@ -85,7 +85,7 @@ class Method(Shown, ABC):
 
     @classmethod
     def needs_step(cls) -> bool:
-        """Return whether ``dt`` has no default of None: a step, or a word that chooses one, is needed."""
+        """Return whether the default of ``dt`` is other than None: each run has a step, or "auto"."""
         return next(field.default for field in fields(cls) if field.name == "dt") is not None
 
     def given(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def names() -> list[str]:
 
 
 def registered() -> list[str]:
-    """Names of the formulations that were registered from outside, the rivals."""
+    """Return the names of the formulations that are registered outside this package."""
     return [name for name in REGISTERED if name not in HERE]
 
 
@@ -144,7 +144,10 @@ def solve(
 
 
 def trajectory_of(record: Record) -> Trajectory:
-    """The trajectory of a record, a `ReducedTrajectory` where the run was reduced. Raises ValueError where none."""
+    """Return the trajectory of a record, a `ReducedTrajectory` where the run was reduced.
+
+    Raises ValueError where the record holds none.
+    """
     formulation = record.settings["formulation"]
     return method_class(formulation).trajectory(record) if formulation in names() else Trajectory(record)
 

@@ -39,7 +39,7 @@ class Use(NamedTuple):
 
     asked : what users write for it
     what : a noun in the plural, for errors
-    refuses : names of the traits of forces that it does not know
+    refuses : names of the traits in `TRAITS` that this use does not support
     """
 
     asked: str
@@ -48,12 +48,12 @@ class Use(NamedTuple):
 
 
 def acts_by_impulses(structure: "Structure", force: Force) -> bool:
-    """Whether a force is joint friction or a hard contact, which steps in reduced coordinates solve for."""
+    """Whether a force is joint friction from the load or a hard contact, which one reduced integrator solves for."""
     return force.reduced_only
 
 
 def is_hard(structure: "Structure", force: Force) -> bool:
-    """Whether a force acts by the events of terms."""
+    """Whether a force is a hard stop, which acts in impacts located within the step."""
     return any(element.terms for element in force.elements(structure) if isinstance(element, Effort))
 
 
@@ -87,8 +87,8 @@ TRAITS = {
     "impulses": Trait(
         "joint friction from the normal load, hard contacts",
         acts_by_impulses,
-        "acts in varint.redmax.simulate(integrator='euler') only",
-        "use it, or remove this force",
+        "needs varint.redmax.simulate(integrator='euler')",
+        "use that integrator, or remove this force",
     ),
     "hard": Trait("hard stops", is_hard, "is hard and acts in impacts", "give it a stiffness, or remove it"),
     "moved": Trait(
@@ -140,12 +140,12 @@ USES = {
     "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several")),
     "runs within": Use(
         "`vi.lyapunov_exponent`, `vi.time_reversal`",
-        "runs that begin within another or go back",
+        "runs that restart from a state of another run or go backward in time",
         (*NOT_FROM_STATE, "moved"),
     ),
     "rest": Use("`vi.modes`, `vi.equilibrium`", "small motions about rest", (*NOT_FROM_STATE, "hard", "moved")),
     "linearize": Use(
-        "`vi.linearize`", "derivatives of accelerations (those of a step do: dt=)", (*NOT_FROM_STATE, "hard", "moved")
+        "`vi.linearize`", "derivatives of accelerations (for hard stops give dt=)", (*NOT_FROM_STATE, "hard", "moved")
     ),
     "linearize step": Use("`vi.linearize(dt=)`", "derivatives of one step", (*NOT_FROM_STATE, "moved")),
     "tangents": Use(
@@ -172,7 +172,7 @@ def traits_of(structure: "Structure") -> list[set[str]]:
 
 
 def refuse(structure: "Structure", use: Use) -> None:
-    """Raise ArgumentError for the first force of a structure that a use does not know."""
+    """Raise ArgumentError for the first force with a trait that the use does not support."""
     for force, traits in zip(structure.forces, structure.force_traits, strict=True):
         for trait in (TRAITS[name] for name in use.refuses if name in traits):
             raise ArgumentError(f"{force.label} {trait.acts}, which {use.what} do not support: {trait.remedy}")

@@ -1,6 +1,6 @@
 """Operations of terms within a step: events at instants that are searched for, and their derivatives.
 
-Each acts on all terms; there is one so far, whose functions these are.
+Each acts on all terms. Hard limits are the only term so far, and these are their functions.
 """
 
 from varint.terms.limits.kernels.impact_derivatives import (  # noqa: F401

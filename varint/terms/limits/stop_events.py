@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 SAMPLES = 8  # of a step in which a limit may have been passed
 HALVINGS = 45  # bisections of a step in search of a positive margin
-MOST_EVENTS = 1000  # in a step of one size, or at one instant
-MOST_IMPACTS = 3  # of a limit in a step of one size, then it closes
-TRIALS = 4  # of the instant of an impact, by steps that end there
+MOST_EVENTS = 1000  # per step, or at one instant
+MOST_IMPACTS = 3  # per limit and fixed-size step; after that it closes
+TRIALS = 4  # trial steps that correct the instant of an impact
 EXACT = 1e-13  # m or rad: a gap of this size is not improved on
-SHARE = 4.0 * np.finfo(float).eps  # to which the instant of an event is solved for, of the step
+SHARE = 4.0 * np.finfo(float).eps  # tolerance of an event's instant, relative to the step
 
 
 class Event(NamedTuple):
-    """The share of a step after which limit ``number`` is reached or lets go: zero, where it starts by going beyond."""
+    """Limit ``number`` is reached or opens after ``share`` of the step; 0 if it is violated from the start."""
 
     share: float
     number: int
 
 
 class Ends(NamedTuple):
-    """Size, s, of a step, and of the limits what must not fall below zero (nl,) and its rate, at either end."""
+    """Step size, s, and at both ends (margins, rates of the gaps) of all limits, each (nl,), see `Stops.margins`."""
 
     size: float
     before: tuple[np.ndarray, np.ndarray]
@@ -43,7 +43,7 @@ class Ends(NamedTuple):
 def suspects(stops: Stops, ends: Ends) -> np.ndarray:
     """Numbers (k,) of limits that may have been passed in a step, or have let go.
 
-    One that is passed and comes back is seen where the cubic between the ends falls below zero.
+    A limit passed and left again within the step is detected where the Hermite cubic of its gap falls below zero.
     """
     held, (floor, least) = stops.equations.held, _bounds(stops, ends)
     return np.flatnonzero((ends.after[0] - floor < least) | (~held & (_lowest(ends) - floor < least)))
@@ -84,7 +84,7 @@ def _lowest(ends: Ends) -> np.ndarray:
 
 
 def _crossing(margin: Callable[[float], float], low: tuple[float, float], high: float) -> float:
-    """The share at which ``margin`` falls through zero before ``high``; zero where it is above zero nowhere."""
+    """Return the share below ``high`` where ``margin`` falls through zero; 0 where no positive margin is found."""
     share, value = low
     trial = high
     for _ in range(HALVINGS):
@@ -106,7 +106,7 @@ def _known_at(known: float, value: float, margin: Callable[[float], float], shar
 
 
 def step_with_error_control(i: Adaptive, stops: Stops) -> None:
-    """A step of the integrator that ends where a limit is reached or lets go: `Adaptive.event`."""
+    """Take a step that ends at the first event, if there is one, and store that in ``i.event``."""
     start, i.event = i.present(), None
     met: set[int] = set()
     for _ in range(MOST_EVENTS):
@@ -151,7 +151,7 @@ def _step_to(i: Adaptive, stops: Stops, event: Event, start: tuple, size: float)
         i.restart(size, until=end)
         i.take_step()
         i.solver.t_bound = i.task.end
-        if i.failure or i.t < end:  # one that error control has cut leaves the event to the next step
+        if i.failure or i.t < end:  # error control has cut the step: the next one locates the event
             return
         gap, rate = (values[event.number] for values in stops.look(i.t, *i.motion(i.y)))
         exact = held or abs(gap) <= EXACT or rate >= 0.0 or not 0.0 < size - gap / rate < 2.0 * size

@@ -1,13 +1,13 @@
 """Events of hard limits within a step (docs/theory.md section 11).
 
 A step that would end beyond a limit is cut where the limit is met, found by regula falsi in the size of the sub-step.
-This is a step of the whole scheme, so that between two events its order holds. There the rate of the measure turns to
--e times itself by an impulse along it (Newton's law). A limit that is hit again and again in one step, or has e = 0,
-closes.
+Each sub-step is a step of the whole scheme, which keeps its order between events. At the limit an impulse along the
+measure changes its rate to -e times that before (Newton's law). A limit that is hit again and again in one step, or has
+e = 0, closes.
 
-A closed limit lets go when it would pull. With a scheme of one stage that is judged by its impulse over the step, which
-is taken again without it. With composed ones, whose stages may go back in time, the sub-step ends where its force at
-a node is zero.
+A closed limit lets go when it would pull. With a scheme of one stage it opens if its impulse over the step pulls, and
+the step is repeated. With composed schemes, whose stages may go back in time, the sub-step ends where the force of the
+limit at a node is zero.
 """
 
 import math
@@ -41,8 +41,8 @@ from varint.terms.limits.kernels.limits import (
 SEARCH = 60  # trials for the instant of an event
 MOST_CHANGES = 20  # of limits that close or open in one step
 MOST_IMPACTS = 3  # of a limit in one step, then it closes
-PARTING = 1e-10  # least rate of a gap that counts, m/s or rad/s, and least pull over the momenta of all bodies
-LEAST_FORCE = 1e-10  # of the forces on the bodies: what is less does not pull
+PARTING = 1e-10  # threshold of approach rates, m/s or rad/s, and of pulling impulses relative to all momenta
+LEAST_FORCE = 1e-10  # relative to the sum of the forces on the bodies: a smaller pull counts as zero
 
 
 @njit
@@ -119,13 +119,12 @@ def judge_trial(
 ) -> tuple[int, float]:  # fmt: skip
     """Verdict on a trial that took the share ``part`` of a step.
 
-    ``poses``: that of the state it began with, which is in ``ws.kept``, and its end. ``when``: (node, before, after,
-    dt), it began and ended so many dt after the node. ``whole``: the share of the next trial without an event.
-    ``forces``: whether closed limits let go where their force is zero; else by their impulse over the step.
+    ``poses``: (start, end) of the trial; its start is in ``ws.kept``. ``when``: (node, before, after, dt): it runs from
+    ``before`` to ``after``, in units of dt from the node. ``whole``: the share to try next after AT_START. ``forces``:
+    whether closed limits let go where their force is zero; else by their impulse over the step.
 
-    Returns ACCEPTED, or AGAIN or AT_START and the share of the next trial. The trial was undone where another limit is
-    searched for. Accepted with ``ws.search.limit`` set: the trial ends at the event of this limit. AT_START: the event
-    is at its start.
+    Returns ACCEPTED, or AGAIN or AT_START and the share of the next trial. Accepted with ``ws.search.limit`` set: the
+    trial ends at the event of this limit. AT_START: the event is at its start.
     """
     search, (start, end), (node, before, after, dt) = ws.search, poses, when
     if forces:
@@ -170,7 +169,7 @@ def judge_trial(
 
 @njit
 def _look_at_start(plan, ws, inputs, start, when):
-    """Undo the trial, and write to ``ws.search.low_value`` where the limit was at its start; -1 for at its event."""
+    """Undo the trial; set ``ws.search.low_value`` to the clearance at its start, -1 if at or past the event."""
     search, (node, before, dt) = ws.search, when
     go_back(plan, ws, start)
     if ws.efforts.closed[search.limit[0]]:
@@ -206,7 +205,7 @@ def _crossing(search):
 def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
     """Apply the event of the limit that was searched for, at a node, and end the search.
 
-    An open one has an impact, and after it all others that the motion there goes beyond. A closed one lets go.
+    A closed limit opens. An open one has an impact, then each other one that touches and is still approached.
     ``timed``: whether the sub-step before ends where the event is.
     """
     search = ws.search
@@ -223,7 +222,7 @@ def act_event(plan: Plan, ws: Workspace, pose: int, timed: bool) -> None:
 
 @njit
 def _release(plan, ws, pose, n):
-    """Open limit n at a node. Its part of the momenta, which the next multiplier would have absorbed, goes with it."""
+    """Open limit n at a node; momenta become those of the projected velocity, as no multiplier absorbs the rest."""
     project(plan, ws, pose)
     copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
@@ -235,7 +234,7 @@ def _release(plan, ws, pose, n):
 
 @njit
 def _next_met(plan, ws, pose):
-    """An open limit that is touched at a pose, and that ``ws.velocity`` goes beyond most; -1 for none."""
+    """Return the touching open limit with the highest approach rate in ``ws.velocity``; -1 for none above PARTING."""
     fastest, limit = PARTING, -1
     for n in range(plan.limits.measure.size):
         if ws.efforts.closed[n] or limit_gap(plan, ws, pose, n) > TOUCHING:
@@ -249,10 +248,10 @@ def _next_met(plan, ws, pose):
 
 @njit
 def impact(plan, ws, pose, n, restitution, timed):
-    """Turn the rate of limit n at a node: momenta, energy lost. Without restitution it closes; closed ones hold.
+    """Apply the impact at limit n to momenta and energy balance; e = 0 closes it. Closed limits are constraints.
 
-    Those that would pull then let go, the one that pulls most first. After MOST_CHANGES in a step they stay closed:
-    limits that open in each other's impacts could repeat for ever.
+    Closed limits that the impact would pull let go, the strongest pull first. After MOST_CHANGES in a step they stay
+    closed: limits that open in each other's impacts could repeat for ever.
     """
     r, closed = limit_row(plan, n), ws.efforts.closed
     body, row, search = ws.increment_body, ws.increment_row, ws.search
@@ -290,7 +289,7 @@ def impact(plan, ws, pose, n, restitution, timed):
 def _let_go(plan, ws, n):
     """Open the closed limit that pulls most in the impact at limit n; whether there was one.
 
-    The momenta are those of the velocities before the impact, so that the impulse that it had balanced drops out.
+    Momenta are recomputed from the velocities before the impact: the impulse that the limit balanced drops out.
     """
     search, row, limit, most = ws.search, ws.increment_row, -1, 0.0
     for i in range(plan.bodies.mass.size):
