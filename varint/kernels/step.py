@@ -178,8 +178,8 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     done, size, part, iterations, pieces = 0.0, 1.0, 1.0, 0, 0
     begin_events(ws)
     redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
-    has_events, taping = has_terms(plan), ws.tape.h.size > 0
-    kept = stages.size > 1 or redo or has_events or plan.products.start.size > 0
+    has_events, taping, composed = has_terms(plan), ws.tape.h.size > 0, stages.size > 1
+    kept = composed or redo or has_events or plan.products.start.size > 0
     if redo:
         energy = left_of_energy(plan, ws, pose)
     while done < 1.0:
@@ -208,9 +208,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             copy_motions(ws.velocity, ws.kept.velocity[stage])
         if has_events and status == CONVERGED:
             span = node, width * done, before, dt
-            verdict, least = judge_trial(
-                plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), stages.size > 1
-            )
+            verdict, least = judge_trial(plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), composed)
         after = 0.0
         if redo and status == CONVERGED and verdict == ACCEPTED:
             after = left_of_energy(plan, ws, end)
