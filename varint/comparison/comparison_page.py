@@ -128,7 +128,7 @@ def remarks(comparison: "Comparison") -> Iterator[str]:
             if run.unresolved.size:
                 yield f"{name}: its steps did not resolve the motion at {run.unresolved[0]:g} s."
             if run.substeps:
-                yield f"{name}: {run.substeps} sub-steps, so that not all steps are of one size."
+                yield f"{name}: steps were cut {run.substeps}x, at hard stops or where they were not solved at once."
 
 
 def _costs(comparison: "Comparison") -> PageTable:
