@@ -65,15 +65,21 @@ def place_anew(plan, ws, pose):
 
 
 @njit
+def place_node(plan, ws, position, quat):
+    """`place_anew` of a recorded node at pose 0: position (nb, 3), quat (nb, 4)."""
+    for i in range(plan.bodies.mass.size):
+        for k in range(3):
+            ws.position[0, i, k] = position[i, k]
+        for k in range(4):
+            ws.quat[0, i, k] = quat[i, k]
+    return place_anew(plan, ws, 0)
+
+
+@njit
 def drift(plan, ws, position, quat, out):
     """Largest violation (m) of the rows at each node: position (T, nb, 3), quat (T, nb, 4), out (T,)."""
     for node in range(out.size):
-        for i in range(plan.bodies.mass.size):
-            for k in range(3):
-                ws.position[0, i, k] = position[node, i, k]
-            for k in range(4):
-                ws.quat[0, i, k] = quat[node, i, k]
-        out[node] = place_anew(plan, ws, 0)
+        out[node] = place_node(plan, ws, position[node], quat[node])
 
 
 @njit
@@ -83,12 +89,7 @@ def margins(plan, ws, position, quat, margin, rank):
     ``margin``, ``rank`` (T,); position (T, nb, 3), quat (T, nb, 4).
     """
     for node in range(margin.size):
-        for i in range(plan.bodies.mass.size):
-            for k in range(3):
-                ws.position[0, i, k] = position[node, i, k]
-            for k in range(4):
-                ws.quat[0, i, k] = quat[node, i, k]
-        place_anew(plan, ws, 0)
+        place_node(plan, ws, position[node], quat[node])
         mass_pivots(plan, ws.ldu.D)
         solve_newton(plan, ws, ws.increment_body, ws.increment_row, 0, 0)
         margin[node], rank[node] = 1.0, 0

@@ -17,7 +17,7 @@ which no measure has: it is a central difference of fourth order of the curvatur
 from varint._numba import njit
 from varint.algebra.quaternion import multiply, rotation_matrix
 from varint.algebra.vectors import cross, rotate, scale, vector
-from varint.kernels.configuration import place_anew
+from varint.kernels.configuration import place_node
 from varint.kernels.dense import add_scaled6, dot6
 from varint.kernels.efforts import clear_rows
 from varint.kernels.laws import evaluate_laws
@@ -171,12 +171,7 @@ def second_rates(plan, ws, nodes, acceleration, out):
     position, quat, velocity = nodes
     efforts = ws.efforts
     for node in range(position.shape[0]):
-        for i in range(plan.bodies.mass.size):
-            for k in range(3):
-                ws.position[0, i, k] = position[node, i, k]
-            for k in range(4):
-                ws.quat[0, i, k] = quat[node, i, k]
-        place_anew(plan, ws, 0)
+        place_node(plan, ws, position[node], quat[node])
         for c in range(plan.constraints.row.size):
             first, total = plan.constraints.row[c], 0.0
             for r in range(first, first + plan.constraints.size[c]):

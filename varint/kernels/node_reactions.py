@@ -9,7 +9,7 @@ effect those of the smallest sum of (lambda / row_scale)^2 are taken.
 
 from varint._numba import njit
 from varint.algebra.vectors import cross, rotate, vector
-from varint.kernels.configuration import mass_pivots, place_anew
+from varint.kernels.configuration import mass_pivots, place_node
 from varint.kernels.constraints import follow_constraints
 from varint.kernels.efforts import clear_rows
 from varint.kernels.ldu import solve_newton, substitute_node
@@ -187,12 +187,7 @@ def solve_nodes(plan, ws, scratch, anchor, load, bend, nodes, acceleration, reac
     body, row = ws.increment_body, ws.increment_row
     for node in range(position.shape[0]):
         external = load[min(node, load.shape[0] - 1)]
-        for i in range(plan.bodies.mass.size):
-            for k in range(3):
-                ws.position[0, i, k] = position[node, i, k]
-            for k in range(4):
-                ws.quat[0, i, k] = quat[node, i, k]
-        place_anew(plan, ws, 0)
+        place_node(plan, ws, position[node], quat[node])
         follow_constraints(plan, ws, ws.position[0], ws.rotation[0])  # count turns from node to node
         if with_terms:
             rest_at_node(plan, ws, velocity[node])
