@@ -51,6 +51,12 @@ class Method(Shown, ABC):
         Raises ArgumentError, StateError, FileError.
         """
 
+    def with_step(self, problem: Problem) -> "Method":
+        """Return this method with a number for ``dt``. Raises ArgumentError where it chooses the steps of its nodes."""
+        if vars(self)["dt"] is None:
+            raise ArgumentError(f"'{self.title}' needs dt=, the spacing of its nodes, here")
+        return self
+
     @property
     def title(self) -> str:
         """The name of the method's series in a comparison."""
