@@ -112,12 +112,12 @@ STEP = vi.Variational(dt=DT)
 
 
 @pytest.mark.parametrize(
-    "call, message",
+    ("call", "message"),
     [
         (lambda p: vi.gradient(p, height, STEP, order=4, with_respect_to=["gravity"]), "give 'order' to the Problem"),
         (lambda p: vi.gradient(p, height, Resting(dt=DT), with_respect_to=["gravity"]), "does not support method"),
         (lambda p: vi.gradient(p, height, vi.Reduced("radau", dt=DT), with_respect_to=["gravity"]), "integrator"),
-        (lambda p: vi.linearize(p, vi.Reduced(dt=DT)), "linearize does not support method 'REDMAX dop853': use varint.V"),
+        (lambda p: vi.linearize(p, vi.Reduced(dt=DT)), "does not support method 'REDMAX dop853': use varint.V"),
         (lambda p: vi.linearize(p, STEP, 0.1), "give 'dt' to the Problem"),
         (lambda p: vi.periodic_orbit(p), "periodic_orbit needs a method beside a Problem"),
         (lambda p: vi.periodic_orbit(p, vi.Variational(dt=DT, adaptive=True)), "does not support 'adaptive'"),

@@ -42,6 +42,7 @@ class Method(Shown, ABC):
     formulation: ClassVar[str]
     called: ClassVar[str]
     option: ClassVar[str] = "--method"
+    gradient_in: ClassVar[str] = ""  # module of the `gradient` of its runs, if not varint.gradients
     resumable: ClassVar[bool] = True  # whether a run can go on from its file to the same bits
 
     @abstractmethod

@@ -9,13 +9,13 @@ from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
 from varint.errors import ArgumentError
-from varint.formulations.base import HERE, Method, method_class
+from varint.formulations.base import HERE, Method
 from varint.problem import Problem, Recording
 
 BY_NAME = ("adaptive", "prescribed")  # arguments of a method that a study supports only where it has them itself
 
 
-class Parts(NamedTuple):
+class CallParts(NamedTuple):
     """What is simulated, how, and what is kept."""
 
     problem: Problem
@@ -28,7 +28,7 @@ def of_class(cls: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {field.name: arguments[field.name] for field in fields(cls) if field.name in arguments}
 
 
-def parts_of(function: Callable, given: Mapping[str, Any], kind: type[Method], **preferred: object) -> Parts:
+def parts_of(function: Callable, given: Mapping[str, Any], kind: type[Method], **preferred: object) -> CallParts:
     """Return the parts of a call of ``function`` with the arguments ``given``.
 
     Parameters
@@ -51,7 +51,7 @@ def parts_of(function: Callable, given: Mapping[str, Any], kind: type[Method], *
     if not isinstance(problem, Problem):
         values = {**preferred, **given}
         parts: Any = (of(**of_class(of, values)) for of in (Problem, kind, Recording))
-        return Parts(*parts)
+        return CallParts(*parts)
     method = next((value for value in given.values() if isinstance(value, Method)), None)
     if method is None:
         raise ArgumentError(f"{function.__name__} needs a method beside a Problem, as varint.Variational(dt=0.01)")
@@ -62,7 +62,7 @@ def parts_of(function: Callable, given: Mapping[str, Any], kind: type[Method], *
     if isinstance(method, kind):
         defaults = {name: parameter.default for name, parameter in signature(function).parameters.items()}
         preferred = {name: each for name, each in defaults.items() if each not in (None, Parameter.empty)} | preferred
-    return Parts(problem, preferring(method, preferred), recording or Recording())
+    return CallParts(problem, preferring(method, preferred), recording or Recording())
 
 
 def refuse_beside(function: Callable, given: Mapping[str, Any], names: Collection[str]) -> None:
@@ -89,7 +89,7 @@ def posed(
     study: Callable,
     given: Mapping[str, Any],
     kind: type[Method],
-    formulations: Collection[str] = (),
+    only: bool = False,
     **preferred: object,
 ) -> tuple[Problem, Any]:
     """Return the problem of a study, and its method with a number for ``dt``.
@@ -98,8 +98,8 @@ def posed(
     ----------
     study, given, kind, preferred
         See `parts_of`.
-    formulations : collection of str
-        Those that the study supports, with the arguments of their methods that it has too; all where empty.
+    only : bool
+        Whether the study supports a ``kind`` alone, with the arguments that it has too.
 
     Raises
     ------
@@ -109,10 +109,9 @@ def posed(
     problem, method, _ = parts_of(study, given, kind, **preferred)
     if any(isinstance(value, Recording) for value in given.values()):
         raise ArgumentError(f"{study.__name__} takes no Recording: it records what it needs")
-    if formulations and method.formulation not in formulations:
-        able = " or ".join(method_class(each).called for each in formulations)
-        raise ArgumentError(f"{study.__name__} does not support method '{method.title}': use {able}")
-    check_support(study, problem, method, method.arguments() if formulations else BY_NAME, preferred)
+    if only and not isinstance(method, kind):
+        raise ArgumentError(f"{study.__name__} does not support method '{method.title}': use {kind.called}")
+    check_support(study, problem, method, method.arguments() if only else BY_NAME, preferred)
     return problem, method.with_step(problem)
 
 

@@ -84,6 +84,7 @@ class Reduced(Method):
     formulation: ClassVar[str] = "reduced"
     called: ClassVar[str] = "varint.Reduced, the reduced coordinates"
     option: ClassVar[str] = "--integrator"
+    gradient_in: ClassVar[str] = "varint.gradients.reduced_gradient"
 
     def __post_init__(self) -> None:
         if self.dt is not None:

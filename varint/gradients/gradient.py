@@ -5,6 +5,7 @@ states goes back along them (kernels/adjoint.py), exactly. What a number of the 
 derivative of one scalar, by differences of the description (changes.py), or is known at once (local.py).
 """
 
+import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -116,13 +117,13 @@ def gradient(
         A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
     """
     given = dict(locals())
-    if isinstance(mechanism, Problem) and isinstance(duration, Method) and duration.formulation == "reduced":
-        return _reduced(given)
+    if isinstance(mechanism, Problem) and isinstance(duration, Method) and duration.gradient_in:
+        return _by_others(given, duration.gradient_in)
     function_of(objective, "objective", ArgumentError)
     made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
     if not isinstance(mechanism, Problem):
         given["mechanism"] = made
-    problem, method = posed(gradient, given, Variational, ["maximal"])
+    problem, method = posed(gradient, given, Variational, only=True)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
@@ -165,15 +166,13 @@ def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
     return adjoint.given.by_load(name)
 
 
-def _reduced(given: Mapping[str, Any]) -> Gradient:
-    """The gradient beside a `Reduced`, of arguments of `gradient`."""
-    from varint.gradients import reduced_gradient  # slow to import
-
+def _by_others(given: Mapping[str, Any], module: str) -> Gradient:
+    """The gradient by that function of another ``module``, for arguments of this one."""
     passed = ("mechanism", "objective", "duration", "with_respect_to", "times", "parameters", "of_mechanism")
     if given["memory"] is not None:
-        raise ArgumentError("memory= is of gradients in maximal coordinates: leave it out")
+        raise ArgumentError("memory= is of gradients of the variational integrator: leave it out")
     refuse_beside(gradient, given, given.keys() - passed)
-    return reduced_gradient.gradient(**{name: given[name] for name in passed})
+    return importlib.import_module(module).gradient(**{name: given[name] for name in passed})
 
 
 def _setting(

@@ -95,7 +95,7 @@ def gradient(
     if not isinstance(mechanism, Problem):
         choice(scheme, SCHEMES, "scheme", ArgumentError)
         given |= {"mechanism": made, "integrator": scheme}
-    problem, method = posed(gradient, given, Reduced, ["reduced"], integrator=DEFAULT)
+    problem, method = posed(gradient, given, Reduced, only=True, integrator=DEFAULT)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)

@@ -201,7 +201,7 @@ def linearize(
         The step could not be solved.
     """
     if isinstance(mechanism, Problem):
-        problem, method = posed(linearize, locals(), Variational, ["maximal"])
+        problem, method = posed(linearize, locals(), Variational, only=True)
         return Linearizer(problem.mechanism, method.dt, order=method.order, scheme=method.scheme).at(problem.start())
     return Linearizer(mechanism, dt, order=order, scheme=scheme).at(state)  # type: ignore[arg-type]  # which is checked there
 
@@ -226,7 +226,7 @@ class Linearizer(Shown):
         scheme: str | None = None,
     ) -> None:
         if isinstance(mechanism, Problem):
-            problem, chosen = posed(Linearizer, locals(), Variational, ["maximal"])
+            problem, chosen = posed(Linearizer, locals(), Variational, only=True)
             mechanism, dt, order, scheme = problem.mechanism, chosen.dt, chosen.order, chosen.scheme
         of_type(mechanism, Mechanism, "mechanism", ArgumentError)
         if dt is None and (order is not None or scheme is not None):

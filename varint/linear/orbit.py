@@ -114,7 +114,7 @@ def periodic_orbit(
     given = locals()
     if not isinstance(mechanism, Problem):
         given["duration"] = positive(period, "period", ArgumentError)  # type: ignore[arg-type]
-    problem, steps_of = posed(periodic_orbit, given, Variational, ["maximal"])
+    problem, steps_of = posed(periodic_orbit, given, Variational, only=True)
     mechanism, period, dt = problem.mechanism, problem.duration, steps_of.dt
     method = find_scheme(steps_of.order, steps_of.scheme)
     refuse(mechanism, USES["tangents"])

@@ -126,7 +126,7 @@ def lyapunov_spectrum(
     StateError, ConvergenceError
         See `linearize`.
     """
-    problem, method = posed(lyapunov_spectrum, locals(), Variational, ["maximal"])
+    problem, method = posed(lyapunov_spectrum, locals(), Variational, only=True)
     mechanism, duration, dt = problem.mechanism, problem.duration, method.dt
     steps = problem.steps(dt)
     asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)
