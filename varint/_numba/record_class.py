@@ -153,7 +153,7 @@ def allocate(cls: type[_T], sizes: Mapping[str, int], **given: CompiledRecord) -
     memory = np.zeros(size, np.uint8)
     address = memory.ctypes.data
     memory.setflags(write=kind.writable)
-    made = {name: np.ndarray(shape, dtype, memory, offset) for name, dtype, shape, offset in arrays}
+    made: dict[str, Any] = {name: np.ndarray(shape, dtype, memory, offset) for name, dtype, shape, offset in arrays}
     made |= {name: given.get(name) or allocate(part, sizes) for name, part in parts}
     words = pattern.copy()
     words[pointers] = offsets + address
