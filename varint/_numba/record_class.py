@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -31,6 +31,8 @@ class ArrayKind(NamedTuple):
 
 
 READ_ONLY = "read-only"
+ALIGNMENT = 64  # bytes
+DATA_WORD = 4  # of the words of an array: its address
 STATE = ("state",)  # of a field: part of what a run goes on from
 _T = TypeVar("_T")
 ReadOnly = Annotated[_T, READ_ONLY]  # of an argument: an array that is not written to
@@ -116,7 +118,7 @@ def _check(record, name, dtype, ndim):
 
 def _descriptor(array):
     """Words of numba's array structure: two owners (none), items, their size, data, shape, strides."""
-    return [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]
+    return [0, 0, array.size, array.itemsize, array.__array_interface__["data"][0], *array.shape, *array.strides]
 
 
 def type_of(annotation, writable=True):
@@ -141,21 +143,54 @@ def record_type(cls) -> "RecordType":
     return RecordType(cls, tuple((field.name, type_of(hints[field.name], cls.writable)) for field in fields(cls)))
 
 
-def allocate(cls: type[_T], sizes: Mapping[str, int], **given) -> _T:
-    """A record of zeros with its parts, by the shapes of the fields, in ``sizes``; those that are ``given`` apart.
+def allocate(cls: type[_T], sizes: Mapping[str, int], **given: CompiledRecord) -> _T:
+    """A record of zeros with its parts, by the shapes of the fields, in ``sizes``; ``given`` records take their places.
 
-    Raises KeyError for a shape in a size that is not there.
+    Its arrays lie in one piece of memory. Raises KeyError for a shape in a size that is not there.
     """
     kind: Any = cls
-    made = {name: _zeros(part, sizes) for name, part in _layout(kind).items() if name not in given}
-    return cls(**given, **made)
+    arrays, parts, size, pattern, pointers, offsets, places = _pattern(kind, tuple(sizes.items()))
+    memory = np.zeros(size, np.uint8)
+    address = memory.ctypes.data
+    memory.setflags(write=kind.writable)
+    made: dict[str, Any] = {name: np.ndarray(shape, dtype, memory, offset) for name, dtype, shape, offset in arrays}
+    made |= {name: given.get(name) or allocate(part, sizes) for name, part in parts}
+    words = pattern.copy()
+    words[pointers] = offsets + address
+    words[places] = [made[name].address for name, _ in parts]
+    record = object.__new__(kind)  # what the constructor checks of arrays holds of these
+    record.__dict__.update(made, words=words, address=words.ctypes.data)
+    return record
 
 
-def _zeros(part, sizes):
-    if isinstance(part, type):
-        return allocate(part, sizes)
-    dtype, shape, _ = part
-    return np.zeros([size if isinstance(size, int) else sizes[size] for size in shape], dtype)
+@lru_cache(maxsize=256)
+def _pattern(cls: Any, sizes: tuple[tuple[str, int], ...]) -> tuple:
+    """What the records of a class in ``sizes`` have in common.
+
+    (name, dtype, shape, offset) of each array in the bytes of their memory; (name, class) of each part; how many bytes;
+    words, with zeros in place of addresses; where addresses of arrays belong, and their offsets; where those of parts.
+    """
+    of, layout = dict(sizes), _layout(cls)
+    arrays: list[tuple] = []
+    words: list[int] = []
+    pointers: list[int] = []
+    places: list[int] = []
+    size = 0
+    for name, part in layout.items():
+        if isinstance(part, type):
+            places.append(len(words))
+            words.append(0)
+            continue
+        dtype, shape, _ = part
+        array = np.zeros([length if isinstance(length, int) else of[length] for length in shape], dtype)
+        pointers.append(len(words) + DATA_WORD)
+        words += _descriptor(array)
+        arrays.append((name, dtype, array.shape, size))
+        size += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+    parts = [(name, part) for name, part in layout.items() if isinstance(part, type)]
+    offsets = np.array([offset for *_, offset in arrays], dtype=np.int64)
+    template, at, of_parts = (np.array(numbers, dtype=np.int64) for numbers in (words, pointers, places))
+    return arrays, parts, max(size, ALIGNMENT), template, at, offsets, of_parts
 
 
 @cache  # annotations are slow to read, and each call of `Mechanism.state` allocates a workspace

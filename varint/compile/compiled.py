@@ -70,14 +70,25 @@ class Compiled(Shown):
 
     def by_force(self, values: np.ndarray) -> np.ndarray:
         """Sums (T, forces) of values (T, ne) over the elements of each force."""
+        if self._one_each:
+            return values + 0.0
         total = np.zeros((int(self.force.max(initial=-1)) + 1, len(values)))
         np.add.at(total, self.force, values.T)
         return np.ascontiguousarray(total.T)  # sums over the forces then have the same bits whatever T is
 
     def inputs_by_force(self, values: np.ndarray) -> np.ndarray:
         """(T, forces) out of inputs (T, ne) of the elements; zero of forces with several elements."""
-        alone = np.bincount(self.force)[self.force] == 1
-        return self.by_force(np.where(alone, values, 0.0))
+        return self.by_force(values if self._one_each else np.where(self._alone, values, 0.0))
+
+    @cached_property
+    def _alone(self) -> np.ndarray:
+        """(ne,) whether an element is the only one of its force."""
+        return np.bincount(self.force)[self.force] == 1
+
+    @cached_property
+    def _one_each(self) -> bool:
+        """Whether the elements are the forces, in their order."""
+        return bool(np.array_equal(self.force, np.arange(len(self.force))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,8 +73,7 @@ class AdaptiveRun(MaximalRun):
         march = self.march
         end = min(march.next_time, march.end)
         width = (end - march.time) / march.dt
-        commands = self.commands.at(np.array([march.time, end]) / march.dt)
-        inputs, rates = commands
+        inputs, rates = self._commands_at(np.array([march.time, end]) / march.dt)
         width = width if width > SAME_TIME else 1.0
         step = np.array([march.time]), width if share is None else share, width
         given = self._of_time(*step), self._aims(*step)

@@ -58,6 +58,11 @@ class NodeBlock:
     newton_iterations: int
     substeps: int
 
+    def last_state(self) -> State:
+        """The last node."""
+        arrays = self.position, self.quat_wxyz, self.velocity, self.angular_velocity
+        return State(*(array[-1].copy() for array in arrays))
+
 
 def join_blocks(blocks: Sequence[NodeBlock]) -> NodeBlock:
     """One block of several, one after the other."""
@@ -146,6 +151,7 @@ class March:
         self.of_time = none if of_time is None else of_time
         self.width = width
         self.load, self.series, self.commands, self.command_rates, self.first = load, series, commands, rates, self.node
+        self._record: Inputs | None = None  # of these, once it is needed
 
     def start(self, state: State) -> NodeBlock:
         """Place the mechanism at node 0, and record it."""
@@ -217,13 +223,18 @@ class March:
         return [e for e, r in self.driven() if not scale[r] * residual[r] <= MISSED * self.tol]
 
     def _inputs(self) -> Inputs:
-        commands, rates = np.ascontiguousarray(self.commands), np.ascontiguousarray(self.command_rates)
-        elements, point, within = self.of_time
-        moved, end, aims = self.aims
-        where = np.array([self.first]), np.array([self.width])
-        at_ends = moved, end, *np.ascontiguousarray(aims)
-        within = np.ascontiguousarray(within)
-        return Inputs(self.load, self.series, commands, rates, *where, elements, point, within, *at_ends)
+        """The inputs that were given; ``commands`` may change in place."""
+        if self._record is None:
+            self.commands = np.ascontiguousarray(self.commands)
+            elements, point, within = self.of_time
+            moved, end, aims = self.aims
+            given = self.commands.view(), np.ascontiguousarray(self.command_rates)  # the view alone is frozen
+            where = np.array([self.first]), np.array([self.width])
+            at_ends = moved, end, *np.ascontiguousarray(aims)
+            self._record = Inputs(
+                self.load, self.series, *given, *where, elements, point, np.ascontiguousarray(within), *at_ends
+            )
+        return self._record
 
     def advance(self, steps: int) -> NodeBlock:
         """March ``steps`` steps, or up to the one that fails: then ``failure`` is (node, body, joint)."""
@@ -308,8 +319,7 @@ class March:
 
     def state(self) -> State:
         """The present node."""
-        block = self.present()
-        return State(block.position[0], block.quat_wxyz[0], block.velocity[0], block.angular_velocity[0])
+        return self.present().last_state()
 
     def checkpoint(self) -> dict:
         """Everything that the steps to come depend on, as arrays."""

@@ -178,24 +178,14 @@ class MaximalRun:
         if not self.controllers:
             return
         march, elements = self.march, [e for e, _ in self.controllers]
-        if len(march.commands) == 1:
-            march.commands, march.command_rates = (
-                np.repeat(a, 2, axis=0) for a in (march.commands, march.command_rates)
-            )
-        march.commands[:, elements] = march.inputs
-        march.commands[-1, elements] += march.width * march.dt * self.slopes
+        around = march.commands[march.node - march.first :][:2]
+        around[:, elements] = march.inputs
+        around[1, elements] += march.width * march.dt * self.slopes
 
     def _controlled(self, steps: int) -> MarchBlock:
         """March ``steps`` steps; the functions that command forces are called at each node, for the step to come."""
         march, blocks = self.march, []
-        commands, rates, series = march.commands, march.command_rates, march.series
-        elements, points, within = march.of_time
-        moved, ends, aims = march.aims
-        for step in range(steps):
-            nodes = [step, step + 1] if len(commands) > 1 else [0, 0]
-            march.commands, march.command_rates, march.first = commands[nodes], rates[nodes], march.node
-            march.series, march.of_time = series[step : step + 2], (elements, points, within[step : step + 1])
-            march.aims = moved, ends, aims[:, step : step + 1]
+        for _ in range(steps):
             blocks.append(self._commanded())
             if march.failure:
                 break
@@ -207,7 +197,7 @@ class MaximalRun:
         before, t = self.march.inputs, self.time
         block = self.march.advance(1)
         if not self.march.failure:
-            self._call()
+            self._call(block)
             if self.controllers:
                 self.slopes = np.where(self.extrapolated, (self.march.inputs - before) / (self.time - t), 0.0)
             block.command[:, [k for _, k in self.controllers]] = self.march.inputs
@@ -219,8 +209,13 @@ class MaximalRun:
         nodes = march.node + np.arange(steps + 1)
         starts = march.dt * nodes[: max(steps, 1)]
         of_time, aims = self._of_time(starts, share, 1.0), self._aims(starts, share, 1.0)
-        inputs, rates = self.commands.at(nodes)
+        inputs, rates = self._commands_at(nodes)
         march.give(self.loads.constant, self.loads.at(nodes), inputs, rates, of_time=of_time, aims=aims)
+
+    def _commands_at(self, nodes: np.ndarray) -> np.ndarray:
+        """See `Commands.at`; with a row for each node where functions of the state fill them in."""
+        table = self.commands.at(nodes)
+        return np.repeat(table, len(nodes), axis=1) if self.controllers and table.shape[1] == 1 else table
 
     def _of_time(self, starts: np.ndarray, share: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The functions of time in steps from ``starts`` (S,), s, of a ``share`` of dt; rows are ``width`` dt apart."""
@@ -234,9 +229,10 @@ class MaximalRun:
         aims = self.commands.aims(starts[:, None] + share * self.march.dt * ends)
         return self.commands.moved, ends * (share / width), aims
 
-    def _call(self) -> None:
-        """The inputs that the functions give at the present node."""
-        t, state = self.time, self.march.state()
+    def _call(self, block: MarchBlock | None = None) -> None:
+        """The inputs that the functions give at the present node, the last of ``block`` where that recorded it."""
+        t = self.time
+        state = block.last_state() if block is not None and len(block.node) else self.march.state()
         self.march.inputs = np.array([called(self.mechanism.forces[k], t, state) for _, k in self.controllers])
 
     def _check_driven(self) -> None:
