@@ -109,6 +109,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     loop_arrays = loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)
     pairs = joints.pair_arrays(frame, np.diff(loop_arrays["fill_first"]) > 0)
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
+    rows["push"] = joints.push_scales(frame, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}
     plan = Plan(
         bodies=_record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),

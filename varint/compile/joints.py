@@ -124,6 +124,13 @@ def pair_arrays(frame: JointFrame, filled: np.ndarray) -> dict:
     return {"pair": pair, "points": points}
 
 
+def push_scales(frame: JointFrame, body_scale: np.ndarray, angular: np.ndarray) -> np.ndarray:
+    """(nr,) what turns the impulse along a row into m/s, of the lighter of its bodies; ``body_scale`` (nb, 2)."""
+    known = np.vstack([body_scale, np.zeros(2)])  # the world is never pushed
+    sides = np.repeat(frame.side, np.diff(frame.joint_rows), axis=0)
+    return known[sides, angular.astype(int)[:, None]].max(axis=1, initial=0.0)
+
+
 def rows_eliminated(frame: JointFrame, pair: np.ndarray) -> np.ndarray:
     """The rows that are none of a lower pair's, given how many rows of each tree joint are, (nb,)."""
     closed = [np.arange(count) + first for count, first in zip(pair, frame.joint_rows, strict=False)]

@@ -64,6 +64,7 @@ class Rows(CompiledRecord):
 
     role: Int1  # (nr,) JOINT, CONSTRAINT, EFFORT
     scale: Float1  # (nr,) turns a row (m or rad) into m
+    push: Float1  # (nr,) turns the impulse along a row into m/s, of the lighter of its bodies
     chain: Int1  # (nr,) of a closure row: how many rows from it on have one effort, by their sum; else 0
     pointing: Int1  # those whose direction turns where points move: of distances and lengths
     eliminated: Int1  # those that are no row of a ``pair`` of `Joints`
@@ -449,6 +450,7 @@ class Workspace(CompiledRecord, writable=True):
     # step
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr"]  # impulse of each row
+    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step; of redundant rows zero
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton
