@@ -29,12 +29,11 @@ def write_frames(plan, ws, upper, lower):
     """Bases of motions at both poses, and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``."""
     for i in range(plan.bodies.mass.size):
         if plan.joints.pair[i] > 0:
-            _write_frame(plan, ws, i, upper, ws.ldu.frame[0, i], ws.ldu.arm[0, i])
-            if lower != upper:
-                _write_frame(plan, ws, i, lower, ws.ldu.frame[1, i], ws.ldu.arm[1, i])
+            for at in range(2 if lower != upper else 1):
+                _write_frame(plan, ws, i, lower if at else upper, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
 
 
-@njit
+@njit(inline="always")
 def _write_frame(plan, ws, i, pose, basis, arm):
     """Basis (6, 6) of the motions of body i against its parent at a pose; ``arm`` (3,)."""
     first, rows, points, parent = plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i], plan.joints.parent[i]
@@ -93,7 +92,11 @@ def _write_turns(plan, rotation, G, i, e, basis):
         _write_turn(basis[points + 1], scale(share, cross(axis, a)), e)
         _write_turn(basis[5], axis, e)
     elif axes == 3:
-        a, b, c = rotate(R, vector(G[at, 0, 3:])), rotate(R, vector(G[at + 1, 0, 3:])), rotate(R, vector(G[at + 2, 0, 3:]))
+        a, b, c = (
+            rotate(R, vector(G[at, 0, 3:])),
+            rotate(R, vector(G[at + 1, 0, 3:])),
+            rotate(R, vector(G[at + 2, 0, 3:])),
+        )
         share = 1.0 / dot(a, cross(b, c))
         _write_turn(basis[points], scale(share, cross(b, c)), e)
         _write_turn(basis[points + 1], scale(share, cross(c, a)), e)
