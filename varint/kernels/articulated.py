@@ -1,20 +1,21 @@
-"""Tree joints that are lower pairs, in the block LDU (ldu.py): their multipliers are eliminated in closed form.
+"""Tree joints that are lower pairs, in the block LDU (ldu.py): eliminated with their body in closed form.
 
-All in axes of the world, motions (dx, turn) and impulses (6,) at centres of mass. With d from the parent's centre to the
-child's, the child's motion is that of the parent, carried rigidly, and one that the joint allows or its rows ask for:
+All in axes of the world. A motion is (dx, turn), an impulse (force, torque) times time, both at a centre of mass. With
+d from the centre of the parent to that of the child, the motion x of the child is that of the parent, carried rigidly,
+one that the joint allows, and one that the right-hand sides of its rows ask for:
 
-    x = y + N z + b,    y = T x_p = (dx_p + turn_p x d, turn_p),    G N = 0,  H b = right-hand side of the rows.
+    x = y + N z + b,    y = T x_p = (dx_p + turn_p x d, turn_p),    H N = 0,    H b = right-hand sides of the rows
 
-The rows are functions of the relative pose, so H_p x_p = -H y, and an impulse along them does no work on the N of the
-pose that it acts at. With that N at the pose ``upper`` as P, and the child's equation D x - G^T lambda = r,
+The rows are functions of the relative pose, so that their parts for child and parent cancel along y. With P the N of
+the pose ``upper``, along which the impulses of the rows do no work, and D x - G^T lambda = r the equation of the child,
 
-    E = P D N    z = E^-1 P (r - D b) - E^-1 P D y    D_p += T^T M T,  M = D - D N E^-1 P D,
+    E = P^T D N    V = E^-1 P^T D    z = E^-1 P^T (r - D b) - V y    D_p += T_u^T M T,    M = D - D N V
 
-which is the pass of an articulated body whose two sides belong to two poses. ``ws.ldu.frame`` holds both: of each joint
-a basis of motions, first those that close one of its rows each by one and leave the others, then N. By the first ones an
-impulse lambda along the rows is read off, too.
+(T_u: T at ``upper``). This is the pass of an articulated body whose two sides belong to two poses. ``ws.ldu.frame``
+holds at both a basis of motions for each joint: first one for each row, that changes it by one and no other row, then N.
+The impulse along a row is the work of the joint's impulse along its motion at ``upper``.
 
-Further rows of the joint, of efforts and constraints along it, join z with their multipliers, and E with their rows.
+Further rows of the joint, of efforts and constraints along it, join E; their multipliers join z.
 """
 
 from varint._numba import njit

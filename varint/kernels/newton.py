@@ -10,8 +10,8 @@ With u = h w / 2 and c = sqrt(1 - u . u) the residuals are
 Laws and loads add their part to the residuals of the bodies (efforts.py). Newton's matrix: docs/theory.md section 4.
 
 The multipliers enter linearly, so Newton's iterates of the velocities do not depend on the multipliers' start values.
-But the round-off that an increment leaves is in proportion to its size: steps of one size start from the impulses of the
-last step, those of rows that were redundant there from zero, so that they do not grow from step to step.
+But an increment leaves a round-off in proportion to its size. So a step of one stage starts them from those of the last
+step; rows that were redundant there start from zero, so that their multipliers do not grow from step to step.
 """
 
 import math
@@ -243,9 +243,9 @@ def _add(multiplier, share, increment_row):
 def solve_step(plan, ws, start, end, h, tol, further, sharpened):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
 
-    ``ws.velocity`` and ``ws.multiplier`` hold the start values of the iteration, and then the solution; the pose ``end`` with its Jacobian,
-    ``ws.multiplier`` and the residuals belong to it. Returns (status, iterations, upper),
-    ``upper`` the pose whose rows the impulses act along.
+    ``ws.velocity`` and ``ws.multiplier`` hold the start values of the iteration, and then the solution; the pose
+    ``end`` with its Jacobian and the residuals belong to it. Returns (status, iterations, upper), ``upper`` the pose
+    whose rows the impulses act along.
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
     are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
