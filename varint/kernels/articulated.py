@@ -12,8 +12,8 @@ the pose ``upper``, along which the impulses of the rows do no work, and D x - G
     E = P^T D N    V = E^-1 P^T D    z = E^-1 P^T (r - D b) - V y    D_p += T_u^T M T,    M = D - D N V
 
 (T_u: T at ``upper``). This is the pass of an articulated body whose two sides belong to two poses. ``ws.ldu.frame``
-holds at both a basis of motions for each joint: first one for each row, that changes it by one and no other row, then N.
-The impulse along a row is the work of the joint's impulse along its motion at ``upper``.
+holds at both a basis of motions for each joint: one for each row, which changes it by one and no other row, then N.
+The impulse along a row is the work of the joint's impulse in its motion at ``upper``.
 
 Further rows of the joint, of efforts and constraints along it, join E; their multipliers join z.
 """
