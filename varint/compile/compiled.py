@@ -117,9 +117,14 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     length = float(max(longest_arm(structure), gyration.max()))
     places = efforts.measure_places(roles, frame)
     rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
+    loop_arrays = loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)
+    pairs = joints.pair_arrays(frame, np.diff(loop_arrays["fill_first"]) > 0)
+    rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
+    rows["push"] = joints.push_scales(frame, bodies["scale"], rows.pop("angular"))
+    parents = {"parent": [slot[topology.parent[i]] for i in order]}
     plan = Plan(
         bodies=_record(Bodies, bodies | {"length": [length], "loaded": efforts.loaded(structure, roles, slot)}),
-        joints=_record(Joints, joints.joint_arrays(frame) | {"parent": [slot[topology.parent[i]] for i in order]}),
+        joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs),
         rows=_record(Rows, rows),
         measures=_record(Measures, measures),
         elements=_record(Elements, {"force": roles.force}),
@@ -128,7 +133,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         **plan_parts(roles, places),
         loads=_record(LoadTable, efforts.load_arrays(structure, roles, places, slot)),
         products=_record(Products, joints.product_arrays(structure, frame) | {"length": [length]}),
-        loops=_record(Loops, loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)),
+        loops=_record(Loops, loop_arrays),
     )
     numbers = np.array([j if j < len(structure.joints) else -1 for j in frame.joints])
     functions = efforts.users_functions(roles, places, len(plan.measures.kind))

@@ -61,6 +61,7 @@ def row_and_measure_arrays(
         "role": np.array([role for role, _, _ in frame.rows], dtype=np.int64),
         "scale": scale,
         "chain": chain,
+        "angular": angular[:nr],
         "pointing": np.flatnonzero([fact.pointing for fact in facts[:nr]]),
     }
     measures = {

@@ -7,6 +7,8 @@ import numpy as np
 
 from varint.compile.roles import Roles
 from varint.kernels.plan import CONSTRAINT, EFFORT, JOINT
+from varint.measures.axis import Square
+from varint.measures.point import Along
 from varint.model.joints.base import Joint, OnMotions
 from varint.model.product_joint import pose_matrix
 from varint.model.product_table import table_of
@@ -107,6 +109,32 @@ def joint_arrays(frame: JointFrame) -> dict:
     product = np.full(len(frame.joints), -1)
     product[frame.products] = np.arange(len(frame.products))
     return {"side": frame.side, "first_body": frame.first_body, "rows": frame.joint_rows, "product": product}
+
+
+def pair_arrays(frame: JointFrame, filled: np.ndarray) -> dict:
+    """Tree joints that are eliminated as lower pairs (kernels/articulated.py); ``filled`` (nb,): not those bodies'."""
+    pair, points = np.zeros((2, filled.size), dtype=np.int64)
+    for k in np.flatnonzero(~filled):
+        own = [row for row in frame.rows[slice(*frame.joint_rows[k : k + 2])] if row[0] == JOINT]
+        kinds = [kind for _, kind, _ in own]
+        count = kinds.count(Along.kind)
+        anchors = {tuple(numbers.w) for _, kind, numbers in own if kind == Along.kind}
+        if len(own) >= 3 and kinds == [Along.kind] * count + [Square.kind] * (len(own) - count) and len(anchors) <= 1:
+            pair[k], points[k] = len(own), count
+    return {"pair": pair, "points": points}
+
+
+def push_scales(frame: JointFrame, body_scale: np.ndarray, angular: np.ndarray) -> np.ndarray:
+    """(nr,) what turns the impulse along a row into m/s, of the lighter of its bodies; ``body_scale`` (nb, 2)."""
+    known = np.vstack([body_scale, np.zeros(2)])  # the world is never pushed
+    sides = np.repeat(frame.side, np.diff(frame.joint_rows), axis=0)
+    return known[sides, angular.astype(int)[:, None]].max(axis=1, initial=0.0)
+
+
+def rows_eliminated(frame: JointFrame, pair: np.ndarray) -> np.ndarray:
+    """The rows that are none of a lower pair's, given how many rows of each tree joint are, (nb,)."""
+    closed = [np.arange(count) + first for count, first in zip(pair, frame.joint_rows, strict=False)]
+    return np.setdiff1d(np.arange(frame.joint_rows[-1]), np.concatenate([[], *closed]))
 
 
 def product_arrays(structure: Structure, frame: JointFrame) -> dict:

@@ -17,6 +17,8 @@ The step uses it with D = derivative of the momenta, a projection with D = mass 
 """
 
 from varint._numba import Float1, Float2, indirect, njit
+from varint.algebra.vectors import rotate, rotate_back, vector
+from varint.kernels.articulated import back_pair, factor_pair, forward_pair, write_frames
 from varint.kernels.dense import (
     RIGHT,
     add_product_wide,
@@ -38,18 +40,57 @@ from varint.kernels.plan import Plan, Workspace
 def solve_newton(plan: Plan, ws: Workspace, body: Float2, row: Float1, upper: int, lower: int) -> None:
     """Solve the system above in place: right-hand side and solution in ``body`` (nb, 6), ``row`` (nr,).
 
-    Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H
-    ``ws.jacobian[lower]``.
+    Pivots in ``ws.ldu.D``, overwritten by their factors; G is ``ws.jacobian[upper]``, H ``ws.jacobian[lower]``, and
+    positions and rotations of these poses are those of the rows. Pivots couple translation with rotation for bodies
+    that laws or loads act on (``plan.bodies.loaded``), for no others.
     """
-    G, H = ws.jacobian[upper], ws.jacobian[lower]
-    _eliminate_all(plan, ws, G, H, body, row)
-    substitute_all(plan, ws, body, row)
+    _turn_matrix(plan, ws, upper, lower)
+    write_frames(plan, ws, upper, lower)
+    turn_bodies(ws.rotation[upper], body)
+    _eliminate_all(plan, ws, 1 if lower != upper else 0, body, row)
+    substitute_all(plan, ws, upper, lower, body, row)
+
+
+@njit
+def turn_bodies(rotation, body):
+    """Turn the angular parts of vectors (nb, 6) from the axes of the bodies, (nb + 1, 3, 3), to those of the world."""
+    for i in range(body.shape[0]):
+        x = body[i]
+        x[3], x[4], x[5] = rotate(rotation[i], vector(x[3:]))
+
+
+@njit
+def _turn_matrix(plan, ws, upper, lower):
+    """Bring pivots and rows into axes of the world, those of equations at ``upper``, those of unknowns at ``lower``."""
+    for i in range(plan.bodies.mass.size):
+        D, R, Q = ws.ldu.D[i], ws.rotation[upper, i], ws.rotation[lower, i]
+        if plan.bodies.loaded[i]:
+            for a in range(3):
+                D[a, 3], D[a, 4], D[a, 5] = rotate(Q, (D[a, 3], D[a, 4], D[a, 5]))
+                D[3, a], D[4, a], D[5, a] = rotate(R, (D[3, a], D[4, a], D[5, a]))
+        a, b, c = (
+            rotate(Q, (D[3, 3], D[3, 4], D[3, 5])),
+            rotate(Q, (D[4, 3], D[4, 4], D[4, 5])),
+            rotate(Q, (D[5, 3], D[5, 4], D[5, 5])),
+        )
+        for k in range(3):
+            for j in range(3):
+                D[3 + k, 3 + j] = R[k, 0] * a[j] + R[k, 1] * b[j] + R[k, 2] * c[j]
+    for n in range(plan.rows.eliminated.size):
+        r = plan.rows.eliminated[n]
+        for side in range(2):
+            i, up, low = plan.measures.body[r, side], ws.ldu.upper[r, side], ws.ldu.lower[r, side]
+            G, H = ws.jacobian[upper, r, side], ws.jacobian[lower, r, side]
+            up[0], up[1], up[2] = G[0], G[1], G[2]
+            low[0], low[1], low[2] = H[0], H[1], H[2]
+            up[3], up[4], up[5] = rotate(ws.rotation[upper, i], vector(G[3:]))
+            low[3], low[4], low[5] = rotate(ws.rotation[lower, i], vector(H[3:]))
 
 
 @njit(inline="always")
-def _eliminate_all(plan, ws, G, H, body, row):
-    """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep."""
-    nb = plan.bodies.mass.size
+def _eliminate_all(plan, ws, low, body, row):
+    """VI Alg. 3, with the L pass of Alg. 4 on the right-hand side in the same sweep; ``low``: see `factor_pair`."""
+    nb, G, H = plan.bodies.mass.size, ws.ldu.upper, ws.ldu.lower
     if ws.ldu.K.size:
         _place_closures(plan, ws, G, H)
     for place in range(nb, -1, -1):
@@ -63,12 +104,16 @@ def _eliminate_all(plan, ws, G, H, body, row):
                 _fold_node(plan, ws, n, i, body, row)
         if i == nb:
             continue
-        # the joints of most mechanisms have five rows: with that number fixed the loops unroll, a sixth faster
-        rows = plan.joints.rows[i + 1] - plan.joints.rows[i]
-        if rows == 5:
+        # with numbers of rows that are known here the loops unroll; five are those of most joints
+        rows, pair = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i]
+        if pair == 5 and rows == 5:
+            factor_pair(plan, ws, i, 1, 0, low)
+            forward_pair(plan, ws, i, 1, 0, low, body, row)
+        elif pair > 0:
+            factor_pair(plan, ws, i, 6 - pair, rows - pair, low)
+            forward_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
+        elif rows == 5:
             _eliminate(plan, ws, i, 5, G, H, body, row)
-        elif rows == 6:
-            _eliminate(plan, ws, i, 6, G, H, body, row)
         else:
             _eliminate(plan, ws, i, rows, G, H, body, row)
         if plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
@@ -283,16 +328,22 @@ def _fold_node(plan, ws, n, i, body, row):
 
 
 @njit(inline="always")
-def substitute_all(plan, ws, body, row):
-    """The U pass of VI Alg. 4, from the root to the leaves."""
-    nb = plan.bodies.mass.size
+def substitute_all(plan, ws, upper, lower, body, row):
+    """The U pass of VI Alg. 4, from the root to the leaves; the solution is in axes of the bodies."""
+    nb, low = plan.bodies.mass.size, 1 if lower != upper else 0
     for k in range(plan.loops.node_first[nb + 1] - 1, plan.loops.node_first[nb] - 1, -1):
         substitute_node(
             plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
         )
     for i in range(nb):
         x = body[i]
-        start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
+        start, stop, pair = plan.joints.rows[i], plan.joints.rows[i + 1], plan.joints.pair[i]
+        if pair == 5 and stop - start == 5:
+            back_pair(plan, ws, i, 1, 0, low, body, row)
+            continue
+        if pair > 0:
+            back_pair(plan, ws, i, 6 - pair, stop - start - pair, low, body, row)
+            continue
         if plan.joints.parent[i] != nb:
             for r in range(start, stop):
                 row[r] -= dot6(ws.ldu.Y[i, r - start], body[plan.joints.parent[i]])
@@ -310,6 +361,9 @@ def substitute_all(plan, ws, body, row):
             substitute_node(
                 plan.loops.node_row, plan.loops.node_high, plan.loops.row_start, ws.ldu.K, plan.loops.node_order[k], row
             )
+    for i in range(nb):
+        x = body[i]
+        x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], vector(x[3:]))
 
 
 @njit

@@ -10,7 +10,8 @@ With u = h w / 2 and c = sqrt(1 - u . u) the residuals are
 Laws and loads add their part to the residuals of the bodies (efforts.py). Newton's matrix: docs/theory.md section 4.
 
 The multipliers enter linearly, so Newton's iterates of the velocities do not depend on the multipliers' start values.
-Every step starts them at zero, so that those of redundant closures do not grow from step to step.
+But an increment leaves a round-off in proportion to its size. So a step of one stage starts them from those of the last
+step; rows that were redundant there start from zero, so that their multipliers do not grow from step to step.
 """
 
 import math
@@ -116,7 +117,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     Returns four numbers, all NaN where a body or a rod turns further than a step may, or a residual is not finite:
     merit        sum of the squares of all residuals, each scaled to m/s
     largest      of the residuals, m/s
-    unbalanced   largest residual of a body over the largest momentum
+    unbalanced   largest residual of a body over the largest momentum or impulse
     size         m/s, largest velocity and largest position over ``h``: what the round-off of a row is relative to
 
     Rows that take no part as constraints (compliance 1) count in none of these, and are not divided by ``h``.
@@ -167,6 +168,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
                 size /= _steepness(plan, r, ws.jacobian[end, r])
             merit += size * size
             worst = max(worst, size)
+            moved = max(moved, plan.rows.push[r] * abs(ws.multiplier[r]))
             if near != nb:
                 add_scaled6(ws.residual_body[near], -ws.multiplier[r], ws.jacobian[upper, r, 0])
             if far != nb:
@@ -241,9 +243,9 @@ def _add(multiplier, share, increment_row):
 def solve_step(plan, ws, start, end, h, tol, further, sharpened):
     """Solve a step of ``h`` seconds from the pose ``start``, with the momenta ``ws.goal``.
 
-    ``ws.velocity`` holds the start values of the iteration, and then the solution; the pose ``end`` with its Jacobian,
-    ``ws.multiplier`` and the residuals belong to it. Returns (status, iterations, upper),
-    ``upper`` the pose whose rows the impulses act along.
+    ``ws.velocity`` and ``ws.multiplier`` hold the start values of the iteration, and then the solution; the pose
+    ``end`` with its Jacobian and the residuals belong to it. Returns (status, iterations, upper), ``upper`` the pose
+    whose rows the impulses act along.
 
     Converged when no residual is above ``tol`` (m/s) or above its floor, the round-off of its terms; or when increments
     are at round-off. At most so many ``further`` increments, by the factors at hand, then take the residuals down to
@@ -260,8 +262,6 @@ def solve_step(plan, ws, start, end, h, tol, further, sharpened):
     #             from there on returns the converged solution.
     #   upper     the pose whose rows the impulses act along: ``start``, or ``end`` after a row stayed open (singular).
     # An increment is halved until merit, the sum of squares, falls. floor is the round-off of the terms of a residual.
-    for r in range(ws.multiplier.size):
-        ws.multiplier[r] = 0.0
     upper, increment, factored, left = start, math.inf, False, further
     merit, worst, unbalanced, size = evaluate_step(plan, ws, start, end, h, upper, increment)
     if not math.isfinite(merit):

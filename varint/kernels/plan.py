@@ -54,6 +54,8 @@ class Joints(CompiledRecord):
     first_body: Int1  # (nj,) the side whose axes the rows are written in
     rows: Int1  # (nj + 1,) rows of joint j are rows[j] : rows[j + 1]
     product: Int1  # (nj,) number of a product of exponentials, -1 for other joints
+    pair: Int1  # (nb,) of a tree joint: how many of its first rows are those of a lower pair (articulated.py), or zero
+    points: Int1  # (nb,) how many of these are of the kind POINT, which come first
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +64,10 @@ class Rows(CompiledRecord):
 
     role: Int1  # (nr,) JOINT, CONSTRAINT, EFFORT
     scale: Float1  # (nr,) turns a row (m or rad) into m
+    push: Float1  # (nr,) turns the impulse along a row into m/s, of the lighter of its bodies
     chain: Int1  # (nr,) of a closure row: how many rows from it on have one effort, by their sum; else 0
     pointing: Int1  # those whose direction turns where points move: of distances and lengths
+    eliminated: Int1  # those that are no row of a ``pair`` of `Joints`
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,10 +289,15 @@ class Kept(CompiledRecord, writable=True):
 class Factors(CompiledRecord, writable=True):
     """The factors of the LDU (ldu.py)."""
 
-    D: Float3  # (nb, 6, 6) body pivots, then their LU factors
-    X: Float3  # (nb, 6, 8) D^-1 G^T, a column for each row of the joint; right-hand side, see dense.py
-    S: Float3  # (nb, 6, 8) joint pivots, then their LU factors
-    Y: Float3  # (nb, 6, 8) S^-1 H at the parent, a row for each row of the joint
+    upper: Float3  # (nr, 2, 6) G, axes of the world
+    lower: Float3  # (nr, 2, 6) H, axes of the world
+    D: Float3  # (nb, 6, 6) body pivots, then their LU factors; of a pair M, see articulated.py
+    X: Float3  # (nb, 6, 8) D^-1 G^T, a column for each row of the joint; right-hand side, see dense.py; of a pair U
+    S: Float3  # (nb, 6, 8) joint pivots, then their LU factors; of a pair E
+    Y: Float3  # (nb, 6, 8) S^-1 H at the parent, a row for each row of the joint; of a pair V
+    frame: Float4  # (2, nb, 6, 6) bases of motions of pairs, at both poses
+    arm: Float3  # (2, nb, 3) from the parent to the child of a pair
+    z: Float1  # (6,) scratch
     K: Float1  # matrix of the closures; then LU factors of the nodes K_nn, K_nn^-1 K_nm for later rows m
     pivot: Int2  # (2, nr) row and column order of the closure factors
     rank: Int1  # (nn,) numerical rank of each closure node
@@ -357,6 +366,7 @@ class Tangent(CompiledRecord, writable=True):
     no_row: Float1  # (nr,) zero
     left: Float1  # what each pass of a solution leaves
     # of eight changes at once (columns.py)
+    joint: Float3  # (4, 6, 8)
     pair: Int2  # (np, 2) bodies of rows that follow one another, by side
     pair_row: Int1  # (np + 1,) where the rows of each pair begin
     curve: Float3  # (np, 12, 12) the curvature of these rows, times their multipliers
@@ -440,6 +450,7 @@ class Workspace(CompiledRecord, writable=True):
     # step
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr"]  # impulse of each row
+    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step; of redundant rows zero
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton

@@ -5,8 +5,9 @@ of the error before it. Those of the system itself are taken eight at a time (co
 """
 
 from varint._numba import njit
+from varint.kernels.articulated import forward_pair
 from varint.kernels.dense import add_scaled6, dot6, lu_solve, rank_lu_solve
-from varint.kernels.ldu import substitute_all
+from varint.kernels.ldu import substitute_all, turn_bodies
 from varint.kernels.operator import apply_transposed
 
 PASSES = 12  # of a solution, at most
@@ -17,7 +18,8 @@ EXACT = 1e-13  # of the right-hand side: what is left of it is round-off, but fo
 def solve_again(plan, ws, step, body, row):
     """Solve for another right-hand side in place, with the factors of the last `solve_newton` of the ``step``."""
     upper, end, _ = step
-    nb, ldu = plan.bodies.mass.size, ws.ldu
+    nb, ldu, low = plan.bodies.mass.size, ws.ldu, 1 if end != upper else 0
+    turn_bodies(ws.rotation[upper], body)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
         for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
@@ -25,21 +27,27 @@ def solve_again(plan, ws, step, body, row):
         if i == nb:
             continue
         first, x, parent = plan.joints.rows[i], body[i], plan.joints.parent[i]
-        rows = plan.joints.rows[i + 1] - first
+        rows, pair = plan.joints.rows[i + 1] - first, plan.joints.pair[i]
+        if pair == 5 and rows == 5:
+            forward_pair(plan, ws, i, 1, 0, low, body, row)
+            continue
+        if pair > 0:
+            forward_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
+            continue
         own = row[first : first + rows]
         lu_solve(ldu.D[i], 6, x)
         for r in range(rows):
-            own[r] -= dot6(ws.jacobian[end, first + r, 0], x)
+            own[r] -= dot6(ldu.lower[first + r, 0], x)
         lu_solve(ldu.S[i], rows, own)
         if parent != nb:
             for r in range(rows):
-                add_scaled6(body[parent], own[r], ws.jacobian[upper, first + r, 1])
+                add_scaled6(body[parent], own[r], ldu.upper[first + r, 1])
         for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
             r = plan.loops.fill_row[e]
             row[r] -= dot6(ldu.fill_lower[e], x)
             for a in range(rows):
                 row[r] -= ldu.fill_joint_lower[e, a] * own[a]
-    substitute_all(plan, ws, body, row)
+    substitute_all(plan, ws, upper, end, body, row)
 
 
 @njit

@@ -124,16 +124,32 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     set_inputs(ws, inputs, node, 0.5 * (before + after))
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
+    alone = ws.history.shape[0] == 1
+    for r in range(ws.multiplier.size):
+        ws.multiplier[r] = ws.last_multiplier[r] if alone and extrapolate and ws.compliance[r] == 0.0 else 0.0
     if extrapolate:
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
     sharpened = ws.extended.impulse.shape[0] > 0
-    further = 2 if ws.history.shape[0] > 1 and not sharpened else 1
+    further = 1 if alone or sharpened else 2
     status, iterations, upper = solve_step(plan, ws, pose, 1 - pose, h, tol, further, sharpened)
     ws.extended.used[0] = False
     if sharpened and status == CONVERGED and upper == pose:
         ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
         iterations += 1
+    if alone:
+        _keep_multipliers(plan, ws)
     return status, iterations, upper
+
+
+@njit
+def _keep_multipliers(plan, ws):
+    """Write the multipliers of a stage to ``ws.last_multiplier``, zero for rows that its last factors left out."""
+    for r in range(ws.multiplier.size):
+        ws.last_multiplier[r] = ws.multiplier[r]
+    for n in range(ws.ldu.rank.size):
+        first, last = plan.loops.node_row[n], plan.loops.node_row[n + 1]
+        for k in range(first + ws.ldu.rank[n], last):
+            ws.last_multiplier[first + ws.ldu.pivot[1, k]] = 0.0
 
 
 @njit

@@ -5,6 +5,8 @@ The eight numbers of an entry stand next to each other, and a sum over entries i
 """
 
 from varint._numba import njit
+from varint.algebra.vectors import vector
+from varint.kernels.articulated import at_child
 from varint.kernels.dense import WIDE, upper_solve_wide
 
 NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -52,7 +54,9 @@ def largest(t, f, x):
 def solve_wide(plan, ws, work, step, body, row):
     """`refine.solve_again` for eight right-hand sides, ``body`` (nb, 6, 8), ``row`` (nr, 8); ``work``: a `Tangent`."""
     upper, end, _ = step
-    nb, ldu = plan.bodies.mass.size, ws.ldu
+    nb, ldu, low = plan.bodies.mass.size, ws.ldu, 1 if end != upper else 0
+    for i in range(nb):
+        _turn(ws.rotation[upper, i], body[i], False)
     for place in range(nb, -1, -1):
         i = place - 1 if place > 0 else nb  # the world comes last
         for k in range(plan.loops.node_first[i], plan.loops.node_first[i + 1]):
@@ -62,17 +66,20 @@ def solve_wide(plan, ws, work, step, body, row):
         first, x, parent = plan.joints.rows[i], body[i], plan.joints.parent[i]
         rows = plan.joints.rows[i + 1] - first
         own = row[first : first + rows]
+        if plan.joints.pair[i] > 0:
+            _forward_pair(plan, ws, work, i, low, body, own)
+            continue
         _lower_solve(ldu.D[i], 6, x)
         upper_solve_wide(ldu.D[i], 6, x)
         for r in range(rows):
-            put(own[r], dot_wide(eight(own[r]), -1.0, ws.jacobian[end, first + r, 0], x))
+            put(own[r], dot_wide(eight(own[r]), -1.0, ldu.lower[first + r, 0], x))
         _lower_solve(ldu.S[i], rows, own)
         upper_solve_wide(ldu.S[i], rows, own)
         if parent != nb:
             for k in range(6):
                 t = eight(body[parent, k])
                 for r in range(rows):
-                    t = plus(t, ws.jacobian[upper, first + r, 1, k], own[r])
+                    t = plus(t, ldu.upper[first + r, 1, k], own[r])
                 put(body[parent, k], t)
         for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
             r = plan.loops.fill_row[e]
@@ -80,7 +87,118 @@ def solve_wide(plan, ws, work, step, body, row):
             for a in range(rows):
                 t = plus(t, -ldu.fill_joint_lower[e, a], own[a])
             put(row[r], t)
-    _substitute(plan, ws, body, row)
+    _substitute(plan, ws, work, low, body, row)
+    for i in range(nb):
+        _turn(ws.rotation[end, i], body[i], True)
+
+
+@njit
+def _turn(R, x, back):
+    """Turn the last three of the vectors ``x`` (6, 8) by R, or back."""
+    t = NOTHING, NOTHING, NOTHING
+    if back:
+        for k in range(3):
+            t = plus(t[0], R[k, 0], x[3 + k]), plus(t[1], R[k, 1], x[3 + k]), plus(t[2], R[k, 2], x[3 + k])
+    else:
+        for k in range(3):
+            t = plus(t[0], R[0, k], x[3 + k]), plus(t[1], R[1, k], x[3 + k]), plus(t[2], R[2, k], x[3 + k])
+    put(x[3], t[0])
+    put(x[4], t[1])
+    put(x[5], t[2])
+
+
+@njit
+def _asked(ws, work, i, rows, low, own):
+    """`articulated._asked` to ``work.joint[0]`` (6, 8)."""
+    for a in range(6):
+        t = NOTHING
+        for r in range(rows):
+            t = plus(t, ws.ldu.frame[low, i, r, a], own[r])
+        put(work.joint[0, a], t)
+
+
+@njit
+def _own_motion(plan, ws, work, i, x, own):
+    """`articulated._own_motion` to ``work.joint[1]``."""
+    first, rows, z, E = plan.joints.rows[i], plan.joints.pair[i], work.joint[1], ws.ldu.S[i]
+    free, size = 6 - rows, 6 - rows + own.shape[0] - rows
+    for k in range(free):
+        put(z[k], dot_wide(NOTHING, 1.0, ws.ldu.frame[0, i, rows + k], x))
+    for k in range(free, size):
+        r = rows + k - free
+        put(z[k], dot_wide(eight(own[r]), -1.0, ws.ldu.lower[first + r, 0], work.joint[0]))
+    _lower_solve(E, size, z)
+    upper_solve_wide(E, size, z)
+
+
+@njit
+def _forward_pair(plan, ws, work, i, low, body, own):
+    """`articulated.forward_pair`, ``own`` (rows, 8): the right-hand sides of the joint."""
+    x, M, U, V, (b, z) = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], (work.joint[0], work.joint[1])
+    rows, parent, d = plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[0, i]
+    size = 6 - rows + own.shape[0] - rows
+    _asked(ws, work, i, rows, low, own)
+    for k in range(size):
+        put(z[k], dot_wide(NOTHING, 1.0, V[k], b))
+    for a in range(6):
+        t = dot_wide(eight(x[a]), -1.0, M[a], b)
+        for k in range(size):
+            t = plus(t, -U[k, a], z[k])
+        put(x[a], t)
+    if parent == plan.bodies.mass.size:
+        return
+    _own_motion(plan, ws, work, i, x, own)
+    for a in range(6):
+        t = eight(x[a])
+        for k in range(size):
+            t = plus(t, -U[k, a], z[k])
+        put(b[a], t)
+    y = body[parent]
+    for a in range(6):
+        t = plus(eight(y[a]), 1.0, b[a])
+        if a > 2:
+            j, k = (a - 2) % 3, (a - 1) % 3
+            t = plus(plus(t, d[j], b[k]), -d[k], b[j])
+        put(y[a], t)
+
+
+@njit
+def _back_pair(plan, ws, work, i, low, body, own):
+    """`articulated.back_pair`."""
+    x, M, U, V, (b, z) = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], (work.joint[0], work.joint[1])
+    y, w = work.joint[2], work.joint[3]
+    first, rows, parent, d = plan.joints.rows[i], plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[low, i]
+    free, size = 6 - rows, 6 - rows + own.shape[0] - rows
+    _asked(ws, work, i, rows, low, own)
+    _own_motion(plan, ws, work, i, x, own)
+    for a in range(6):
+        t = NOTHING
+        if parent != plan.bodies.mass.size:
+            t = eight(body[parent, a])
+            if a < 3:
+                j, k = (a + 1) % 3, (a + 2) % 3
+                t = plus(plus(t, d[k], body[parent, 3 + j]), -d[j], body[parent, 3 + k])
+        put(y[a], t)
+    for a in range(6):
+        t = dot_wide(plus(NOTHING, -1.0, x[a]), 1.0, M[a], y)
+        for k in range(size):
+            t = plus(t, U[k, a], z[k])
+        put(w[a], t)
+    for k in range(size):
+        put(z[k], dot_wide(eight(z[k]), -1.0, V[k], y))
+    for a in range(6):
+        t = plus(eight(y[a]), 1.0, b[a])
+        for k in range(free):
+            t = plus(t, ws.ldu.frame[low, i, rows + k, a], z[k])
+        put(x[a], t)
+    for k in range(free, size):
+        r = rows + k - free
+        put(own[r], eight(z[k]))
+        g = at_child(ws.ldu.upper[first + r, 1], vector(ws.ldu.arm[0, i]))
+        for a in range(6):
+            put(w[a], plus(eight(w[a]), g[a], z[k]))
+    for r in range(rows):
+        put(own[r], dot_wide(NOTHING, 1.0, ws.ldu.frame[0, i, r], w))
 
 
 @njit
@@ -146,7 +264,7 @@ def _solve_node(plan, ws, work, n, first, last, row):
 
 
 @njit
-def _substitute(plan, ws, body, row):
+def _substitute(plan, ws, work, low, body, row):
     """`ldu.substitute_all` for eight right-hand sides."""
     nb, loops, ldu = plan.bodies.mass.size, plan.loops, ws.ldu
     for k in range(loops.node_first[nb + 1] - 1, loops.node_first[nb] - 1, -1):
@@ -154,6 +272,9 @@ def _substitute(plan, ws, body, row):
     for i in range(nb):
         x, parent = body[i], plan.joints.parent[i]
         start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
+        if plan.joints.pair[i] > 0:
+            _back_pair(plan, ws, work, i, low, body, row[start:stop])
+            continue
         for r in range(start, stop):
             t = eight(row[r])
             if parent != nb:

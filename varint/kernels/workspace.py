@@ -111,6 +111,7 @@ def tangent_work(plan: Plan) -> Tangent:
         row=np.zeros((4, nr)),
         no_row=np.zeros(nr),
         left=np.zeros(PASSES),
+        joint=np.zeros((4, 6, WIDE)),
         pair=between[first],
         pair_row=np.append(first, nr),
         curve=np.zeros((len(first), 12, 12)),
@@ -153,6 +154,11 @@ def _factors(plan):
     nodes, fills, largest = loops.node_row.size - 1, loops.fill_row.size, int(np.diff(loops.node_row).max(initial=0))
     wide, fill = np.zeros((3, nb, 6, WIDE)), np.zeros((4, fills, 6))
     return Factors(
+        upper=np.zeros((nr, 2, 6)),
+        lower=np.zeros((nr, 2, 6)),
+        frame=np.zeros((2, nb, 6, 6)),
+        arm=np.zeros((2, nb, 3)),
+        z=np.zeros(6),
         D=np.zeros((nb, 6, 6)),
         X=wide[0],
         S=wide[1],

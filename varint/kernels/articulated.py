@@ -1,0 +1,315 @@
+"""Tree joints that are lower pairs, in the block LDU (ldu.py): eliminated with their body in closed form.
+
+All in axes of the world. A motion is (dx, turn), an impulse (force, torque) times time, both at a centre of mass. With
+d from the centre of the parent to that of the child, the motion x of the child is that of the parent, carried rigidly,
+one that the joint allows, and one that the right-hand sides of its rows ask for:
+
+    x = y + N z + b,    y = T x_p = (dx_p + turn_p x d, turn_p),    H N = 0,    H b = right-hand sides of the rows
+
+The rows are functions of the relative pose, so that their parts for child and parent cancel along y. With P the N of
+the pose ``upper``, along which the impulses of the rows do no work, and D x - G^T lambda = r the equation of the child,
+
+    E = P^T D N    V = E^-1 P^T D    z = E^-1 P^T (r - D b) - V y    D_p += T_u^T M T,    M = D - D N V
+
+(T_u: T at ``upper``). This is the pass of an articulated body whose two sides belong to two poses. ``ws.ldu.frame``
+holds at both a basis of motions for each joint: one for each row, which changes it by one and no other row, then N.
+The impulse along a row is the work of the joint's impulse in its motion at ``upper``.
+
+Further rows of the joint, of efforts and constraints along it, join E; their multipliers join z.
+"""
+
+from varint._numba import njit
+from varint.algebra.vectors import cross, dot, rotate, scale, square_to, sub, vector
+from varint.kernels.dense import add_scaled6, dot6, lu_factor, lu_solve
+
+UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+@njit
+def write_frames(plan, ws, upper, lower):
+    """Bases of motions at both poses, and the arms from parent to child, to ``ws.ldu.frame`` and ``ws.ldu.arm``."""
+    for i in range(plan.bodies.mass.size):
+        if plan.joints.pair[i] > 0:
+            for at in range(2 if lower != upper else 1):
+                _write_frame(plan, ws, i, lower if at else upper, ws.ldu.frame[at, i], ws.ldu.arm[at, i])
+
+
+@njit(inline="always")
+def _write_frame(plan, ws, i, pose, basis, arm):
+    """Basis (6, 6) of the motions of body i against its parent at a pose; ``arm`` (3,)."""
+    first, rows, points, parent = plan.joints.rows[i], plan.joints.pair[i], plan.joints.points[i], plan.joints.parent[i]
+    G, position, rotation = ws.jacobian[pose], ws.position[pose], ws.rotation[pose]
+    d = sub(vector(position[i]), vector(position[parent]))
+    arm[0], arm[1], arm[2] = d
+    near = plan.joints.first_body[i] == 1  # whether the child is body b, whose point is in the plane of each POINT row
+    e = (0.0, 0.0, 0.0)  # from that point to the centre of the child
+    if points > 0:
+        lever = rotate(rotation[i if near else parent], vector(plan.measures.w[first]))
+        e = scale(-1.0, lever) if near else sub(d, lever)
+    for k in range(points):
+        _write(basis[k], vector(G[first + k, 0]), (0.0, 0.0, 0.0))
+    _write_shifts(basis, points, rows)
+    _write_turns(plan, rotation, G, i, e, basis)
+
+
+@njit(inline="always")
+def _write(motion, shift, turn):
+    motion[0], motion[1], motion[2] = shift
+    motion[3], motion[4], motion[5] = turn
+
+
+@njit(inline="always")
+def _write_turn(motion, turn, e):
+    """A turn about the point from which ``e`` leads to the centre of the child."""
+    _write(motion, cross(turn, e), turn)
+
+
+@njit(inline="always")
+def _write_shifts(basis, points, at):
+    """Shifts that so many POINT rows, whose directions come first in ``basis``, leave; written from entry ``at`` on."""
+    none = (0.0, 0.0, 0.0)
+    if points == 2:
+        _write(basis[at], cross(vector(basis[0]), vector(basis[1])), none)
+    elif points == 1:
+        one, other = square_to(vector(basis[0]))
+        _write(basis[at], one, none)
+        _write(basis[at + 1], other, none)
+    elif points == 0:
+        for k in range(3):
+            _write(basis[at + k], UNIT[k], none)
+
+
+@njit(inline="always")
+def _write_turns(plan, rotation, G, i, e, basis):
+    """Turns that close one AXIS row each, in their places in ``basis``, and at its end those that close none."""
+    first, points = plan.joints.rows[i], plan.joints.points[i]
+    axes, R = plan.joints.pair[i] - points, rotation[i]
+    at = first + points
+    if axes == 2:
+        a, b = rotate(R, vector(G[at, 0, 3:])), rotate(R, vector(G[at + 1, 0, 3:]))
+        axis = cross(a, b)
+        share = 1.0 / dot(axis, axis)
+        _write_turn(basis[points], scale(share, cross(b, axis)), e)
+        _write_turn(basis[points + 1], scale(share, cross(axis, a)), e)
+        _write_turn(basis[5], axis, e)
+    elif axes == 3:
+        a, b, c = (
+            rotate(R, vector(G[at, 0, 3:])),
+            rotate(R, vector(G[at + 1, 0, 3:])),
+            rotate(R, vector(G[at + 2, 0, 3:])),
+        )
+        share = 1.0 / dot(a, cross(b, c))
+        _write_turn(basis[points], scale(share, cross(b, c)), e)
+        _write_turn(basis[points + 1], scale(share, cross(c, a)), e)
+        _write_turn(basis[points + 2], scale(share, cross(a, b)), e)
+    elif axes == 1:
+        a = rotate(R, vector(G[at, 0, 3:]))
+        _write_turn(basis[points], scale(1.0 / dot(a, a), a), e)
+        side = plan.joints.first_body[i]
+        body_a, body_b = plan.joints.side[i, side], plan.joints.side[i, 1 - side]
+        _write_turn(basis[4], rotate(rotation[body_a], vector(plan.measures.u[at])), e)
+        _write_turn(basis[5], rotate(rotation[body_b], vector(plan.measures.w[at])), e)
+    else:
+        for k in range(3):
+            _write_turn(basis[3 + k], UNIT[k], e)
+
+
+@njit(inline="always")
+def factor_pair(plan, ws, i, free, further, low):
+    """Factor E, V = E^-1 P D, D <- M, and add M to the parent, for body i; U = D N goes to ``ws.ldu.X``, V to Y.
+
+    ``free``: number of motions N; ``further``: of rows beyond the pair's. ``low``: where the basis of the pose
+    ``lower`` is, 1, or 0 where both poses are one.
+    """
+    D, U, V, E = ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.S[i]
+    N, P, size = ws.ldu.frame[low, i, 6 - free :], ws.ldu.frame[0, i, 6 - free :], free + further
+    for k in range(free):
+        v0 = v1 = v2 = v3 = v4 = v5 = 0.0
+        for a in range(6):
+            U[k, a] = dot6(D[a], N[k])
+            f = P[k, a]
+            v0 += f * D[a, 0]
+            v1 += f * D[a, 1]
+            v2 += f * D[a, 2]
+            v3 += f * D[a, 3]
+            v4 += f * D[a, 4]
+            v5 += f * D[a, 5]
+        V[k, 0], V[k, 1], V[k, 2], V[k, 3], V[k, 4], V[k, 5] = v0, v1, v2, v3, v4, v5
+    for k in range(free):
+        for j in range(free):
+            E[k, j] = dot6(P[k], U[j])
+    if further > 0:
+        _add_rows(plan, ws, i, free, further, low)
+    lu_factor(E, size)
+    for k in range(size):
+        for j in range(k):
+            add_scaled6(V[k], -E[k, j], V[j])
+    for k in range(size - 1, -1, -1):
+        for j in range(k + 1, size):
+            add_scaled6(V[k], -E[k, j], V[j])
+        for a in range(6):
+            V[k, a] *= E[k, k]
+    for a in range(6):
+        d0, d1, d2, d3, d4, d5 = D[a, 0], D[a, 1], D[a, 2], D[a, 3], D[a, 4], D[a, 5]
+        for k in range(size):
+            f = U[k, a]
+            d0 -= f * V[k, 0]
+            d1 -= f * V[k, 1]
+            d2 -= f * V[k, 2]
+            d3 -= f * V[k, 3]
+            d4 -= f * V[k, 4]
+            d5 -= f * V[k, 5]
+        D[a, 0], D[a, 1], D[a, 2], D[a, 3], D[a, 4], D[a, 5] = d0, d1, d2, d3, d4, d5
+    if plan.joints.parent[i] != plan.bodies.mass.size:
+        _add_carried(D, ws.ldu.D[plan.joints.parent[i]], vector(ws.ldu.arm[0, i]), vector(ws.ldu.arm[low, i]))
+
+
+@njit
+def _add_rows(plan, ws, i, free, further, low):
+    """Rows beyond those of the pair: their parts of U and V, which are nothing but round-off where a row depends on the
+    relative pose alone, and of E."""
+    first = plan.joints.rows[i] + plan.joints.pair[i]
+    U, V, E = ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.S[i]
+    N, P = ws.ldu.frame[low, i, 6 - free :], ws.ldu.frame[0, i, 6 - free :]
+    for k in range(free, free + further):
+        r = first + k - free
+        G, H = ws.ldu.upper[r], ws.ldu.lower[r]
+        for j in range(free):
+            E[j, k], E[k, j] = -dot6(P[j], G[0]), dot6(H[0], N[j])
+        for j in range(free, free + further):
+            E[k, j] = ws.compliance[r] if j == k else 0.0
+        g, h = at_child(G[1], vector(ws.ldu.arm[0, i])), at_child(H[1], vector(ws.ldu.arm[low, i]))
+        for a in range(6):
+            U[k, a], V[k, a] = -(G[0, a] + g[a]), H[0, a] + h[a]
+
+
+@njit(inline="always")
+def at_child(g, d):
+    """A wrench (6,) at the centre of the parent, moved to that of the child, which is ``d`` away."""
+    t = cross(d, vector(g))
+    return g[0], g[1], g[2], g[3] - t[0], g[4] - t[1], g[5] - t[2]
+
+
+@njit(inline="always")
+def _add_carried(M, parent, d, e):
+    """``parent`` (6, 6) += T_d^T M T_e, T_d the motion of the child by that of the parent over the arm ``d``."""
+    for b in range(6):  # a column of M T_e in the first three is one of M
+        if b < 3:
+            x0, x1, x2, y0, y1, y2 = M[0, b], M[1, b], M[2, b], M[3, b], M[4, b], M[5, b]
+        else:
+            j, k = (b - 2) % 3, (b - 1) % 3
+            x0 = M[0, b] + e[j] * M[0, k] - e[k] * M[0, j]
+            x1 = M[1, b] + e[j] * M[1, k] - e[k] * M[1, j]
+            x2 = M[2, b] + e[j] * M[2, k] - e[k] * M[2, j]
+            y0 = M[3, b] + e[j] * M[3, k] - e[k] * M[3, j]
+            y1 = M[4, b] + e[j] * M[4, k] - e[k] * M[4, j]
+            y2 = M[5, b] + e[j] * M[5, k] - e[k] * M[5, j]
+        parent[0, b] += x0
+        parent[1, b] += x1
+        parent[2, b] += x2
+        parent[3, b] += y0 + d[1] * x2 - d[2] * x1
+        parent[4, b] += y1 + d[2] * x0 - d[0] * x2
+        parent[5, b] += y2 + d[0] * x1 - d[1] * x0
+
+
+@njit(inline="always")
+def _asked(ws, i, rows, own, low):
+    """b: the motion (6,) that the right-hand sides ``own`` of the rows of the pair ask for."""
+    basis = ws.ldu.frame[low, i]
+    b0 = b1 = b2 = b3 = b4 = b5 = 0.0
+    for r in range(rows):
+        f = own[r]
+        b0 += f * basis[r, 0]
+        b1 += f * basis[r, 1]
+        b2 += f * basis[r, 2]
+        b3 += f * basis[r, 3]
+        b4 += f * basis[r, 4]
+        b5 += f * basis[r, 5]
+    return b0, b1, b2, b3, b4, b5
+
+
+@njit(inline="always")
+def _own_motion(plan, ws, i, free, further, own, x, b, z):
+    """z = E^-1 (P x, right-hand sides of further rows less those that b closes), with r - D b in ``x``."""
+    for k in range(free):
+        z[k] = dot6(ws.ldu.frame[0, i, 6 - free + k], x)
+    for k in range(free, free + further):
+        r = 6 - free + k - free
+        z[k] = own[r] - dot6(ws.ldu.lower[plan.joints.rows[i] + r, 0], b)
+    lu_solve(ws.ldu.S[i], free + further, z)
+
+
+@njit(inline="always")
+def forward_pair(plan, ws, i, free, further, low, body, row):
+    """The right-hand side of body i, (6,), less D b; what the joint passes on is added to that of its parent."""
+    x, M, U, V, z = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z
+    own = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
+    b = _asked(ws, i, 6 - free, own, low)
+    for a in range(6):
+        x[a] -= dot6(M[a], b)
+    for k in range(free + further):  # D = M + U V
+        add_scaled6(x, -dot6(V[k], b), U[k])
+    parent = plan.joints.parent[i]
+    if parent == plan.bodies.mass.size:
+        return
+    _own_motion(plan, ws, i, free, further, own, x, b, z)
+    y, d = body[parent], ws.ldu.arm[0, i]
+    f0, f1, f2, t0, t1, t2 = x[0], x[1], x[2], x[3], x[4], x[5]
+    for k in range(free + further):
+        f0 -= U[k, 0] * z[k]
+        f1 -= U[k, 1] * z[k]
+        f2 -= U[k, 2] * z[k]
+        t0 -= U[k, 3] * z[k]
+        t1 -= U[k, 4] * z[k]
+        t2 -= U[k, 5] * z[k]
+    y[0] += f0
+    y[1] += f1
+    y[2] += f2
+    y[3] += t0 + d[1] * f2 - d[2] * f1
+    y[4] += t1 + d[2] * f0 - d[0] * f2
+    y[5] += t2 + d[0] * f1 - d[1] * f0
+
+
+@njit(inline="always")
+def back_pair(plan, ws, i, free, further, low, body, row):
+    """The motion of body i, (6,), from that of its parent, and the multipliers of the joint, in ``row``."""
+    x, M, U, V, z, parent = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], ws.ldu.z, plan.joints.parent[i]
+    first, rows = plan.joints.rows[i], 6 - free
+    own = row[first : plan.joints.rows[i + 1]]
+    b = _asked(ws, i, rows, own, low)
+    _own_motion(plan, ws, i, free, further, own, x, b, z)
+    y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    w0, w1, w2, w3, w4, w5 = -x[0], -x[1], -x[2], -x[3], -x[4], -x[5]  # impulse of the joint on the child
+    for k in range(free + further):
+        w0 += U[k, 0] * z[k]
+        w1 += U[k, 1] * z[k]
+        w2 += U[k, 2] * z[k]
+        w3 += U[k, 3] * z[k]
+        w4 += U[k, 4] * z[k]
+        w5 += U[k, 5] * z[k]
+    if parent != plan.bodies.mass.size:
+        p, d = body[parent], ws.ldu.arm[low, i]
+        y = (
+            p[0] + p[4] * d[2] - p[5] * d[1], p[1] + p[5] * d[0] - p[3] * d[2], p[2] + p[3] * d[1] - p[4] * d[0],
+            p[3], p[4], p[5],
+        )  # fmt: skip
+        w0 += dot6(M[0], y)
+        w1 += dot6(M[1], y)
+        w2 += dot6(M[2], y)
+        w3 += dot6(M[3], y)
+        w4 += dot6(M[4], y)
+        w5 += dot6(M[5], y)
+        for k in range(free + further):
+            z[k] -= dot6(V[k], y)
+    for a in range(6):
+        x[a] = y[a] + b[a]
+    for k in range(free):
+        add_scaled6(x, z[k], ws.ldu.frame[low, i, rows + k])
+    for k in range(free, free + further):
+        own[rows + k - free] = z[k]
+        g = at_child(ws.ldu.upper[first + rows + k - free, 1], vector(ws.ldu.arm[0, i]))
+        w0, w1, w2 = w0 + z[k] * g[0], w1 + z[k] * g[1], w2 + z[k] * g[2]
+        w3, w4, w5 = w3 + z[k] * g[3], w4 + z[k] * g[4], w5 + z[k] * g[5]
+    w = (w0, w1, w2, w3, w4, w5)
+    for r in range(rows):
+        own[r] = dot6(ws.ldu.frame[0, i, r], w)
