@@ -5,6 +5,9 @@ piece of a step. Without it they are those of the velocity at the node, as far a
 one piece to the next: an estimate of the kinetic energy that needs no projection. Where it leaves a doubt the momenta
 are projected. What the energy gained since the start beyond the work of loads, forces, impacts and constraints of
 forces is its error. The part of it that comes back, the oscillation of steps of one size, is taken off.
+
+A change of the error within the recent steps is compared with the work in these steps, not with that since the start:
+the work of a motor and of its brake grows with time, and what is small beside it may be large for the motion.
 """
 
 from varint._numba import njit
@@ -13,8 +16,8 @@ from varint.kernels.dense import add_scaled6
 from varint.kernels.momentum import angular_momentum
 from varint.kernels.projection import project
 
-LARGEST_CHANGE = 0.006  # of the scale, the largest kinetic energy or work so far: within the recent steps ...
-LARGEST_ERROR = 0.05  # ... and in all since the start, or since the last step that was not resolved
+LARGEST_CHANGE = 0.006  # within the recent steps, of the largest kinetic energy so far or the work in these steps
+LARGEST_ERROR = 0.05  # since the start or the last unresolved step, of the largest kinetic energy or work so far
 RECENT = 6  # nodes
 DOUBT = 0.5  # share of these from which on the kinetic energy is found by a projection
 SLOWEST = 1e-5  # of the size of the parts in a step: slower motions are not judged
@@ -26,7 +29,7 @@ def start_balance(plan, ws, dt, before):
     balance, mass = ws.balance, 0.0
     for i in range(plan.bodies.mass.size):
         mass += plan.bodies.mass[i]
-    balance.scale[0] = 0.5 * mass * (SLOWEST * plan.bodies.length[0] / dt) ** 2
+    balance.scale[0] = balance.largest[0] = 0.5 * mass * (SLOWEST * plan.bodies.length[0] / dt) ** 2
     balance.dt[0], balance.size[0], balance.at_node[0] = dt, before, True
 
 
@@ -41,6 +44,9 @@ def copy_balance(balance, to):
     for k in range(RECENT):
         to.recent[0, k], to.recent[1, k] = balance.recent[0, k], balance.recent[1, k]
     to.scale[0], to.unresolved[0] = balance.scale[0], balance.unresolved[0]
+    to.largest[0], to.exchange[0], to.loaded[0] = balance.largest[0], balance.exchange[0], balance.loaded[0]
+    for e in range(balance.acted.size):
+        to.acted[e] = balance.acted[e]
 
 
 @njit
@@ -67,10 +73,7 @@ def weigh_node(plan, ws, start, h):
     for c in range(plan.constraints.row.size):
         r = plan.constraints.row[c]
         driven += share * ws.multiplier[r] * ws.efforts.target_rate[r]
-    exchanged = abs(balance.load[0])
-    for e in range(ws.efforts.work.size):
-        exchanged += abs(ws.efforts.work[e])
-    balance.scale[0] = max(balance.scale[0], max(kinetic, exchanged))
+    _scale(ws, kinetic)
     expected = kinetic if balance.nodes[0] == 0 else balance.kinetic[0] + balance.due[0] + driven
     error = balance.error[0] + kinetic - expected
     if not _resolved(balance, error, _oscillation(balance, kinetic), DOUBT, False):
@@ -88,6 +91,21 @@ def weigh_node(plan, ws, start, h):
     balance.error[0], balance.at_node[0] = error, False
     balance.nodes[0] += 1
     balance.smooth[0] += 1
+
+
+@njit
+def _scale(ws, kinetic):
+    """Update the energies that errors are compared with, at a node of that kinetic energy, J."""
+    balance, total, recent = ws.balance, abs(ws.balance.load[0]), abs(ws.balance.load[0] - ws.balance.loaded[0])
+    for e in range(ws.efforts.work.size):
+        work = ws.efforts.work[e]
+        total += abs(work)
+        recent += abs(work - balance.acted[e])
+        balance.acted[e] = work
+    balance.loaded[0] = balance.load[0]
+    balance.exchange[0] = (1.0 - 1.0 / RECENT) * balance.exchange[0] + recent
+    balance.largest[0] = max(balance.largest[0], kinetic)
+    balance.scale[0] = max(balance.scale[0], max(kinetic, total))
 
 
 @njit
@@ -124,7 +142,7 @@ def _resolved(balance, error, oscillation, part, lasting):
     left, recent = error - oscillation, balance.recent
     before, left_before = (recent[0, 0], recent[1, 0]) if lasting else (error, left)
     change = min(_change(error, before, recent[0]), _change(left, left_before, recent[1]))
-    small = change <= part * LARGEST_CHANGE * balance.scale[0]
+    small = change <= part * LARGEST_CHANGE * max(balance.largest[0], balance.exchange[0])
     return small and min(abs(error), abs(left)) <= LARGEST_ERROR * balance.scale[0]
 
 
@@ -191,7 +209,7 @@ def left_of_energy(plan, ws, pose):
 @njit
 def is_off(ws, before, after):
     """Whether `left_of_energy` changed by more than a step should."""
-    return not abs(after - before) <= LARGEST_CHANGE * ws.balance.scale[0]
+    return not abs(after - before) <= LARGEST_CHANGE * max(ws.balance.largest[0], ws.balance.exchange[0])
 
 
 @njit

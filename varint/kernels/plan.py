@@ -244,6 +244,10 @@ class Balance(CompiledRecord, writable=True):
     alike: Annotated[Float1, STATE]  # product of the pieces about the last node / dt^2; zero in composed steps
     recent: Annotated[Float2, "2 6", STATE]  # J, energy residual, and less its oscillation, of the nodes judged last
     scale: Annotated[Float1, STATE]  # J, largest kinetic energy, or work of all that acts, so far
+    largest: Annotated[Float1, STATE]  # J, largest kinetic energy so far
+    loaded: Annotated[Float1, STATE]  # J, ``load`` at the last node
+    acted: Annotated[Float1, "ne", STATE]  # J, the work of each element up to the last node
+    exchange: Annotated[Float1, STATE]  # J, work by its size within the recent steps
     unresolved: Annotated[Int1, STATE]  # slot of a body not resolved since the last recorded node, -1 for none
 
 
