@@ -84,7 +84,12 @@ def energy_scale(run):
     return np.maximum(np.maximum.accumulate(np.maximum(run.kinetic, exchanged)), np.finfo(float).tiny)
 
 
-def largest_jump(t, error, scale):
+def largest_jump(run):
+    """The largest of the components of a mechanism: jump of the energy and error, of the scale, see `jump_of`."""
+    return np.max([jump_of(run.t, *of_component) for of_component in energies(run)], axis=0)
+
+
+def jump_of(t, error, scale):
     """The largest change of the energy balance within `FEW` steps that does not come back, and the error; of the scale.
 
     That is the smaller one of the range within these steps and of the difference of the medians of the times `BACK`
@@ -107,5 +112,5 @@ def largest_jump(t, error, scale):
 
 def verdict(run):
     """ "wrong", "quiet" or "neither", by the worst of the components of the mechanism."""
-    jump, error = np.max([largest_jump(run.t, *of_component) for of_component in energies(run)], axis=0)
+    jump, error = largest_jump(run)
     return "wrong" if jump > JUMP else "quiet" if error < CALM else "neither"

@@ -21,7 +21,7 @@ def chain_and_wheel(power):
     return vi.Mechanism("chain and wheel", bodies, joints, forces=forces, gravity=chain.gravity)
 
 
-@pytest.mark.parametrize("power", [0.0, 1e2, 1e3, 1e4])
+@pytest.mark.parametrize("power", [0.0, 1e2, 1e4, 1e5])
 @pytest.mark.parametrize("order", [2, 4])
 def test_a_chain_that_whips_is_reported_at_any_throughput(order, power):
     mechanism = chain_and_wheel(power)

@@ -1,7 +1,5 @@
 """The bodies of a plan."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from varint.measures import KINDS
@@ -24,7 +22,7 @@ def body_arrays(structure: Structure, order: np.ndarray) -> dict:
     }
 
 
-def component_arrays(structure: Structure, order: np.ndarray, force: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+def component_arrays(structure: Structure, order: np.ndarray, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Components of the bodies (nb,), by slot, and of the elements (ne,) of each ``force`` (ne,)."""
     number = {**structure.body_index, WORLD: -1}
     joined = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints if joint.forbidden]

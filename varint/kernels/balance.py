@@ -157,7 +157,8 @@ def _start_anew(balance, c):
 def _resolved(balance, c, error, oscillation, part, lasting):
     """Whether an error of component c, J, or what its oscillation leaves of it, is small.
 
-    ``part``: of the bound of its change. ``lasting``: whether a change counts only where the node before has changed by as much.
+    ``part``: of the bound of its change. ``lasting``: whether a change counts only where the node before has changed
+    by as much.
     """
     left, recent = error - oscillation, balance.recent[c]
     before, left_before = (recent[0, 0], recent[1, 0]) if lasting else (error, left)
