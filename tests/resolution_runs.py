@@ -50,6 +50,30 @@ def random_chain(rng, n):
     return vi.Mechanism("random chain", bodies, joints)
 
 
+def energies(run):
+    """For each component of the mechanism its energy error and its scale, (T,) J.
+
+    The scale is the largest kinetic energy so far, or work of gravity and forces, each by its size.
+    """
+    mechanism, compiled = run.mechanism, run.mechanism.compiled
+    component, of_element = compiled.plan.bodies.component[compiled.slot], compiled.plan.elements.component
+    of_force = np.zeros(len(mechanism.forces), dtype=np.int64)
+    of_force[compiled.force] = of_element
+    work = run.work - run.work[0]
+    for c in range(component.max() + 1):
+        bodies = np.flatnonzero(component == c)
+        kinetic, weight = np.zeros((2, len(run.t)))
+        for i in bodies:
+            body, w = mechanism.bodies[i], run.angular_velocity[:, i]
+            kinetic += 0.5 * body.mass * (run.velocity[:, i] ** 2).sum(axis=1)
+            kinetic += 0.5 * np.einsum("ti,ij,tj->t", w, body.inertia, w)
+            weight += body.mass * (run.position[:, i] - run.position[0, i]) @ mechanism.gravity
+        acting = work[:, of_force == c]
+        exchanged = np.maximum(kinetic, np.abs(weight) + np.abs(acting).sum(axis=1))
+        error = kinetic - kinetic[0] - weight - acting.sum(axis=1)
+        yield error, np.maximum(np.maximum.accumulate(exchanged), np.finfo(float).tiny)
+
+
 def energy_scale(run):
     """(T,) J: the largest kinetic energy so far, or work of gravity and forces, each by its size."""
     weight = sum(
@@ -61,12 +85,17 @@ def energy_scale(run):
 
 
 def largest_jump(run):
+    """The largest of the components of a mechanism: jump of the energy and error, of the scale, see `jump_of`."""
+    return np.max([jump_of(run.t, *of_component) for of_component in energies(run)], axis=0)
+
+
+def jump_of(t, error, scale):
     """The largest change of the energy balance within `FEW` steps that does not come back, and the error; of the scale.
 
     That is the smaller one of the range within these steps and of the difference of the medians of the times `BACK`
     before and after them.
     """
-    t, error, scale, jump = run.t, run.energy_balance, energy_scale(run), 0.0
+    jump = 0.0
     same = 1e-9 * (t[1] - t[0])
     until, since = np.searchsorted(t, t + BACK - same), np.searchsorted(t, t - BACK + same)
     for k in range(1, len(t) - FEW + 1):
@@ -82,6 +111,6 @@ def largest_jump(run):
 
 
 def verdict(run):
-    """ "wrong", "quiet" or "neither"."""
+    """ "wrong", "quiet" or "neither", by the worst of the components of the mechanism."""
     jump, error = largest_jump(run)
     return "wrong" if jump > JUMP else "quiet" if error < CALM else "neither"

@@ -43,6 +43,7 @@ class Bodies(CompiledRecord):
     scale: Float2  # (nb, 2) turns an impulse residual (N s, N m s) into m/s
     length: Float1  # (1,) size of the parts, m
     loaded: Bool1  # (nb,) whether laws or loads act on a body
+    component: Int1  # (nb,) number of its component: connected by joints or forces, without the world
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,7 @@ class Elements(CompiledRecord):
     """The efforts that the forces of the description are made of, in its order."""
 
     force: Int1  # (ne,) number of the force
+    component: Int1  # (ne,) that it acts on
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,16 +240,25 @@ class Balance(CompiledRecord, writable=True):
     smooth: Annotated[Int1, STATE]  # ... since the last impact
     dt: Annotated[Float1, STATE]  # s
     size: Annotated[Float1, STATE]  # of the last piece, s; zero after an impact, and at the start
-    kinetic: Annotated[Float1, "2", STATE]  # J, at the last node and the one before
-    due: Annotated[Float1, STATE]  # J, work since then
-    load: Annotated[Float1, STATE]  # J, work of gravity and loads since the start
-    works: Annotated[Float1, STATE]  # J, of all elements since the start
-    error: Annotated[Float1, STATE]  # J, the energy residual: energy gained without work
-    oscillation: Annotated[Float1, STATE]  # J, the part of it that comes back
-    bend: Annotated[Float1, STATE]  # J, twice the kinetic energy of the change of velocity at the last node
     alike: Annotated[Float1, STATE]  # product of the pieces about the last node / dt^2; zero in composed steps
-    recent: Annotated[Float2, "2 6", STATE]  # J, energy residual, and less its oscillation, of the nodes judged last
-    scale: Annotated[Float1, STATE]  # J, largest kinetic energy, or work of all that acts, so far
+    # of each component, J
+    kinetic: Annotated[Float2, "2 components", STATE]  # at the last node and the one before
+    due: Annotated[Float1, "components", STATE]  # work since then
+    load: Annotated[Float1, "components", STATE]  # work of gravity and loads since the start
+    loaded: Annotated[Float1, "components", STATE]  # the same at the last node
+    works: Annotated[Float1, "ne", STATE]  # of each element since the start
+    acted: Annotated[Float1, "ne", STATE]  # the same at the last node
+    error: Annotated[Float1, "components", STATE]  # the energy residual: energy gained without work
+    oscillation: Annotated[Float1, "components", STATE]  # the part of it that comes back
+    bend: Annotated[Float1, "components", STATE]  # twice the kinetic energy of the change of velocity at the last node
+    recent: Annotated[Float3, "components 2 6", STATE]  # residual, and less its oscillation, of the nodes judged last
+    scale: Annotated[Float1, "components", STATE]  # largest kinetic energy, or work of all that acts, so far
+    largest: Annotated[Float1, "components", STATE]  # largest kinetic energy so far
+    exchange: Annotated[Float1, "components", STATE]  # work by its size within the recent steps
+    present: Annotated[Float1, "components"]  # scratch: kinetic energy at the present node, ...
+    projected: Annotated[Float1, "components"]  # ... that of projected momenta, ...
+    driven: Annotated[Float1, "components"]  # ... work of constraints at the node, ...
+    left: Annotated[Float2, "2 components"]  # ... and what steps should keep, before and after a sub-step
     unresolved: Annotated[Int1, STATE]  # slot of a body not resolved since the last recorded node, -1 for none
 
 
