@@ -7,6 +7,7 @@ from force_samples import KINDS, in_any_motion, random_force, with_forces
 from random_mechanisms import random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
 
 import varint as vi
+from varint.kernels.balance import SLOWEST
 
 JUMP = 0.01  # of the scale: a run is wrong where its energy changes by more within FEW steps and does not come back
 FEW = 5  # steps
@@ -53,7 +54,8 @@ def random_chain(rng, n):
 def energies(run):
     """For each component of the mechanism its energy error and its scale, (T,) J.
 
-    The scale is the largest kinetic energy so far, or work of gravity and forces, each by its size.
+    The scale is the largest kinetic energy so far, or work of gravity and forces, each by its size; at least what the
+    watch judges, see `SLOWEST`.
     """
     mechanism, compiled = run.mechanism, run.mechanism.compiled
     component, of_element = compiled.plan.bodies.component[compiled.slot], compiled.plan.elements.component
@@ -71,7 +73,9 @@ def energies(run):
         acting = work[:, of_force == c]
         exchanged = np.maximum(kinetic, np.abs(weight) + np.abs(acting).sum(axis=1))
         error = kinetic - kinetic[0] - weight - acting.sum(axis=1)
-        yield error, np.maximum(np.maximum.accumulate(exchanged), np.finfo(float).tiny)
+        slowest = SLOWEST * compiled.length / (run.t[1] - run.t[0])
+        least = 0.5 * sum(mechanism.bodies[i].mass for i in bodies) * slowest**2
+        yield error, np.maximum(np.maximum.accumulate(exchanged), least)
 
 
 def energy_scale(run):

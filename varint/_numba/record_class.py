@@ -165,7 +165,7 @@ def allocate(cls: type[_T], sizes: Mapping[str, int], **given: CompiledRecord) -
 
 @lru_cache(maxsize=256)
 def _pattern(cls: Any, sizes: tuple[tuple[str, int], ...]) -> tuple:
-    """What the records of a class in ``sizes`` have in common.
+    """Layout that the records of a class in ``sizes`` have in common.
 
     (name, dtype, shape, offset) of each array in the bytes of their memory; (name, class) of each part; how many bytes;
     words, with zeros in place of addresses; where addresses of arrays belong, and their offsets; where those of parts.

@@ -16,7 +16,7 @@ BY_NAME = ("adaptive", "prescribed")  # arguments of a method that a study suppo
 
 
 class CallParts(NamedTuple):
-    """What is simulated, how, and what is kept."""
+    """A problem, the method that simulates it, and what is kept of the run."""
 
     problem: Problem
     method: Any
