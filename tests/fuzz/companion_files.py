@@ -4,6 +4,7 @@ What loads comes back from JSON to the same bits, and loading changes no file. A
 both, and they load as what was saved, or is refused and leaves both; a TOML file that is not the companion stays.
 """
 
+import hashlib
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -18,17 +19,18 @@ import varint as vi
 from varint.io.mechanism_data import to_data
 
 CATALOGUE = ("four_bar", "minitaur_leg", "double_pendulum", "cart_pole")
-MARKERS = ("m.urdf.saving", "m.toml.saving")  # left by a save that was killed
+MARKER = "m.urdf.saving"  # left by a save that was killed
 MARK = b'# Companion of "m.urdf": '
 
 
 class Pair(NamedTuple):
-    """``left``: names of further files that are there, each with the content of its file."""
+    """``marker``: content of the marker of a save, or None; ``mixed``: whether it was killed between the two files."""
 
     names: tuple[str, ...]
     robot: bytes | None
     companion: bytes | None
-    left: tuple[str, ...] = ()
+    marker: bytes | None = None
+    mixed: bool = False
 
 
 @cache
@@ -69,6 +71,21 @@ def _changed_text(rng, text: str, changes: dict, often: tuple = ()) -> tuple[lis
     return names, content
 
 
+def _interrupted(rng, name: str) -> tuple[bytes, bytes, bytes, bool]:
+    """Marker, robot and companion of a save of mechanism ``name`` over another one that was killed, and if in between.
+
+    The marker may be cut short or changed: what it says then is unknown, and any answer is fine.
+    """
+    new = [text.encode() for text in originals()[name]]
+    old = [text.encode() for text in originals()[pick(rng, [other for other in CATALOGUE if other != name])]]
+    marker = "".join(f"{hashlib.sha256(content).hexdigest()}\n" for content in new).encode()
+    chosen = pick(rng, [(0, 0), (1, 0), (0, 1), (1, 1)])
+    robot, companion = ((old, new)[which][k] for k, which in enumerate(chosen))
+    if rng.random() < 0.3:
+        return pick(rng, list(OF_BYTES.values()))(rng, marker), robot, companion, False
+    return marker, robot, companion, chosen[0] != chosen[1]
+
+
 @register
 class CompanionFiles(Kind):
     """Robots with their companions."""
@@ -96,20 +113,21 @@ class CompanionFiles(Kind):
             other = pick(rng, CATALOGUE)
             names += ["companion of", other]
             companion = originals()[other][1].encode()
-        left = tuple(marker for marker in MARKERS if rng.random() < 0.5) if what == "interrupted" else ()
+        marker, mixed = None, False
+        if what == "interrupted":
+            marker, robot, companion, mixed = _interrupted(rng, name)
         if what == "left out":
             robot, companion = pick(rng, [(robot, None), (None, companion)])
-        return Pair((what, *names, *left), robot, companion, left)
+        return Pair((what, *names), robot, companion, marker, mixed)
 
     def check(self, case, folder):
-        paths = {name: folder / name for name in ("m.urdf", "m.toml", *MARKERS)}
-        contents = {"m.urdf": case.robot, "m.toml": case.companion}
-        contents |= {marker: contents[marker.removesuffix(".saving")] for marker in case.left}
+        paths = {name: folder / name for name in ("m.urdf", "m.toml", MARKER)}
+        contents = {"m.urdf": case.robot, "m.toml": case.companion, MARKER: case.marker}
         try:
             for name, content in contents.items():
                 if content is not None:
                     paths[name].write_bytes(content)
-            return _loaded(paths, folder) or _saved_over(paths, folder)
+            return _loaded(paths, folder, case.mixed) or _saved_over(paths, folder)
         finally:
             for path in paths.values():
                 path.unlink(missing_ok=True)
@@ -128,14 +146,13 @@ def _there(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def _loaded(paths: dict[str, Path], folder: Path) -> str | None:
-    """What is wrong with loading the companion, and the robot."""
+def _loaded(paths: dict[str, Path], folder: Path, mixed: bool) -> str | None:
+    """What is wrong with loading the companion, and the robot; ``mixed``: both must be refused."""
     before, again = _there(folder), folder / "again.json"
     for name in ("m.toml", "m.urdf"):
-        interrupted = MARKERS[0] in before and MARKERS[1] not in before
         try:
             mechanism = vi.load_mechanism(paths[name])
-            if interrupted:
+            if mixed:
                 return f"{name} loads although its save was interrupted"
             vi.save_mechanism(mechanism, again)
             if repr(to_data(vi.load_mechanism(again))) != repr(to_data(mechanism)):
@@ -163,8 +180,8 @@ def _saved_over(paths: dict[str, Path], folder: Path) -> str | None:
         now = _there(folder)
         if old is not None and not old.removeprefix(b"\xef\xbb\xbf").startswith(MARK) and now.get("m.toml") != old:
             return "a TOML file that is not the companion was replaced"
-        if set(now) & set(MARKERS):
-            return "a save left its markers"
+        if MARKER in now:
+            return "a save left its marker"
         forces = bool(mechanism.forces)
         read = vi.load_mechanism(paths["m.toml" if forces else "m.urdf"])
         if [force.name for force in read.forces] != [force.name for force in mechanism.forces]:
