@@ -14,6 +14,7 @@ import sys
 import time
 import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,10 +26,12 @@ from varint.kinematics.drift import joint_drift
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import resolution_runs
-from force_samples import KINDS, in_any_motion, random_force, samples, sample_mechanism, with_forces
+from force_samples import KINDS, in_any_motion, random_force, sample_mechanism, samples, with_forces
 from random_mechanisms import random_closed, random_tree, random_velocity_state
 
 COUNT, DURATION = 1000, 1.0  # mechanisms, s
+SPEEDS = (1.0, 3.0, 8.0)  # m/s and rad/s, of bodies at the start, before joints take their share
+AUTO_OF = 4  # "auto", which takes longest, runs for one mechanism in so many
 STEPS, FINEST, ORDERS = (0.01, 0.005, 0.002), 0.001, (2, 4)  # s
 JUMP, OPEN, FAR = 0.05, 1e-9, 50.0  # of the scale, m, times
 QUIET_JUMP, QUIET_FAR = 0.01, 5.0
@@ -95,33 +98,24 @@ def mechanism_of(seed):
     closed = bool(seed % 2)
     n = int(rng.integers(2, 7))
     mechanism = random_closed(rng, n + 1, 1 + seed // 6 % 2) if closed else random_tree(rng, n)
-    state = random_velocity_state(rng, mechanism)
+    state = random_velocity_state(rng, mechanism, size=float(rng.choice(SPEEDS)))
     if in_any_motion(mechanism) and seed // 2 % 2:
         names = rng.choice(KINDS, 3, replace=False)
-        mechanism = with_forces(
-            mechanism, *(random_force(rng, str(n), f"f{i}", mechanism) for i, n in enumerate(names))
-        )
+        forces = [random_force(rng, str(name), f"f{i}", mechanism) for i, name in enumerate(names)]
+        mechanism = with_forces(mechanism, *forces)
     return "loops" if closed else "tree", mechanism, state
 
 
-def methods():
-    """Name, order, step and function of a problem that runs it; "auto" chooses both."""
+def methods(seed):
+    """Method, order, step and function of a mechanism and ``state=``; "auto" chooses order and step itself."""
     for order in ORDERS:
         for dt in (*STEPS, FINEST):
-            yield (
-                "fixed",
-                order,
-                dt,
-                lambda m, s, order=order, dt=dt: vi.simulate(m, DURATION, dt, order=order, state=s),
-            )
-        yield (
-            "adaptive",
-            order,
-            STEPS[0],
-            lambda m, s, order=order: vi.simulate(m, DURATION, STEPS[0], order=order, state=s, adaptive=True),
-        )
-    yield "auto", 0, 0.0, lambda m, s: vi.simulate(m, DURATION, "auto", state=s)
-    yield "reduced", 0, STEPS[1], lambda m, s: vi.redmax.simulate(m, DURATION, dt=STEPS[1], state=s)
+            yield "fixed", order, dt, partial(vi.simulate, duration=DURATION, dt=dt, order=order)
+        adaptive = partial(vi.simulate, duration=DURATION, dt=STEPS[0], order=order, adaptive=True)
+        yield "adaptive", order, STEPS[0], adaptive
+    if seed % AUTO_OF == 0:
+        yield "auto", 0, 0.0, partial(vi.simulate, duration=DURATION, dt="auto")
+    yield "reduced", 0, STEPS[1], partial(vi.redmax.simulate, duration=DURATION, dt=STEPS[1])
 
 
 def runs_of(seed):
@@ -133,12 +127,12 @@ def runs_of(seed):
         return []
     reference = _reference(mechanism, state)
     made, paths = [], {}
-    for method, order, dt, simulate in methods():
+    for method, order, dt, simulate in methods(seed):
         head, began = (seed, kind, method, order, dt), time.perf_counter()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                run = simulate(mechanism, state)
+                run = simulate(mechanism, state=state)
             except vi.VarintError as problem:
                 made.append(Run(*head, type(problem).__name__, reported=1))
                 continue
@@ -181,7 +175,7 @@ def _drift(run):
 
 
 def _error(run, paths, mechanism):
-    """Error of a run by its size, that its order gives: by the next smaller fixed step, and for others by the finest."""
+    """Error that its order gives a run, by the size of the mechanism: from the next smaller fixed step."""
     if run.outcome != "done" or run.method in ("auto", "reduced"):
         return LEAST * AUTO if run.outcome == "done" else np.nan
     sizes = (*STEPS, FINEST)
