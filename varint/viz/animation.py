@@ -116,8 +116,10 @@ def check_film(path: str | Path, fps: float, speed: float, width: int) -> tuple[
     file = check_suffix(path, MOVING)
     fps = positive(fps, "fps", ArgumentError)
     positive(speed, "speed", ArgumentError)
-    if not SLOWEST <= fps <= FASTEST:
-        raise ArgumentError(f"fps must be from {SLOWEST:g} to {FASTEST:g} frames a second, got {fps:g}")
+    if fps > FASTEST:
+        raise ArgumentError(f"fps must be at most {FASTEST:g} frames a second, got {fps:g}")
+    if fps < SLOWEST:
+        raise ArgumentError(f"fps must be at least {SLOWEST:g} frames a second, got {fps:g}")
     whole_number(width, "width", NARROWEST, ArgumentError, WIDEST)
     return file, movie_writer(file, fps)
 
