@@ -160,6 +160,13 @@ def test_parameters_that_were_changed_in_the_description(whole):
         read[1].trajectory  # noqa: B018
 
 
+def test_a_description_that_is_nested_deep(whole):
+    path = whole[1] / "ensemble.json"
+    path.write_text('{"members": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(vi.FileError, match=r"ensemble.json': lists are nested too deep"):
+        vi.load_ensemble(whole[1])
+
+
 def test_a_run_that_is_read_is_its_member_s(whole):
     _, folder = whole
     shutil.copy(run_of(folder, 0), run_of(folder, 1))

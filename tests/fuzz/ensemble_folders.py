@@ -234,7 +234,7 @@ class EnsembleFolders(Kind):
     """Folders of ensembles."""
 
     name = "ensemble"
-    count = 5_000
+    count = 3_000
     few = 40
 
     def prepare(self):
