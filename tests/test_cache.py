@@ -4,7 +4,6 @@ import errno
 import io
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ import pytest
 from numba.core.environment import Environment
 
 import varint as vi
-from varint._numba import CompiledRecord, cache, njit, sources
+from varint._numba import cache, njit
 from varint._numba.jit import config
 from varint.kernels import step
 
@@ -332,85 +331,6 @@ def test_a_changed_source_is_compiled_anew(places, tmp_path, monkeypatch):
         assert entry(1.0) == factor
     assert sum(entry.stats.cache_hits.values()) == 1  # that of the first pass
     assert len(list(places[0].rglob("*.nbc"))) == 2
-
-
-def digests(monkeypatch, edited=None):
-    """Module to the digest of what its functions depend on, with a line added to the file of ``edited``."""
-    files = dict(sources.compiled_files())
-    if edited:
-        files[edited] += "\nX = 1\n"
-    for name in ("_needed_by", "digest_of_closure"):
-        getattr(sources, name).cache_clear()
-    with monkeypatch.context() as patch:
-        patch.setattr(sources, "compiled_files", lambda: files)
-        found = {name: sources.digest_of_closure(name) for name in files}
-    for name in ("_needed_by", "digest_of_closure"):
-        getattr(sources, name).cache_clear()
-    return found
-
-
-@pytest.mark.parametrize(
-    ("edited", "changed", "same"),
-    [
-        ("kernels.columns", {"kernels.columns"}, {"kernels.step", "kernels.ldu", "measures.length"}),
-        ("kernels.ldu", {"kernels.ldu", "kernels.newton", "kernels.step"}, {"kernels.rows"}),
-        ("measures.length", {"kernels.measures", "kernels.step"}, {"algebra.vectors", "measures.point"}),
-        ("model.forces.spring", {"kernels.laws", "kernels.efforts"}, {"kernels.ldu", "measures.length"}),
-    ],
-)
-def test_an_edit_changes_what_depends_on_it(edited, changed, same, monkeypatch):
-    """Kinds of measures and laws are dispatched to from registries that find their files."""
-    before, after = digests(monkeypatch), digests(monkeypatch, f"varint.{edited}")
-    different = {name.removeprefix("varint.") for name in before if before[name] != after[name]}
-    assert changed <= different
-    assert not same & different
-
-
-def test_the_fields_of_records_count_for_every_function():
-    """Types of arguments do not tell the fields of a record."""
-    common = {name for name, text in sources.compiled_files().items() if sources.RECORD.search(text)}
-    assert {"varint.kernels.plan", "varint.products.records", "varint.kernels.inputs"} <= common
-    waiting, records = [CompiledRecord], set()
-    while waiting:
-        records |= (below := set(waiting.pop().__subclasses__()))
-        waiting += below
-    assert {record.__module__ for record in records if record.__module__.startswith("varint.")} <= common
-
-
-EDITED = """
-import warnings
-import varint as vi
-from varint._numba.cache import ORIGINS
-vi.simulate(vi.mechanisms.double_pendulum(), 0.02, 0.01)
-print(vi.__file__, ORIGINS["compiled"], ORIGINS["kept"])
-"""
-
-
-@pytest.mark.slow
-def test_an_edit_compiles_what_it_must(tmp_path):
-    """Of a copy of the package, whose place does not matter either."""
-    root = Path(vi.__file__).parents[1]
-    for copy in ("a", "b"):
-        for folder in ("varint", "mechanisms"):
-            shutil.copytree(root / folder, tmp_path / copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-
-    def compiled(copy):
-        given = {"env": os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}, "cwd": tmp_path / copy}
-        done = subprocess.run([sys.executable, "-c", EDITED], **given, capture_output=True, text=True, check=True)
-        place, fresh, kept = done.stdout.split()
-        assert place.startswith(str(tmp_path / copy))
-        return int(fresh), int(kept)
-
-    every, _ = compiled("a")
-    assert every > 3
-    assert compiled("b")[0] == 0
-    for file, most in (("columns", 0), ("step", every // 2), ("ldu", every)):
-        path = tmp_path / "b" / "varint" / "kernels" / f"{file}.py"
-        path.write_text(path.read_text() + "\nX = 1\n")
-        fresh, _ = compiled("b")
-        assert fresh <= most
-        assert (fresh > 0) == (most > 0)
-    assert compiled("a")[0] == 0
 
 
 def test_functions_of_no_module_are_compiled_anew(places, tmp_path, monkeypatch):

@@ -248,6 +248,7 @@ def test_quiet_does_not_hide_errors(capsys):
         (["run", "tree", "--resum"], "unknown argument '--resum', did you mean '--resume'?"),
         (["compare", "tree", "--integrator", "rk45"], "'--integrator', did you mean '--integrators'?"),
         (["info", "tree", "more"], "unknown argument 'more'"),
+        (["compare", "tree", "--method", "own.py"], "'--method': --integrators takes names of integrators and files"),
         (["info", "--quiet"], "unknown argument '--quiet'"),
         (["compare", "tree", "--order", "2,4,2"], "argument --order: '2' is named twice"),
         (["compare", "tree", "--integrators", "rk45, rk45"], "argument --integrators: 'rk45' is named twice"),

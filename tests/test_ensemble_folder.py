@@ -121,7 +121,11 @@ def test_a_damaged_folder_is_told(tmp_path, here):
     quiet(pendulum, {"angle": [0.5]}, output=folder)
     for name, text, message in (
         ("results.csv", "member,x\n", "not a table of this ensemble"),
-        ("results.csv", (folder / "results.csv").read_text().replace("done,0.1", "done,zero"), "damaged at the line"),
+        (
+            "results.csv",
+            (folder / "results.csv").read_text().replace("done,0.1", "done,zero"),
+            "damaged at the line 2, '0",
+        ),
         ("ensemble.json", "{", "cannot read"),
         ("ensemble.json", "[]", "does not describe an ensemble"),
         ("ensemble.json", '{"format": "varint ensemble 1"}', "no list of members"),

@@ -216,6 +216,16 @@ def test_killed_run_is_readable_and_goes_on_to_the_same_bits(tmp_path, name, ord
     assert sorted(tmp_path.iterdir()) == [path]
 
 
+def test_a_finished_run_is_left_as_it_is(tmp_path, capsys):
+    path = tmp_path / "run.h5"
+    first = pendulum_run(path, 0.1)
+    before = path.stat().st_mtime_ns, path.stat().st_ino
+    again = pendulum_run(path, 0.1, resume=True)
+    assert capsys.readouterr().err.strip() == f"varint: the run in '{path}' is finished"
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == before
+    assert again.position.tobytes() == first.position.tobytes()
+
+
 @pytest.mark.slow
 def test_finished_run_goes_on_when_asked_for_longer(tmp_path):
     path = tmp_path / "run.h5"

@@ -389,6 +389,7 @@ def test_convert_replaces_a_companion_of_others_by_force(tmp_path, monkeypatch, 
     assert "a file that was not saved with it: --force replaces it" in capsys.readouterr().err
     assert contents(tmp_path) == {"m.toml": BY_HAND}
     assert main(["convert", "four_bar", "m.urdf", "--force"]) == 0
+    assert capsys.readouterr().out.split() == ["m.urdf", "m.toml"]
     assert vi.load_mechanism("m.toml").name == "four-bar"
     capsys.readouterr()
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -171,6 +172,10 @@ def _to_file(run: Run, job: Job, first: Block, pause: Callable[[], None]) -> Rec
         writer, spent = (
             _reopened(run, job, path, first) if job.recording.resume else (_opened(run, job, path, first), 0.0)
         )
+        if writer is None:
+            if sys.stderr is not None:
+                print(f"varint: the run in '{job.recording.output}' is finished", file=sys.stderr, flush=True)
+            return read(path)
         try:
 
             def keep(block: Block, spent: float) -> None:
@@ -223,8 +228,8 @@ def _width(rows: Mapping[str, np.ndarray]) -> int:
     return sum(array[0].nbytes for array in rows.values())
 
 
-def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, float]:
-    """The writer of the nodes to come, and the seconds spent on those recorded so far."""
+def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter | None, float]:
+    """The writer of the nodes to come, None if the file is whole, and the seconds spent on those recorded so far."""
     with open_run(path) as found:
         if found.texts["fingerprint"].decode() != fingerprint(job.mechanism, job.settings, job.inputs):
             differs = difference((found.mechanism, found.settings), (job.mechanism, job.settings))
@@ -243,11 +248,15 @@ def _reopened(run: Run, job: Job, path: Path, first: Block) -> tuple[RunWriter, 
             raise ValueError("its checkpoint does not belong to its diagnostics")
         at_checkpoint, reached = found.nodes.time_of(recorded), found.nodes.time_of(found.nodes.records)
         before = found.settings
+        whole = checkpoint.progress.status == 0 and before["duration"] == job.settings["duration"]
+        whole = whole and not found.left_open
     _restore(run, checkpoint.state, at_checkpoint, path)
     reached = max(reached, run.time)
     if reached > run.end:
         past = f"{job.settings['duration']:g} s already, at {reached:g} s"
         raise ArgumentError(f"the run in '{job.recording.output}' is past {past}")
+    if whole and run.finished:
+        return None, checkpoint.wall_time
     if wanted := _to_record(run, job, first):
         check_disk(path, wanted)
         tell_size(path, wanted)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import Parameter, signature
+from inspect import signature
 from pathlib import Path
-from typing import Any
 
 from numpy.typing import ArrayLike
 
-from varint.errors import ArgumentError, FileError
+from varint.errors import FileError
 from varint.formulations.base import Method, refuse_unknown, solve, trajectory_of
 from varint.formulations.maximal import Variational
+from varint.formulations.parts import parts_of
 from varint.io.formats import FORMATS
 from varint.io.run_reader import read
 from varint.mechanism import Mechanism
-from varint.model.checks import of_type, path_of
+from varint.model.checks import path_of
 from varint.model.state import State
 from varint.problem import Problem, Recording
 from varint.trajectory import Trajectory
@@ -75,27 +75,10 @@ def simulate(
     """
     given = locals()
     refuse_unknown(others, signature(simulate).parameters)
-    if isinstance(mechanism, Problem):
-        _refuse_beside(given)
-        parts: Any = mechanism, of_type(duration, Method, "method", ArgumentError), dt
-    else:
-        parts = (
-            Problem(mechanism, duration, state, force, torque),  # type: ignore[arg-type]  # which is checked there
-            Variational(dt, order, scheme, tol, adaptive, closures, energy_error, on_unresolved),  # type: ignore[arg-type]
-            Recording(every, output_times, diagnostics_every, output, resume, overwrite, progress),
-        )
-    trajectory = solve(*parts)
-    parts[1].report(trajectory, stacklevel=3)
+    problem, method, recording = parts_of(simulate, given, Variational)
+    trajectory = solve(problem, method, recording)
+    method.report(trajectory, stacklevel=3)
     return trajectory
-
-
-def _refuse_beside(given: Mapping[str, object]) -> None:
-    """Raise ArgumentError for a keyword beside a `Problem`, in whose parts it belongs."""
-    for name, parameter in signature(simulate).parameters.items():
-        if parameter.kind is Parameter.KEYWORD_ONLY and given[name] is not parameter.default:
-            raise ArgumentError(
-                f"give {name!r} to the Problem, the method or the Recording, not to simulate beside them"
-            )
 
 
 def load(path: str | Path) -> Trajectory:

@@ -27,8 +27,12 @@ def execute(args: Namespace) -> "Report":
     from varint.cli.facts import Files, Report
     from varint.cli.shared import named_mechanism
     from varint.errors import FileError
+    from varint.io.toml_files import SUFFIX
 
     if args.output.exists() and not args.force:
         raise FileError(f"'{args.output}' exists: overwrite=True to replace it")
+    companion = args.output.with_suffix(SUFFIX)
+    before = companion.read_bytes() if companion != args.output and companion.is_file() else None
     save_mechanism(named_mechanism(args), args.output, overwrite=args.force)
-    return Report([Files("mechanism", [args.output])])
+    replaced = before is not None and companion.is_file() and companion.read_bytes() != before
+    return Report([Files("mechanism", [args.output, *([companion] if replaced else [])])])

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from varint.model.checks import suggestion
 
 ANY = "any"
+INTEGRATORS = "--integrators"  # of compare, which has no --method
 RESUME_ANY = f"--resume={ANY}"
 
 
@@ -53,5 +54,9 @@ def parse(parser: Parser, commands: dict[str, Parser], argv: Sequence[str]) -> a
     if unknown:
         subparser = commands[args.command] if first else parser
         word = unknown[0].partition("=")[0]
-        subparser.error(f"unknown argument '{word}'{suggestion(word, subparser._option_string_actions)}")
+        options = subparser._option_string_actions
+        hint = suggestion(word, options)
+        if word == "--method" and INTEGRATORS in options:
+            hint = f": {INTEGRATORS} takes names of integrators and files of methods"
+        subparser.error(f"unknown argument '{word}'{hint}")
     return args

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from itertools import pairwise
@@ -16,6 +16,7 @@ from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
 from varint.formulations.base import Method, method_class, refuse_unknown, registered, solve
 from varint.formulations.maximal import Variational
+from varint.formulations.parts import check_support, preferring, refuse_beside
 from varint.formulations.reduced import Reduced
 from varint.formulations.stepped import Own, Step
 from varint.integrators.schemes import ORDERS, scheme
@@ -46,8 +47,8 @@ class SeriesTask(NamedTuple):
 
 
 def compare(
-    mechanism: Mechanism,
-    duration: float = 1.0,
+    mechanism: Mechanism | Problem,
+    duration: float | Method | Sequence[Method] = 1.0,
     dt: float | Sequence[float] = (0.01, 0.005, 0.0025),
     *,
     state: State | None = None,
@@ -66,9 +67,9 @@ def compare(
 
     Parameters
     ----------
-    mechanism : Mechanism
-    duration : float
-        s
+    mechanism : Mechanism, or Problem
+    duration : float, or Method, or a sequence of them
+        s; beside a Problem the methods, in steps of each ``dt``, in place of ``order`` and ``integrators``.
     dt : float or sequence
         Steps, s, falling. The first divides the duration and is divided by the others: its nodes are common to all.
     state : State, optional
@@ -94,13 +95,14 @@ def compare(
         The reference could not be computed. Another run that stops is reported as such.
     """
     refuse_unknown(others, signature(compare).parameters)
-    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    problem, methods = posed_series(compare, locals())
+    mechanism, duration = problem.mechanism, problem.duration
     told = _told if progress is None else function_of(progress, "progress", ArgumentError)
-    duration = positive(duration, "duration", ArgumentError)
     rtol = positive(rtol, "rtol", ArgumentError)
     steps = dividing(dt, duration)
-    orders, (names, own) = known_orders(order), _known_integrators(integrators, steps[0])
-    state = checked_start(mechanism, mechanism.state() if state is None else state)
+    orders = () if methods else known_orders(order)
+    names, own = _known_integrators(methods or integrators, steps[0])
+    state = checked_start(mechanism, problem.start())
     compiling = _enough_to_compile(mechanism, steps, duration)
     tasks = _tasks(mechanism, state, steps, (orders, names, own))
     done, total = 0, 2 + sum(len(task.values) for task in tasks)
@@ -124,6 +126,23 @@ def compare(
     asked = orders, names, tuple(method.title for method in own)
     settings = Settings(duration, tuple(steps.tolist()), *asked, rtol, CHECK * rtol, TOL, BAUMGARTE)
     return Comparison(mechanism, settings, reference, between, tuple(series))
+
+
+def posed_series(study: Callable, given: Mapping[str, Any]) -> tuple[Problem, tuple[Method, ...]]:
+    """Return the problem of a study of several methods, and the methods beside it, empty where there are keywords.
+
+    Raises ArgumentError.
+    """
+    problem, methods = given["mechanism"], given["duration"]
+    if not isinstance(problem, Problem):
+        return Problem(problem, methods, given["state"]), ()
+    refuse_beside(study, given, ("state", "order", "integrators"))
+    listed = (methods,) if isinstance(methods, Method) else _several(methods, "methods", "methods")
+    if not listed:
+        raise ArgumentError(f"{study.__name__} of a Problem needs a method, as varint.Variational(order=4)")
+    for method in listed:
+        check_support(study, problem, of_type(method, Method, "method", ArgumentError))
+    return problem, tuple(preferring(method, {"tol": TOL}) for method in listed)
 
 
 def _told(done: int, total: int, name: str) -> None:
@@ -223,7 +242,7 @@ def _tasks(
     orders, names, own = asked
     tasks = [variational(mechanism, state, dt, number) for number in orders]
     tasks += [reduced(mechanism, state, dt, name) for name in names]
-    tasks += [_task(mechanism, state, dt, method) for method in own]
+    tasks += [stepping(mechanism, state, dt, method) for method in own]
     if mechanism.compiled.topology.cluster_of:
         tasks.append(reduced(mechanism, state, dt, DEFAULT, baumgarte=0.0))
     return tasks
@@ -231,17 +250,17 @@ def _tasks(
 
 def variational(mechanism: Mechanism, state: State, dt: np.ndarray, order: int) -> SeriesTask:
     """The series of the variational integrator of that order."""
-    return _task(mechanism, state, dt, Variational(dt[0], order, tol=TOL, on_unresolved="ignore"))
+    return stepping(mechanism, state, dt, Variational(dt[0], order, tol=TOL, on_unresolved="ignore"))
 
 
 def reduced(
     mechanism: Mechanism, state: State, dt: np.ndarray, integrator: str, baumgarte: float = BAUMGARTE
 ) -> SeriesTask:
     """The series of an integrator in reduced coordinates."""
-    return _task(mechanism, state, dt, Reduced(integrator, dt[0], baumgarte=baumgarte))
+    return stepping(mechanism, state, dt, Reduced(integrator, dt[0], baumgarte=baumgarte))
 
 
-def _task(mechanism: Mechanism, state: State, dt: np.ndarray, method: Method) -> SeriesTask:
+def stepping(mechanism: Mechanism, state: State, dt: np.ndarray, method: Method) -> SeriesTask:
     """The series of a method, recorded at the nodes that are common to all."""
     parameter, values = method.refined(dt)
 

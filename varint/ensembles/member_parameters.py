@@ -16,7 +16,7 @@ MOST_MEMBERS = 10_000_000
 DEEPEST = 10  # list in a list in a parameter
 TIMES = ("duration", "dt")
 OF_RECORDING = ("every", "diagnostics_every")
-OF_PROBLEM = ("duration", "force", "torque")
+LOADS = ("force", "torque")
 FUNCTIONS = {"prescribed": "a PrescribedMotion", "state": "a start: build may return (Mechanism, State)"}
 
 
@@ -94,7 +94,7 @@ def of_runs(formulation: str) -> list[str]:
     """Names of the arguments that a member, or all of them, can give to the run, beside its times."""
     elsewhere = {*TIMES, *FUNCTIONS, *OF_ENSEMBLE}
     own = [name for name in method_class(formulation).arguments() if name not in elsewhere]
-    return [*own, *OF_RECORDING, *(name for name in OF_PROBLEM if name not in TIMES)]
+    return [*own, *OF_RECORDING, *LOADS]
 
 
 def parts_of(parameters: Mapping[str, Any], formulation: str) -> Parts:

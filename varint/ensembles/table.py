@@ -93,9 +93,9 @@ class MemberTable:
         if [column for column in columns if column in self.columns] != self.columns:
             raise FileError(f"'{self.path}' is not a table of this ensemble: overwrite=True begins anew")
         for cells in lines:
-            self._take(columns, cells)
+            self._take(columns, cells, lines.line_num)
 
-    def _take(self, columns: list[str], cells: list[str]) -> None:
+    def _take(self, columns: list[str], cells: list[str], line: int) -> None:
         try:
             entries = dict(zip(columns, cells, strict=True))
             number = int(entries[NUMBER])
@@ -104,7 +104,8 @@ class MemberTable:
             if not 0 <= number < len(self.members):
                 raise ValueError("no such member")
         except (ValueError, KeyError):
-            raise FileError(f"'{self.path}' is damaged at the line {','.join(cells)[:80]!r}: overwrite=True") from None
+            text = ",".join(cells)[:80]
+            raise FileError(f"'{self.path}' is damaged at the line {line}, {text!r}: overwrite=True") from None
         self.put(number, row)
         if FINGERPRINT in entries:
             self.marks[number] = entries[FINGERPRINT]

@@ -9,10 +9,11 @@ from typing import Any
 
 from varint.ensembles.figures import ERROR, MESSAGE, STATUS, STOPPED, Measure, error_row, row_of
 from varint.ensembles.marks import entry_of, run_misfit, run_path
-from varint.ensembles.member_parameters import OF_PROBLEM, OF_RECORDING, parts_of
+from varint.ensembles.member_parameters import parts_of
 from varint.ensembles.source import Source, built, label_of
 from varint.errors import ConvergenceError
 from varint.formulations.base import Method, register, solve
+from varint.formulations.parts import of_class
 from varint.io.made_with import ANY, MEMBER
 from varint.io.run_reader import open_run
 from varint.mechanism import Mechanism
@@ -118,13 +119,9 @@ def _simulate(
     **recording: Any,
 ) -> Trajectory:
     """The run of a member; ``recording``: arguments of a `Recording` beside those of the member."""
-    of = {
-        Problem: {name: arguments[name] for name in OF_PROBLEM if name in arguments},
-        Recording: {name: arguments[name] for name in OF_RECORDING if name in arguments},
-    }
-    of_method = {name: value for name, value in arguments.items() if not any(name in names for names in of.values())}
-    problem = Problem(mechanism, state=state, **of[Problem])
-    return solve(problem, kind(**of_method), Recording(**of[Recording], **recording), {MEMBER: dict(entry)})
+    problem = Problem(mechanism, state=state, **of_class(Problem, arguments))
+    kept = Recording(**of_class(Recording, arguments), **recording)
+    return solve(problem, kind(**of_class(kind, arguments)), kept, {MEMBER: dict(entry)})
 
 
 def _reached(run: Callable[[], Trajectory]) -> Trajectory:

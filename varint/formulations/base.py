@@ -42,6 +42,7 @@ class Method(Shown, ABC):
     formulation: ClassVar[str]
     called: ClassVar[str]
     option: ClassVar[str] = "--method"
+    gradient_in: ClassVar[str] = ""  # module of the `gradient` of its runs, if not varint.gradients
     resumable: ClassVar[bool] = True  # whether a run can go on from its file to the same bits
 
     @abstractmethod
@@ -50,6 +51,12 @@ class Method(Shown, ABC):
 
         Raises ArgumentError, StateError, FileError.
         """
+
+    def with_step(self, problem: Problem) -> "Method":
+        """Return this method with a number for ``dt``. Raises ArgumentError where it chooses the steps of its nodes."""
+        if vars(self)["dt"] is None:
+            raise ArgumentError(f"'{self.title}' needs dt=, the spacing of its nodes, here")
+        return self
 
     @property
     def title(self) -> str:

@@ -13,6 +13,7 @@ from varint.analysis.resolution import find_unresolved
 from varint.compile import Compiled, compile_structure
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
 from varint.formulations.base import AUTO, Method, register, solve
+from varint.formulations.parts import parts_of
 from varint.formulations.step_choice import ENERGY_ERROR, StepChoice, checked_error, chosen_step, step_for
 from varint.inputs.at_nodes import Commands, Loads, starts_of_motions
 from varint.integrators.adaptive_run import AdaptiveAtTimes, AdaptiveRun, check_adaptive, default_turn
@@ -23,7 +24,7 @@ from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
-from varint.model.checks import choice, positive
+from varint.model.checks import choice, of_type, positive
 from varint.model.known_forces import USES, Use, refuse
 from varint.model.state import State
 from varint.problem import MOST_STEPS, Problem, Recording
@@ -143,6 +144,12 @@ class Variational(Method):
         steady = None if loads.varies else loads.recorded(np.zeros(1))
         return run, Job(mechanism, settings, inputs, steady, recording, method.stages)
 
+    def with_step(self, problem: Problem) -> "Variational":
+        """See `Method`; "auto" is chosen."""
+        dt, scheme, _ = self._step(problem, Recording())
+        order = self.order if scheme == self.scheme else None
+        return replace(self, dt=dt, scheme=scheme, order=order, energy_error=None)
+
     def _step(self, problem: Problem, recording: Recording) -> tuple[float, str | None, dict]:
         """The step, s, the name of the scheme, and what is recorded of their choice."""
         if not isinstance(self.dt, str):
@@ -180,8 +187,8 @@ class Variational(Method):
 
 
 def choose_step(
-    mechanism: Mechanism,
-    duration: float,
+    mechanism: Mechanism | Problem,
+    duration: float | Method | None = None,
     *,
     energy_error: float = ENERGY_ERROR,
     state: State | None = None,
@@ -199,9 +206,9 @@ def choose_step(
 
     Parameters
     ----------
-    mechanism : Mechanism
-    duration : float
-        s, of the run to come.
+    mechanism : Mechanism, or Problem
+    duration : float, or Method
+        s, of the run to come; beside a Problem a `Variational`.
     energy_error : float
         The largest error of the energy, or of its balance where work is done, over the largest kinetic energy.
     state, order, scheme, tol, force, torque
@@ -213,9 +220,9 @@ def choose_step(
     ArgumentError, StateError
         As `simulate`; where inputs have one value a node; where no step of any scheme keeps the energy so well.
     """
-    problem = Problem(mechanism, duration, state, force, torque)
-    method = Variational(order=order, scheme=scheme, tol=tol, energy_error=energy_error)
-    return method._chosen(problem, checked_error(energy_error))
+    problem, method, _ = parts_of(choose_step, locals(), Variational)
+    of_type(method, Variational, "method", ArgumentError)
+    return method._chosen(problem, checked_error(method.energy_error))
 
 
 def _run_of(parts: tuple, times: Any) -> MaximalRun:

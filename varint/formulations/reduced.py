@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError, StateError
 from varint.formulations.base import Method, refuse_unknown, register, solve
+from varint.formulations.parts import parts_of
 from varint.inputs.at_nodes import starts_of_motions
 from varint.inputs.at_times import InputsAtTimes
 from varint.inputs.courses import Course, Span, courses_by_rows, moved_by_rows
@@ -83,6 +84,7 @@ class Reduced(Method):
     formulation: ClassVar[str] = "reduced"
     called: ClassVar[str] = "varint.Reduced, the reduced coordinates"
     option: ClassVar[str] = "--integrator"
+    gradient_in: ClassVar[str] = "varint.gradients.reduced_gradient"
 
     def __post_init__(self) -> None:
         if self.dt is not None:
@@ -177,9 +179,9 @@ class Reduced(Method):
 
 
 def simulate(
-    mechanism: Mechanism,
-    duration: float,
-    dt: float | None = None,
+    mechanism: Mechanism | Problem,
+    duration: float | Reduced,
+    dt: float | Recording | None = None,
     *,
     state: State | ReducedState | None = None,
     integrator: str = DEFAULT,
@@ -204,7 +206,7 @@ def simulate(
     Parameters
     ----------
     mechanism, duration, state, force, torque
-        See `Problem`.
+        See `Problem`; or a `Problem`, a `Reduced` and a `Recording` in place of mechanism, duration and dt.
     dt, integrator, rtol, atol, baumgarte, prescribed, chart
         See `Reduced`.
     every, diagnostics_every, output_times, output, resume, overwrite, progress
@@ -218,11 +220,10 @@ def simulate(
     ConvergenceError
         A step could not be solved; carries the trajectory up to there.
     """
+    given = locals()
     refuse_unknown(others, signature(simulate).parameters)
-    problem = Problem(mechanism, duration, state, force, torque)
-    recording = Recording(every, output_times, diagnostics_every, output, resume, overwrite, progress)
-    method = Reduced(integrator, dt, rtol, atol, baumgarte, prescribed, chart)
-    return cast(ReducedTrajectory, solve(problem, method, recording))
+    problem, method, recording = parts_of(simulate, given, Reduced)
+    return cast(ReducedTrajectory, solve(problem, of_type(method, Reduced, "method", ArgumentError), recording))
 
 
 def _moved(problem: Problem, span: Span) -> dict[str, Course]:

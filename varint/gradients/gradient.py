@@ -5,6 +5,7 @@ states goes back along them (kernels/adjoint.py), exactly. What a number of the 
 derivative of one scalar, by differences of the description (changes.py), or is known at once (local.py).
 """
 
+import importlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,7 +16,9 @@ from numpy.typing import ArrayLike
 
 from varint.analysis.resolution import finer_step
 from varint.errors import ArgumentError, UnresolvedError, UnresolvedWarning
-from varint.formulations.maximal import ON_UNRESOLVED, checked_turn
+from varint.formulations.base import Method
+from varint.formulations.maximal import Variational, checked_turn
+from varint.formulations.parts import posed, refuse_beside
 from varint.gradients.along_run import MotionSum, go_back
 from varint.gradients.backward import Adjoint, adjoints_of
 from varint.gradients.changes import Changed, Changes, bends
@@ -38,19 +41,19 @@ from varint.gradients.taped import MaximalTape, TapeSetting
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
-from varint.model.checks import choice, flag, function_of, positive, sequence_of
+from varint.model.checks import flag, function_of, positive, sequence_of
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
-from varint.problem import checked_times
+from varint.problem import Problem, checked_times
 
 SHARES = (1.0, 0.15, 0.02)  # of the steps of numbers, tried in turn: starts closed anew bend near singular poses
 
 
 def gradient(
-    mechanism: Mechanism | Callable[..., Mechanism],
+    mechanism: Mechanism | Callable[..., Mechanism] | Problem,
     objective: Callable[..., Any],
-    duration: float,
-    dt: float,
+    duration: float | Method,
+    dt: float | None = None,
     *,
     with_respect_to: Sequence[str],
     times: ArrayLike | None = None,
@@ -72,7 +75,7 @@ def gradient(
 
     Parameters
     ----------
-    mechanism : Mechanism, or a function of the ``parameters`` that makes one
+    mechanism : Mechanism, or a function of the ``parameters`` that makes one, or Problem
     objective : function
         Of the last State, or of a list of those at ``times``; gives a number, or an array (m,) of numbers, which share
         the run: derivatives then have a first axis of m. Where an objective that is one number has an attribute
@@ -82,7 +85,8 @@ def gradient(
         Whether the objective takes the mechanism before the state or states: that of an energy, a reaction or a joint
         coordinate, which depend on the numbers themselves too.
     duration, dt, order, scheme, tol, force, torque
-        See `simulate`; no order 1.
+        See `simulate`; no order 1. Beside a Problem ``duration`` is the method: a `Variational`, whose ``tol`` is 1e-12
+        where it gives none, or a `Reduced`, see `varint.redmax.gradient`.
     adaptive : bool or float
         See `simulate`. The gradient is that of the steps as they were taken: their sizes are held.
     on_unresolved : {"warn", "raise", "substep", "ignore"}
@@ -112,27 +116,31 @@ def gradient(
     ConvergenceError
         A step could not be solved; it carries no trajectory. UnresolvedError, which is one: see above.
     """
+    given = dict(locals())
+    if isinstance(mechanism, Problem) and isinstance(duration, Method) and duration.gradient_in:
+        return _by_others(given, duration.gradient_in)
     function_of(objective, "objective", ArgumentError)
-    made, own = made_of(mechanism, parameters)
+    made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
+    if not isinstance(mechanism, Problem):
+        given["mechanism"] = made
+    problem, method = posed(gradient, given, Variational, only=True)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
-    places = {name: place for name in names if (place := _load_of(made, name, force, torque))}
+    places = {name: place for name in names if (place := _load_of(made, name, problem.force, problem.torque))}
     others = {START, STEP_SIZE, *places}
     numbers = {name: own[name] if name in own else number_of(made, name) for name in names if name not in others}
-    setting, at = _setting(made, duration, dt, times, {
-        "order": order, "scheme": scheme, "tol": tol, "loads": (force, torque), "adaptive": adaptive,
-        "on_unresolved": on_unresolved, "memory": memory,
-    })  # fmt: skip
+    setting, at = _setting(problem, method, times, memory)
     if STEP_SIZE in names and setting.turn is not None:
         raise ArgumentError("adaptive steps have no derivative by 'dt': their sizes are held as they were taken")
-    first = checked_start(made, made.state() if state is None else state)
+    state = problem.state
+    first = checked_start(made, problem.start())
     run = MaximalTape(made, first, setting, at)
-    _tell_unresolved(run, on_unresolved)
+    _tell_unresolved(run, method.on_unresolved)
     states = [node.state for node in run.nodes]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
-    value, by_state = by_states(of_states, states, alone, made.compiled.length, duration)
+    value, by_state = by_states(of_states, states, alone, made.compiled.length, problem.duration)
     adjoints = adjoints_of(run, by_state, places)
     mobility, by_numbers = Mobility(made, run.first, state), Prepared(run, state, len(adjoints))
     for number in numbers.values():
@@ -158,26 +166,34 @@ def _by_load(name: str, k: int, adjoint: Adjoint) -> np.ndarray:
     return adjoint.given.by_load(name)
 
 
+def _by_others(given: Mapping[str, Any], module: str) -> Gradient:
+    """The gradient by that function of another ``module``, for arguments of this one."""
+    passed = ("mechanism", "objective", "duration", "with_respect_to", "times", "parameters", "of_mechanism")
+    if given["memory"] is not None:
+        raise ArgumentError("memory= is of gradients of the variational integrator: leave it out")
+    refuse_beside(gradient, given, given.keys() - passed)
+    return importlib.import_module(module).gradient(**{name: given[name] for name in passed})
+
+
 def _setting(
-    mechanism: Mechanism, duration: float, dt: float, times: ArrayLike | None, given: Mapping[str, Any]
+    problem: Problem, method: Variational, times: ArrayLike | None, memory: float | None
 ) -> tuple[TapeSetting, list]:
-    """Setting of the run, and the instants of the objective; ``given``: other arguments of `gradient`."""
-    on_unresolved = choice(given["on_unresolved"], ON_UNRESOLVED, "on_unresolved", ArgumentError)
-    method = find_scheme(given["order"], given["scheme"])
-    refuse(mechanism, USES["gradient" if given["adaptive"] is False else "adaptive gradient"])
-    if method.staggered:
+    """Setting of the run, and the instants of the objective; ``memory`` as in `gradient`."""
+    scheme = find_scheme(method.order, method.scheme)
+    refuse(problem.mechanism, USES["gradient" if method.adaptive is False else "adaptive gradient"])
+    if scheme.staggered:
         raise ArgumentError("a gradient needs order 2 or more")
-    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
-    turn, memory = checked_turn(given["adaptive"], method), given["memory"]
+    duration, dt, steps = checked_times(problem.duration, method.dt)  # type: ignore[arg-type]  # a number by now
+    turn = checked_turn(method.adaptive, scheme)
     at: list[Any]
     if turn is None:
         at = [steps] if times is None else nodes_at(times, dt, steps)
     else:
         at = [duration] if times is None else times_at(times, duration)
-    tol = positive(given["tol"], "tol", ArgumentError)
     memory = None if memory is None else positive(memory, "memory", ArgumentError)
     end = steps * dt if turn is None else duration
-    return TapeSetting(method, dt, tol, steps, given["loads"], turn, end, on_unresolved == "substep", memory), at
+    loads, redo = (problem.force, problem.torque), method.on_unresolved == "substep"
+    return TapeSetting(scheme, dt, method.tol, steps, loads, turn, end, redo, memory), at
 
 
 def _tell_unresolved(run: MaximalTape, on_unresolved: str) -> None:

@@ -12,21 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.errors import ArgumentError
-from varint.formulations.reduced import checked_rtol
+from varint.formulations.parts import posed
+from varint.formulations.reduced import Reduced
 from varint.gradients.numbers import START, Number, by_scalars, check_names, made_of, number_of, start_of
 from varint.gradients.objective import Gradient, StateGradient, bound, by_itself, by_states, nodes_at, stacked
 from varint.gradients.reduced_records import ReducedSetting
 from varint.gradients.reduced_residuals import Described, ReducedAdjoint
 from varint.gradients.reduced_tape import ReducedTape
 from varint.mechanism import Mechanism
-from varint.model.bounds import bounded
-from varint.model.checks import by_name, choice, flag, function_of, not_negative, positive, sequence_of
+from varint.model.checks import by_name, choice, flag, function_of, sequence_of
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
-from varint.problem import checked_times
-from varint.redmax.charts import EXPONENTIAL, ORDERS
-from varint.redmax.equations import LARGEST_RATE
-from varint.redmax.integrators import INTEGRATORS
+from varint.problem import Problem
+from varint.redmax.charts import EXPONENTIAL
+from varint.redmax.integrators import DEFAULT, INTEGRATORS
 from varint.redmax.integrators.explicit import Explicit
 from varint.redmax.integrators.fixed_steps import Implicit
 from varint.redmax.states import ReducedState
@@ -36,10 +35,10 @@ SCHEMES = {name: kind for name, kind in INTEGRATORS.items() if issubclass(kind, 
 
 
 def gradient(
-    mechanism: Mechanism | Callable[..., Mechanism],
+    mechanism: Mechanism | Callable[..., Mechanism] | Problem,
     objective: Callable[..., Any],
-    duration: float,
-    dt: float,
+    duration: float | Reduced,
+    dt: float | None = None,
     *,
     with_respect_to: Sequence[str],
     scheme: str = "bdf2",
@@ -63,7 +62,8 @@ def gradient(
     mechanism, objective, parameters, of_mechanism
         See `varint.gradient`.
     duration, dt, baumgarte, force, torque, prescribed, chart
-        See `simulate` in reduced coordinates.
+        See `simulate` in reduced coordinates. Beside a Problem ``duration`` is a `Reduced` with one of the integrators
+        below.
     with_respect_to : sequence of str
         See `varint.gradient`, and "start.q", "start.qdot": (nq,) by the coordinates at the start and their rates, in
         the columns of `coordinates`, free rotations as rotation vectors. The rates of prescribed joints are those of
@@ -89,28 +89,31 @@ def gradient(
     ConvergenceError
         A step could not be solved; it carries no trajectory.
     """
+    given = dict(locals())
     function_of(objective, "objective", ArgumentError)
-    made, own = made_of(mechanism, parameters)
+    made, own = made_of(mechanism.mechanism if isinstance(mechanism, Problem) else mechanism, parameters)
+    if not isinstance(mechanism, Problem):
+        choice(scheme, SCHEMES, "scheme", ArgumentError)
+        given |= {"mechanism": made, "integrator": scheme}
+    problem, method = posed(gradient, given, Reduced, only=True, integrator=DEFAULT)
     names = [with_respect_to] if isinstance(with_respect_to, str) else with_respect_to
     names = sequence_of(names, "with_respect_to", "names", ArgumentError)
     check_names(names)
     asked = [name for name in names if name not in (START, START_Q, START_RATES)]
     numbers = {name: own[name] if name in own else number_of(made, name) for name in asked}
-    kind = SCHEMES[choice(scheme, SCHEMES, "scheme", ArgumentError)]
+    kind = SCHEMES[choice(method.integrator, SCHEMES, "integrator", ArgumentError)]
     refuse(made, USES["reduced gradient"])
-    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
-    baumgarte = not_negative(baumgarte, "baumgarte", ArgumentError)
-    bounded(baumgarte, "baumgarte", LARGEST_RATE, ArgumentError)
-    choice(chart, (EXPONENTIAL, *ORDERS), "chart", ArgumentError)
-    given = by_name(prescribed, made.joint_index, "prescribed", "joint", ArgumentError)
-    setting = ReducedSetting(steps, dt, force, torque, baumgarte, given, chart, checked_rtol(rtol))
-    at = [steps] if times is None else nodes_at(times, dt, steps)
-    first = made.state() if state is None else state
+    steps, state = problem.steps(method.dt), problem.state
+    prescribed = by_name(method.prescribed, made.joint_index, "prescribed", "joint", ArgumentError)
+    loads = problem.force, problem.torque
+    setting = ReducedSetting(steps, method.dt, *loads, method.baumgarte, prescribed, method.chart, method.rtol)
+    at = [steps] if times is None else nodes_at(times, method.dt, steps)
+    first = problem.start()
     run = ReducedTape(made, kind, first, setting, at)
     states = [node.state for node in run.nodes]
     alone = times is None
     of_states = bound(objective, made) if flag(of_mechanism, "of_mechanism", ArgumentError) else objective
-    value, by_state = by_states(of_states, states, alone, made.compiled.length, duration)
+    value, by_state = by_states(of_states, states, alone, made.compiled.length, problem.duration)
     adjoints = [ReducedAdjoint(run, each) for each in by_state]
     by: dict[str, Any] = {}
     for name in names:

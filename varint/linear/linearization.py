@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike
 from varint.analysis.forces import check_laws
 from varint.display import Shown, count_text, names_text
 from varint.errors import ArgumentError
+from varint.formulations.base import Method
+from varint.formulations.maximal import Variational
+from varint.formulations.parts import posed
 from varint.inputs.at_nodes import inputs_at, motions_at
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
@@ -28,6 +31,7 @@ from varint.model.checks import array_of, of_type, positive
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
+from varint.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +168,8 @@ def steps_text(dt: float | None) -> str:
 
 
 def linearize(
-    mechanism: Mechanism,
-    state: State | None = None,
+    mechanism: Mechanism | Problem,
+    state: State | Method | None = None,
     dt: float | None = None,
     *,
     order: int | None = None,
@@ -178,9 +182,9 @@ def linearize(
 
     Parameters
     ----------
-    mechanism : Mechanism
-    state : State, optional
-        ``mechanism.state()`` where not given; t = 0.
+    mechanism : Mechanism, or Problem
+    state : State or Method, optional
+        ``mechanism.state()`` where not given; t = 0. Beside a Problem, whose state it then is, a `Variational`.
     dt : float, optional
         s: the exact derivative of one step of the integrator. Else the equations of motion, in continuous time.
     order, scheme
@@ -196,7 +200,10 @@ def linearize(
     ConvergenceError
         The step could not be solved.
     """
-    return Linearizer(mechanism, dt, order=order, scheme=scheme).at(state)
+    if isinstance(mechanism, Problem):
+        problem, method = posed(linearize, locals(), Variational, only=True)
+        return Linearizer(problem.mechanism, method.dt, order=method.order, scheme=method.scheme).at(problem.start())
+    return Linearizer(mechanism, dt, order=order, scheme=scheme).at(state)  # type: ignore[arg-type]  # which is checked there
 
 
 class Linearizer(Shown):
@@ -207,16 +214,24 @@ class Linearizer(Shown):
     Parameters
     ----------
     mechanism, dt, order, scheme
-        See `linearize`, and with the same errors.
+        See `linearize`, and with the same errors; or a Problem and a `Variational`.
     """
 
     def __init__(
-        self, mechanism: Mechanism, dt: float | None = None, *, order: int | None = None, scheme: str | None = None
+        self,
+        mechanism: Mechanism | Problem,
+        dt: float | Method | None = None,
+        *,
+        order: int | None = None,
+        scheme: str | None = None,
     ) -> None:
+        if isinstance(mechanism, Problem):
+            problem, chosen = posed(Linearizer, locals(), Variational, only=True)
+            mechanism, dt, order, scheme = problem.mechanism, chosen.dt, chosen.order, chosen.scheme
         of_type(mechanism, Mechanism, "mechanism", ArgumentError)
         if dt is None and (order is not None or scheme is not None):
             raise ArgumentError("order= and scheme= are those of a step: give dt= as well")
-        self.mechanism, self.dt = mechanism, None if dt is None else positive(dt, "dt", ArgumentError)
+        self.mechanism, self.dt = mechanism, None if dt is None else positive(dt, "dt", ArgumentError)  # type: ignore[arg-type]
         method = None if dt is None else find_scheme(order, scheme)
         refuse(mechanism, USES["linearize" if method is None else "linearize step"])
         self._joints, self._forces = joint_workspace(mechanism.compiled.plan), commanded(mechanism)

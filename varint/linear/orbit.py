@@ -7,17 +7,20 @@ import numpy as np
 
 from varint.display import Shown
 from varint.errors import ArgumentError, ConvergenceError
+from varint.formulations.base import Method
+from varint.formulations.maximal import Variational
+from varint.formulations.parts import posed
 from varint.integrators.schemes import Scheme
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.linear.minimal_coordinates import check_moves, moved
 from varint.linear.step_tangents import TangentRun
 from varint.mechanism import Mechanism
-from varint.model.checks import flag, of_type, positive
+from varint.model.checks import flag, positive
 from varint.model.forces.commanded import Commanded
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
-from varint.problem import MOST_STEPS
+from varint.problem import MOST_STEPS, Problem
 
 ITERATIONS = 50
 HALVINGS = 10
@@ -70,10 +73,10 @@ class PeriodicOrbit(Shown):
 
 
 def periodic_orbit(
-    mechanism: Mechanism,
-    state: State,
-    period: float,
-    dt: float,
+    mechanism: Mechanism | Problem,
+    state: State | Method | None = None,
+    period: float | None = None,
+    dt: float | None = None,
     *,
     fixed_period: bool = False,
     order: int | None = None,
@@ -86,9 +89,10 @@ def periodic_orbit(
 
     Parameters
     ----------
-    mechanism : Mechanism
-    state : State
-        A guess of a state on it.
+    mechanism : Mechanism, or Problem
+        The duration of a Problem is the guess of the period.
+    state : State, or Method
+        A guess of a state on it; beside a Problem a `Variational`.
     period, dt : float
         s: a guess of its period, and of the step; the number of steps is that of whole steps in a period.
     fixed_period : bool
@@ -107,10 +111,13 @@ def periodic_orbit(
     ConvergenceError
         No periodic motion was found, or a step could not be solved.
     """
-    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    method = find_scheme(order, scheme)
+    given = locals()
+    if not isinstance(mechanism, Problem):
+        given["duration"] = positive(period, "period", ArgumentError)  # type: ignore[arg-type]
+    problem, steps_of = posed(periodic_orbit, given, Variational, only=True)
+    mechanism, period, dt = problem.mechanism, problem.duration, steps_of.dt
+    method = find_scheme(steps_of.order, steps_of.scheme)
     refuse(mechanism, USES["tangents"])
-    period, dt = positive(period, "period", ArgumentError), positive(dt, "dt", ArgumentError)
     if not 0.5 < period / dt <= MOST_STEPS:
         raise ArgumentError(f"a period of {period:g} s must have one to 2^53 steps, got dt = {dt:g} s")
     fixed = flag(fixed_period, "fixed_period", ArgumentError)
@@ -120,7 +127,7 @@ def periodic_orbit(
             f"{driven.label} changes with time: its period is that of the motion, give fixed_period=True"
         )
     steps = round(period / dt)
-    shot = _Shot(mechanism, method, checked_start(mechanism, state), period / steps, steps)
+    shot = _Shot(mechanism, method, checked_start(mechanism, problem.start()), period / steps, steps)
     for _ in range(ITERATIONS):
         if shot.size <= ROUND_OFF:
             break

@@ -2,21 +2,23 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.formulations.base import Method, solve
+from varint.formulations.maximal import Variational
+from varint.formulations.parts import posed
 from varint.kinematics.frames import JointFrames, with_world
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
-from varint.model.checks import of_type, positive
+from varint.model.checks import positive
 from varint.model.forces.along import AlongCoordinate
 from varint.model.forces.commanded import Commanded
 from varint.model.rotation_vectors import quat_from_vector, quat_product, vector_from_quat
 from varint.model.state import State
-from varint.problem import checked_times
-from varint.simulation import simulate
+from varint.problem import Problem, Recording
 from varint.studies.batches import LEAST, fitted
 from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study
@@ -93,9 +95,9 @@ class LyapunovExponent(Study):
 
 
 def lyapunov_exponent(
-    mechanism: Mechanism,
-    duration: float,
-    dt: float,
+    mechanism: Mechanism | Problem,
+    duration: float | Method,
+    dt: float | None = None,
     *,
     state: State | None = None,
     order: int | None = None,
@@ -111,10 +113,13 @@ def lyapunov_exponent(
 
     Parameters
     ----------
-    mechanism : Mechanism
+    mechanism : Mechanism, or Problem
         Inputs may be functions of time; laws with an internal variable are refused.
-    duration, dt : float
-        s; of the run. The error falls with the root of the duration.
+    duration : float, or Method
+        s; of the run. The error falls with the root of the duration. Beside a Problem any method with equal steps,
+        whose tolerance is 1e-12 where it gives none.
+    dt : float
+        s
     state, order, scheme
         See `simulate`.
     interval : float, optional
@@ -129,8 +134,9 @@ def lyapunov_exponent(
     ConvergenceError
         A step could not be solved.
     """
-    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+    problem, method = posed(lyapunov_exponent, locals(), Variational, tol=TOL, rtol=TOL)
+    mechanism, duration, dt = problem.mechanism, problem.duration, method.dt
+    steps = problem.steps(dt)
     separation = positive(separation, "separation", ArgumentError)
     asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)
     every = max(1, round(min(asked, duration) / dt))
@@ -142,19 +148,20 @@ def lyapunov_exponent(
         )
     clock = Clock()
     clocked = by_clock(mechanism, clock)
-    state = checked_start(mechanism, mechanism.state() if state is None else state)
-    options: dict[str, Any] = {"order": order, "scheme": scheme, "tol": TOL, "every": every}
-    base = simulate(mechanism, count * every * dt, dt, state=state, **options)
-    neighbours = _Neighbours(clocked, every * dt, separation)
+    spacing, recording = every * dt, Recording(every)
+    start = checked_start(mechanism, problem.start())
+    base = solve(Problem(mechanism, count * spacing, start), method, recording)
+    method.report(base, stacklevel=3)
+    neighbours = _Neighbours(clocked, spacing, separation)
     away = neighbours.first(base[0])
     rates = np.empty(count)
     for k in range(count):
         clock.start = float(base.t[k])
         start = neighbours.near(base[k], away)
-        end = simulate(clocked, every * dt, dt, state=start, on_unresolved="ignore", **options)[-1]
+        end = solve(Problem(clocked, spacing, start), method, recording)[-1]
         before, away = (neighbours.apart(base[i], near) for i, near in ((k, start), (k + 1, end)))
-        rates[k] = np.log(np.linalg.norm(away) / np.linalg.norm(before)) / (every * dt)
-        _check_growth(float(np.linalg.norm(away)), base, k, every * dt)
+        rates[k] = np.log(np.linalg.norm(away) / np.linalg.norm(before)) / spacing
+        _check_growth(float(np.linalg.norm(away)), base, k, spacing)
     settled = int(SETTLING * count)
     fit = fitted(base.t[settled + 1 : count + 1], rates[settled:], line=False)
     return LyapunovExponent(
@@ -162,7 +169,7 @@ def lyapunov_exponent(
         exponent=fit.value,
         error=fit.error,
         interval=fit.interval,
-        spacing=every * dt,
+        spacing=spacing,
         t=base.t[settled + 1 : count + 1],
         rates=rates[settled:],
     )

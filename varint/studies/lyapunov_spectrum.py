@@ -8,15 +8,18 @@ import numpy as np
 
 from varint.display import count_text, numbers_text
 from varint.errors import ArgumentError
+from varint.formulations.base import Method
+from varint.formulations.maximal import Variational
+from varint.formulations.parts import posed
 from varint.integrators.schemes import scheme as find_scheme
 from varint.kinematics.initial_state import checked_start
 from varint.linear.minimal_coordinates import check_moves
 from varint.linear.step_tangents import TangentRun
 from varint.mechanism import Mechanism
-from varint.model.checks import of_type, positive, whole_number
+from varint.model.checks import positive, whole_number
 from varint.model.known_forces import USES, refuse
 from varint.model.state import State
-from varint.problem import checked_times
+from varint.problem import Problem
 from varint.studies.batches import LEAST, fitted
 from varint.studies.study import Study
 
@@ -87,9 +90,9 @@ class LyapunovSpectrum(Study):
 
 
 def lyapunov_spectrum(
-    mechanism: Mechanism,
-    duration: float,
-    dt: float,
+    mechanism: Mechanism | Problem,
+    duration: float | Method,
+    dt: float | None = None,
     *,
     state: State | None = None,
     count: int | None = None,
@@ -101,8 +104,10 @@ def lyapunov_spectrum(
 
     Parameters
     ----------
-    mechanism : Mechanism
-    duration, dt : float
+    mechanism : Mechanism, or Problem
+    duration : float, or Method
+        s; beside a Problem a `Variational`.
+    dt : float
         s
     state : State, optional
         Where the run starts; ``mechanism.state()`` where not given.
@@ -121,8 +126,9 @@ def lyapunov_spectrum(
     StateError, ConvergenceError
         See `linearize`.
     """
-    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    duration, dt, steps = checked_times(duration, positive(dt, "dt", ArgumentError))
+    problem, method = posed(lyapunov_spectrum, locals(), Variational, only=True)
+    mechanism, duration, dt = problem.mechanism, problem.duration, method.dt
+    steps = problem.steps(dt)
     asked = duration / INTERVALS if interval is None else positive(interval, "interval", ArgumentError)
     every = max(1, round(min(asked, duration) / dt))
     intervals = steps // every
@@ -132,8 +138,8 @@ def lyapunov_spectrum(
             " duration or a shorter interval"
         )
     refuse(mechanism, USES["tangents"])
-    state = checked_start(mechanism, mechanism.state() if state is None else state)
-    run = TangentRun(mechanism, find_scheme(order, scheme), state, dt, intervals * every)
+    start = checked_start(mechanism, problem.start())
+    run = TangentRun(mechanism, find_scheme(method.order, method.scheme), start, dt, intervals * every)
     frame = _Canonical(run, every * dt)
     most = 2 * len(frame.motions)
     count = most if count is None else whole_number(count, "count", 1, ArgumentError, most)

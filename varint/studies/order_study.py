@@ -6,15 +6,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.comparison.comparison_run import CHECK, dividing, known_orders, reduced, stopped_or_done, variational
+from varint.comparison.comparison_run import (
+    CHECK,
+    dividing,
+    known_orders,
+    posed_series,
+    reduced,
+    stepping,
+    stopped_or_done,
+    variational,
+)
 from varint.comparison.differences import UNITS, Quantities, differences, largest
 from varint.comparison.series import Series, fitted_order, make_series
 from varint.errors import ArgumentError
+from varint.formulations.base import Method
 from varint.integrators.schemes import ORDERS
 from varint.kinematics.initial_state import checked_start
 from varint.mechanism import Mechanism
-from varint.model.checks import choice, of_type, positive
+from varint.model.checks import choice, of_type
 from varint.model.state import State
+from varint.problem import Problem
 from varint.redmax.integrators import DEFAULT
 from varint.studies.study import Study
 
@@ -88,8 +99,8 @@ class OrderStudy(Study):
 
 
 def order_study(
-    mechanism: Mechanism,
-    duration: float,
+    mechanism: Mechanism | Problem,
+    duration: float | Method | Sequence[Method],
     dt: Sequence[float] = (0.02, 0.01, 0.005, 0.0025),
     *,
     order: int | Sequence[int] = 2,
@@ -100,9 +111,9 @@ def order_study(
 
     Parameters
     ----------
-    mechanism : Mechanism
-    duration : float
-        s
+    mechanism : Mechanism, or Problem
+    duration : float, or Method, or a sequence of them
+        s; beside a Problem the methods, in steps of each ``dt``, and ``order`` is left out.
     dt : sequence of float
         Steps, s, falling; the first divides the duration and is divided by the others.
     order : int or sequence of int
@@ -115,11 +126,13 @@ def order_study(
 
     Raises ArgumentError, StateError; ConvergenceError where the reference could not be computed.
     """
-    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
-    duration, orders = positive(duration, "duration", ArgumentError), known_orders(order)
+    problem, methods = posed_series(order_study, locals())
+    mechanism, duration = problem.mechanism, problem.duration
     choice(reference, REFERENCES, "reference", ArgumentError)
     steps = dividing(dt, duration)
-    state = checked_start(mechanism, mechanism.state() if state is None else state)
+    state = checked_start(mechanism, problem.start())
+    tasks = [stepping(mechanism, state, steps, method) for method in methods]
+    tasks += [variational(mechanism, state, steps, number) for number in known_orders(order) if not methods]
     if reference == REDUCED:
         exact, values = reduced(mechanism, state, steps, DEFAULT), (RTOL, CHECK * RTOL)
         words = f"{exact.name}, rtol {RTOL:g}"
@@ -129,8 +142,9 @@ def order_study(
     best, second = (exact.run(value, duration) for value in values)
     floor = largest(differences(second, best))
     found = []
-    for number in orders:
-        task = variational(mechanism, state, steps, number)
+    for task in tasks:
+        if task.parameter != "dt":
+            raise ArgumentError(f"an order is of steps of dt, '{task.name}' chooses its steps")
         runs = [stopped_or_done(task.run, value, duration) for value in steps]
         times = [run.wall_time for run in runs]
         series = make_series(task.name, task.parameter, steps, runs, times, best, floor)

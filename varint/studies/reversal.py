@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from varint.comparison.differences import UNITS, Quantities, differences, largest, turn
-from varint.errors import ArgumentError
+from varint.formulations.base import Method, solve
+from varint.formulations.maximal import Variational
+from varint.formulations.parts import posed
 from varint.mechanism import Mechanism
-from varint.model.checks import of_type
 from varint.model.forces.base import Force
 from varint.model.forces.commanded import Commanded
 from varint.model.state import State
-from varint.record import HeldNodes
-from varint.simulation import simulate
+from varint.problem import Problem
 from varint.studies.clock import Clock, by_clock
 from varint.studies.study import Study
 from varint.trajectory import Trajectory
@@ -79,9 +80,9 @@ class TimeReversal(Study):
 
 
 def time_reversal(
-    mechanism: Mechanism,
-    duration: float,
-    dt: float,
+    mechanism: Mechanism | Problem,
+    duration: float | Method,
+    dt: float | None = None,
     *,
     state: State | None = None,
     order: int | None = None,
@@ -96,8 +97,10 @@ def time_reversal(
 
     Parameters
     ----------
-    mechanism : Mechanism
-    duration, dt : float
+    mechanism : Mechanism, or Problem
+    duration : float, or Method
+        s; beside a Problem any method with equal steps, whose tolerance is 1e-12 where it gives none.
+    dt : float
         s
     state, order, scheme, tol
         See `simulate`.
@@ -109,19 +112,20 @@ def time_reversal(
     StateError, ConvergenceError
         See `simulate`.
     """
-    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    problem, method = posed(time_reversal, locals(), Variational, rtol=TOL)
+    mechanism = problem.mechanism
     clock = Clock(direction=-1.0)
     backward = _backward(by_clock(mechanism, clock))
-    options: dict[str, Any] = {"order": order, "scheme": scheme, "tol": tol}
-    forward = simulate(mechanism, duration, dt, state=state, **options)
+    forward = solve(problem, method)
+    method.report(forward, stacklevel=3)
     clock.start, end = float(forward.t[-1]), forward[-1]
     turned = State(end.position, end.quat_wxyz, -end.velocity, -end.angular_velocity)
-    back = simulate(backward, duration, dt, state=turned, on_unresolved="ignore", **options)
+    back = solve(Problem(backward, problem.duration, turned), method)
     return TimeReversal(
         mechanism=mechanism.name,
-        scheme=forward.settings["scheme"],
+        scheme=forward.settings.get("scheme", method.title),
         t=forward.t,
-        difference=differences(_reversed(back, forward), forward),
+        difference=_differences(forward, back),
         way=_way(forward),
     )
 
@@ -139,11 +143,12 @@ def _backward(mechanism: Mechanism) -> Mechanism:
     return mechanism if forces == list(mechanism.forces) else replace(mechanism, forces=forces)
 
 
-def _reversed(back: Trajectory, forward: Trajectory) -> Trajectory:
-    """The motion back as one forward: nodes in the other order, velocities reversed."""
-    nodes = {name: back.nodes[name][::-1] for name in back.nodes}
-    nodes |= {name: -nodes[name] for name in ("velocity", "angular_velocity")}
-    return Trajectory(back.record.part(HeldNodes(nodes | {"t": forward.t})))
+def _differences(forward: Trajectory, back: Trajectory) -> Quantities:
+    """Differences from the motion back as one forward: nodes in the other order, velocities reversed."""
+    signs = {"position": 1.0, "quat_wxyz": 1.0, "velocity": -1.0, "angular_velocity": -1.0}
+    nodes = {name: sign * getattr(back, name)[::-1] for name, sign in signs.items()}
+    motion: Any = SimpleNamespace(t=forward.t, **nodes)
+    return differences(motion, forward)
 
 
 def _way(run: Trajectory) -> Quantities:

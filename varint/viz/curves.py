@@ -229,11 +229,6 @@ def wrapped(label: str) -> str:
     return "\n".join(textwrap.fill(each, LABEL) for each in label.replace(": ", ":\n").split("\n"))
 
 
-def legend_rows(axes: Axes, names: Sequence[str]) -> int:
-    """Rows of the names above an axes."""
-    return -(-len(names) // _legend_columns(axes, names)) if names else 0
-
-
 def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
     """Names above the axes, whatever signs are in them."""
     texts = [shortened(name, LONGEST) for name in names]
