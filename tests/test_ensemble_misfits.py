@@ -145,6 +145,13 @@ def both(trajectory):
     return top(trajectory) | {"low": trajectory.position[:, -1, 2].min()}
 
 
+def test_a_cell_of_a_table_that_is_too_long(whole):
+    with open(whole[1] / "results.csv", "a") as file:
+        file.write("1," + "9" * 200_000 + "\n")
+    with pytest.raises(vi.FileError, match=r"results.csv' is damaged at the line 5: field larger than"):
+        vi.load_ensemble(whole[1])
+
+
 def test_parameters_that_were_changed_in_the_description(whole):
     """The table holds the parameters that each row was made with."""
     _, folder = whole

@@ -87,6 +87,14 @@ class MemberTable:
             raise FileError(f"cannot read '{self.path}': {getattr(problem, 'strerror', None) or problem}") from None
         whole = text[: text.rfind("\n") + 1]
         lines = csv.reader(io.StringIO(whole, newline=""))
+        try:
+            self._take_lines(lines)
+        except csv.Error as problem:
+            raise FileError(
+                f"'{self.path}' is damaged at the line {lines.line_num}: {problem}: overwrite=True"
+            ) from None
+
+    def _take_lines(self, lines: "csv._reader") -> None:
         columns = next(lines, None)
         if columns is None:
             return
