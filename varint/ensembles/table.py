@@ -90,11 +90,11 @@ class MemberTable:
         try:
             self._take_lines(lines)
         except csv.Error as problem:
-            raise FileError(
-                f"'{self.path}' is damaged at the line {lines.line_num}: {problem}: overwrite=True"
-            ) from None
+            where = f"'{self.path}' is damaged at the line {lines.line_num}"
+            raise FileError(f"{where}: {problem}: overwrite=True") from None
 
-    def _take_lines(self, lines: "csv._reader") -> None:
+    def _take_lines(self, lines: Any) -> None:
+        """Take the rows of a reader of `csv`, whose first line has the columns."""
         columns = next(lines, None)
         if columns is None:
             return
