@@ -23,7 +23,7 @@ from fuzz.kinds import Kind, register
 from in_process import Here
 
 import varint as vi
-from varint.ensembles.ensemble_result import Ensemble
+from varint.ensembles.ensemble_result import Ensemble, Member
 
 GRIDS = {"e": {"angle": [0.5, 1.0, 1.5]}, "other": {"angle": [0.5, 1.25, 2.0]}}
 DESCRIPTION, TABLE, RUNS = "ensemble.json", "results.csv", "runs/000"
@@ -67,10 +67,16 @@ def originals() -> dict[str, Original]:
             folder = Path(parent) / name
             _run(folder, name)
             ensemble = vi.load_ensemble(folder)
-            rows = {member.number: repr((member.parameters, member.status, member.figures)) for member in ensemble}
+            rows = {member.number: _row(member) for member in ensemble}
             runs = [member.trajectory.position.tobytes() for member in ensemble]
             made[name] = Original(_contents(folder), figures(ensemble), rows, runs)
         return made
+
+
+def _row(member: Member) -> str:
+    """Text of the row of a member; the text '1.0' and the number 1.0 are the same in a table."""
+    parameters = {name: str(value) for name, value in member.parameters.items()}
+    return repr((parameters, member.status, member.figures))
 
 
 def _contents(folder: Path) -> Folder:
@@ -148,7 +154,7 @@ def description_changed(rng, folder):
         data = json.loads(folder.get(DESCRIPTION, b""))
         if isinstance(data, dict) and data:
             data = pick(rng, json_files.OF_DATA.values())(rng, data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     if isinstance(data, dict | list | Pairs | Raw):
         folder[DESCRIPTION] = json_files.written(data).encode(errors="surrogatepass")
@@ -172,7 +178,13 @@ def member_changed(rng, folder):
         else:
             members[i] = {misspelt(rng, "angle"): 1.0}
         data = json.loads(folder[DESCRIPTION]) | {"members": members}
-    except (KeyError, TypeError, ValueError, AttributeError):  # changed before so that it has no such members
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+    ):  # changed before so that it has no such members
         return
     folder[DESCRIPTION] = json.dumps(data).encode()
 
@@ -277,7 +289,7 @@ def _loaded(place: Path) -> str | None:
     for member in ensemble:
         if member.number in ensemble.remarks:
             continue
-        row = repr((member.parameters, member.status, member.figures))
+        row = _row(member)
         known = [original for original in originals().values() if original.rows.get(member.number) == row]
         if not known:  # a description and a table that are both of the other ensemble agree
             return f"row {member.number} was loaded as {row}"
