@@ -74,9 +74,16 @@ def originals() -> dict[str, Original]:
 
 
 def _row(member: Member) -> str:
-    """Text of the row of a member; the text '1.0' and the number 1.0 are the same in a table."""
-    parameters = {name: str(value) for name, value in member.parameters.items()}
+    """Text of the row of a member; the text '1.0' and the numbers 1 and 1.0 are the same in a table."""
+    parameters = {name: _as_number(str(value)) for name, value in member.parameters.items()}
     return repr((parameters, member.status, member.figures))
+
+
+def _as_number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _contents(folder: Path) -> Folder:
