@@ -20,6 +20,7 @@ from random_mechanisms import random_joint
 import varint as vi
 from varint.analysis.by_name import ByName
 from varint.analysis.derived import QUANTITIES
+from varint.display import value_text
 from varint.formulations.base import solve
 from varint.formulations.stepped import Own
 from varint.integrators.schemes import SCHEMES
@@ -181,6 +182,13 @@ def test_every_public_class_is_among_them(held):
     for one in classes:
         assert any(isinstance(thing, one) for thing in held.values()), one
     assert len(classes) > 50
+
+
+def test_a_list_in_itself_is_shown():
+    inside = []
+    inside.append(inside)
+    assert value_text(inside).count("...") == 1
+    assert value_text([[1, [2.5]]]) == "((1, (2.5)))"
 
 
 def test_what_a_repr_says():

@@ -11,6 +11,7 @@ from in_process import here
 from signed_files import signed
 
 import varint as vi
+from varint.ensembles import table
 from varint.ensembles.origin import origin_of, origin_of_function
 from varint.ensembles.source import source_of
 from varint.formulations.base import solve
@@ -107,6 +108,92 @@ def test_a_value_that_was_changed_in_the_table(whole):
     assert again.remarks == remarks
     assert figures(again) == figures(before)
     assert [stamp(run_of(folder, number)) for number in range(3)] == stamps  # their rows alone are worked out anew
+    assert vi.load_ensemble(folder).remarks == {}
+
+
+def rewritten(folder, change):
+    """Change the lines of the table, lists of cells."""
+    with open(folder / "results.csv", newline="") as file:
+        lines = list(csv.reader(file))
+    change(lines)
+    with open(folder / "results.csv", "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines)
+
+
+def test_a_heading_that_was_changed(tmp_path, here):
+    """Measured numbers stay with their names, and no column is left that nothing measures."""
+    folder = tmp_path / "e"
+    before = gone_on(folder, measure=both)
+
+    def swap(lines):
+        at = [lines[0].index(name) for name in ("top", "low")]
+        lines[0][at[0]], lines[0][at[1]] = "low", "top"
+
+    def rename(lines):
+        lines[0][lines[0].index("top")] = "height"
+
+    for change in (swap, rename):
+        rewritten(folder, change)
+        assert list(vi.load_ensemble(folder).remarks) == [0, 1, 2]
+        again = gone_on(folder, measure=both)
+        assert list(again.remarks) == [0, 1, 2]
+        assert figures(again) == figures(before)
+        assert vi.load_ensemble(folder).remarks == {}
+
+
+def both(trajectory):
+    return top(trajectory) | {"low": trajectory.position[:, -1, 2].min()}
+
+
+def test_a_cell_of_a_table_that_is_too_long(whole):
+    with open(whole[1] / "results.csv", "a") as file:
+        file.write("1," + "9" * 200_000 + "\n")
+    with pytest.raises(vi.FileError, match=r"results.csv' is damaged at the line 5: field larger than"):
+        vi.load_ensemble(whole[1])
+
+
+def test_parameters_that_were_changed_in_the_description(whole):
+    """The table holds the parameters that each row was made with."""
+    _, folder = whole
+    path = folder / "ensemble.json"
+    described = json.loads(path.read_text())
+    described["members"][1]["angle"] = 1.25
+    described["members"][2]["angle"] = True
+    path.write_text(json.dumps(described))
+    read = vi.load_ensemble(folder)
+    assert list(read.remarks) == [1, 2]
+    assert read[0].trajectory.success
+    with pytest.raises(vi.FileError, match=r"not the run of this member: its file holds a run with other arguments"):
+        read[1].trajectory  # noqa: B018
+
+
+def test_a_description_that_is_nested_deep(whole):
+    path = whole[1] / "ensemble.json"
+    path.write_text('{"members": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(vi.FileError, match=r"ensemble.json': lists are nested too deep"):
+        vi.load_ensemble(whole[1])
+
+
+def test_a_run_that_is_read_is_its_member_s(whole):
+    _, folder = whole
+    shutil.copy(run_of(folder, 0), run_of(folder, 1))
+    vi.simulate(pendulum(1.5), 0.1, 0.01, output=run_of(folder, 2), overwrite=True)
+    for ensemble in (vi.load_ensemble(folder), whole[0]):
+        assert ensemble[0].trajectory.success
+        for number, reason in ((1, "a run with other arguments"), (2, "a run that this ensemble did not write")):
+            with pytest.raises(vi.FileError, match=f"not the run of this member: its file holds {reason}"):
+                ensemble[number].trajectory  # noqa: B018
+
+
+def test_rows_without_headings_in_their_digests(whole):
+    """As older versions wrote them."""
+    _, folder = whole
+
+    def older(lines):
+        for line in lines[1:]:
+            line[-1] = table._digest(line[:-1])
+
+    rewritten(folder, older)
     assert vi.load_ensemble(folder).remarks == {}
 
 

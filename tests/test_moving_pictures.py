@@ -156,6 +156,7 @@ def test_notebooks_play_what_was_written(run, tmp_path, monkeypatch):
         ({"path": "none/p.gif"}, vi.FileError, ("no folder 'none'",)),
         ({"fps": 0}, vi.ArgumentError, ("fps must be positive",)),
         ({"fps": 60}, vi.ArgumentError, ("fps must be at most 50",)),
+        ({"fps": 1e-308}, vi.ArgumentError, ("fps must be at least 0.01",)),
         ({"speed": -1.0}, vi.ArgumentError, ("speed must be positive",)),
         ({"speed": 0.001}, vi.ArgumentError, ("25001 frames, above 3000", "speed of 0.0084 or more")),
         ({"trace": ["rokcer"]}, vi.ArgumentError, ("'rokcer'", "did you mean 'rocker'?")),

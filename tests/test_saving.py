@@ -2,8 +2,10 @@
 
 import contextlib
 import errno
+import hashlib
 import os
 import resource
+import signal
 import stat
 import threading
 
@@ -288,6 +290,82 @@ def test_an_error_leaves_robot_and_companion(before, after, number, tmp_path, mo
             with pytest.raises(vi.FileError, match="cannot write"):
                 vi.save_mechanism(after(), path)
     assert contents(tmp_path) == there
+
+
+@pytest.mark.parametrize("before", [None, with_motor, double_pendulum], ids=["new", "with companion", "alone"])
+@pytest.mark.parametrize("after", [lambda: with_motor(3.0), double_pendulum], ids=["with companion", "alone"])
+def test_a_kill_between_the_two_files_is_noticed(before, after, tmp_path):
+    """At each replacement and removal: the old pair loads, or the new one, or the files are refused."""
+    path, other = tmp_path / "m.urdf", tmp_path / "m.toml"
+    efforts = [[] if made is None else [float(f.effort) for f in made().forces] for made in (before, after)]
+    for number in range(9):
+        for left in tmp_path.iterdir():
+            left.unlink()
+        if before is not None:
+            vi.save_mechanism(before(), path)
+        killed = killed_at(number, lambda: vi.save_mechanism(after(), path))
+        present = other if other.exists() else path
+        if is_mixed(tmp_path):
+            assert killed
+            for file in {path, present}:
+                with pytest.raises(vi.FileError, match="was interrupted"):
+                    vi.load_mechanism(file)
+        elif present.exists():
+            assert [float(force.effort) for force in vi.load_mechanism(present).forces] in efforts
+        vi.save_mechanism(with_motor(5.0), path)
+        assert vi.load_mechanism(other).forces[0].effort == 5.0
+        assert not [*tmp_path.glob("*.saving")]
+        if not killed:
+            break
+    assert number > 0
+    assert not killed
+
+
+def is_mixed(folder):
+    """Whether the marker names the one file that is there and not the other one."""
+    marker = folder / "m.urdf.saving"
+    contents = [file.read_bytes() if file.exists() else b"" for file in (folder / "m.urdf", folder / "m.toml")]
+    digests = marker.read_text().split() if marker.exists() else []
+    new = [hashlib.sha256(c).hexdigest() == digest for c, digest in zip(contents, digests, strict=False)]
+    return len(set(new)) == 2
+
+
+def killed_at(number, save):
+    """Whether ``save`` came to that replacement or removal of a file, from 0, in a process that is killed there."""
+    if (child := os.fork()) == 0:
+        calls = []
+
+        def die(function):
+            def counted(*arguments):
+                if len(calls) == number:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                calls.append(arguments)
+                return function(*arguments)
+
+            return counted
+
+        os.replace, os.unlink = die(os.replace), die(os.unlink)
+        try:
+            save()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_a_marker_of_a_save_that_says_nothing(tmp_path):
+    """It was cut short before any file was replaced, or both files are old, or both new."""
+    path = tmp_path / "m.urdf"
+    vi.save_mechanism(with_motor(), path)
+    marker = tmp_path / "m.urdf.saving"
+    new = "".join(hashlib.sha256(file.read_bytes()).hexdigest() + "\n" for file in (path, tmp_path / "m.toml"))
+    for content in ("", new[:70], "0\n0\n", new, "\udc80"):
+        marker.write_text(content, errors="surrogateescape")
+        assert vi.load_mechanism(tmp_path / "m.toml").forces[0].effort == 2.0
+    marker.write_text(new)
+    path.write_text(path.read_text() + "<!-- by hand -->")
+    with pytest.raises(vi.FileError, match=r"'.*m.toml' is new, and '.*m.urdf' is not.* remove '.*m.urdf.saving'"):
+        vi.load_mechanism(tmp_path / "m.toml")
 
 
 def test_a_disk_with_room_for_the_robot_alone(tmp_path):

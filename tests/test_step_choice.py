@@ -185,6 +185,12 @@ def test_refused(arguments, said):
         vi.simulate(pendulum(), **{"duration": 1.0} | arguments)
 
 
+@pytest.mark.slow
+def test_the_largest_duration():
+    """It divided by the step is infinite."""
+    assert vi.choose_step(pendulum(), 1e308).dt > 0.0
+
+
 def test_what_no_trial_reaches_is_refused(monkeypatch):
     monkeypatch.setattr("varint.formulations.step_choice.MOST_TRIALS", 1)
     with pytest.raises(vi.ArgumentError, match=r"no step keeps the energy .* to 1e-09: .* the least error was"):

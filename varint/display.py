@@ -9,6 +9,7 @@ import numpy as np
 
 LONGEST = 400  # characters of a repr
 LONGEST_TEXT = 60  # of a name or a text in it
+DEEPEST = 20  # lists in one another that are written out
 FEW = 6  # numbers or names that are written out
 ROWS = 12  # of a table in a notebook
 
@@ -50,8 +51,11 @@ def field_facts(thing: Any, known: Collection[str] = ("name",)) -> Iterable[str]
         yield f"{field.name}={value_text(value)}"
 
 
-def value_text(value: object) -> str:
-    """``value`` in few characters: numbers to six digits, the size of what is large, the name of a function."""
+def value_text(value: object, depth: int = 0) -> str:
+    """``value`` in few characters: numbers to six digits, the size of what is large, the name of a function.
+
+    ``depth``: number of lists that ``value`` stands in; from `DEEPEST` on a list is "...".
+    """
     if isinstance(value, str):
         return repr(shortened(value, LONGEST_TEXT))
     if value is None or isinstance(value, bool | np.bool_):
@@ -63,7 +67,10 @@ def value_text(value: object) -> str:
     if isinstance(value, Mapping):
         return f"{{{names_text(value)}}}"
     if isinstance(value, tuple | list):
-        return f"({', '.join(map(value_text, value))})" if len(value) <= FEW else f"{len(value)} of them"
+        if depth == DEEPEST:
+            return "..."
+        inside = [value_text(item, depth + 1) for item in value[:FEW]]
+        return f"({', '.join(inside)})" if len(value) <= FEW else f"{len(value)} of them"
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     return type(value).__name__

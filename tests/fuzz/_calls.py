@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -457,14 +457,17 @@ def _file_calls() -> dict[str, Call]:
     def named(what):
         return a_run().plot(what)
 
+    @wraps(vi.Trajectory.plot)
     def drawn(**given):
         return a_run().plot("position", "path", **given)
 
+    @wraps(vi.Trajectory.plot)
     def posed(**given):
         return a_run().plot("mechanism", **given)
 
     def on_axes(name, **given):
-        return lambda **chosen: getattr(vi.plot, name)(**(given | chosen))
+        function = getattr(vi.plot, name)
+        return wraps(function)(lambda **chosen: function(**(given | chosen)))
 
     panel = {"trajectory": a_run(), "ax": None}
     of_curves = panel | {"of": lambda: ["track"], "unit": "m"}

@@ -108,7 +108,16 @@ OF_XML: dict = {}
 OFTEN = ("number_changed", "values_swapped", "element_moved", "value_replaced")  # these leave it XML
 OPENED: list[str] = []
 WATCHING: list[bool] = []
-OWN = (sys.prefix, sys.base_prefix, str(Path(vi.__file__).parent.parent), str(cache_folder()), "/proc", "/sys")
+PACKAGES = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+OWN = (
+    sys.prefix,
+    sys.base_prefix,
+    *PACKAGES,
+    str(Path(vi.__file__).parent.parent),
+    str(cache_folder()),
+    "/proc",
+    "/sys",
+)
 
 
 def _watch(event, arguments):
@@ -118,9 +127,15 @@ def _watch(event, arguments):
 
 
 @cache
+def watch_files() -> None:
+    """From now on `OPENED` lists what is opened while `WATCHING` holds anything."""
+    sys.addaudithook(_watch)
+
+
+@cache
 def originals() -> dict[str, str]:
     """Name to the text of a file."""
-    sys.addaudithook(_watch)
+    watch_files()
     found = {
         path.name: path.read_text() for path in sorted(ROBOTS.glob("*")) if path.suffix in (".urdf", ".sdf", ".xml")
     }
@@ -199,7 +214,7 @@ class XmlFiles(Kind):
     """Robots in URDF, SDF and MJCF."""
 
     name = "xml"
-    count = 10_000
+    count = 20_000
     few = 300
     suffix = ".xml"
 
@@ -208,7 +223,7 @@ class XmlFiles(Kind):
 
     def case(self, rng, number, seed):
         name, names = pick(rng, sorted(originals())), []
-        text = originals()[name]
+        text = self.text_of(name)
         for _ in range(int(rng.integers(1, 4))):
             names.append(pick(rng, OFTEN if rng.random() < 0.8 else sorted(OF_XML)))
             text = OF_XML[names[-1]](rng, text)
@@ -218,6 +233,14 @@ class XmlFiles(Kind):
             content = OF_BYTES[names[-1]](rng, content)
         return Case((name, *names), content)
 
+    def text_of(self, name: str) -> str:
+        """The text of a file before its changes."""
+        return originals()[name]
+
+    def load(self, path: Path) -> vi.Mechanism:
+        """The mechanism in the file ``path``; all files that are opened meanwhile are watched."""
+        return vi.load_mechanism(path)
+
     def check(self, case, folder):
         path = folder / f"m{pick_suffix(case)}"
         path.write_bytes(case.content)
@@ -226,13 +249,13 @@ class XmlFiles(Kind):
         OPENED.clear()
         WATCHING.append(True)
         try:
-            mechanism = vi.load_mechanism(path)
+            mechanism = self.load(path)
         finally:
             WATCHING.clear()
-            left = sorted(folder.iterdir())
+            left, content = sorted(folder.iterdir()), path.read_bytes()
             opened, inside = [*OPENED], str(folder)
             path.unlink()
-        if left != before:
+        if left != before or content != case.content:
             return "wrote files"
         for name in opened:
             if not os.path.abspath(name).startswith((inside, *OWN)):

@@ -10,16 +10,18 @@ import numpy as np
 
 from varint.comparison.comparison_page import PageTable, remarks, table_text
 from varint.comparison.comparison_result import Comparison
-from varint.comparison.comparison_run import compare, known_orders
+from varint.comparison.comparison_run import compare
 from varint.comparison.figures_of import number_or_none, versions
 from varint.comparison.files import MARKDOWN, text_path
 from varint.display import Shown, count_text
 from varint.errors import ArgumentError, VarintError
+from varint.integrators.schemes import scheme
 from varint.mechanism import Mechanism
 from varint.model.checks import call, function_of, known_name, sequence_of, whole_number
 from varint.whole import write_text
 
 STEPS = 20  # of the largest size, the documented one of each mechanism
+MOST_STEPS = 2**31
 SIZES = (1, 2, 4)  # of steps, by what the largest is divided
 EQUAL = 1e-14  # of the size of a mechanism, or rad: no difference, whose order would be that of round-off
 
@@ -141,7 +143,7 @@ def compare_catalogue(
     chosen = mechanisms.ALL if names is None else sequence_of(names, "names", "names of mechanisms", ArgumentError)
     for name in chosen:
         known_name(name, mechanisms.ALL, "the catalogue has no mechanism", ArgumentError)
-    steps, (order,) = whole_number(steps, "steps", 1, ArgumentError), known_orders(order)
+    steps, order = whole_number(steps, "steps", 1, ArgumentError, MOST_STEPS), scheme(order).order
     told = None if progress is None else function_of(progress, "progress", ArgumentError)
     lines = []
     for done, name in enumerate(chosen):

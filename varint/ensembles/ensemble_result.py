@@ -9,7 +9,7 @@ import numpy as np
 
 from varint.display import Shown, count_text, html_table, value_text
 from varint.ensembles.figures import COUNTS, DONE, FIGURES, MESSAGE, NUMBER, STATUS
-from varint.ensembles.marks import run_path
+from varint.ensembles.marks import check_run, run_path
 from varint.ensembles.table import MemberTable
 from varint.errors import ArgumentError
 from varint.io.tables import optional
@@ -37,12 +37,12 @@ class Member(Shown):
         Column to number, those of ``measure`` among them, or None.
     """
 
-    def __init__(self, table: MemberTable, number: int, folder: Path | None) -> None:
+    def __init__(self, table: MemberTable, number: int, folder: Path | None, described: Mapping[str, Any]) -> None:
         values = table.values(number)
         self.number, self.parameters = number, dict(table.members[number])
         self.status, self.message = values.pop(STATUS), values.pop(MESSAGE)
         self.figures = {name: value for name, value in values.items() if name not in (NUMBER, *table.parameters)}
-        self._folder = folder
+        self._folder, self._described = folder, described
 
     @property
     def path(self) -> Path | None:
@@ -52,12 +52,17 @@ class Member(Shown):
 
     @property
     def trajectory(self) -> Trajectory:
-        """Read from its file when asked for. Raises ArgumentError where it was not kept, FileError."""
+        """Read from its file when asked for. Raises ArgumentError where it was not kept, FileError.
+
+        A FileError also where the file holds a run with other arguments than those of this member.
+        """
         if self._folder is None:
             raise ArgumentError("the runs of this ensemble were not kept: give output=, a folder for them")
         if self.path is None:
             raise ArgumentError(f"member {self.number} has no run: {self.message}")
-        return load(self.path)
+        trajectory = load(self.path)
+        check_run(self.path, trajectory.settings, self._described, self.parameters)
+        return trajectory
 
     def _facts(self) -> Iterable[str]:
         yield str(self.number)
@@ -77,8 +82,10 @@ class Ensemble(Shown):
         ensemble that was loaded the line of the table is not as it was written.
     """
 
-    def __init__(self, table: MemberTable, folder: Path | None, remarks: Mapping[int, str] | None = None) -> None:
-        self._table, self.folder, self.remarks = table, folder, dict(remarks or {})
+    def __init__(
+        self, table: MemberTable, folder: Path | None, remarks: Mapping[int, str], described: Mapping[str, Any]
+    ) -> None:
+        self._table, self.folder, self.remarks, self._described = table, folder, dict(remarks), described
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -88,7 +95,7 @@ class Ensemble(Shown):
             raise ArgumentError(f"a member of an ensemble is a whole number, got {shown(i)}")
         if not -len(self) <= i < len(self):
             raise IndexError(f"there is no member {i}: the ensemble has {len(self)}")
-        return Member(self._table, self._numbers[i], self.folder)
+        return Member(self._table, self._numbers[i], self.folder, self._described)
 
     def __iter__(self) -> Iterator[Member]:
         return (self[i] for i in range(len(self)))

@@ -125,7 +125,7 @@ def ensemble(
     with _table_of(task, members, overwrite) as (table, remarks):
         waiting = [(number, member) for number, member in enumerate(members) if number not in table.rows]
         _carry_out(rows(pickled, waiting) if waiting else iter(()), table, progress)
-    result = Ensemble(table, folder, remarks)
+    result = Ensemble(table, folder, remarks, task.described())
     _warn(result, on_unresolved)
     return result
 
@@ -133,10 +133,10 @@ def ensemble(
 def load_ensemble(path: str | Path) -> Ensemble:
     """Read the ensemble in a folder, finished or not, even one that is being written. Raises FileError."""
     folder = Path(os.path.realpath(path_of(path)))
-    _, members = folders.read_description(folder)
+    described, members = folders.read_description(folder)
     table = MemberTable(members, folder / folders.TABLE)
     table.read()
-    return Ensemble(table, folder, dict.fromkeys(sorted(table.changed), CHANGED))
+    return Ensemble(table, folder, dict.fromkeys(sorted(table.changed), CHANGED), described)
 
 
 def usable_cores() -> int:

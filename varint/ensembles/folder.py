@@ -88,6 +88,8 @@ def read_description(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]
     except (OSError, ValueError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise FileError(f"cannot read '{path}': {why}") from None
+    except RecursionError:
+        raise FileError(f"'{path}': lists are nested too deep for an ensemble") from None
     if not isinstance(data, dict) or data.pop("format", None) not in FORMATS:
         raise FileError(f"'{path}' does not describe an ensemble of varint: expected '{FORMAT}'")
     members = data.pop("members", None)

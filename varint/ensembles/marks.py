@@ -31,8 +31,27 @@ def run_path(folder: Path, number: int) -> Path:
 
 def entry_of(task: "MemberTask", parameters: Mapping[str, Any]) -> dict[str, str]:
     """Return what the run of a member records of it: digests of its arguments, and of the source of its mechanism."""
-    described = {name: value for name, value in task.described().items() if name != "measure"}
-    return {"arguments": digest_of([described, parameters]), "source": task.origin}
+    return {"arguments": _arguments_digest(task.described(), parameters), "source": task.origin}
+
+
+def _arguments_digest(described: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
+    return digest_of([{name: value for name, value in described.items() if name != "measure"}, parameters])
+
+
+def check_run(
+    path: Path, settings: Mapping[str, Any], described: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> None:
+    """Raise FileError where the run at ``path``, with ``settings``, records that it is not the run of this member.
+
+    ``described``: the description of the ensemble. Runs of older versions record nothing, and pass.
+    """
+    entry = settings.get(MEMBER)
+    if not isinstance(entry, dict):
+        reason = FOREIGN if MADE_WITH in settings else ""
+    else:
+        reason = "" if entry.get("arguments") == _arguments_digest(described, parameters) else OTHER_ARGUMENTS
+    if reason:
+        raise FileError(f"'{path}' is not the run of this member: {reason}. resume=True runs the member again")
 
 
 def row_mark(task: "MemberTask", parameters: Mapping[str, Any]) -> str:
@@ -86,6 +105,7 @@ def take_out_misfits(task: "MemberTask", members: Sequence[Mapping[str, Any]], t
     """
     assert task.folder is not None
     misfits: dict[int, str] = {}
+    taken_out: list[int] = []
     for number, parameters in enumerate(members):
         path, row = run_path(task.folder, number), table.rows.get(number)
         reason = ""
@@ -98,7 +118,8 @@ def take_out_misfits(task: "MemberTask", members: Sequence[Mapping[str, Any]], t
         if reason:
             misfits[number] = reason
         if row is not None and (reason or row[STATUS] == ERROR or _is_stale(task, parameters, table, number)):
-            del table.rows[number]
+            taken_out.append(number)
+    table.take_out(taken_out)
     _refuse_unknown(task.folder, misfits)
     numbers = {entry_of(task, parameters)["arguments"]: number for number, parameters in enumerate(members) if misfits}
     for number, reason in misfits.items():

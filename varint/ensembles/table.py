@@ -87,6 +87,14 @@ class MemberTable:
             raise FileError(f"cannot read '{self.path}': {getattr(problem, 'strerror', None) or problem}") from None
         whole = text[: text.rfind("\n") + 1]
         lines = csv.reader(io.StringIO(whole, newline=""))
+        try:
+            self._take_lines(lines)
+        except csv.Error as problem:
+            where = f"'{self.path}' is damaged at the line {lines.line_num}"
+            raise FileError(f"{where}: {problem}: overwrite=True") from None
+
+    def _take_lines(self, lines: Any) -> None:
+        """Take the rows of a reader of `csv`, whose first line has the columns."""
         columns = next(lines, None)
         if columns is None:
             return
@@ -109,7 +117,10 @@ class MemberTable:
         self.put(number, row)
         if FINGERPRINT in entries:
             self.marks[number] = entries[FINGERPRINT]
-        if DIGEST in entries and entries[DIGEST] != _digest(cells[: columns.index(DIGEST)]):
+        digested = slice(columns.index(DIGEST)) if DIGEST in entries else slice(0)
+        unchanged = (_digest(cells[digested], columns[digested]), _digest(cells[digested]))  # the second in older files
+        of_member = all(_is_of(self.members[number].get(name), entries[name]) for name in self.parameters)
+        if (DIGEST in entries and entries[DIGEST] not in unchanged) or not of_member:
             self.changed.add(number)
 
     def put(self, number: int, row: Row) -> None:
@@ -117,6 +128,12 @@ class MemberTable:
         self.rows[number] = row
         fixed = {STATUS, MESSAGE, *FIGURES}
         self._measured |= {name: None for name in row if name not in fixed}
+
+    def take_out(self, numbers: Sequence[int]) -> None:
+        """Remove the rows of these members, and the measured columns that no other row has."""
+        for number in numbers:
+            del self.rows[number]
+        self._measured = {name: None for name in self._measured if any(name in row for row in self.rows.values())}
 
     def _lines(self, numbers: Sequence[int]) -> bytes:
         return b"".join(_line(self._cells(number)) for number in numbers)
@@ -126,12 +143,28 @@ class MemberTable:
         if self.mark_of is None:
             return cells
         cells.append(self.mark_of(self.members[number]))
-        return [*cells, _digest(cells)]
+        return [*cells, _digest(cells, [*self.columns, FINGERPRINT])]
 
 
-def _digest(cells: Sequence[str]) -> str:
-    text = json.dumps([cell.encode("utf-8", errors="replace").decode() for cell in cells])  # as the file has them
+def _digest(cells: Sequence[str], columns: Sequence[str] = ()) -> str:
+    """Digest of a line of the table, with its headings, so that no number passes to another column."""
+    text = json.dumps([_in_file(cell) for cell in [*columns, *cells]])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _in_file(cell: str) -> str:
+    """Return ``cell`` as the file holds it: surrogates, which UTF-8 lacks, are replaced."""
+    return cell.encode("utf-8", errors="replace").decode()
+
+
+def _is_of(value: Any, cell: str) -> bool:
+    """Whether a cell of the file holds the value of a parameter; 1 and 1.0 are the same."""
+    if cell == _in_file(_cell(value)):
+        return True
+    try:
+        return not isinstance(value, bool | str) and json.loads(cell) == value
+    except (ValueError, RecursionError):
+        return False
 
 
 def _line(cells: Sequence[str]) -> bytes:

@@ -187,7 +187,7 @@ class _Trials:
         self.least_energy = 0.5 * mass * (SLOWEST * self.mechanism.compiled.length / dt) ** 2
         steps, most = FIRST_STEPS, min(MOST_STEPS, self.memory)
         for _ in range(MOST_HALVINGS):
-            steps = min(steps, most, max(1, math.ceil(self.duration / dt)))
+            steps = min(steps, most, max(1, math.ceil(min(self.duration / dt, most))))
             run, trial = self._run(scheme, dt, steps)
             if run is None or not trial.error <= RESOLVED:
                 dt, steps = 0.5 * dt, 2 * steps

@@ -28,7 +28,7 @@ MOVING = (GIF, MP4, WEBM)
 WIDTH = 640  # px
 NARROWEST, WIDEST = 100, 4096  # px
 FPS = 25.0
-FASTEST = 50.0  # frames a second
+SLOWEST, FASTEST = 0.01, 50.0  # frames a second
 LONGEST = 3000  # frames
 SMOOTH = 8  # points of the way of a point, from frame to frame
 HUNDREDTHS = 100.0  # of a second, in which a GIF counts
@@ -118,6 +118,8 @@ def check_film(path: str | Path, fps: float, speed: float, width: int) -> tuple[
     positive(speed, "speed", ArgumentError)
     if fps > FASTEST:
         raise ArgumentError(f"fps must be at most {FASTEST:g} frames a second, got {fps:g}")
+    if fps < SLOWEST:
+        raise ArgumentError(f"fps must be at least {SLOWEST:g} frames a second, got {fps:g}")
     whole_number(width, "width", NARROWEST, ArgumentError, WIDEST)
     return file, movie_writer(file, fps)
 

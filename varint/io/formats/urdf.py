@@ -8,8 +8,9 @@ import numpy as np
 
 from varint.display import names_text
 from varint.errors import FileError, MechanismError
+from varint.io.companion import check_pair
 from varint.io.formats.base import Format, register
-from varint.io.packages import found_file
+from varint.io.packages import ImportOptions, found_file
 from varint.io.robot import INFINITE, NEAR, Acting, Link, Pose, Ratio, Robot, RobotShape, Tie, pose_of, still, turned_by
 from varint.io.robot_kinds import Free, Free2D, Prismatic, Revolute, Spherical
 from varint.io.robot_mechanism import mechanism_of
@@ -451,4 +452,10 @@ def _matrix(inertia: XMLElement) -> np.ndarray:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-register(Format(".urdf", "robots of ROS", load_xml, save, imports=True, companion=True))
+def load(path: Path, options: ImportOptions) -> Mechanism:
+    """Return the mechanism in a file. Raises FileError, also where its save was interrupted; MechanismError."""
+    check_pair(path)
+    return load_xml(path, options)
+
+
+register(Format(".urdf", "robots of ROS", load, save, imports=True, companion=True))

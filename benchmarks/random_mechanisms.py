@@ -1,0 +1,239 @@
+"""Random mechanisms of all joints and forces: is every wrong run reported, and are quiet runs left in peace?
+
+    python random_mechanisms.py FILE [COUNT]    # goes on with the runs in FILE (CSV), mechanism by mechanism
+    python random_mechanisms.py FILE --page     # prints the table of docs/reliability.md
+
+Each mechanism follows from its number and runs for 1 s at each order and step, and in reduced coordinates. A third has
+motors, dampers and a prescribed motion. A run is *wrong* if the energy balance jumps by more than `JUMP` of its scale,
+if joints open by more than `OPEN`, or if it leaves the reduced reference by more than `FAR` times the error that its
+order gives, which is estimated by the same run with half the step. It is *quiet* if it is far from all three.
+"""
+
+import csv
+import sys
+import time
+import warnings
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+
+import varint as vi
+from varint.kinematics.drift import joint_drift
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+import resolution_runs
+from force_samples import KINDS, in_any_motion, random_force, sample_mechanism, samples, with_forces
+from random_mechanisms import random_closed, random_tree, random_velocity_state
+
+COUNT, DURATION = 1000, 1.0  # mechanisms, s
+SPEEDS = (1.0, 3.0, 8.0)  # m/s and rad/s, of bodies at the start, before joints take their share
+AUTO_OF = 4  # "auto", which takes longest, runs for one mechanism in so many
+STEPS, FINEST, ORDERS = (0.01, 0.005, 0.002), 0.001, (2, 4)  # s
+JUMP, OPEN, FAR = 0.05, 1e-9, 50.0  # of the scale, m, times
+QUIET_JUMP, QUIET_FAR = 0.01, 5.0
+LEAST = 1e-6  # of the size of the mechanism: errors below are round-off or the reference's own
+AUTO = 1e3  # of `LEAST`: error that is expected of runs without a fixed step
+REFERENCE = {"integrator": "dop853", "rtol": 1e-10, "atol": 1e-12}
+DRIVES = ("Motor", "JointDamper", "VelocityMotor", "JointServo")
+
+
+class Run(NamedTuple):
+    """One run. ``outcome``: "done" or the name of the error that ended it. ``jump``: of the energy scale.
+
+    ``drift``: m. ``apart``: largest distance of the bodies to the reference, by the size of the mechanism.
+    ``error``: the same, that its order gives; NaN where there is no reference. ``reported``: number of warnings and
+    unresolved nodes.
+    """
+
+    seed: int
+    kind: str
+    method: str
+    order: int
+    dt: float
+    outcome: str
+    jump: float = np.nan
+    drift: float = np.nan
+    apart: float = np.nan
+    error: float = np.nan
+    reported: int = 0
+    seconds: float = 0.0
+
+    @property
+    def wrong(self) -> list[str]:
+        """Names of the measures by which the run is wrong."""
+        far = self.apart > FAR * max(self.error, LEAST)
+        judged = {"energy": self.jump > JUMP, "drift": self.drift > OPEN, "reference": far}
+        return [name for name, is_wrong in judged.items() if is_wrong]
+
+    @property
+    def quiet(self) -> bool:
+        """Whether it is far from wrong by each measure that is known."""
+        return not (self.jump > QUIET_JUMP or self.drift > OPEN or self.apart > QUIET_FAR * max(self.error, LEAST))
+
+
+def mechanism_of(seed):
+    """Kind, mechanism and state of a number. A third is driven, a third of the others has one sample of every force."""
+    rng = np.random.default_rng([seed, 7])
+    if seed % 3 == 0:
+        mechanism = random_tree(rng, int(rng.integers(2, 6)))
+        forces = []
+        if in_any_motion(mechanism):
+            names = [str(name) for name in rng.choice(DRIVES, 3)]
+            forces = [random_force(rng, name, f"f{i}", mechanism) for i, name in enumerate(names)]
+            places = in_any_motion(mechanism)
+            joint, coordinate = places[rng.integers(len(places))]
+            size, speed = rng.uniform(0.1, 0.4), rng.uniform(1.0, 6.0)
+            motion = lambda t: size * np.sin(speed * t)  # noqa: E731  from the reference configuration
+            forces.append(vi.PrescribedMotion("motion", joint=joint, coordinate=coordinate, position=motion))
+        return "driven", with_forces(mechanism, *forces), None
+    if seed % 3 == 1:
+        together = samples(rng)
+        name = sorted(together)[seed // 3 % len(together)]
+        mechanism = sample_mechanism(rng, together[name])
+        return f"force {name}", mechanism, None
+    closed = bool(seed % 2)
+    n = int(rng.integers(2, 7))
+    mechanism = random_closed(rng, n + 1, 1 + seed // 6 % 2) if closed else random_tree(rng, n)
+    state = random_velocity_state(rng, mechanism, size=float(rng.choice(SPEEDS)))
+    if in_any_motion(mechanism) and seed // 2 % 2:
+        names = rng.choice(KINDS, 3, replace=False)
+        forces = [random_force(rng, str(name), f"f{i}", mechanism) for i, name in enumerate(names)]
+        mechanism = with_forces(mechanism, *forces)
+    return "loops" if closed else "tree", mechanism, state
+
+
+def methods(seed):
+    """Method, order, step and function of a mechanism and ``state=``; "auto" chooses order and step itself."""
+    for order in ORDERS:
+        for dt in (*STEPS, FINEST):
+            yield "fixed", order, dt, partial(vi.simulate, duration=DURATION, dt=dt, order=order)
+        adaptive = partial(vi.simulate, duration=DURATION, dt=STEPS[0], order=order, adaptive=True)
+        yield "adaptive", order, STEPS[0], adaptive
+    if seed % AUTO_OF == 0:
+        yield "auto", 0, 0.0, partial(vi.simulate, duration=DURATION, dt="auto")
+    yield "reduced", 0, STEPS[1], partial(vi.redmax.simulate, duration=DURATION, dt=STEPS[1])
+
+
+def runs_of(seed):
+    """All `Run` of one mechanism; none where the mechanism cannot be built or cannot move."""
+    try:
+        kind, mechanism, state = mechanism_of(seed)
+        state = mechanism.state() if state is None else state
+    except vi.VarintError:
+        return []
+    reference = _reference(mechanism, state)
+    made, paths = [], {}
+    for method, order, dt, simulate in methods(seed):
+        head, began = (seed, kind, method, order, dt), time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                run = simulate(mechanism, state=state)
+            except vi.VarintError as problem:
+                made.append(Run(*head, type(problem).__name__, reported=1))
+                continue
+        seconds = time.perf_counter() - began
+        reported = len(caught) + int(run.unresolved.size)
+        apart = np.nan
+        if reference is not None and run.success:
+            apart = _distance(_path(run), reference, run.t) / mechanism.compiled.length
+        paths[head[2:]] = run
+        made.append(Run(*head, "done", _jump(run), _drift(run), apart, np.nan, reported, seconds))
+    return [run._replace(error=_error(run, paths, mechanism)) for run in made if run.dt != FINEST]
+
+
+def _reference(mechanism, state):
+    """Function of times (T,) to positions (T, n, 3) of the other formulation, or None where it cannot run."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            run = vi.redmax.simulate(mechanism, DURATION, dt=FINEST, state=state, **REFERENCE)
+        except vi.VarintError:
+            return None
+    return _path(run) if run.success else None
+
+
+def _path(run):
+    return CubicHermiteSpline(run.t, run.position, run.velocity)
+
+
+def _distance(path, other, times):
+    return float(np.linalg.norm(path(times) - other(times), axis=2).max())
+
+
+def _jump(run):
+    """Largest jump of the energy balance; in reduced coordinates the largest error, which has no steps to come back."""
+    return float(resolution_runs.largest_jump(run)[0])
+
+
+def _drift(run):
+    return float(joint_drift(run.mechanism.compiled, run.position, run.quat_wxyz).max())
+
+
+def _error(run, paths, mechanism):
+    """Error that its order gives a run, by the size of the mechanism: from the next smaller fixed step."""
+    if run.outcome != "done" or run.method in ("auto", "reduced"):
+        return LEAST * AUTO if run.outcome == "done" else np.nan
+    sizes = (*STEPS, FINEST)
+    finer = sizes[sizes.index(run.dt) + 1]
+    coarse, fine = (paths.get(("fixed", run.order, dt)) for dt in (run.dt, finer))
+    if coarse is None or fine is None:
+        return np.nan
+    share = 1.0 - (finer / run.dt) ** run.order
+    return _distance(_path(coarse), _path(fine), coarse.t) / mechanism.compiled.length / share
+
+
+def survey(path, count):
+    """Append the runs of the mechanisms up to ``count`` that are not in the file."""
+    done = {run.seed for run in read(path)}
+    fresh = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if fresh:
+            writer.writerow(Run._fields)
+        for seed in range(max(done, default=-1) + 1, count):
+            writer.writerows(runs_of(seed))
+            file.flush()
+
+
+def read(path):
+    """All `Run` in the file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    types = Run.__annotations__
+    return [Run(**{name: types[name](value) for name, value in row.items()}) for row in rows]
+
+
+def page(runs):
+    """The table of docs/reliability.md, and the wrong runs that nothing reports."""
+    lines = [
+        "| method | runs | ended in an error | wrong | reported | quiet | false alarms |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys((run.method, run.order) for run in runs):
+        of_method = [run for run in runs if (run.method, run.order) == name]
+        done = [run for run in of_method if run.outcome == "done"]
+        wrong, quiet = [run for run in done if run.wrong], [run for run in done if run.quiet]
+        alarms = sum(run.reported > 0 for run in quiet)
+        label = f"{name[0]}, order {name[1]}" if name[1] else name[0]
+        share = f"{alarms} ({alarms / max(1, len(quiet)):.1%})"
+        figures = [len(of_method), len(of_method) - len(done), len(wrong), sum(run.reported > 0 for run in wrong)]
+        lines.append(f"| {label} | {' | '.join(map(str, [*figures, len(quiet), share]))} |")
+    silent = [run for run in runs if run.outcome == "done" and run.wrong and not run.reported]
+    lines += ["", f"{len({run.seed for run in runs})} mechanisms; wrong without a report: {len(silent)}"]
+    lines += [f"seed {r.seed} ({r.kind}), {r.method} {r.order}, {r.dt:g} s: {', '.join(r.wrong)}" for r in silent]
+    lines += [f"{name}: {count}" for name, count in Counter(w for r in silent for w in r.wrong).items()]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[1])
+    if "--page" not in sys.argv:
+        survey(file, int(sys.argv[2]) if len(sys.argv) > 2 else COUNT)
+    print(page(read(file)))
