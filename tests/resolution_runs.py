@@ -7,7 +7,6 @@ from force_samples import KINDS, in_any_motion, random_force, with_forces
 from random_mechanisms import random_body, random_closed, random_joint, random_tree, random_velocity_state, unit
 
 import varint as vi
-from varint.kernels.balance import SLOWEST
 
 JUMP = 0.01  # of the scale: a run is wrong where its energy changes by more within FEW steps and does not come back
 FEW = 5  # steps
@@ -51,33 +50,6 @@ def random_chain(rng, n):
     return vi.Mechanism("random chain", bodies, joints)
 
 
-def energies(run):
-    """For each component of the mechanism its energy error and its scale, (T,) J.
-
-    The scale is the largest kinetic energy so far, or work of gravity and forces, each by its size; at least what the
-    watch judges, see `SLOWEST`.
-    """
-    mechanism, compiled = run.mechanism, run.mechanism.compiled
-    component, of_element = compiled.plan.bodies.component[compiled.slot], compiled.plan.elements.component
-    of_force = np.zeros(len(mechanism.forces), dtype=np.int64)
-    of_force[compiled.force] = of_element
-    work = run.work - run.work[0]
-    for c in range(component.max() + 1):
-        bodies = np.flatnonzero(component == c)
-        kinetic, weight = np.zeros((2, len(run.t)))
-        for i in bodies:
-            body, w = mechanism.bodies[i], run.angular_velocity[:, i]
-            kinetic += 0.5 * body.mass * (run.velocity[:, i] ** 2).sum(axis=1)
-            kinetic += 0.5 * np.einsum("ti,ij,tj->t", w, body.inertia, w)
-            weight += body.mass * (run.position[:, i] - run.position[0, i]) @ mechanism.gravity
-        acting = work[:, of_force == c]
-        exchanged = np.maximum(kinetic, np.abs(weight) + np.abs(acting).sum(axis=1))
-        error = kinetic - kinetic[0] - weight - acting.sum(axis=1)
-        slowest = SLOWEST * compiled.length / (run.t[1] - run.t[0])
-        least = 0.5 * sum(mechanism.bodies[i].mass for i in bodies) * slowest**2
-        yield error, np.maximum(np.maximum.accumulate(exchanged), least)
-
-
 def energy_scale(run):
     """(T,) J: the largest kinetic energy so far, or work of gravity and forces, each by its size."""
     weight = sum(
@@ -89,17 +61,12 @@ def energy_scale(run):
 
 
 def largest_jump(run):
-    """The largest of the components of a mechanism: jump of the energy and error, of the scale, see `jump_of`."""
-    return np.max([jump_of(run.t, *of_component) for of_component in energies(run)], axis=0)
-
-
-def jump_of(t, error, scale):
     """The largest change of the energy balance within `FEW` steps that does not come back, and the error; of the scale.
 
     That is the smaller one of the range within these steps and of the difference of the medians of the times `BACK`
     before and after them.
     """
-    jump = 0.0
+    t, error, scale, jump = run.t, run.energy_balance, energy_scale(run), 0.0
     same = 1e-9 * (t[1] - t[0])
     until, since = np.searchsorted(t, t + BACK - same), np.searchsorted(t, t - BACK + same)
     for k in range(1, len(t) - FEW + 1):
@@ -115,6 +82,6 @@ def jump_of(t, error, scale):
 
 
 def verdict(run):
-    """ "wrong", "quiet" or "neither", by the worst of the components of the mechanism."""
+    """ "wrong", "quiet" or "neither"."""
     jump, error = largest_jump(run)
     return "wrong" if jump > JUMP else "quiet" if error < CALM else "neither"

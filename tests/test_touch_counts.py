@@ -19,6 +19,7 @@ asked for (``number_of(...)``, ``KINDS[...]``, ``kind = ...``, a comparison with
 where it brings the kind's module, a class of it, or the constant with its number. Joints and forces are described with
 measures as a mechanism with joints: their files are no machinery here. One exception, `FAST_PATHS`: points, axes and
 distances make up every lower pair and are evaluated together in the fused rows, which the speed of a step rests on;
+joints of points and axes are known as lower pairs where joints are compiled;
 tests/test_measures.py holds them against the measures. The same kinds are evaluated with 32 digits in the last
 increment of a stage; tests/test_extended.py holds that against decimals. And rows of products of exponentials share
 what they solve for: their numbers are a table of its own, made where joints are compiled.
@@ -56,8 +57,8 @@ DESCRIBES = {
 }
 FUSED = {"varint/kernels/measures.py", "varint/kernels/rows.py", "varint/kernels/extended.py"}
 FAST_PATHS = {
-    "point": FUSED | {"varint/kernels/newton.py"},
-    "axis": FUSED,
+    "point": FUSED | {"varint/kernels/newton.py", "varint/compile/joints.py"},
+    "axis": FUSED | {"varint/compile/joints.py"},
     "distance": FUSED,
     "product": {"varint/compile/joints.py"},
 }

@@ -245,11 +245,9 @@ class RecordedMotion:
     def unresolved(self) -> np.ndarray:
         """(T_u,) s: recorded nodes before which a step did not resolve the motion, empty for reduced coordinates.
 
-        In a component of the mechanism (bodies that joints or forces connect) energy came or went without work and did
-        not come back: within six steps more than 0.6 % of the largest kinetic energy so far or of the work in these
-        steps, or more than 5 % of the largest kinetic energy or work so far in all, since the start or the last such
-        step (docs/theory.md section 6). A step is judged two or three steps later, so that the last ones of a run are
-        not.
+        Energy came or went without work and did not come back: within six steps more than 0.6 % of the largest kinetic
+        energy or work so far, or more than 5 % in all since the start, or since the last such one (docs/theory.md
+        section 6). A step is judged two or three steps later, so that the last ones of a run are not.
         """
         return self.t[self.unresolved_body >= 0]
 

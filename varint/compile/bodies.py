@@ -5,7 +5,6 @@ import numpy as np
 from varint.measures import KINDS
 from varint.model.body import WORLD
 from varint.model.structure import Structure
-from varint.topology import find_components
 
 
 def body_arrays(structure: Structure, order: np.ndarray) -> dict:
@@ -20,16 +19,6 @@ def body_arrays(structure: Structure, order: np.ndarray) -> dict:
         "gravity": structure.gravity,
         "scale": np.column_stack([1 / mass, 1 / (mass * gyration)]),
     }
-
-
-def component_arrays(structure: Structure, order: np.ndarray, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Components of the bodies (nb,), by slot, and of the elements (ne,) of each ``force`` (ne,)."""
-    number = {**structure.body_index, WORLD: -1}
-    joined = [(number[joint.body_a], number[joint.body_b]) for joint in structure.joints if joint.forbidden]
-    acted = [[number[name] for name in own.acts_on(structure)] for own in structure.forces]
-    component = find_components(len(structure.bodies), [*joined, *acted])
-    of_force = [component[max(bodies, default=-1)] for bodies in acted]  # of the world alone: any
-    return np.array(component)[order], np.array([of_force[k] for k in force], dtype=np.int64)
 
 
 def longest_arm(structure: Structure) -> float:

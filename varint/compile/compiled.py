@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from varint.compile import elements as efforts
 from varint.compile import joints, loops
-from varint.compile.bodies import body_arrays, component_arrays, longest_arm
+from varint.compile.bodies import body_arrays, longest_arm
 from varint.compile.roles import Roles, find_roles
 from varint.display import Shown
 from varint.kernels.plan import (
@@ -115,7 +115,6 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     bodies = body_arrays(structure, order)
     gyration = np.sqrt(np.trace(bodies["inertia"], axis1=1, axis2=2) / (2 * bodies["mass"]))
     length = float(max(longest_arm(structure), gyration.max()))
-    bodies["component"], component = component_arrays(structure, order, roles.force)
     places = efforts.measure_places(roles, frame)
     rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
     loop_arrays = loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)
@@ -128,7 +127,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
         joints=_record(Joints, joints.joint_arrays(frame) | parents | pairs),
         rows=_record(Rows, rows),
         measures=_record(Measures, measures),
-        elements=_record(Elements, {"force": roles.force, "component": component}),
+        elements=_record(Elements, {"force": roles.force}),
         laws=_record(Laws, efforts.law_arrays(roles, len(frame.rows))),
         constraints=_record(Constraints, efforts.constraint_arrays(roles, places)),
         **plan_parts(roles, places),

@@ -18,7 +18,7 @@ The step uses it with D = derivative of the momenta, a projection with D = mass 
 
 from varint._numba import Float1, Float2, indirect, njit
 from varint.algebra.vectors import rotate, rotate_back, vector
-from varint.kernels.articulated import back_pair, factor_pair, forward_pair, write_frames
+from varint.kernels.lower_pairs import back_pair, factor_pair, forward_pair, write_frames
 from varint.kernels.dense import (
     RIGHT,
     add_product_wide,

@@ -43,7 +43,6 @@ class Bodies(CompiledRecord):
     scale: Float2  # (nb, 2) turns an impulse residual (N s, N m s) into m/s
     length: Float1  # (1,) size of the parts, m
     loaded: Bool1  # (nb,) whether laws or loads act on a body
-    component: Int1  # (nb,) number of its component: connected by joints or forces, without the world
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ class Joints(CompiledRecord):
     first_body: Int1  # (nj,) the side whose axes the rows are written in
     rows: Int1  # (nj + 1,) rows of joint j are rows[j] : rows[j + 1]
     product: Int1  # (nj,) number of a product of exponentials, -1 for other joints
-    pair: Int1  # (nb,) of a tree joint: how many of its first rows are those of a lower pair (articulated.py), or zero
+    pair: Int1  # (nb,) of a tree joint: how many of its first rows are those of a lower pair (lower_pairs.py), or zero
     points: Int1  # (nb,) how many of these are of the kind POINT, which come first
 
 
@@ -115,7 +114,6 @@ class Elements(CompiledRecord):
     """The efforts that the forces of the description are made of, in its order."""
 
     force: Int1  # (ne,) number of the force
-    component: Int1  # (ne,) that it acts on
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,25 +238,16 @@ class Balance(CompiledRecord, writable=True):
     smooth: Annotated[Int1, STATE]  # ... since the last impact
     dt: Annotated[Float1, STATE]  # s
     size: Annotated[Float1, STATE]  # of the last piece, s; zero after an impact, and at the start
+    kinetic: Annotated[Float1, "2", STATE]  # J, at the last node and the one before
+    due: Annotated[Float1, STATE]  # J, work since then
+    load: Annotated[Float1, STATE]  # J, work of gravity and loads since the start
+    works: Annotated[Float1, STATE]  # J, of all elements since the start
+    error: Annotated[Float1, STATE]  # J, the energy residual: energy gained without work
+    oscillation: Annotated[Float1, STATE]  # J, the part of it that comes back
+    bend: Annotated[Float1, STATE]  # J, twice the kinetic energy of the change of velocity at the last node
     alike: Annotated[Float1, STATE]  # product of the pieces about the last node / dt^2; zero in composed steps
-    # of each component, J
-    kinetic: Annotated[Float2, "2 components", STATE]  # at the last node and the one before
-    due: Annotated[Float1, "components", STATE]  # work since then
-    load: Annotated[Float1, "components", STATE]  # work of gravity and loads since the start
-    loaded: Annotated[Float1, "components", STATE]  # the same at the last node
-    works: Annotated[Float1, "ne", STATE]  # of each element since the start
-    acted: Annotated[Float1, "ne", STATE]  # the same at the last node
-    error: Annotated[Float1, "components", STATE]  # the energy residual: energy gained without work
-    oscillation: Annotated[Float1, "components", STATE]  # the part of it that comes back
-    bend: Annotated[Float1, "components", STATE]  # twice the kinetic energy of the change of velocity at the last node
-    recent: Annotated[Float3, "components 2 6", STATE]  # residual, and less its oscillation, of the nodes judged last
-    scale: Annotated[Float1, "components", STATE]  # largest kinetic energy, or work of all that acts, so far
-    largest: Annotated[Float1, "components", STATE]  # largest kinetic energy so far
-    exchange: Annotated[Float1, "components", STATE]  # work by its size within the recent steps
-    present: Annotated[Float1, "components"]  # scratch: kinetic energy at the present node, ...
-    projected: Annotated[Float1, "components"]  # ... that of projected momenta, ...
-    driven: Annotated[Float1, "components"]  # ... work of constraints at the node, ...
-    left: Annotated[Float2, "2 components"]  # ... and what steps should keep, before and after a sub-step
+    recent: Annotated[Float2, "2 6", STATE]  # J, energy residual, and less its oscillation, of the nodes judged last
+    scale: Annotated[Float1, STATE]  # J, largest kinetic energy, or work of all that acts, so far
     unresolved: Annotated[Int1, STATE]  # slot of a body not resolved since the last recorded node, -1 for none
 
 
@@ -302,7 +291,7 @@ class Factors(CompiledRecord, writable=True):
 
     upper: Float3  # (nr, 2, 6) G, axes of the world
     lower: Float3  # (nr, 2, 6) H, axes of the world
-    D: Float3  # (nb, 6, 6) body pivots, then their LU factors; of a pair M, see articulated.py
+    D: Float3  # (nb, 6, 6) body pivots, then their LU factors; of a pair M, see lower_pairs.py
     X: Float3  # (nb, 6, 8) D^-1 G^T, a column for each row of the joint; right-hand side, see dense.py; of a pair U
     S: Float3  # (nb, 6, 8) joint pivots, then their LU factors; of a pair E
     Y: Float3  # (nb, 6, 8) S^-1 H at the parent, a row for each row of the joint; of a pair V

@@ -14,7 +14,7 @@ import math
 
 from varint._numba import Float1, Float2, Float3, Int1, ReadOnly, njit
 from varint.algebra.sums import two_sum
-from varint.kernels.balance import add_load, add_piece, is_off, leave_energy, weigh_node
+from varint.kernels.balance import add_piece, is_off, left_of_energy, weigh_node
 from varint.kernels.configuration import follow_products, place
 from varint.kernels.constraints import finish_constraints, set_targets
 from varint.kernels.dense import copy_motions
@@ -89,15 +89,14 @@ def _kick(ws, half_step):
 
 @njit(inline="always")
 def _finish(plan, ws, half_step):
-    """Replace ``ws.momentum`` by the momenta at the end of a stage, and account for the work of the load over it.
+    """Replace ``ws.momentum`` by the momenta at the end of a stage; returns the work of the load over it, J.
 
     They follow from the velocities that were solved for and ``ws.load`` at the end. What Newton's method left of the
     residuals is taken off, which makes the balance of momentum exact at any tolerance.
     """
-    mass = plan.bodies.mass
+    work, mass = 0.0, plan.bodies.mass
     for i in range(mass.size):
         v, p, rest, start, load = ws.velocity[i], ws.momentum[i], ws.momentum_rest[i], ws.goal[i], ws.load[i]
-        work = 0.0
         for k in range(6):
             work += (start[k] - p[k]) * v[k]
         angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], -half_step, p)
@@ -108,7 +107,7 @@ def _finish(plan, ws, half_step):
             work += kick * v[k]
             change = (p[k] - start[k]) + (kick - ws.residual_body[i, k])
             p[k], rest[k] = two_sum(start[k], ws.goal_rest[i, k] + change)
-        add_load(plan, ws, i, work)
+    return work
 
 
 @njit
@@ -168,16 +167,13 @@ def _finish_part(plan, ws, inputs, pose, h, tol, when, last):
     if ws.balance.at_node[0]:
         weigh_node(plan, ws, pose, h)
     set_load(plan, ws, inputs, node, after)
-    if ws.extended.used[0]:
-        finish_extended(plan, ws, half_step)
-    else:
-        _finish(plan, ws, half_step)
+    work = finish_extended(plan, ws, half_step) if ws.extended.used[0] else _finish(plan, ws, half_step)
     if has_efforts(plan):
         finish_efforts(plan, ws, pose, half_step)
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
         finish_constraints(plan, ws, end)
-    add_piece(plan, ws, h)
+    add_piece(ws, h, work)
     if plan.products.start.size:
         follow_products(plan, ws, ws.position[end], ws.rotation[end], last)
         gap = place(plan, ws, end)  # their rows may be other ones now
@@ -197,11 +193,11 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
     # shares of the step: what is done, a sub-step that no event ends, the sub-step that is tried
     done, size, part, iterations, pieces = 0.0, 1.0, 1.0, 0, 0
     begin_events(ws)
-    redo, shortest = ws.balance.redo[0], 1.0 / (1 << DEEPEST_SUBSTEP)
+    redo, energy, shortest = ws.balance.redo[0], 0.0, 1.0 / (1 << DEEPEST_SUBSTEP)
     has_events, taping, composed = has_terms(plan), ws.tape.h.size > 0, stages.size > 1
     kept = composed or redo or has_events or plan.products.start.size > 0
     if redo:
-        leave_energy(plan, ws, pose, 0)
+        energy = left_of_energy(plan, ws, pose)
     while done < 1.0:
         if kept:
             keep_start(plan, ws, pose)
@@ -229,9 +225,10 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
         if has_events and status == CONVERGED:
             span = node, width * done, before, dt
             verdict, least = judge_trial(plan, ws, inputs, (pose, end), span, part, min(size, 1.0 - done), composed)
+        after = 0.0
         if redo and status == CONVERGED and verdict == ACCEPTED:
-            leave_energy(plan, ws, end, 1)
-            if min(size, part) > shortest and is_off(ws):
+            after = left_of_energy(plan, ws, end)
+            if min(size, part) > shortest and is_off(ws, energy, after):
                 status = NOT_CONVERGED
         if status != CONVERGED or verdict != ACCEPTED:
             ws.tape.count[0] = taped
@@ -251,9 +248,7 @@ def advance_step(plan, ws, inputs, pose, stages, tol, extrapolate, when):
             part = least
             continue
         done = 1.0 if done + part > 1.0 - 1e-14 else done + part
-        pose = end
-        for c in range(ws.balance.error.size):
-            ws.balance.left[0, c] = ws.balance.left[1, c]
+        pose, energy = end, after
         pieces += 1
         if is_searching(ws):
             act_event(plan, ws, pose, True)

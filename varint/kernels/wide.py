@@ -6,7 +6,7 @@ The eight numbers of an entry stand next to each other, and a sum over entries i
 
 from varint._numba import njit
 from varint.algebra.vectors import vector
-from varint.kernels.articulated import at_child
+from varint.kernels.lower_pairs import at_child
 from varint.kernels.dense import WIDE, upper_solve_wide
 
 NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -109,7 +109,7 @@ def _turn(R, x, back):
 
 @njit
 def _asked(ws, work, i, rows, low, own):
-    """`articulated._asked` to ``work.joint[0]`` (6, 8)."""
+    """`lower_pairs._asked` to ``work.joint[0]`` (6, 8)."""
     for a in range(6):
         t = NOTHING
         for r in range(rows):
@@ -119,7 +119,7 @@ def _asked(ws, work, i, rows, low, own):
 
 @njit
 def _own_motion(plan, ws, work, i, x, own):
-    """`articulated._own_motion` to ``work.joint[1]``."""
+    """`lower_pairs._own_motion` to ``work.joint[1]``."""
     first, rows, z, E = plan.joints.rows[i], plan.joints.pair[i], work.joint[1], ws.ldu.S[i]
     free, size = 6 - rows, 6 - rows + own.shape[0] - rows
     for k in range(free):
@@ -133,7 +133,7 @@ def _own_motion(plan, ws, work, i, x, own):
 
 @njit
 def _forward_pair(plan, ws, work, i, low, body, own):
-    """`articulated.forward_pair`, ``own`` (rows, 8): the right-hand sides of the joint."""
+    """`lower_pairs.forward_pair`, ``own`` (rows, 8): the right-hand sides of the joint."""
     x, M, U, V, (b, z) = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], (work.joint[0], work.joint[1])
     rows, parent, d = plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[0, i]
     size = 6 - rows + own.shape[0] - rows
@@ -164,7 +164,7 @@ def _forward_pair(plan, ws, work, i, low, body, own):
 
 @njit
 def _back_pair(plan, ws, work, i, low, body, own):
-    """`articulated.back_pair`."""
+    """`lower_pairs.back_pair`."""
     x, M, U, V, (b, z) = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], (work.joint[0], work.joint[1])
     y, w = work.joint[2], work.joint[3]
     first, rows, parent, d = plan.joints.rows[i], plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[low, i]

@@ -227,7 +227,7 @@ def _release(plan, ws, pose, n):
     copy_motions(ws.increment_body, ws.velocity)
     set_closed(plan, ws, n, False)
     _keep_impact(ws, pose, n, 0.0, False)  # the same map as that of an impact without restitution
-    add_event(plan, ws, plan.limits.element[n], 0.0)
+    add_event(ws, 0.0)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
 
@@ -278,7 +278,7 @@ def impact(plan, ws, pose, n, restitution, timed):
         pulls = search.changes[0] < MOST_CHANGES and _let_go(plan, ws, n)
     work = 0.5 * row[r] * (1.0 - restitution) * before
     ws.efforts.work[plan.limits.element[n]] += work
-    add_event(plan, ws, plan.limits.element[n], work)
+    add_event(ws, work)
     copy_motions(body, ws.velocity)
     momenta_of(plan, ws.velocity, ws.momentum)
     ws.momentum_rest[:] = 0.0
