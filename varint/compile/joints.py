@@ -112,7 +112,7 @@ def joint_arrays(frame: JointFrame) -> dict:
 
 
 def pair_arrays(frame: JointFrame, filled: np.ndarray) -> dict:
-    """Tree joints that are eliminated as lower pairs (kernels/lower_pairs.py); ``filled`` (nb,): not those bodies'."""
+    """Tree joints that are eliminated as lower pairs (kernels/lower_pairs.py), but of ``filled`` bodies (nb,)."""
     pair, points = np.zeros((2, filled.size), dtype=np.int64)
     for k in np.flatnonzero(~filled):
         own = [row for row in frame.rows[slice(*frame.joint_rows[k : k + 2])] if row[0] == JOINT]

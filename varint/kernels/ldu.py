@@ -18,7 +18,6 @@ The step uses it with D = derivative of the momenta, a projection with D = mass 
 
 from varint._numba import Float1, Float2, indirect, njit
 from varint.algebra.vectors import rotate, rotate_back, vector
-from varint.kernels.lower_pairs import back_pair, factor_pair, forward_pair, write_frames
 from varint.kernels.dense import (
     RIGHT,
     add_product_wide,
@@ -33,6 +32,7 @@ from varint.kernels.dense import (
     rank_lu_solve,
     upper_solve_wide,
 )
+from varint.kernels.lower_pairs import back_pair, factor_pair, forward_pair, write_frames
 from varint.kernels.plan import Plan, Workspace
 
 

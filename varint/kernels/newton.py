@@ -10,8 +10,9 @@ With u = h w / 2 and c = sqrt(1 - u . u) the residuals are
 Laws and loads add their part to the residuals of the bodies (efforts.py). Newton's matrix: docs/theory.md section 4.
 
 The multipliers enter linearly, so Newton's iterates of the velocities do not depend on the multipliers' start values.
-But an increment leaves a round-off in proportion to its size. So a step of one stage starts them from those of the last
-step; rows that were redundant there start from zero, so that their multipliers do not grow from step to step.
+But an increment leaves a round-off in proportion to its size. So a step of a tree without forces, of one stage, starts
+them from those of the last step. All others start them at zero: those of redundant closures would grow, and the sum of
+all residuals, by which increments are halved, would be too small for laws that are steep.
 """
 
 import math

@@ -450,7 +450,7 @@ class Workspace(CompiledRecord, writable=True):
     # step
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr"]  # impulse of each row
-    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step; of redundant rows zero
+    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees without laws
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton

@@ -5,9 +5,9 @@ of the error before it. Those of the system itself are taken eight at a time (co
 """
 
 from varint._numba import njit
-from varint.kernels.lower_pairs import forward_pair
 from varint.kernels.dense import add_scaled6, dot6, lu_solve, rank_lu_solve
 from varint.kernels.ldu import substitute_all, turn_bodies
+from varint.kernels.lower_pairs import forward_pair
 from varint.kernels.operator import apply_transposed
 
 PASSES = 12  # of a solution, at most

@@ -125,8 +125,10 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
     alone = ws.history.shape[0] == 1
+    # with laws and closures the halving of increments, by the sum of residuals, would be another one
+    plain = alone and ws.ldu.K.size == 0 and not has_efforts(plan) and not has_terms(plan)
     for r in range(ws.multiplier.size):
-        ws.multiplier[r] = ws.last_multiplier[r] if alone and extrapolate and ws.compliance[r] == 0.0 else 0.0
+        ws.multiplier[r] = ws.last_multiplier[r] if plain and extrapolate else 0.0
     if extrapolate:
         _extrapolate(ws.velocity, ws.history[stage], plan.bodies.length[0])
     sharpened = ws.extended.impulse.shape[0] > 0
@@ -136,20 +138,9 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     if sharpened and status == CONVERGED and upper == pose:
         ws.extended.used[0] = sharpen(plan, ws, pose, 1 - pose, h)
         iterations += 1
-    if alone:
-        _keep_multipliers(plan, ws)
-    return status, iterations, upper
-
-
-@njit
-def _keep_multipliers(plan, ws):
-    """Write the multipliers of a stage to ``ws.last_multiplier``, zero for rows that its last factors left out."""
-    for r in range(ws.multiplier.size):
+    for r in range(ws.multiplier.size if plain else 0):
         ws.last_multiplier[r] = ws.multiplier[r]
-    for n in range(ws.ldu.rank.size):
-        first, last = plan.loops.node_row[n], plan.loops.node_row[n + 1]
-        for k in range(first + ws.ldu.rank[n], last):
-            ws.last_multiplier[first + ws.ldu.pivot[1, k]] = 0.0
+    return status, iterations, upper
 
 
 @njit

@@ -6,8 +6,8 @@ The eight numbers of an entry stand next to each other, and a sum over entries i
 
 from varint._numba import njit
 from varint.algebra.vectors import vector
-from varint.kernels.lower_pairs import at_child
 from varint.kernels.dense import WIDE, upper_solve_wide
+from varint.kernels.lower_pairs import at_child
 
 NOTHING = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
