@@ -107,7 +107,8 @@ def chosen_step(
             f" least error was {min(trial.error for trial in trials.done):.2g}. Give a larger energy_error, or a"
             f" smaller tol than {tol:g} m/s"
         )
-    dt = problem.duration / math.ceil(problem.duration / cheapest.dt * (1 - 1e-12))
+    steps = problem.duration / cheapest.dt * (1 - 1e-12)
+    dt = problem.duration / math.ceil(steps) if math.isfinite(steps) else cheapest.dt
     reason = trials.table(wanted, cheapest, dt)
     taken = SCHEMES[cheapest.scheme]
     return StepChoice(dt, taken.order, taken.name, wanted, cheapest.error, cheapest.cost, trials.span, reason)
