@@ -24,7 +24,7 @@ class CallParts(NamedTuple):
 
 
 def of_class(cls: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``arguments`` that a dataclass has a field for."""
+    """Return the ``arguments`` that are fields of the dataclass ``cls``."""
     return {field.name: arguments[field.name] for field in fields(cls) if field.name in arguments}
 
 

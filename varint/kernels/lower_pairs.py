@@ -1,21 +1,21 @@
 """Tree joints that are lower pairs, in the block LDU (ldu.py): eliminated with their body in closed form.
 
 All in axes of the world. A motion is (dx, turn), an impulse (force, torque) times time, both at a centre of mass. With
-d from the centre of the parent to that of the child, the motion x of the child is that of the parent, carried rigidly,
-one that the joint allows, and one that the right-hand sides of its rows ask for:
+d from the centre of the parent to that of the child, the motion x of the child is a sum: that of the parent, carried
+rigidly (y), one that the joint allows (N z), and one that satisfies the right-hand sides of its rows (b), at ``lower``:
 
     x = y + N z + b,    y = T x_p = (dx_p + turn_p x d, turn_p),    H N = 0,    H b = right-hand sides of the rows
 
-The rows are functions of the relative pose, so that their parts for child and parent cancel along y. With P the N of
-the pose ``upper``, along which the impulses of the rows do no work, and D x - G^T lambda = r the equation of the child,
+The rows are functions of the relative pose, so that along y their gradients by child and parent cancel. Let P be N at
+``upper``: impulses along the rows do no work along P. With D x - G^T lambda = r for the child,
 
     E = P^T D N    V = E^-1 P^T D    z = E^-1 P^T (r - D b) - V y    D_p += T_u^T M T,    M = D - D N V
 
-(T_u: T at ``upper``). This is the pass of an articulated body whose two sides belong to two poses. ``ws.ldu.frame``
-holds at both a basis of motions for each joint: one for each row, which changes it by one and no other row, then N.
-The impulse along a row is the work of the joint's impulse in its motion at ``upper``.
+(T_u: T at ``upper``). This is an articulated-body pass with equations at ``upper`` and unknowns at ``lower``.
+``ws.ldu.frame`` holds six motions of each joint at both poses: first one for each row, which changes that row alone, by
+one; then N. The multiplier of a row is the work of the joint's impulse in the motion of that row at ``upper``.
 
-Further rows of the joint, of efforts and constraints along it, join E; their multipliers join z.
+Rows of efforts and constraints along the joint (``further``) extend E; their multipliers extend z.
 """
 
 from varint._numba import njit
