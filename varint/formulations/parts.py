@@ -71,7 +71,7 @@ def refuse_beside(function: Callable, given: Mapping[str, Any], names: Collectio
         default = None if parameter.default is Parameter.empty else parameter.default
         if name in names and given.get(name, default) is not default:
             raise ArgumentError(
-                f"give {name!r} to the Problem, the method or the Recording, not to {function.__name__} beside them"
+                f"give {name!r} to the Problem, the method or the Recording, not to {function.__name__}()"
             )
 
 
