@@ -118,8 +118,7 @@ def compile_structure(structure: Structure, clustered: bool = True) -> Compiled:
     places = efforts.measure_places(roles, frame)
     rows, measures = efforts.row_and_measure_arrays(structure, roles, frame, places, slot, length)
     loop_arrays = loops.loop_arrays(topology, slot, frame.joint_rows, frame.side, nb)
-    # with forces all joints are eliminated by rows: in steps with steep laws fewer were solved by pairs, as measured
-    pairs = joints.pair_arrays(frame, (np.diff(loop_arrays["fill_first"]) > 0) | (roles.force.size > 0))
+    pairs = joints.pair_arrays(frame, nb)
     rows["eliminated"] = joints.rows_eliminated(frame, pairs["pair"]).astype(np.int64)
     rows["push"] = joints.push_scales(frame, bodies["scale"], rows.pop("angular"))
     parents = {"parent": [slot[topology.parent[i]] for i in order]}

@@ -111,10 +111,10 @@ def joint_arrays(frame: JointFrame) -> dict:
     return {"side": frame.side, "first_body": frame.first_body, "rows": frame.joint_rows, "product": product}
 
 
-def pair_arrays(frame: JointFrame, filled: np.ndarray) -> dict:
-    """Tree joints that are eliminated as lower pairs (kernels/lower_pairs.py), but of ``filled`` bodies (nb,)."""
-    pair, points = np.zeros((2, filled.size), dtype=np.int64)
-    for k in np.flatnonzero(~filled):
+def pair_arrays(frame: JointFrame, nb: int) -> dict:
+    """Tree joints, one for each of the ``nb`` bodies, that are eliminated as lower pairs (kernels/lower_pairs.py)."""
+    pair, points = np.zeros((2, nb), dtype=np.int64)
+    for k in range(nb):
         own = [row for row in frame.rows[slice(*frame.joint_rows[k : k + 2])] if row[0] == JOINT]
         kinds = [kind for _, kind, _ in own]
         count = kinds.count(Along.kind)

@@ -116,7 +116,7 @@ def _eliminate_all(plan, ws, low, body, row):
             _eliminate(plan, ws, i, 5, G, H, body, row)
         else:
             _eliminate(plan, ws, i, rows, G, H, body, row)
-        if plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
+        if pair == 0 and plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
             _pass_fills(plan, ws, i, G, H, body, row)
 
 
@@ -337,24 +337,13 @@ def substitute_all(plan, ws, upper, lower, body, row):
         )
     for i in range(nb):
         x = body[i]
-        start, stop, pair = plan.joints.rows[i], plan.joints.rows[i + 1], plan.joints.pair[i]
-        if pair == 5 and stop - start == 5:
+        rows, pair = plan.joints.rows[i + 1] - plan.joints.rows[i], plan.joints.pair[i]
+        if pair == 5 and rows == 5:
             back_pair(plan, ws, i, 1, 0, low, body, row)
-            continue
-        if pair > 0:
-            back_pair(plan, ws, i, 6 - pair, stop - start - pair, low, body, row)
-            continue
-        if plan.joints.parent[i] != nb:
-            for r in range(start, stop):
-                row[r] -= dot6(ws.ldu.Y[i, r - start], body[plan.joints.parent[i]])
-        for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
-            multiplier = row[plan.loops.fill_row[e]]
-            add_scaled6(x, -multiplier, ws.ldu.fill_upper[e])
-            for r in range(start, stop):
-                row[r] -= ws.ldu.fill_joint_upper[e, r - start] * multiplier
-        for k in range(6):
-            for r in range(start, stop):
-                x[k] += ws.ldu.X[i, k, r - start] * row[r]
+        elif pair > 0:
+            back_pair(plan, ws, i, 6 - pair, rows - pair, low, body, row)
+        else:
+            _back(plan, ws, i, body, row)
         for e in range(plan.loops.fill_first[i], plan.loops.fill_pass[i]):
             row[plan.loops.fill_row[e]] -= dot6(ws.ldu.fill_joint_lower[e], x)
         for k in range(plan.loops.node_first[i + 1] - 1, plan.loops.node_first[i] - 1, -1):
@@ -364,6 +353,23 @@ def substitute_all(plan, ws, upper, lower, body, row):
     for i in range(nb):
         x = body[i]
         x[3], x[4], x[5] = rotate_back(ws.rotation[lower, i], vector(x[3:]))
+
+
+@njit(inline="always")
+def _back(plan, ws, i, body, row):
+    """The motion of body i, (6,), and the multipliers of its tree joint, in ``row``."""
+    x, start, stop = body[i], plan.joints.rows[i], plan.joints.rows[i + 1]
+    if plan.joints.parent[i] != plan.bodies.mass.size:
+        for r in range(start, stop):
+            row[r] -= dot6(ws.ldu.Y[i, r - start], body[plan.joints.parent[i]])
+    for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+        multiplier = row[plan.loops.fill_row[e]]
+        add_scaled6(x, -multiplier, ws.ldu.fill_upper[e])
+        for r in range(start, stop):
+            row[r] -= ws.ldu.fill_joint_upper[e, r - start] * multiplier
+    for k in range(6):
+        for r in range(start, stop):
+            x[k] += ws.ldu.X[i, k, r - start] * row[r]
 
 
 @njit

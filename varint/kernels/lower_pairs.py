@@ -18,6 +18,8 @@ one; then N. The multiplier of a row is the work of the joint's impulse in the m
 Rows of efforts and constraints along the joint (``further``) extend E; their multipliers extend z.
 """
 
+import math
+
 from varint._numba import njit
 from varint.algebra.vectors import cross, dot, rotate, scale, square_to, sub, vector
 from varint.kernels.dense import add_scaled6, dot6, lu_factor, lu_solve
@@ -160,6 +162,8 @@ def factor_pair(plan, ws, i, free, further, low):
             d4 -= f * V[k, 4]
             d5 -= f * V[k, 5]
         D[a, 0], D[a, 1], D[a, 2], D[a, 3], D[a, 4], D[a, 5] = d0, d1, d2, d3, d4, d5
+    if plan.loops.fill_pass[i] < plan.loops.fill_first[i + 1]:
+        _pass_fills(plan, ws, i, free, further, low)
     if plan.joints.parent[i] != plan.bodies.mass.size:
         _add_carried(D, ws.ldu.D[plan.joints.parent[i]], vector(ws.ldu.arm[0, i]), vector(ws.ldu.arm[low, i]))
 
@@ -181,6 +185,66 @@ def _add_rows(plan, ws, i, free, further, low):
         g, h = at_child(G[1], vector(ws.ldu.arm[0, i])), at_child(H[1], vector(ws.ldu.arm[low, i]))
         for a in range(6):
             U[k, a], V[k, a] = -(G[0, a] + g[a]), H[0, a] + h[a]
+
+
+@njit
+def _pass_fills(plan, ws, i, free, further, low):
+    """Eliminate body i and its joint from the closure rows they feel: into the block K and the fills of the parent."""
+    # The fills of closure row e are L_e = lower[e], a row, and U_e = upper[e], a column. With U, V, E of `factor_pair`,
+    #   l_e = L_e N,   u_e = E^-1 (P^T U_e, 0),   w_e = U_e - U u_e,   K_ef -= l_e u_f,
+    # and for the fills of the parent p   L_e,p = T^T (L_e - l_e V),   U_e,p = T_u^T w_e.
+    # l_e goes to joint_lower, u_e to upper. joint_upper: what each row of the joint loses by a multiplier of one.
+    loops, ldu, first = plan.loops, ws.ldu, plan.loops.fill_pass[i]
+    last, rows = loops.fill_first[i + 1], 6 - free
+    U, V, z, joint_row = ldu.X[i], ldu.Y[i], ldu.z, plan.joints.rows[i]
+    N, P = ldu.frame[low, i, rows:], ldu.frame[0, i, rows:]
+    linear, angular = plan.bodies.scale[i, 0], plan.bodies.scale[i, 1]
+    for e in range(first, last):
+        lower, upper, joint_lower, joint_upper = (
+            ldu.fill_lower[e],
+            ldu.fill_upper[e],
+            ldu.fill_joint_lower[e],
+            ldu.fill_joint_upper[e],
+        )
+        along = abs(dot(vector(lower), vector(upper)))
+        turning = dot(vector(lower[3:]), vector(lower[3:])) * dot(vector(upper[3:]), vector(upper[3:]))
+        size = linear * along + angular * angular / linear * math.sqrt(turning)  # of what the free body would add to K
+        ldu.closure_scale[loops.fill_row[e]] = max(ldu.closure_scale[loops.fill_row[e]], size)
+        for k in range(free + further):
+            z[k] = dot6(P[k], upper) if k < free else 0.0
+        lu_solve(ldu.S[i], free + further, z)
+        above = loops.fill_up[e]
+        if above >= 0:
+            add_scaled6(ldu.fill_lower[above], 1.0, at_parent(lower, vector(ldu.arm[low, i])))
+        for k in range(free):
+            joint_lower[k] = dot6(lower, N[k])
+            if above >= 0:
+                add_scaled6(ldu.fill_lower[above], -joint_lower[k], at_parent(V[k], vector(ldu.arm[low, i])))
+        for k in range(free + further):
+            add_scaled6(upper, -z[k], U[k])
+        if above >= 0:
+            add_scaled6(ldu.fill_upper[above], 1.0, at_parent(upper, vector(ldu.arm[0, i])))
+        for k in range(free, free + further):
+            joint_upper[rows + k - free] = z[k]
+            add_scaled6(upper, -z[k], at_child(ldu.upper[joint_row + rows + k - free, 1], vector(ldu.arm[0, i])))
+        for r in range(rows):
+            joint_upper[r] = -dot6(ldu.frame[0, i, r], upper)
+        for k in range(free):
+            upper[k] = z[k]
+    for e in range(first, last):
+        at = loops.row_start[loops.fill_row[e]]
+        for other in range(first, last):
+            total = 0.0
+            for k in range(free):
+                total += ldu.fill_joint_lower[e, k] * ldu.fill_upper[other, k]
+            ldu.K[at + loops.fill_row[other]] -= total
+
+
+@njit(inline="always")
+def at_parent(g, d):
+    """A wrench (6,) at the centre of the child, moved to that of the parent, from which ``d`` leads to the child."""
+    t = cross(d, vector(g))
+    return g[0], g[1], g[2], g[3] + t[0], g[4] + t[1], g[5] + t[2]
 
 
 @njit(inline="always")
@@ -249,10 +313,17 @@ def forward_pair(plan, ws, i, free, further, low, body, row):
         x[a] -= dot6(M[a], b)
     for k in range(free + further):  # D = M + U V
         add_scaled6(x, -dot6(V[k], b), U[k])
-    parent = plan.joints.parent[i]
-    if parent == plan.bodies.mass.size:
+    parent, first, last = plan.joints.parent[i], plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
+    if parent == plan.bodies.mass.size and first == last:
         return
     _own_motion(plan, ws, i, free, further, own, x, b, z)
+    for e in range(first, last):
+        total = dot6(ws.ldu.fill_lower[e], b)
+        for k in range(free):
+            total += ws.ldu.fill_joint_lower[e, k] * z[k]
+        row[plan.loops.fill_row[e]] -= total
+    if parent == plan.bodies.mass.size:
+        return
     y, d = body[parent], ws.ldu.arm[0, i]
     f0, f1, f2, t0, t1, t2 = x[0], x[1], x[2], x[3], x[4], x[5]
     for k in range(free + further):
@@ -304,7 +375,10 @@ def back_pair(plan, ws, i, free, further, low, body, row):
     for a in range(6):
         x[a] = y[a] + b[a]
     for k in range(free):
-        add_scaled6(x, z[k], ws.ldu.frame[low, i, rows + k])
+        free_motion = z[k]
+        for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+            free_motion -= ws.ldu.fill_upper[e, k] * row[plan.loops.fill_row[e]]
+        add_scaled6(x, free_motion, ws.ldu.frame[low, i, rows + k])
     for k in range(free, free + further):
         own[rows + k - free] = z[k]
         g = at_child(ws.ldu.upper[first + rows + k - free, 1], vector(ws.ldu.arm[0, i]))
@@ -313,3 +387,6 @@ def back_pair(plan, ws, i, free, further, low, body, row):
     w = (w0, w1, w2, w3, w4, w5)
     for r in range(rows):
         own[r] = dot6(ws.ldu.frame[0, i, r], w)
+    for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+        for r in range(rows + further):
+            own[r] -= ws.ldu.fill_joint_upper[e, r] * row[plan.loops.fill_row[e]]

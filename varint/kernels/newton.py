@@ -10,9 +10,8 @@ With u = h w / 2 and c = sqrt(1 - u . u) the residuals are
 Laws and loads add their part to the residuals of the bodies (efforts.py). Newton's matrix: docs/theory.md section 4.
 
 The multipliers enter linearly, so Newton's iterates of the velocities do not depend on the multipliers' start values.
-But an increment leaves a round-off in proportion to its size. So a step of a tree without forces, of one stage, starts
-them from those of the last step. All others start them at zero: those of redundant closures would grow, and the sum of
-all residuals, by which increments are halved, would be too small for laws that are steep.
+But an increment leaves a round-off in proportion to its size. So a step of a tree, of one stage, starts them from those
+of the last step. All others start them at zero: those of redundant closures would grow.
 """
 
 import math
@@ -112,7 +111,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     """Residuals of a step of ``h`` seconds with ``ws.velocity`` and ``ws.multiplier``.
 
     Writes the pose ``end`` with its Jacobian, ``ws.residual_body`` and ``ws.residual_row``. The impulses act along the
-    rows of the pose ``upper``. ``increment``: the largest change of a linear velocity that led here, m/s; above
+    rows of the pose ``upper``. ``increment``: the largest change of a velocity that led here, m/s; above
     ATTACH_ABOVE the anchors of tree joints are closed, which changes ``ws.velocity``.
 
     Returns four numbers, all NaN where a body or a rod turns further than a step may, or a residual is not finite:
@@ -124,7 +123,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
     Rows that take no part as constraints (compliance 1) count in none of these, and are not divided by ``h``.
     """
     nb = plan.bodies.mass.size
-    half_step = 0.5 * h
+    half_step, length = 0.5 * h, plan.bodies.length[0]
     fastest = farthest = 0.0
     for i in range(nb):
         v = ws.velocity[i]
@@ -144,7 +143,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
                 v[k] = (x[k] - ws.position[start, i, k] - ws.position_rest[start, i, k]) / h
         for k in range(3):
             farthest = max(farthest, abs(x[k]))
-            fastest = max(fastest, abs(v[k]))
+            fastest = max(fastest, max(abs(v[k]), length * abs(v[3 + k])))
         r = ws.residual_body[i]
         angular_momentum(plan.bodies.inertia[i], v[3], v[4], v[5], half_step, r)
         for k in range(3):
@@ -190,7 +189,7 @@ def evaluate_step(plan, ws, start, end, h, upper, increment):
 
 @njit
 def newton_increment(plan, ws, end, h, upper, factored):
-    """Solve Newton's system (VI eq. 39): return the largest change of a linear velocity, m/s.
+    """Solve Newton's system (VI eq. 39): return the largest change of a velocity, m/s (`Bodies.length` times rad/s).
 
     Writes the changes (dv, dw) of the velocities to ``ws.increment_body`` and those of the multipliers to
     ``ws.increment_row``. ``factored``: with the factors that are in ``ws.ldu``, of an iterate before, in place of new
@@ -221,7 +220,7 @@ def newton_increment(plan, ws, end, h, upper, factored):
         d[4] = c * b + z * a - x * e
         d[5] = c * e + x * b - y * a
         for k in range(3):
-            largest = max(largest, abs(d[k]))
+            largest = max(largest, max(abs(d[k]), plan.bodies.length[0] * abs(d[3 + k])))
     return largest
 
 

@@ -305,9 +305,9 @@ class Factors(CompiledRecord, writable=True):
     closure_scale: Float1  # (nr,) scaling of the closure rows
     closure_column: Float2  # (2, largest node)
     fill_lower: Float2  # (ne, 6) F_{closure, body}
-    fill_upper: Float2  # (ne, 6) F_{body, closure}, then D^-1 times it
-    fill_joint_lower: Float2  # (ne, 6) F_{closure, joint}; at a top K_nn^-1 F_{closure, body}
-    fill_joint_upper: Float2  # (ne, 6) S^-1 F_{joint, closure}
+    fill_upper: Float2  # (ne, 6) F_{body, closure}, then D^-1 times it; of a pair u, see lower_pairs.py
+    fill_joint_lower: Float2  # (ne, 6) F_{closure, joint}, of a pair l; at a top K_nn^-1 F_{closure, body}
+    fill_joint_upper: Float2  # (ne, 6) S^-1 F_{joint, closure}: what a multiplier of one takes off those of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,7 +450,7 @@ class Workspace(CompiledRecord, writable=True):
     # step
     velocity: Annotated[Float2, "nb 6", STATE]  # m/s, world and rad/s, body; constant over the step
     multiplier: Annotated[Float1, "nr"]  # impulse of each row
-    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees without laws
+    last_multiplier: Annotated[Float1, "nr", STATE]  # of the last step, of trees
     history: Annotated[Float4, "stages history nb 6", STATE]  # the last velocity, its backward differences
     compliance: Annotated[Float1, "nr"]  # 1 for a row that takes no part as a constraint, else 0
     # Newton

@@ -125,8 +125,8 @@ def _try_part(plan, ws, inputs, pose, h, tol, stage, extrapolate, when):
     if plan.constraints.row.size:
         set_targets(plan, ws, inputs, node, after, dt)
     alone = ws.history.shape[0] == 1
-    # with laws and closures the halving of increments, by the sum of residuals, would be another one
-    plain = alone and ws.ldu.K.size == 0 and not has_efforts(plan) and not has_terms(plan)
+    # multipliers of redundant closures would grow from step to step
+    plain = alone and ws.ldu.K.size == 0 and not has_terms(plan)
     for r in range(ws.multiplier.size):
         ws.multiplier[r] = ws.last_multiplier[r] if plain and extrapolate else 0.0
     if extrapolate:

@@ -67,7 +67,7 @@ def solve_wide(plan, ws, work, step, body, row):
         rows = plan.joints.rows[i + 1] - first
         own = row[first : first + rows]
         if plan.joints.pair[i] > 0:
-            _forward_pair(plan, ws, work, i, low, body, own)
+            _forward_pair(plan, ws, work, i, low, body, row)
             continue
         _lower_solve(ldu.D[i], 6, x)
         upper_solve_wide(ldu.D[i], 6, x)
@@ -132,10 +132,12 @@ def _own_motion(plan, ws, work, i, x, own):
 
 
 @njit
-def _forward_pair(plan, ws, work, i, low, body, own):
-    """`lower_pairs.forward_pair`, ``own`` (rows, 8): the right-hand sides of the joint."""
+def _forward_pair(plan, ws, work, i, low, body, row):
+    """`lower_pairs.forward_pair`."""
     x, M, U, V, (b, z) = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], (work.joint[0], work.joint[1])
     rows, parent, d = plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[0, i]
+    first, last = plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]
+    own = row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
     size = 6 - rows + own.shape[0] - rows
     _asked(ws, work, i, rows, low, own)
     for k in range(size):
@@ -145,9 +147,17 @@ def _forward_pair(plan, ws, work, i, low, body, own):
         for k in range(size):
             t = plus(t, -U[k, a], z[k])
         put(x[a], t)
-    if parent == plan.bodies.mass.size:
+    if parent == plan.bodies.mass.size and first == last:
         return
     _own_motion(plan, ws, work, i, x, own)
+    for e in range(first, last):
+        r = plan.loops.fill_row[e]
+        t = dot_wide(eight(row[r]), -1.0, ws.ldu.fill_lower[e], b)
+        for k in range(6 - rows):
+            t = plus(t, -ws.ldu.fill_joint_lower[e, k], z[k])
+        put(row[r], t)
+    if parent == plan.bodies.mass.size:
+        return
     for a in range(6):
         t = eight(x[a])
         for k in range(size):
@@ -163,10 +173,10 @@ def _forward_pair(plan, ws, work, i, low, body, own):
 
 
 @njit
-def _back_pair(plan, ws, work, i, low, body, own):
+def _back_pair(plan, ws, work, i, low, body, row):
     """`lower_pairs.back_pair`."""
     x, M, U, V, (b, z) = body[i], ws.ldu.D[i], ws.ldu.X[i], ws.ldu.Y[i], (work.joint[0], work.joint[1])
-    y, w = work.joint[2], work.joint[3]
+    y, w, own = work.joint[2], work.joint[3], row[plan.joints.rows[i] : plan.joints.rows[i + 1]]
     first, rows, parent, d = plan.joints.rows[i], plan.joints.pair[i], plan.joints.parent[i], ws.ldu.arm[low, i]
     free, size = 6 - rows, 6 - rows + own.shape[0] - rows
     _asked(ws, work, i, rows, low, own)
@@ -185,7 +195,10 @@ def _back_pair(plan, ws, work, i, low, body, own):
             t = plus(t, U[k, a], z[k])
         put(w[a], t)
     for k in range(size):
-        put(z[k], dot_wide(eight(z[k]), -1.0, V[k], y))
+        t = dot_wide(eight(z[k]), -1.0, V[k], y)
+        for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1] if k < free else 0):
+            t = plus(t, -ws.ldu.fill_upper[e, k], row[plan.loops.fill_row[e]])
+        put(z[k], t)
     for a in range(6):
         t = plus(eight(y[a]), 1.0, b[a])
         for k in range(free):
@@ -199,6 +212,9 @@ def _back_pair(plan, ws, work, i, low, body, own):
             put(w[a], plus(eight(w[a]), g[a], z[k]))
     for r in range(rows):
         put(own[r], dot_wide(NOTHING, 1.0, ws.ldu.frame[0, i, r], w))
+    for e in range(plan.loops.fill_pass[i], plan.loops.fill_first[i + 1]):
+        for r in range(own.shape[0]):
+            put(own[r], plus(eight(own[r]), -ws.ldu.fill_joint_upper[e, r], row[plan.loops.fill_row[e]]))
 
 
 @njit
@@ -270,30 +286,36 @@ def _substitute(plan, ws, work, low, body, row):
     for k in range(loops.node_first[nb + 1] - 1, loops.node_first[nb] - 1, -1):
         _substitute_node(plan, ws, loops.node_order[k], row)
     for i in range(nb):
-        x, parent = body[i], plan.joints.parent[i]
-        start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
         if plan.joints.pair[i] > 0:
-            _back_pair(plan, ws, work, i, low, body, row[start:stop])
-            continue
-        for r in range(start, stop):
-            t = eight(row[r])
-            if parent != nb:
-                t = dot_wide(t, -1.0, ldu.Y[i, r - start], body[parent])
-            for e in range(loops.fill_pass[i], loops.fill_first[i + 1]):
-                t = plus(t, -ldu.fill_joint_upper[e, r - start], row[loops.fill_row[e]])
-            put(row[r], t)
-        for k in range(6):
-            t = eight(x[k])
-            for e in range(loops.fill_pass[i], loops.fill_first[i + 1]):
-                t = plus(t, -ldu.fill_upper[e, k], row[loops.fill_row[e]])
-            for r in range(start, stop):
-                t = plus(t, ldu.X[i, k, r - start], row[r])
-            put(x[k], t)
+            _back_pair(plan, ws, work, i, low, body, row)
+        else:
+            _back(plan, ws, i, body, row)
         for e in range(loops.fill_first[i], loops.fill_pass[i]):
             r = loops.fill_row[e]
-            put(row[r], dot_wide(eight(row[r]), -1.0, ldu.fill_joint_lower[e], x))
+            put(row[r], dot_wide(eight(row[r]), -1.0, ldu.fill_joint_lower[e], body[i]))
         for k in range(loops.node_first[i + 1] - 1, loops.node_first[i] - 1, -1):
             _substitute_node(plan, ws, loops.node_order[k], row)
+
+
+@njit
+def _back(plan, ws, i, body, row):
+    """`ldu._back` for eight right-hand sides."""
+    loops, ldu, x, parent = plan.loops, ws.ldu, body[i], plan.joints.parent[i]
+    start, stop = plan.joints.rows[i], plan.joints.rows[i + 1]
+    for r in range(start, stop):
+        t = eight(row[r])
+        if parent != plan.bodies.mass.size:
+            t = dot_wide(t, -1.0, ldu.Y[i, r - start], body[parent])
+        for e in range(loops.fill_pass[i], loops.fill_first[i + 1]):
+            t = plus(t, -ldu.fill_joint_upper[e, r - start], row[loops.fill_row[e]])
+        put(row[r], t)
+    for k in range(6):
+        t = eight(x[k])
+        for e in range(loops.fill_pass[i], loops.fill_first[i + 1]):
+            t = plus(t, -ldu.fill_upper[e, k], row[loops.fill_row[e]])
+        for r in range(start, stop):
+            t = plus(t, ldu.X[i, k, r - start], row[r])
+        put(x[k], t)
 
 
 @njit
