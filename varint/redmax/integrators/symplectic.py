@@ -1,0 +1,238 @@
+"""Symplectic collocation in canonical coordinates q, p = M(q) dq, of trees.
+
+s stages with rates V_i, and forces F_i = (dL/dq + Q)(q_i, V_i) (redmax/canonical.py):
+
+    q_i = q + h sum_j a_ij V_j,    M(q_i) V_i = p + h sum_j a*_ij F_j,    a*_ij = b_j - b_j a_ji / b_i
+    q(t + h) = q + h sum_i b_i V_i,    p(t + h) = p + h sum_i b_i F_i
+
+a: the coefficients of collocation at the nodes c. These are the equations of the variational integrator whose discrete
+Lagrangian is the quadrature h sum_i b_i L(q_i, V_i) along polynomials of degree s (Marsden and West, 2001, section 2.6;
+Ober-Bloebaum and Saake, 2015): symplectic, and exact for momenta of symmetries. With the nodes of Gauss a* = a.
+
+States of laws obey dI/dt = flow by the coefficients a.
+"""
+
+from functools import cache
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.redmax.canonical import Canonical
+from varint.redmax.equations import Equations
+from varint.redmax.implicit import NotConverged
+from varint.redmax.integrators.base import Task
+from varint.redmax.integrators.fixed_steps import FixedSteps
+
+ITERATIONS = 100
+DIVERGED = 1e6  # of the increments: by how much they may grow over the smallest one
+ROUND_OFF, SLOW = 1e-11, 1e-3  # an increment that does not shrink any more, relative to the rates or to SLOW, m/s, rad/s
+
+
+class Tableau(NamedTuple):
+    """c, b (s,); a, a* (s, s); onward (s, s): from values at the nodes of a step to those of the next, extrapolated."""
+
+    c: np.ndarray
+    b: np.ndarray
+    a: np.ndarray
+    conjugate: np.ndarray
+    onward: np.ndarray
+
+
+@cache
+def tableau(nodes: tuple[float, ...]) -> Tableau:
+    """Collocation at ``nodes`` (s,) in (0, 1], with the weights of interpolation."""
+    c = np.array(nodes)
+    powers = np.arange(c.size)
+    inverse = np.linalg.inv(c[:, None] ** powers)  # from values at the nodes to coefficients of powers
+    a = (c[:, None] ** (powers + 1) / (powers + 1)) @ inverse
+    b = (1.0 / (powers + 1)) @ inverse
+    onward = ((1.0 + c)[:, None] ** powers) @ inverse
+    return Tableau(c, b, a, b - (b[:, None] * a).T / b[:, None], onward)
+
+
+class Step(NamedTuple):
+    """A step of ``h``, s, from time ``t``, s, q + low_q and p + low_p (nq,), and states of laws ``integral`` (ns,)."""
+
+    t: float
+    h: float
+    q: np.ndarray
+    low_q: np.ndarray
+    p: np.ndarray
+    low_p: np.ndarray
+    integral: np.ndarray
+
+
+class Stages(NamedTuple):
+    """Of a step: rates, forces (s, nq), flows of the states of laws (s, ns) and powers (s, ne) of the stages."""
+
+    rates: np.ndarray
+    force: np.ndarray
+    flow: np.ndarray
+    power: np.ndarray
+
+
+class Symplectic(FixedSteps):
+    """Steps of ``dt``, which start from the stages of the last one, extrapolated.
+
+    Momenta are carried from step to step, and what q and p lose by rounding is added in the next step (compensated
+    sums).
+    """
+
+    trees_only = True
+    nodes: ClassVar[tuple[float, ...]]
+
+    def __init__(self, equations: Equations, q: np.ndarray, qdot: np.ndarray, task: Task) -> None:
+        self.tableau = self.tableau_of(task)
+        self.canonical = Canonical(equations)
+        s, nq = self.tableau.c.size, equations.nq
+        self._known = False  # whether the memory of the last step, which follows, is one
+        self._p, self._low_q, self._low_p = np.zeros((3, nq))
+        self._stages = Stages(*(np.zeros((s, n)) for n in (nq, nq, equations.law_state.size, equations.ne)))
+        super().__init__(equations, q, qdot, task)
+
+    @classmethod
+    def tableau_of(cls, task: Task) -> Tableau:
+        """The coefficients of the method."""
+        return tableau(cls.nodes)
+
+    @classmethod
+    def check(cls, equations: Equations, task: Task) -> None:
+        e, name = equations, f"integrator {cls.name!r} takes trees of joints that move freely"
+        remedy = "use another integrator"
+        if e.drives:
+            raise ArgumentError(f"{name}, and the motion of {e.drives[0].label} is prescribed: {remedy}")
+        if len(e.closures):
+            joint = e.mechanism.joints[e.closures.joint[0]].name
+            raise ArgumentError(f"{name}, and joint '{joint}' closes a loop: {remedy}")
+        if len(e.couplings):
+            coupling = next(force for force in e.mechanism.forces if force.constraint)
+            raise ArgumentError(f"{name}, and {coupling.label} couples some of them: {remedy}")
+
+    def forget(self) -> bool:
+        known, self._known = self._known, False
+        return known
+
+    def remember(self, start: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+        self._p, self._low_q, self._low_p, self._stages = self._next
+        self._known = True
+
+    def solve(
+        self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        e, b = self.equations, self.tableau.b
+        s = b.size
+        low_q, low_p = np.zeros((2, q.size))
+        if self._known:
+            p, low_q, low_p = self._p, self._low_q, self._low_p
+            first = Stages(*(self.tableau.onward @ part for part in self._stages))
+        else:
+            e.integrate_from(integral, 0.0)
+            p = self.canonical.momentum(q, v)
+            force = self.canonical.force(t)
+            first = Stages(*(np.tile(part, (s, 1)) for part in (v, force, e.flow, e.power)))
+        stages = self.solve_stages(Step(t, h, q, low_q, p, low_p, integral), first)
+        self._power = b @ stages.power
+        after, low_q = sum_exactly(q, low_q + h * (b @ stages.rates))
+        p, low_p = sum_exactly(p, low_p + h * (b @ stages.force))
+        rates = self.canonical.rates_of(after, p)
+        e.integrate_from(integral + h * (b @ stages.flow), 0.0)
+        self._next = p, low_q, low_p, stages
+        return after, rates
+
+    def solve_stages(self, step: Step, first: Stages) -> Stages:
+        """The stages of a step, from estimates ``first``; raises NotConverged."""
+        raise NotImplementedError
+
+    def iterate(self, step: Step, first: Stages, tol: float) -> Stages:
+        """`solve_stages` by V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i by the last V and F.
+
+        It ends at increments of ``tol``, or where they are round-off.
+        """
+        e, (c, _, a, conjugate, _), h = self.equations, self.tableau, step.h
+        now, before, least = first, np.inf, np.inf
+        for _ in range(ITERATIONS):
+            self.stages.iterations += 1
+            at = step.q + (step.low_q + h * (a @ now.rates))
+            momenta = step.p + (step.low_p + h * (conjugate @ now.force))
+            parts: list[tuple[np.ndarray, ...]] = []
+            for i in range(c.size):
+                rates = self.canonical.rates_of(at[i], momenta[i])
+                self.integrate_stage(i, step, now.flow)
+                force = self.canonical.force(step.t + c[i] * h)
+                parts.append((rates, force, e.flow.copy(), e.power.copy()))
+            after = Stages(*(np.array(each) for each in zip(*parts, strict=True)))
+            change = float(np.abs(after.rates - now.rates).max())
+            size = float(np.abs(after.rates).max())
+            now = after
+            if not np.isfinite(change) or change > DIVERGED * least:
+                break
+            round_off = change == 0.0 or (change >= before and change <= ROUND_OFF * max(size, SLOW))
+            if change <= tol or round_off:
+                return now
+            before, least = change, min(least, change)
+        raise NotConverged
+
+    def newton(self, step: Step, first: Stages, tol: float) -> Stages:
+        """`solve_stages` by Newton's method for the rates of all stages, up to increments of ``tol``."""
+        e, (c, _, a, conjugate, _), h = self.equations, self.tableau, step.h
+        s, nq = c.size, step.q.size
+        rates, flow, done = first.rates.copy(), first.flow, False
+        for _ in range(ITERATIONS):
+            self.stages.iterations += 1
+            at = step.q + (step.low_q + h * (a @ rates))
+            momenta, by_p, by_F, parts = np.empty((s, nq)), np.empty((s, 2, nq, nq)), np.empty((s, 2, nq, nq)), []
+            for i in range(s):
+                self.integrate_stage(i, step, flow)
+                momenta[i], force = self.canonical.momentum_and_force(step.t + c[i] * h, at[i], rates[i])
+                parts.append((rates[i], force, e.flow.copy(), e.power.copy()))
+                if not done:
+                    by_p[i], by_F[i] = self.canonical.by_motion()
+            now = Stages(*(np.array(each) for each in zip(*parts, strict=True)))
+            if done:
+                return now
+            flow = now.flow
+            residual = momenta - step.p - (step.low_p + h * (conjugate @ now.force))
+            K = newton_matrix(h, self.tableau, by_p, by_F)
+            if not (np.isfinite(K).all() and np.isfinite(residual).all()):
+                break
+            change = np.linalg.solve(K, residual.ravel()).reshape(s, nq)
+            rates -= change
+            done = bool(np.abs(change).max() <= tol)
+        raise NotConverged
+
+    def integrate_stage(self, i: int, step: Step, flow: np.ndarray) -> None:
+        """Integrate the states of laws up to stage ``i``, by the ``flow`` (s, ns) of the others and its own."""
+        a = step.h * self.tableau.a[i]
+        self.equations.integrate_from(step.integral + (a @ flow - a[i] * flow[i]), a[i])
+
+    def _work(self, size: float, power: np.ndarray) -> np.ndarray:
+        return size * self._power
+
+    def memory(self) -> dict[str, np.ndarray]:
+        kept = {"p": self._p, "low_q": self._low_q, "low_p": self._low_p, **self._stages._asdict()}
+        known = {"known": np.array([self._known])}
+        return super().memory() | known | {f"stage {name}": array.copy() for name, array in kept.items()}
+
+    def recall(self, saved: dict[str, np.ndarray]) -> None:
+        super().recall(saved)
+        self._known = bool(saved["known"][0])
+        self._p, self._low_q, self._low_p = (saved[f"stage {name}"].copy() for name in ("p", "low_q", "low_p"))
+        self._stages = Stages(*(saved[f"stage {name}"].copy() for name in Stages._fields))
+
+
+def newton_matrix(h: float, tableau: Tableau, by_p: np.ndarray, by_F: np.ndarray) -> np.ndarray:
+    """(s nq, s nq) derivatives of M(q_i) V_i - h sum_j a*_ij F_j by V; ``by_p``, ``by_F`` (s, 2, nq, nq): by q, dq."""
+    s, nq = by_p.shape[0], by_p.shape[2]
+    of_F = h * np.einsum("jk,jab->jkab", tableau.a, by_F[:, 0])
+    of_F[np.arange(s), np.arange(s)] += by_F[:, 1]
+    K = h * np.einsum("ik,iab->ikab", tableau.a, by_p[:, 0]) - h * np.einsum("ij,jkab->ikab", tableau.conjugate, of_F)
+    K[np.arange(s), np.arange(s)] += by_p[:, 1]
+    return K.swapaxes(1, 2).reshape(s * nq, s * nq)
+
+
+def sum_exactly(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """a + b rounded, and what rounding has left out: their sum is a + b (Knuth)."""
+    total = a + b
+    of_b = total - a
+    return total, (a - (total - of_b)) + (b - of_b)
