@@ -18,6 +18,7 @@ OPTIONS = {  # option to the argument of a method that it gives
     "--substep": "on_unresolved",
     "--integrator": "integrator",
     "--rtol": "rtol",
+    "--stages": "stages",
 }
 
 
@@ -33,7 +34,9 @@ def add_method(parser: ArgumentParser) -> None:
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
-    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
+    tol = "of a step of a scheme, or of a variational integrator in reduced coordinates, m/s, default 1e-10"
+    parser.add_argument("--tol", type=float, metavar="M_S", help=tol)
+    parser.add_argument("--stages", type=int, help="of integrator gauss, from 1 to 6, default 3")
 
 
 def add_adaptive(parser: ArgumentParser) -> None:

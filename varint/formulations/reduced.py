@@ -106,10 +106,11 @@ class Reduced(Method):
         if kind.fixed and self.dt is None:
             raise ArgumentError(f"integrator {self.integrator!r} needs dt=, the size of its steps")
         if self.stages is not None:
-            _check_support("stages", kind, lambda each: each.most_stages > 0)
-            object.__setattr__(self, "stages", whole_number(self.stages, "stages", 1, ArgumentError, kind.most_stages))
+            _check_support("stages", kind, lambda each: each.stage_counts[1])
+            most = kind.stage_counts[1]
+            object.__setattr__(self, "stages", whole_number(self.stages, "stages", 1, ArgumentError, most))
         if self.tol is not None:
-            _check_support("tol", kind, lambda each: each.tol is not None)
+            _check_support("tol", kind, lambda each: each.tol)
             object.__setattr__(self, "tol", positive(self.tol, "tol", ArgumentError))
 
     @property
@@ -129,8 +130,9 @@ class Reduced(Method):
         steps = 1 if dt is None else problem.steps(dt)
         end = problem.duration if dt is None else steps * dt
         atol = 0.01 * self.rtol if self.atol is None else self.atol
-        task = Task(end, dt, self.rtol, atol, self.stages, self.tol)
         kind, times = integrator_named(self.integrator), recording.times(end)
+        stages, tol = self.stages or kind.stage_counts[0], self.tol or kind.tol
+        task = Task(end, dt, self.rtol, atol, stages, tol)
         if times is not None and kind.fixed:
             free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
             raise ArgumentError(f"output_times need an integrator with error control, {free}, got {self.integrator!r}")
@@ -172,6 +174,8 @@ class Reduced(Method):
             "steps": steps,
             "chart": self.chart,
             "prescribed": [drive.name for drive in equations.drives],
+            **({"stages": stages} if stages else {}),
+            **({"tol": tol} if tol else {}),
         }
         inputs = equations.inputs
         assert inputs is not None
@@ -246,7 +250,7 @@ def simulate(
     return cast(ReducedTrajectory, solve(problem, of_type(method, Reduced, "method", ArgumentError), recording))
 
 
-def _check_support(name: str, kind: type[Integrator], supports: Callable[[type[Integrator]], bool]) -> None:
+def _check_support(name: str, kind: type[Integrator], supports: Callable[[type[Integrator]], float]) -> None:
     """Raise ArgumentError where a ``kind`` of integrators does not support the argument ``name``."""
     if not supports(kind):
         owners = ", ".join(repr(other) for other, each in INTEGRATORS.items() if supports(each))

@@ -29,29 +29,28 @@ class Canonical(InverseDynamics):
         momenta.find_momenta(self.equations.work, self._W, p)
         return p
 
-    def rates_of(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """dq = M^-1 p (nq,); `place` and `move` are done then."""
+    def rates_of_momentum(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """dq = M^-1 p (nq,)."""
         work = self.equations.work
         work.q[:], work.rates[:] = q, p
-        momenta.move_by_momenta(work, self._no_motion)
+        momenta.find_rates(work, self._no_motion)
         return work.rates.copy()
 
-    def force(self, t: float) -> np.ndarray:
-        """F (nq,) at time ``t``, after `rates_of` or `momentum`."""
-        e, out, p = self.equations, np.empty(self._none.size), np.empty(self._none.size)
-        momenta.find_momenta(e.work, self._W, p)
-        momenta.find_forces(e.work, e.gravity, e.load(t), self._W, out)
-        return out
+    def force(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """F (nq,) at time ``t``."""
+        e, F = self.equations, np.empty(q.size)
+        self.momentum(q, rates)
+        momenta.find_forces(e.work, e.gravity, e.load(t), self._W, F)
+        return F
 
     def momentum_and_force(self, t: float, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """p and F (nq,) at time ``t``, of which `by_motion` has the derivatives."""
-        e, out = self.equations, np.empty(q.size)
+        e, p, F = self.equations, np.empty(q.size), np.empty(q.size)
         self._accelerated(q, rates, self._none)
-        p = np.empty(q.size)
         momenta.find_momenta(e.work, self._W, p)
-        momenta.find_forces(e.work, e.gravity, e.load(t), self._W, out)
+        momenta.find_forces(e.work, e.gravity, e.load(t), self._W, F)
         self._X[:] = e.work.wrench
-        return p, out
+        return p, F
 
     def by_motion(self) -> tuple[np.ndarray, np.ndarray]:
         """(2, nq, nq) derivatives of p, and of F, by q and by dq, after `momentum_and_force`."""

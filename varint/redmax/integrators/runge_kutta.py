@@ -43,17 +43,18 @@ class FixedRungeKutta(FixedSteps):
         self, t: float, h: float, q: np.ndarray, v: np.ndarray, integral: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         e, y, sizes = self.equations, np.concatenate([q, v, integral]), (q.size, 2 * q.size)
-        slopes, powers = [], []
+        slopes: list[np.ndarray] = []
+        powers: list[np.ndarray] = []
         for weights in self.A:
             now = t + sum(weights) * h
-            own, rates, states = np.split(y + h * sum_of(weights, slopes), sizes)
+            own, rates, states = np.split(y + h * sum_of(weights, slopes, y), sizes)
             e.integrate_from(states, 0.0)
             own, rates, _ = e.imposed(now, own, rates)
             second = e.acceleration(now, own, rates)
             slopes.append(np.concatenate([rates, second, e.flow]))
             powers.append(e.power.copy())
-        self._mean_power = sum_of(self.b, powers)
-        own, rates, states = np.split(y + h * sum_of(self.b, slopes), sizes)
+        self._mean_power = sum_of(self.b, powers, e.power)
+        own, rates, states = np.split(y + h * sum_of(self.b, slopes, y), sizes)
         e.integrate_from(states, 0.0)
         own, rates, _ = e.imposed(t + h, own, rates)
         return own, rates
@@ -71,6 +72,6 @@ class FixedRungeKutta(FixedSteps):
         return super()._place()
 
 
-def sum_of(weights: tuple[float, ...], slopes: list[np.ndarray]) -> np.ndarray | float:
-    """The weighted sum of as many ``slopes`` as there are; zero without any."""
-    return sum((w * slope for w, slope in zip(weights, slopes, strict=False) if w), 0.0)
+def sum_of(weights: tuple[float, ...], slopes: list[np.ndarray], like: np.ndarray) -> np.ndarray:
+    """The weighted sum of ``slopes``; an array ``like`` this one of zeros if there are no slopes yet."""
+    return sum((w * slope for w, slope in zip(weights, slopes, strict=False) if w), np.zeros_like(like))

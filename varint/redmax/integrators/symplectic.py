@@ -12,6 +12,7 @@ Ober-Bloebaum and Saake, 2015): symplectic, and exact for momenta of symmetries.
 States of laws obey dI/dt = flow by the coefficients a.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import ClassVar, NamedTuple
 
@@ -26,7 +27,11 @@ from varint.redmax.integrators.fixed_steps import FixedSteps
 
 ITERATIONS = 100
 DIVERGED = 1e6  # of the increments: by how much they may grow over the smallest one
-ROUND_OFF, SLOW = 1e-11, 1e-3  # an increment that does not shrink any more, relative to the rates or to SLOW, m/s, rad/s
+ROUND_OFF = 1e-11  # an increment that does not shrink any more, relative to the rates or to SLOW
+SLOW = 1e-3  # m/s, rad/s
+
+
+Force = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # by time, q and dq
 
 
 class Tableau(NamedTuple):
@@ -128,14 +133,13 @@ class Symplectic(FixedSteps):
             first = Stages(*(self.tableau.onward @ part for part in self._stages))
         else:
             e.integrate_from(integral, 0.0)
-            p = self.canonical.momentum(q, v)
-            force = self.canonical.force(t)
+            p, force = self.canonical.momentum(q, v), self.canonical.force(t, q, v)
             first = Stages(*(np.tile(part, (s, 1)) for part in (v, force, e.flow, e.power)))
         stages = self.solve_stages(Step(t, h, q, low_q, p, low_p, integral), first)
         self._power = b @ stages.power
         after, low_q = sum_exactly(q, low_q + h * (b @ stages.rates))
         p, low_p = sum_exactly(p, low_p + h * (b @ stages.force))
-        rates = self.canonical.rates_of(after, p)
+        rates = self.canonical.rates_of_momentum(after, p)
         e.integrate_from(integral + h * (b @ stages.flow), 0.0)
         self._next = p, low_q, low_p, stages
         return after, rates
@@ -145,66 +149,62 @@ class Symplectic(FixedSteps):
         raise NotImplementedError
 
     def iterate(self, step: Step, first: Stages, tol: float) -> Stages:
-        """`solve_stages` by V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i by the last V and F.
+        """`solve_stages` by V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i by the last V.
 
         It ends at increments of ``tol``, or where they are round-off.
         """
-        e, (c, _, a, conjugate, _), h = self.equations, self.tableau, step.h
-        now, before, least = first, np.inf, np.inf
+        rates, flow, before, least = first.rates, first.flow, np.inf, np.inf
         for _ in range(ITERATIONS):
             self.stages.iterations += 1
-            at = step.q + (step.low_q + h * (a @ now.rates))
-            momenta = step.p + (step.low_p + h * (conjugate @ now.force))
-            parts: list[tuple[np.ndarray, ...]] = []
-            for i in range(c.size):
-                rates = self.canonical.rates_of(at[i], momenta[i])
-                self.integrate_stage(i, step, now.flow)
-                force = self.canonical.force(step.t + c[i] * h)
-                parts.append((rates, force, e.flow.copy(), e.power.copy()))
-            after = Stages(*(np.array(each) for each in zip(*parts, strict=True)))
-            change = float(np.abs(after.rates - now.rates).max())
-            size = float(np.abs(after.rates).max())
-            now = after
+            at = self.places(step, rates)
+            now = self.evaluate(step, at, rates, flow, self.canonical.force)
+            momenta = step.p + (step.low_p + step.h * (self.tableau.conjugate @ now.force))
+            after = np.array([self.canonical.rates_of_momentum(*pair) for pair in zip(at, momenta, strict=True)])
+            change, size = float(np.abs(after - rates).max()), float(np.abs(after).max())
+            rates, flow = after, now.flow
             if not np.isfinite(change) or change > DIVERGED * least:
                 break
-            round_off = change == 0.0 or (change >= before and change <= ROUND_OFF * max(size, SLOW))
-            if change <= tol or round_off:
-                return now
+            if change <= tol or (change >= before and change <= ROUND_OFF * max(size, SLOW)):
+                return now._replace(rates=rates)
             before, least = change, min(least, change)
         raise NotConverged
 
     def newton(self, step: Step, first: Stages, tol: float) -> Stages:
         """`solve_stages` by Newton's method for the rates of all stages, up to increments of ``tol``."""
-        e, (c, _, a, conjugate, _), h = self.equations, self.tableau, step.h
-        s, nq = c.size, step.q.size
-        rates, flow, done = first.rates.copy(), first.flow, False
+        rates, flow, parts = first.rates, first.flow, []
+
+        def force(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+            p, F = self.canonical.momentum_and_force(t, q, v)
+            parts.append((p, *self.canonical.by_motion()))
+            return F
+
         for _ in range(ITERATIONS):
             self.stages.iterations += 1
-            at = step.q + (step.low_q + h * (a @ rates))
-            momenta, by_p, by_F, parts = np.empty((s, nq)), np.empty((s, 2, nq, nq)), np.empty((s, 2, nq, nq)), []
-            for i in range(s):
-                self.integrate_stage(i, step, flow)
-                momenta[i], force = self.canonical.momentum_and_force(step.t + c[i] * h, at[i], rates[i])
-                parts.append((rates[i], force, e.flow.copy(), e.power.copy()))
-                if not done:
-                    by_p[i], by_F[i] = self.canonical.by_motion()
-            now = Stages(*(np.array(each) for each in zip(*parts, strict=True)))
-            if done:
-                return now
-            flow = now.flow
-            residual = momenta - step.p - (step.low_p + h * (conjugate @ now.force))
-            K = newton_matrix(h, self.tableau, by_p, by_F)
+            parts.clear()
+            now = self.evaluate(step, self.places(step, rates), rates, flow, force)
+            momenta, by_p, by_F = (np.array(each) for each in zip(*parts, strict=True))
+            residual = momenta - step.p - (step.low_p + step.h * (self.tableau.conjugate @ now.force))
+            K = newton_matrix(step.h, self.tableau, by_p, by_F)
             if not (np.isfinite(K).all() and np.isfinite(residual).all()):
                 break
-            change = np.linalg.solve(K, residual.ravel()).reshape(s, nq)
-            rates -= change
-            done = bool(np.abs(change).max() <= tol)
+            change = np.linalg.solve(K, residual.ravel()).reshape(rates.shape)
+            rates, flow = rates - change, now.flow
+            if np.abs(change).max() <= tol:
+                return self.evaluate(step, self.places(step, rates), rates, flow, self.canonical.force)
         raise NotConverged
 
-    def integrate_stage(self, i: int, step: Step, flow: np.ndarray) -> None:
-        """Integrate the states of laws up to stage ``i``, by the ``flow`` (s, ns) of the others and its own."""
-        a = step.h * self.tableau.a[i]
-        self.equations.integrate_from(step.integral + (a @ flow - a[i] * flow[i]), a[i])
+    def places(self, step: Step, rates: np.ndarray) -> np.ndarray:
+        """q_i (s, nq) by the rates (s, nq) of the stages."""
+        return step.q + (step.low_q + step.h * (self.tableau.a @ rates))
+
+    def evaluate(self, step: Step, at: np.ndarray, rates: np.ndarray, flow: np.ndarray, force: Force) -> Stages:
+        """The stages at coordinates ``at`` and ``rates`` (s, nq), with ``flow`` (s, ns) of states of laws before."""
+        e, parts = self.equations, []
+        for i, t in enumerate(step.t + step.h * self.tableau.c):
+            weights = step.h * self.tableau.a[i]  # the own flow of a stage is implicit
+            e.integrate_from(step.integral + (weights @ flow - weights[i] * flow[i]), weights[i])
+            parts.append((rates[i], force(t, at[i], rates[i]), e.flow.copy(), e.power.copy()))
+        return Stages(*(np.array(each) for each in zip(*parts, strict=True)))
 
     def _work(self, size: float, power: np.ndarray) -> np.ndarray:
         return size * self._power

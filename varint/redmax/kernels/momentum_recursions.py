@@ -13,15 +13,15 @@ from varint._numba import Float1, Float2, njit
 from varint.algebra.vectors import add, cross, rotate, rotate_back, sub
 from varint.products.stages import ZERO3, three
 from varint.redmax.kernels.articulated import factor, inward_pass, outward_pass
-from varint.redmax.kernels.kinematic_recursions import has_variable_subspace, move, place, subspace_derivatives, unit
+from varint.redmax.kernels.kinematic_recursions import has_variable_subspace, place, subspace_derivatives, unit
 from varint.redmax.kernels.tangent_recursions import change_motions
 from varint.redmax.kernels.tree_records import ReducedWorkspace, TangentWorkspace
 from varint.redmax.kernels.wrenches import add_inertial_wrenches, add_to_parent, dot6, subtract_loads, transpose_product
 
 
 @njit(seconds=1, what="symplectic steps in reduced coordinates")
-def move_by_momenta(work: ReducedWorkspace, no_motion: Float2) -> None:
-    """`place` at ``work.q``, and `move` at the rates M^-1 p, which replace the momenta p in ``work.rates``.
+def find_rates(work: ReducedWorkspace, no_motion: Float2) -> None:
+    """`place` at ``work.q``; the rates M^-1 p replace the momenta p in ``work.rates``.
 
     ``no_motion`` (nl, 6): zero.
     """
@@ -30,7 +30,6 @@ def move_by_momenta(work: ReducedWorkspace, no_motion: Float2) -> None:
     work.wrench[:] = 0.0
     inward_pass(work, no_motion, work.rates)
     outward_pass(work, no_motion, work.rates)
-    move(work)
 
 
 @njit(seconds=1, what="symplectic steps in reduced coordinates")
