@@ -13,22 +13,23 @@ States of laws obey dI/dt = flow by the coefficients a.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from varint.errors import ArgumentError
+from varint.kernels.nodes import evaluate_efforts
 from varint.redmax.canonical import Canonical
 from varint.redmax.equations import Equations
 from varint.redmax.implicit import NotConverged
 from varint.redmax.integrators.base import Task
 from varint.redmax.integrators.fixed_steps import FixedSteps
+from varint.redmax.kernels import stage_iterations
+from varint.redmax.kernels.stage_iterations import DIVERGED, ROUND_OFF, SLOW, StageIteration
 
 ITERATIONS = 100
-DIVERGED = 1e6  # of the increments: by how much they may grow over the smallest one
-ROUND_OFF = 1e-11  # an increment that does not shrink any more, relative to the rates or to SLOW
-SLOW = 1e-3  # m/s, rad/s
 
 
 Force = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # by time, q and dq
@@ -94,6 +95,8 @@ class Symplectic(FixedSteps):
         self._known = False  # whether the memory of the last step, which follows, is one
         self._p, self._low_q, self._low_p = np.zeros((3, nq))
         self._stages = Stages(*(np.zeros((s, n)) for n in (nq, nq, equations.law_state.size, equations.ne)))
+        varies = equations.inputs is not None and equations.inputs.varies
+        self._run = None if varies else stage_iteration(equations, self.tableau)
         super().__init__(equations, q, qdot, task)
 
     @classmethod
@@ -151,8 +154,10 @@ class Symplectic(FixedSteps):
     def iterate(self, step: Step, first: Stages, tol: float) -> Stages:
         """`solve_stages` by V_i = M(q_i)^-1 p_i in O(n), with q_i and p_i by the last V.
 
-        It ends at increments of ``tol``, or where they are round-off.
+        It ends at increments of ``tol``, or where they are round-off. Under constant inputs it is compiled.
         """
+        if self._run is not None:
+            return self._iterate_compiled(self._run, step, first, tol)
         rates, flow, before, least = first.rates, first.flow, np.inf, np.inf
         for _ in range(ITERATIONS):
             self.stages.iterations += 1
@@ -168,6 +173,18 @@ class Symplectic(FixedSteps):
                 return now._replace(rates=rates)
             before, least = change, min(least, change)
         raise NotConverged
+
+    def _iterate_compiled(self, run: StageIteration, step: Step, first: Stages, tol: float) -> Stages:
+        e = self.equations
+        if run.tree is not e.work:  # other charts
+            self._run = run = replace(run, tree=e.work)
+        run.q[:], run.p[:], run.integral[:] = (step.q, step.low_q), (step.p, step.low_p), step.integral
+        run.rates[:], run.flow[:] = first.rates, first.flow
+        count = stage_iterations.iterate(e.compiled.plan, e.ws, run, step.h, tol, ITERATIONS)
+        self.stages.iterations += count if count > 0 else ITERATIONS
+        if count < 0:
+            raise NotConverged
+        return Stages(run.rates.copy(), run.force.copy(), run.flow.copy(), run.power.copy())
 
     def newton(self, step: Step, first: Stages, tol: float) -> Stages:
         """`solve_stages` by Newton's method for the rates of all stages, up to increments of ``tol``."""
@@ -219,6 +236,32 @@ class Symplectic(FixedSteps):
         self._known = bool(saved["known"][0])
         self._p, self._low_q, self._low_p = (saved[f"stage {name}"].copy() for name in ("p", "low_q", "low_p"))
         self._stages = Stages(*(saved[f"stage {name}"].copy() for name in Stages._fields))
+
+
+def stage_iteration(e: Equations, tableau: Tableau) -> StageIteration:
+    """Arrays for compiled iterations under the constant inputs of the equations."""
+    s, nl, ns = tableau.c.size, e.nodes.parent.size, e.law_state.size
+    if e.ne:
+        evaluate_efforts.prepare()
+        e.ws.efforts.input[:] = e.inputs.commands.constant if e.inputs else 0.0
+    return StageIteration(
+        tree=e.work,
+        a=tableau.a.copy(),
+        conjugate=tableau.conjugate.copy(),
+        no_motion=np.zeros((nl, 6)),
+        momenta=np.zeros((nl + 1, 6)),
+        load=e.inputs.loads.constant.copy() if e.inputs else np.zeros((e.nb, 6)),
+        total=np.zeros((e.nb, 6)),
+        q=np.zeros((2, e.nq)),
+        p=np.zeros((2, e.nq)),
+        integral=np.zeros(ns),
+        places=np.zeros((s, e.nq)),
+        rates=np.zeros((s, e.nq)),
+        force=np.zeros((s, e.nq)),
+        flow=np.zeros((s, ns)),
+        flow_before=np.zeros((s, ns)),
+        power=np.zeros((s, e.ne)),
+    )
 
 
 def newton_matrix(h: float, tableau: Tableau, by_p: np.ndarray, by_F: np.ndarray) -> np.ndarray:
