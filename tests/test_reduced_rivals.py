@@ -288,6 +288,19 @@ def test_midpoint_rule_three_times():
     assert runs[1].newton_iterations < runs[2].newton_iterations
 
 
+@pytest.mark.parametrize("integrator", ["gauss", "variational2_recursive"])
+def test_compiled_iterations_are_those_in_python(integrator):
+    """They are not compiled where a load has one value a node."""
+    mechanism, pull = servo()[0], np.array([0.3, 0.1, -2.0])
+    runs = [
+        vi.redmax.simulate(mechanism, 0.4, dt=0.01, integrator=integrator, force={mechanism.bodies[1].name: force})
+        for force in (pull, np.tile(pull, (41, 1)))
+    ]
+    assert runs[0].q == pytest.approx(runs[1].q, abs=1e-12)
+    assert runs[0].newton_iterations == pytest.approx(runs[1].newton_iterations, rel=0.1)
+    assert runs[0].law_states == pytest.approx(runs[1].law_states, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("integrator", "options"),
     [

@@ -23,6 +23,8 @@ ARRAYS = (
     "stopping",
 )  # fmt: skip
 NAMED = ("driving", "friction", "charts")
+STIFF = ("andrews_squeezer", "governor")  # or fast, for explicit steps of 2 ms
+EXPLICIT = [name for name, kind in INTEGRATORS.items() if kind.fixed and not kind.stiff]
 EVERYWHERE = [name for name, kind in INTEGRATORS.items() if not kind.trees_only]
 COUNTED = ("steps", "evaluations", "newton_iterations", "status", "message")
 
@@ -74,8 +76,8 @@ def check(mechanism, duration, path, looks=2, longer=True, **options):
 
 def catalogue():
     """Each mechanism by one integrator in the slow tests, by all of them in the longest."""
-    names = EVERYWHERE
     for number, mechanism in enumerate(vi.mechanisms.NAMES):
+        names = [name for name in EVERYWHERE if not (mechanism in STIFF and name in EXPLICIT)]
         for k, name in enumerate(names):
             one = k == number % len(names)
             yield pytest.param(mechanism, name, marks=[] if one else pytest.mark.long, id=f"{mechanism}-{name}")

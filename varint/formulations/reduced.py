@@ -50,8 +50,8 @@ class Reduced(Method):
     Parameters
     ----------
     integrator : str
-        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; the latter
-        dissipate energy numerically.
+        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; those
+        for stiff forces dissipate energy numerically.
     dt : float, optional
         Spacing of the nodes, s, and size of the steps without error control; where not given, the nodes are the
         steps that the integrator chooses.

@@ -70,7 +70,7 @@ class Step(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """Of a step: rates, forces (s, nq), flows of the states of laws (s, ns) and powers (s, ne) of the stages."""
+    """Rates and forces (s, nq) of the stages of a step, flows of the states of laws (s, ns) and powers (s, ne), W."""
 
     rates: np.ndarray
     force: np.ndarray
