@@ -34,7 +34,7 @@ def cases():
             every[f"{name}, order {order}"] = lambda a=arguments: vi.simulate(mechanism, STEPS * dt, dt, **a)
         adaptive = {"order": 4, "state": state, "on_unresolved": "ignore", "adaptive": True}
         every[f"{name}, adaptive"] = lambda: vi.simulate(mechanism, STEPS_IN_PYTHON * dt, dt, **adaptive)
-        for integrator in INTEGRATORS:
+        for integrator in (each for each, kind in INTEGRATORS.items() if not kind.trees_only):
             steps = STEPS if integrator in EXPLICIT else STEPS_IN_PYTHON
             arguments = {"integrator": integrator, "state": state, "every": 10}
             every[f"{name}, {integrator}"] = lambda a=arguments, n=steps: vi.redmax.simulate(mechanism, n * dt, dt, **a)

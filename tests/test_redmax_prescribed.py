@@ -9,7 +9,9 @@ import varint as vi
 from varint.redmax.equations import Equations
 from varint.redmax.integrators import INTEGRATORS
 
-ORDERS = {name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed}
+ORDERS = {
+    name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed and kind.order <= 2 and not kind.trees_only
+}
 
 
 def swing(rng, dof):

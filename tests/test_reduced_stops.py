@@ -16,7 +16,7 @@ from varint.redmax.equations import Equations
 from varint.redmax.integrators import INTEGRATORS
 from varint.terms.limits.stops import Stops, complementary
 
-LOCATING = [name for name, kind in INTEGRATORS.items() if not kind.contacts]
+LOCATING = [name for name, kind in INTEGRATORS.items() if not (kind.contacts or kind.trees_only)]
 SLOW = {"rk45", "bdf1", "sdirk2"}
 EACH = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in LOCATING]
 CONTROLLED = [name for name, kind in INTEGRATORS.items() if not kind.fixed]

@@ -16,6 +16,7 @@ from varint.redmax.integrators import INTEGRATORS
 O, X, Y, Z = (np.array(vector, dtype=float) for vector in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)))
 SLANTED = np.array([0.3, 0.8, 0.2])
 GRAVITY = (1.0, 2.0, -9.0)
+CLOSING = [name for name, kind in INTEGRATORS.items() if not kind.trees_only]
 
 
 def links(count):
@@ -103,7 +104,7 @@ def test_loops_that_repeat_the_tree_change_nothing(case, rng):
     joints, copies = CASES[case]
     closed, tree = pair(links(2 if "b1" in {joint.body_b for joint in joints} else 1), joints, copies)
     state = random_velocity_state(rng, tree)
-    for integrator in INTEGRATORS:
+    for integrator in CLOSING:
         assert_same_motion(closed, tree, state, integrator)
     exact = vi.redmax.simulate(closed, 0.2, dt=0.01, state=state, rtol=1e-11)
     errors = []
@@ -124,7 +125,7 @@ def test_each_joint_twice(kind, rng):
         assert_same_motion(closed, tree, state, integrator)
 
 
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("integrator", CLOSING)
 def test_a_loop_that_nothing_moves(integrator):
     """A triangle of bars stands still, and a link that hangs on it moves as if it hung on the ground."""
     bodies, link = links(3), hinge("j", "b1", "b2", 2 * X + Z)

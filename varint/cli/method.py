@@ -18,6 +18,7 @@ OPTIONS = {  # option to the argument of a method that it gives
     "--substep": "on_unresolved",
     "--integrator": "integrator",
     "--rtol": "rtol",
+    "--stages": "stages",
 }
 
 
@@ -33,7 +34,9 @@ def add_method(parser: ArgumentParser) -> None:
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
-    parser.add_argument("--tol", type=float, metavar="M_S", help="of a step of a scheme, m/s, default 1e-10")
+    tol = "of a step of a scheme, or of a variational integrator in reduced coordinates, m/s, default 1e-10"
+    parser.add_argument("--tol", type=float, metavar="M_S", help=tol)
+    parser.add_argument("--stages", type=int, help="of integrator gauss, from 1 to 6, default 3")
 
 
 def add_adaptive(parser: ArgumentParser) -> None:
@@ -82,6 +85,9 @@ def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
             raise ArgumentError(f"{given[name][0]} belongs to {owners[0]}, not to {kind.option}: leave one of them out")
     if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
         raise ArgumentError(f"--rtol needs an integrator with error control, '{args.integrator}' has fixed steps")
+    if args.tol is not None and args.integrator is not None and not INTEGRATORS[args.integrator].tol:
+        owners = ", ".join(name for name, integrator in INTEGRATORS.items() if integrator.tol)
+        raise ArgumentError(f"--tol belongs to the schemes and to --integrator {owners}, not to '{args.integrator}'")
     if arguments.get("energy_error") is not None and args.dt != "auto":
         raise ArgumentError("--energy-error belongs to --dt auto, which chooses the step by it: give both or neither")
     if args.scheme is not None and args.order is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from varint.trajectory import Trajectory
 
 OF_SIMULATIONS = (
-    *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol"),
+    *("duration", "dt", "energy_error", "order", "scheme", "integrator", "method", "rtol", "tol", "stages"),
     *("adaptive", "substep", "every", "param", "repair"),
 )
 

@@ -96,7 +96,8 @@ def ensemble(
         One UnresolvedWarning for all members, none, or "raise": such members count as stopped.
     options
         Arguments of the run, of all members: every, diagnostics_every, force, torque; in maximal coordinates order,
-        scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart.
+        scheme, tol, adaptive, closures; in reduced ones integrator, rtol, atol, baumgarte, chart,
+        stages, tol.
 
     An error in a member stands in its row, and harms no other: a FailedMembersWarning gives their number, and
     `Ensemble.failures` which. Ctrl-C stops it all; with ``output`` it can go on.

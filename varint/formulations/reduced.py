@@ -19,7 +19,7 @@ from varint.inputs.at_times import InputsAtTimes
 from varint.inputs.courses import Course, Span, courses_by_rows, moved_by_rows
 from varint.mechanism import Mechanism
 from varint.model.bounds import bounded
-from varint.model.checks import by_name, choice, not_negative, of_type, positive
+from varint.model.checks import by_name, choice, not_negative, of_type, positive, whole_number
 from varint.model.known_forces import USES, Use, is_impulsive, refuse
 from varint.model.state import State
 from varint.problem import Problem, Recording
@@ -29,7 +29,7 @@ from varint.redmax.constraint_forces import NotFinite
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
 from varint.redmax.integrators import DEFAULT, INTEGRATORS, Task, integrator_named
-from varint.redmax.integrators.base import KindOfIntegrator
+from varint.redmax.integrators.base import Integrator, KindOfIntegrator
 from varint.redmax.program import load_solver
 from varint.redmax.reduced_record import trajectory
 from varint.redmax.reduced_run import ReducedRun
@@ -50,8 +50,8 @@ class Reduced(Method):
     Parameters
     ----------
     integrator : str
-        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; the latter
-        dissipate energy numerically.
+        One of `varint.redmax.integrators.INTEGRATORS`: with error control, or in steps of ``dt``; those
+        for stiff forces dissipate energy numerically.
     dt : float, optional
         Spacing of the nodes, s, and size of the steps without error control; where not given, the nodes are the
         steps that the integrator chooses.
@@ -67,6 +67,11 @@ class Reduced(Method):
     chart : str
         Coordinates of free rotations: "exponential", rotation vectors, or one of the twelve orders of Euler angles,
         such as "xyz" or "zxz", which is replaced by another near its singularity.
+    stages : int, optional
+        Of "gauss", from 1 to 6, 3 where not given: the order is twice that.
+    tol : float, optional
+        Of the variational integrators: largest change of the rates, m/s, rad/s, in the last iteration of a step; 1e-10
+        where not given.
 
     Raises
     ------
@@ -80,6 +85,8 @@ class Reduced(Method):
     baumgarte: float = 5.0
     prescribed: Mapping[str, Callable] | None = None
     chart: str = EXPONENTIAL
+    stages: int | None = None
+    tol: float | None = None
 
     formulation: ClassVar[str] = "reduced"
     called: ClassVar[str] = "varint.Reduced, the reduced coordinates"
@@ -98,11 +105,20 @@ class Reduced(Method):
         kind = integrator_named(self.integrator)
         if kind.fixed and self.dt is None:
             raise ArgumentError(f"integrator {self.integrator!r} needs dt=, the size of its steps")
+        if self.stages is not None:
+            _check_support("stages", kind, lambda each: each.stage_counts[1])
+            most = kind.stage_counts[1]
+            object.__setattr__(self, "stages", whole_number(self.stages, "stages", 1, ArgumentError, most))
+        if self.tol is not None:
+            _check_support("tol", kind, lambda each: each.tol)
+            object.__setattr__(self, "tol", positive(self.tol, "tol", ArgumentError))
 
     @property
     def title(self) -> str:
         """The name of the method's series in a comparison."""
-        return f"REDMAX {self.integrator}" + ("" if self.baumgarte else " b=0")
+        chosen = {"stages": self.stages, "tol": self.tol}
+        more = "".join(f" {name}={value:g}" for name, value in chosen.items() if value is not None)
+        return f"REDMAX {self.integrator}" + ("" if self.baumgarte else " b=0") + more
 
     def refined(self, dt: np.ndarray) -> tuple[str, np.ndarray]:
         """See `Method`."""
@@ -113,8 +129,10 @@ class Reduced(Method):
         mechanism, dt = problem.mechanism, self.dt
         steps = 1 if dt is None else problem.steps(dt)
         end = problem.duration if dt is None else steps * dt
-        task = Task(end, dt, self.rtol, 0.01 * self.rtol if self.atol is None else self.atol)
+        atol = 0.01 * self.rtol if self.atol is None else self.atol
         kind, times = integrator_named(self.integrator), recording.times(end)
+        stages, tol = self.stages or kind.stage_counts[0], self.tol or kind.tol
+        task = Task(end, dt, self.rtol, atol, stages, tol)
         if times is not None and kind.fixed:
             free = ", ".join(repr(name) for name, other in INTEGRATORS.items() if not other.fixed)
             raise ArgumentError(f"output_times need an integrator with error control, {free}, got {self.integrator!r}")
@@ -139,11 +157,12 @@ class Reduced(Method):
         q, qdot = start_of(equations, problem.start(), motions)
         equations.couplings.check(q)
         equations.targets[:] = equations.couplings.values(q)
-        run = ReducedRun(equations, started(kind, equations, q, qdot, task), dt, steps, recording.stride, times)
+        integrator = started(kind, equations, q, qdot, task)
+        run = ReducedRun(equations, integrator, dt, steps, recording.stride, times)
         settings = {
             "formulation": self.formulation,
             "integrator": self.integrator,
-            "order": kind.order,
+            "order": integrator.order,
             "duration": problem.duration,
             "dt": dt,
             "rtol": task.rtol,
@@ -155,6 +174,8 @@ class Reduced(Method):
             "steps": steps,
             "chart": self.chart,
             "prescribed": [drive.name for drive in equations.drives],
+            **({"stages": stages} if stages else {}),
+            **({"tol": tol} if tol else {}),
         }
         inputs = equations.inputs
         assert inputs is not None
@@ -165,7 +186,8 @@ class Reduced(Method):
     @property
     def use(self) -> Use:
         """See `Method`."""
-        return USES["contact steps" if integrator_named(self.integrator).contacts else "reduced steps"]
+        kind = integrator_named(self.integrator)
+        return USES["contact steps" if kind.contacts else "tree steps" if kind.trees_only else "reduced steps"]
 
     @staticmethod
     def trajectory(record: Record) -> ReducedTrajectory:
@@ -195,6 +217,8 @@ def simulate(
     torque: Mapping[str, ArrayLike] | None = None,
     prescribed: Mapping[str, Callable] | None = None,
     chart: str = EXPONENTIAL,
+    stages: int | None = None,
+    tol: float | None = None,
     output: str | Path | None = None,
     resume: bool | str = False,
     progress: Callable[[float, float], object] | None = None,
@@ -207,7 +231,7 @@ def simulate(
     ----------
     mechanism, duration, state, force, torque
         See `Problem`; or a `Problem`, a `Reduced` and a `Recording` in place of mechanism, duration and dt.
-    dt, integrator, rtol, atol, baumgarte, prescribed, chart
+    dt, integrator, rtol, atol, baumgarte, prescribed, chart, stages, tol
         See `Reduced`.
     every, diagnostics_every, output_times, output, resume, overwrite, progress
         See `Recording`. When a run goes on, functions in ``prescribed`` must be those of the run: they are not in the
@@ -224,6 +248,13 @@ def simulate(
     refuse_unknown(others, signature(simulate).parameters)
     problem, method, recording = parts_of(simulate, given, Reduced)
     return cast(ReducedTrajectory, solve(problem, of_type(method, Reduced, "method", ArgumentError), recording))
+
+
+def _check_support(name: str, kind: type[Integrator], supports: Callable[[type[Integrator]], float]) -> None:
+    """Raise ArgumentError where a ``kind`` of integrators does not support the argument ``name``."""
+    if not supports(kind):
+        owners = ", ".join(repr(other) for other, each in INTEGRATORS.items() if supports(each))
+        raise ArgumentError(f"{name} belongs to integrator {owners}, not to {kind.name!r}: leave it out")
 
 
 def _moved(problem: Problem, span: Span) -> dict[str, Course]:

@@ -135,6 +135,11 @@ USES = {
     "step choice": Use('`vi.simulate(dt="auto")`, `vi.choose_step`', "trials of steps", ("impulses", "series")),
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
     "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses",)),
+    "tree steps": Use(
+        '`vi.redmax.simulate`, "gauss" and the variational integrators',
+        "steps of trees in canonical coordinates",
+        ("impulses", "hard", "moved"),
+    ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
     "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several")),

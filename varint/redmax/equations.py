@@ -283,7 +283,7 @@ class Equations(TreeKinematics):
     def violations(self, q: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values and rates (m,) of the rows of closures and couplings, and G (m, nq), after `place` and `move`."""
         rows = self._rows()
-        return *self._violations_of(rows, q, rates), self._reduced(rows)
+        return *self._violations_of(rows, q, rates), self.reduced_rows(rows)
 
     def _rows(self) -> ClosureRows:
         """Rows of the closures, after `place` and `move`."""
@@ -298,7 +298,7 @@ class Equations(TreeKinematics):
         gaps = self.couplings.values(q) - self.targets
         return np.concatenate([rows.value, gaps]), np.concatenate([rows.rate, self.couplings.rows(q) @ rates])
 
-    def _reduced(self, rows: ClosureRows) -> np.ndarray:
+    def reduced_rows(self, rows: ClosureRows) -> np.ndarray:
         """G (m, nq): the rows of the closures times J, and those of the couplings."""
         G = self._coupling_rows()
         wrenches.reduced_rows(self.work, self.closures.side, rows.jacobian, G)
@@ -323,12 +323,21 @@ class Equations(TreeKinematics):
 
     def _correction(self, free: np.ndarray, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Change (nq,) of the inward pass that closes the loops, which ``free`` (nq,), ddq, opens."""
-        rows, C, b = self._rows(), self.couplings.rows(q), self.baumgarte
         motion = np.zeros((self.nb + 1, 6))
         kinematics.motion_to_bodies(self.work, self.work.acceleration, motion[: self.nb])
+        rows, wanted = self.missing_accelerations(free, q, rates, motion)
+        return self.constraints.solve(self._scaled(rows), wanted)
+
+    def missing_accelerations(
+        self, free: np.ndarray, q: np.ndarray, rates: np.ndarray, motion: np.ndarray
+    ) -> tuple[ClosureRows, np.ndarray]:
+        """Rows of the closures, and by how much ``free`` (nq,), ddq, is too small along all rows (m,), after `move`.
+
+        ``motion`` (nb + 1, 6): the accelerations of the bodies at ``free``, linear, world, and angular, body axes.
+        """
+        rows, C, b = self._rows(), self.couplings.rows(q), self.baumgarte
         present = np.einsum("rsk,rsk->r", rows.jacobian, motion[self.closures.side])
         wanted = -rows.bias - 2.0 * b * rows.rate - b * b * rows.value - present
         bias = C @ free + self.couplings.bends(q) @ rates**2
         gaps = self.couplings.values(q) - self.targets
-        wanted = np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * gaps - bias])
-        return self.constraints.solve(self._scaled(rows), wanted)
+        return rows, np.concatenate([wanted, -2.0 * b * (C @ rates) - b * b * gaps - bias])

@@ -19,12 +19,18 @@ def register(cls: type[KindOfIntegrator]) -> type[KindOfIntegrator]:
 
 
 class Task(NamedTuple):
-    """end : s; dt : size of steps without error control, s, or None; rtol, atol : of steps with it."""
+    """end : s; dt : size of steps without error control, s, or None; rtol, atol : of steps with it.
+
+    stages : their number, where it can be chosen; tol : largest change of the rates in the last iteration of a step,
+    m/s, rad/s, where that can be chosen.
+    """
 
     end: float
     dt: float | None
     rtol: float
     atol: float
+    stages: int = 0
+    tol: float = 0.0
 
 
 class Integrator:
@@ -32,8 +38,10 @@ class Integrator:
 
     Facts, of the class: its ``name``; its ``order``; ``what`` it is, in a few words; ``fixed``, whether it takes steps
     of ``dt`` and has no error control; ``stiff``, whether stiff forces allow long steps; ``contacts``, whether it knows
-    joint friction and hard contacts, and solves hard stops with them in whole steps; ``default``, whether it is the
-    default.
+    joint friction and hard contacts, and solves hard stops with them in whole steps; ``trees_only``, whether it refuses
+    loops, couplings, prescribed motions and hard stops; ``stage_counts``, default and largest number of stages,
+    zero where it cannot be chosen; ``tol``, default of the tolerance of its iteration, zero where that cannot be
+    chosen; ``default``, whether it is the default.
 
     Attributes
     ----------
@@ -49,11 +57,14 @@ class Integrator:
     """
 
     name: ClassVar[str]
-    order: ClassVar[int]
+    order: int
     what: ClassVar[str]
     fixed: ClassVar[bool] = False
     stiff: ClassVar[bool] = False
     contacts: ClassVar[bool] = False
+    trees_only: ClassVar[bool] = False
+    stage_counts: ClassVar[tuple[int, int]] = (0, 0)
+    tol: ClassVar[float] = 0.0
     default: ClassVar[bool] = False
 
     t: float

@@ -80,7 +80,7 @@ class Adaptive(Integrator):
         nq, slope = self.equations.nq, np.empty_like(y)
         self.equations.integrate_from(self._integral(y), 0.0)
         slope[:nq] = self.equations.imposed(t, y[:nq], y[nq : 2 * nq])[1]
-        slope[nq : 2 * nq] = self.equations.acceleration(t, y[:nq], y[nq : 2 * nq])
+        slope[nq : 2 * nq] = self.acceleration(t, y[:nq], y[nq : 2 * nq])
         slope[2 * nq : self.own] = np.concatenate([self.equations.power, self.equations.flow])
         if self.events and y.size > self.own:
             slope[self.own :], power = self.events.efforts(t, y[:nq], y[nq : 2 * nq], slope[nq : 2 * nq])
@@ -89,6 +89,10 @@ class Adaptive(Integrator):
         if not np.isfinite(slope).all():
             raise NotFinite
         return slope
+
+    def acceleration(self, t: float, q: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """ddq (nq,); `Equations.load` is done then."""
+        return self.equations.acceleration(t, q, rates)
 
     def gets_nowhere(self) -> bool:
         """Whether there is no further step: very many short ones, reported in ``failure``, or a failure of `settle`."""

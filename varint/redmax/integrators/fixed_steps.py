@@ -21,7 +21,8 @@ class Overflow(ArithmeticError):
 class FixedSteps(Integrator):
     """Steps of ``dt``.
 
-    Charts are changed where a step starts, and where it fails. The work of the laws is summed by the trapezoidal rule.
+    Charts are changed where a step starts, and where it fails. The work of the laws is summed by the trapezoidal rule,
+    or by the quadrature of a scheme with stages.
     Prescribed joints are where their motion has them from the start on.
     """
 
@@ -121,13 +122,17 @@ class FixedSteps(Integrator):
             efforts, more = self._efforts()
             power += more
         _, _, work, _, impulse = self._split()
-        work += 0.5 * size * (self.power + power)
+        work += self._work(size, power)
         if self.touching:
             work += self.touching.work
             impulse += self.touching.impulse
         elif self.events:
             impulse += 0.5 * size * (self.efforts + efforts)
         self.power, self.efforts = power, efforts
+
+    def _work(self, size: float, power: np.ndarray) -> np.ndarray:
+        """Work (ne,) of the laws in a step of ``size``, s, J; ``power`` (ne,) at its end, W."""
+        return 0.5 * size * (self.power + power)
 
     def motion(self) -> tuple[np.ndarray, np.ndarray]:
         """q and rates (nq,) at the node; integrals are those of the node."""
