@@ -99,6 +99,11 @@ class Reduced(Method):
         if kind.fixed and self.dt is None:
             raise ArgumentError(f"integrator {self.integrator!r} needs dt=, the size of its steps")
 
+    @classmethod
+    def integrators(cls) -> tuple[str, ...]:
+        """See `Method`."""
+        return tuple(INTEGRATORS)
+
     @property
     def title(self) -> str:
         """The name of the method's series in a comparison."""

@@ -136,6 +136,7 @@ USES = {
     "contact steps": Use('`vi.redmax.simulate(integrator="euler")`', "steps of this integrator"),
     "reduced steps": Use("`vi.redmax.simulate`, other integrators", "steps of other integrators", ("impulses",)),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
+    "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard")),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
     "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several")),
     "runs within": Use(
