@@ -18,7 +18,7 @@ torques -w x J w, exactly; the change of G^T y with the pose is in no A.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -116,8 +116,8 @@ class Maximal(Stepped):
     Parameters
     ----------
     integrator : {"kkt", "symplectic_euler", "implicit_euler", "trapezoidal", "bridson_marino"}
-        "kkt": explicit Euler of DIFF along screw motions; the others are those of NOTES 0.9. Forces of the implicit ones
-        are linearised, with exact derivatives.
+        "kkt": explicit Euler of DIFF along screw motions; the others are those of NOTES 0.9. Forces of the implicit
+        ones are linearised, with exact derivatives.
     dt : float
         Step, s.
     stabilisation : {None, "baumgarte", "project"}

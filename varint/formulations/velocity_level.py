@@ -8,6 +8,8 @@ derivatives by velocities and motions, G the rows of joints and constraints, g t
 y: impulses. Where A is M, the block LDU of the kernels solves it in O(n); else a sparse LU (`SparseSystem`).
 """
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
@@ -19,9 +21,6 @@ from varint.kernels.velocity_steps import differentiate_forces, evaluate_state, 
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.model.state import State
-
-DAMPING = 1e-10  # of redundant rows in the sparse LU, over that of the lightest body
-PASSES = 3  # of its refinement, which takes the damping out again
 
 
 class VelocityLevel:
@@ -199,10 +198,10 @@ class ForceMatrices:
         along = by_value * g + by_rate * self._along
         J, w = plan.bodies.inertia, level.velocity[:, 3:]
         self._spin[:, 3:, 3:] = _cross_matrices(np.einsum("nij,nj->ni", J, w)) - _cross_matrices(w) @ J
-        pose, velocity, of_turned, of_bodies = work.wrench_by_pose, work.wrench_by_velocity, self._none[0], self._none[4]
+        pose, velocity = work.wrench_by_pose, work.wrench_by_velocity
         efforts, damping = g[left, :, None] * along[right, None], (by_rate * g)[left, :, None] * g[right, None]
-        K = self.pattern.data(self._turned, efforts, pose[:, 0], pose[:, 1], of_bodies)
-        return K, self.pattern.data(of_turned, damping, velocity[:, 0], velocity[:, 1], self._spin)
+        K = self.pattern.data(self._turned, efforts, pose[:, 0], pose[:, 1], self._none[4])
+        return K, self.pattern.data(self._none[0], damping, velocity[:, 0], velocity[:, 1], self._spin)
 
     def product(self, data: np.ndarray, motions: np.ndarray) -> np.ndarray:
         """(nb, 6) of the matrix with the ``data`` and motions (nb, 6)."""
@@ -210,39 +209,49 @@ class ForceMatrices:
 
 
 class SparseSystem:
-    """Solves the system of the module for any A: one sparse LU, in which redundant rows are damped, and refinement."""
+    """Solves the system of the module for any A, by a sparse LU of the rows that the block LDU finds independent."""
 
     def __init__(self, level: VelocityLevel, pattern: Pattern) -> None:
         self.level, plan, n = level, level.plan, pattern.shape[0]
         nr, acts = plan.rows.role.size, level.ws.compliance == 0.0
-        first = np.arange(nr)  # the row that a row of a constraint is added to
+        self._first = np.arange(nr)  # the row that a row of a constraint is added to
         for start, size in zip(plan.constraints.row, plan.constraints.size, strict=True):
-            first[start : start + size] = start
-        self._acting, self._kept = np.flatnonzero(acts), np.flatnonzero(acts & (first == np.arange(nr)))
+            self._first[start : start + size] = start
+        self._acting, self._kept = np.flatnonzero(acts), np.flatnonzero(acts & (self._first == np.arange(nr)))
         m = self._kept.size
-        rows = n + np.searchsorted(self._kept, first[self._acting])[:, None]
+        rows = n + np.searchsorted(self._kept, self._first[self._acting])[:, None]
         columns = _columns(plan.measures.body[self._acting]).reshape(-1, 12)
         columns[columns >= n] = n + m  # of the world
         diagonal = n + np.arange(m)[:, None]
         blocks = [(pattern.rows[:, None], pattern.columns[:, None]), (rows, columns), (columns, rows)]
         self._pattern = Pattern([*blocks, (diagonal, diagonal)], (n + m, n + m))
-        self._scale = plan.rows.scale[first[self._acting], None]
-        self._damping = np.full(m, DAMPING / plan.bodies.mass.min())
+        self._nodes = list(pairwise(plan.loops.node_row.tolist()))
+        self._body, self._row = np.zeros((n // 6, 6)), np.zeros(nr)
 
     def solved(self, A: np.ndarray, momenta: np.ndarray) -> np.ndarray:
         """(nb, 6) velocities; data of A, ``momenta`` (nb, 6): p. NaN where numbers are not finite."""
-        level, none = self.level, 0.0 * self._damping
-        G = self._scale * level.ws.jacobian[0, self._acting].reshape(-1, 12)
-        b = np.concatenate([momenta.ravel(), (level.plan.rows.scale * level.rates)[self._kept]])
-        exact = self._pattern.data(A, G, -G, none)
-        if not (np.isfinite(exact).all() and np.isfinite(b).all()):
+        level, scale = self.level, self.level.plan.rows.scale * ~self._redundant()
+        G = scale[self._first[self._acting], None] * level.ws.jacobian[0, self._acting].reshape(-1, 12)
+        b = np.concatenate([momenta.ravel(), (scale * level.rates)[self._kept]])
+        data = self._pattern.data(A, G, -G, (scale[self._kept] == 0.0).astype(float))
+        if not (np.isfinite(data).all() and np.isfinite(b).all()):
             return np.full_like(momenta, np.nan)
-        matrix, damping = self._pattern.matrix(exact), self._pattern.data(0.0 * A, 0.0 * G, 0.0 * G, self._damping)
-        factors = splu(self._pattern.matrix(exact + damping))
+        matrix = self._pattern.matrix(data)
+        factors = splu(matrix)
         x = factors.solve(b)
-        for _ in range(PASSES):
-            x += factors.solve(b - matrix @ x)
+        x += factors.solve(b - matrix @ x)  # rows then hold to round-off
         return x[: momenta.size].reshape(-1, 6)
+
+    def _redundant(self) -> np.ndarray:
+        """(nr,) rows that are sums of others here."""
+        level, redundant = self.level, np.zeros(self._row.size, dtype=bool)
+        if not self._nodes:
+            return redundant
+        self._body[:], self._row[:] = 0.0, 0.0
+        solve_velocities(level.plan, level.ws, self._body, self._row)
+        for (first, last), rank in zip(self._nodes, level.ws.ldu.rank.tolist(), strict=True):
+            redundant[self._first[first + level.ws.ldu.pivot[1, first + rank : last]]] = True
+        return redundant
 
 
 def _columns(bodies: np.ndarray) -> np.ndarray:
