@@ -224,6 +224,7 @@ def _run_calls() -> dict[str, Call]:
         "measure": lambda: lambda trajectory: {"first": 1.0}, "workers": 2, "scheduler": None,
         "progress": lambda: lambda *_: None, "on_unresolved": "warn",
     }  # fmt: skip
+    rival = {"integrator": "implicit_euler", "dt": 0.005, "stabilisation": "baumgarte", "rate": 20.0}
     looped = {"mechanism": _four_bar(), "duration": 0.01, "dt": 0.005, "integrator": "euler", "baumgarte": 5.0}
 
     def ask(run):
@@ -248,6 +249,9 @@ def _run_calls() -> dict[str, Call]:
     def of_integrator(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Reduced(**arguments)))
 
+    def of_rival(**arguments):
+        return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Maximal(**arguments)))
+
     def of_recording(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(0.005), vi.Recording(**arguments)))
 
@@ -260,6 +264,8 @@ def _run_calls() -> dict[str, Call]:
         "Reduced": Call(vi.Reduced, of(vi.Reduced, reduced), repr),
         "Recording": Call(vi.Recording, of(vi.Recording, maximal), repr),
         "simulate a Problem": Call(of_problem, of(vi.Problem, maximal)),
+        "Maximal": Call(vi.Maximal, of(vi.Maximal, rival), repr),
+        "simulate by Maximal": Call(of_rival, of(vi.Maximal, rival)),
         "simulate by Variational": Call(of_scheme, of(vi.Variational, maximal)),
         "simulate by Reduced": Call(of_integrator, of(vi.Reduced, reduced | {"prescribed": None})),
         "simulate with a Recording": Call(of_recording, of(vi.Recording, maximal)),

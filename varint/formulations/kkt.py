@@ -27,10 +27,12 @@ from varint.formulations.base import register
 from varint.formulations.stepped import Step, Stepped
 from varint.formulations.velocity_level import ForceMatrices, SparseSystem, VelocityLevel
 from varint.kernels.velocity_steps import move_along_screws, move_poses, project_state
+from varint.model.bounds import bounded
 from varint.model.checks import choice, not_negative
 from varint.model.known_forces import USES, Use
 from varint.model.state import State
 from varint.problem import Problem, Recording
+from varint.redmax.equations import LARGEST_RATE
 from varint.running import Job, Run
 
 STABILISATIONS = ("baumgarte", "project")
@@ -97,11 +99,11 @@ class Rule(NamedTuple):
 
 
 RULES: Mapping[str, Rule] = {
-    "kkt": Rule(lambda level: _kkt, 0.0, "explicit Euler at velocity level along screws"),
-    "symplectic_euler": Rule(lambda level: _symplectic_euler, 0.0, "symplectic Euler"),
-    "implicit_euler": Rule(_ImplicitEuler, 1.0, "implicit Euler, forces linearised"),
-    "trapezoidal": Rule(_Trapezoidal, 0.5, "trapezoidal rule, forces linearised"),
-    "bridson_marino": Rule(_BridsonMarino, 0.0, "velocity Verlet with implicit damping"),
+    "kkt": Rule(lambda level: _kkt, 0.0, "explicit Euler along screw motions; order 1"),
+    "symplectic_euler": Rule(lambda level: _symplectic_euler, 0.0, "symplectic Euler; order 1"),
+    "implicit_euler": Rule(_ImplicitEuler, 1.0, "implicit Euler, forces linearised; order 1"),
+    "trapezoidal": Rule(_Trapezoidal, 0.5, "trapezoidal rule, forces linearised; order 2 without joints, else 1"),
+    "bridson_marino": Rule(_BridsonMarino, 0.0, "velocity Verlet, damping linearised; order 2 without joints, else 1"),
 }
 
 
@@ -150,6 +152,7 @@ class Maximal(Stepped):
             if self.stabilisation != "baumgarte":
                 raise ArgumentError("rate belongs to stabilisation='baumgarte': leave it out, or give both")
             object.__setattr__(self, "rate", not_negative(self.rate, "rate", ArgumentError))
+            bounded(self.rate, "rate", LARGEST_RATE, ArgumentError)
 
     @classmethod
     def integrators(cls) -> tuple[str, ...]:
@@ -187,11 +190,12 @@ class Maximal(Stepped):
         scratch = np.empty_like(level.velocity), np.empty_like(level.ws.multiplier)
 
         def step(state: State, dt: float) -> State:
-            level.take(state)
-            move(level, dt)
-            if self.stabilisation == "project":
-                level.take_end()
-                project_state(level.plan, level.ws, tol, *scratch)
-            return level.give()
+            with np.errstate(over="ignore", invalid="ignore"):  # the run reports numbers that are not finite
+                level.take(state)
+                move(level, dt)
+                if self.stabilisation == "project":
+                    level.take_end()
+                    project_state(level.plan, level.ws, tol, *scratch)
+                return level.give()
 
         return step
