@@ -102,6 +102,7 @@ PLACES = {  # name to its module, but for forces and joints
     "random_draws": "ensembles",
     "save_mechanism": "io.mechanism_file",
     "simulate": "simulation",
+    "step_matrix": "linear",
     "time_reversal": "studies.reversal",
 }
 REGISTRIES = ("model.joints", "model.forces")  # every joint and every force, see there
