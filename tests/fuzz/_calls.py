@@ -294,6 +294,7 @@ def _run_calls() -> dict[str, Call]:
         "compare with one's own": Call(vi.compare, _rights(**compared | {"integrators": lambda: [_same_again]}), str),
         "energy": Call(vi.energy, _rights(mechanism=motor, state=motor.state(), t=0.5), repr),
         "accelerations": Call(vi.accelerations, _rights(mechanism=motor, state=motor.state(), t=0.5, closed=True)),
+        "step_matrix": Call(vi.step_matrix, _rights(mechanism=motor, state=motor.state(), dt=0.005), repr),
         "EquationsOfMotion": Call(vi.EquationsOfMotion, _rights(mechanism=motor, state=None, baumgarte=5.0), repr),
         "redmax.EquationsOfMotion": Call(
             vi.redmax.EquationsOfMotion, _rights(mechanism=motor, state=motor.state(), baumgarte=5.0), repr
@@ -305,6 +306,13 @@ def _run_calls() -> dict[str, Call]:
                 "state": moving,
                 "acceleration": {"t": 0.5, **moving},
                 "mass_matrix": {"q": np.zeros(2)},
+                "solve_mass": {"q": np.zeros(2), "x": np.ones(2)},
+                "bias": moving,
+                "jacobian": {"q": np.zeros(2)},
+                "jacobian_rate": moving,
+                "stiffness": {"t": 0.5, **moving},
+                "damping": {"t": 0.5, **moving},
+                "preconditioner": {"t": 0.5, **moving, "h": 0.01},
                 "force": {"t": 0.5, **moving},
                 "violations": moving,
                 "closed": moving,
