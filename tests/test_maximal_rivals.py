@@ -62,21 +62,18 @@ def test_order_one_on_trees_and_loops(name, integrator, stabilisation):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("integrator", "stabilisation"), [(rule, "project") for rule in RULES])
-@pytest.mark.parametrize(
-    "name",
-    ["spinning_top", "slider_crank", "tree", "bennett", "sarrus", "stewart_platform", "n_four_bar", "roller_coaster"],
-)
-def test_order_one_over_the_catalogue(name, integrator, stabilisation):
-    """Redundant rows, closures in space and products of exponentials among them.
+@pytest.mark.many
+@pytest.mark.parametrize("name", [name for name in vi.mechanisms.NAMES if name != "free_body"])
+def test_order_one_over_the_catalogue(name):
+    """Redundant rows, closures in space and products of exponentials among them; of the free body positions are exact.
 
     Bridson and Marino's rows at the end of a step see a gap of order h^2, which locks Bennett's linkage in long steps.
     """
     mechanism = getattr(vi.mechanisms, name)()
-    dt, parts = vi.mechanisms.module(name).EXPECTED["dt"], 32 if integrator == "bridson_marino" else 4
-    steps = (dt / parts, dt / parts / 2)
-    order = orders(mechanism, dt, 10, steps, integrator=integrator, stabilisation=stabilisation)
-    np.testing.assert_allclose(order, 1.0, atol=0.3)
+    dt = vi.mechanisms.module(name).EXPECTED["dt"]
+    for integrator in RULES:
+        order = orders(mechanism, dt, 5, (dt / 16, dt / 32), integrator=integrator, stabilisation="project")
+        assert 0.85 < order[0] < 1.85, integrator
 
 
 def sprung_body():
