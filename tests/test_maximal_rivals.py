@@ -65,10 +65,7 @@ def test_order_one_on_trees_and_loops(name, integrator, stabilisation):
 @pytest.mark.many
 @pytest.mark.parametrize("name", [name for name in vi.mechanisms.NAMES if name != "free_body"])
 def test_order_one_over_the_catalogue(name):
-    """Redundant rows, closures in space and products of exponentials among them; of the free body positions are exact.
-
-    Bridson and Marino's rows at the end of a step see a gap of order h^2, which locks Bennett's linkage in long steps.
-    """
+    """Redundant rows, closures in space and products of exponentials among them; a free body's positions are exact."""
     mechanism = getattr(vi.mechanisms, name)()
     dt = vi.mechanisms.module(name).EXPECTED["dt"]
     for integrator in RULES:

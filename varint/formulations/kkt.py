@@ -12,7 +12,7 @@ the rows G at the pose given,
                        (M - h/2 D) (v1 - v0) = h/2 (f + f') + G1^T y                                   NOTES 0.9.4
 
 each with G v1 = target rates - rate g. Rotations are R1 = R0 exp(h w). In "kkt" velocities and masses are those in the
-axes of the bodies, phi = (w, R^T v), so that m w x v stands among the forces of the linear part. D holds the gyroscopic
+axes of the bodies, phi = (w, R^T v), so that -m w x v stands among the forces of the linear part. D holds the gyroscopic
 torques -w x J w, exactly; the change of G^T y with the pose is in no A.
 """
 
@@ -26,7 +26,6 @@ from varint.errors import ArgumentError
 from varint.formulations.base import register
 from varint.formulations.stepped import Step, Stepped
 from varint.formulations.velocity_level import ForceMatrices, SparseSystem, VelocityLevel
-from varint.kernels.velocity_steps import move_along_screws, move_poses, project_state
 from varint.model.bounds import bounded
 from varint.model.checks import choice, not_negative
 from varint.model.known_forces import USES, Use
@@ -36,7 +35,6 @@ from varint.redmax.equations import LARGEST_RATE
 from varint.running import Job, Run
 
 STABILISATIONS = ("baumgarte", "project")
-CLOSED = 1e-14  # of a joint that is projected, in sizes of a part
 
 
 def _kkt(level: VelocityLevel, h: float) -> None:
@@ -45,12 +43,12 @@ def _kkt(level: VelocityLevel, h: float) -> None:
     mass = level.plan.bodies.mass[:, None]
     load[:, :3] -= mass * np.cross(spin, level.velocity[:, :3])
     level.velocity[:] = level.solved(level.momenta(level.velocity) + h * load)
-    move_along_screws(level.plan, level.ws, h, level.velocity)
+    level.move(level.velocity, along_screws=True)
 
 
 def _symplectic_euler(level: VelocityLevel, h: float) -> None:
     level.velocity[:] = level.solved(level.momenta(level.velocity) + h * level.load)
-    move_poses(level.plan, level.ws, h, level.velocity)
+    level.move(level.velocity)
 
 
 class _Linearised:
@@ -67,7 +65,7 @@ class _ImplicitEuler(_Linearised):
         damped = self.matrices.M - h * D
         p = self.matrices.product(damped, level.velocity) + h * level.load
         level.velocity[:] = self.system.solved(damped - h * h * K, p)
-        move_poses(level.plan, level.ws, h, level.velocity)
+        level.move(level.velocity)
 
 
 class _Trapezoidal(_Linearised):
@@ -76,7 +74,7 @@ class _Trapezoidal(_Linearised):
         v0, damped, stiff = level.velocity.copy(), self.matrices.M - 0.5 * h * D, 0.25 * h * h * K
         p = self.matrices.product(damped + stiff, v0) + h * level.load
         level.velocity[:] = self.system.solved(damped - stiff, p)
-        move_poses(level.plan, level.ws, h, 0.5 * (v0 + level.velocity))
+        level.move(0.5 * (v0 + level.velocity))
 
 
 class _BridsonMarino(_Linearised):
@@ -84,8 +82,7 @@ class _BridsonMarino(_Linearised):
         _, D = self.matrices.evaluate()
         damped = self.matrices.M - 0.5 * h * D
         p, load = self.matrices.product(damped, level.velocity), level.load.copy()
-        move_poses(level.plan, level.ws, h, self.system.solved(damped, p + 0.5 * h * load))
-        level.take_end()
+        level.move(self.system.solved(damped, p + 0.5 * h * load))
         level.evaluate()
         level.velocity[:] = self.system.solved(damped, p + 0.5 * h * (load + level.load))
 
@@ -124,8 +121,8 @@ class Maximal(Stepped):
         Step, s.
     stabilisation : {None, "baumgarte", "project"}
         What holds joints together: nothing, so that they drift apart; the velocity of a gap g is -rate g (DIFF eq.
-        1.97); or poses, and then velocities, are moved onto the joints after each step, by the least motion in the
-        kinetic metric.
+        1.97); or poses are moved onto the joints after their step, and velocities at its end, by the least motion in
+        the kinetic metric.
     rate : float, optional
         Of "baumgarte", 1/s; 1 / dt where not given.
 
@@ -184,18 +181,15 @@ class Maximal(Stepped):
 
     def stepper(self, problem: Problem) -> Step:
         """See `Stepped`."""
-        rule = RULES[self.integrator]
-        level = VelocityLevel(problem.mechanism, self.dt, problem.steps(self.dt), self._rate, rule.share)
-        move, tol = rule.make(level), CLOSED * level.compiled.length
-        scratch = np.empty_like(level.velocity), np.empty_like(level.ws.multiplier)
+        rule, projected = RULES[self.integrator], self.stabilisation == "project"
+        steps = problem.steps(self.dt)
+        level = VelocityLevel(problem.mechanism, self.dt, steps, self._rate, rule.share, projected)
+        move = rule.make(level)
 
         def step(state: State, dt: float) -> State:
             with np.errstate(over="ignore", invalid="ignore"):  # the run reports numbers that are not finite
                 level.take(state)
                 move(level, dt)
-                if self.stabilisation == "project":
-                    level.take_end()
-                    project_state(level.plan, level.ws, tol, *scratch)
                 return level.give()
 
         return step

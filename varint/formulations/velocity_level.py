@@ -17,10 +17,20 @@ from scipy.sparse.linalg import splu
 from varint.inputs.at_nodes import Commands, called, is_controlled, starts_of_motions
 from varint.kernels.configuration import place_anew
 from varint.kernels.constraints import start_constraints
-from varint.kernels.velocity_steps import differentiate_forces, evaluate_state, solve_velocities
+from varint.kernels.velocity_steps import (
+    differentiate_forces,
+    evaluate_state,
+    move_along_screws,
+    move_poses,
+    project_pose,
+    project_velocity,
+    solve_velocities,
+)
 from varint.kernels.workspace import workspace
 from varint.mechanism import Mechanism
 from varint.model.state import State
+
+CLOSED = 1e-14  # of a joint that is projected, in sizes of a part
 
 
 class VelocityLevel:
@@ -38,15 +48,20 @@ class VelocityLevel:
         1/s, at which gaps close: g' = -rate g (DIFF eq. 1.97).
     share : float
         Of a step, after whose start inputs are taken.
+    projected : bool
+        Whether poses and velocities are moved onto the rows in each step.
     """
 
-    def __init__(self, mechanism: Mechanism, dt: float, steps: int, rate: float, share: float) -> None:
+    def __init__(
+        self, mechanism: Mechanism, dt: float, steps: int, rate: float, share: float, projected: bool = False
+    ) -> None:
         self.mechanism, self.dt, self.steps, self.rate, self.share = mechanism, dt, steps, rate, share
+        self.projected = projected
         self.compiled, self.plan = mechanism.compiled, mechanism.compiled.plan
         self.ws = workspace(self.plan, functions=self.compiled.functions)
         self.velocity = self.ws.velocity
         nb = len(mechanism.bodies)
-        self.load, self._moved = np.zeros((2, nb, 6))
+        self.load, self._body = np.zeros((2, nb, 6))
         self._row = np.zeros(self.plan.rows.role.size)
         self._driven = np.flatnonzero(self.plan.constraints.driven)
         forces = enumerate(self.compiled.force.tolist())
@@ -82,6 +97,8 @@ class VelocityLevel:
     def give(self) -> State:
         """End the step: the `State` that it led to, in the order of the description."""
         ws, slot = self.ws, self.compiled.slot
+        if self.projected:
+            project_velocity(self.plan, ws, self._row)
         self.node += 1
         self._last = State(
             ws.position[0, slot], ws.quat[0, slot], self.velocity[slot, :3].copy(), self.velocity[slot, 3:].copy()
@@ -113,7 +130,17 @@ class VelocityLevel:
         rates = self._inputs(node)[1, constraints.element[self._driven]]
         self.ws.efforts.target_rate[constraints.row[self._driven]] = rates
 
-    def take_end(self) -> None:
+    def move(self, velocity: np.ndarray, along_screws: bool = False) -> None:
+        """Move the poses by ``velocity`` (nb, 6) over the step, and onto the rows where they are projected.
+
+        ``along_screws``: see `move_along_screws`, which changes ``velocity``.
+        """
+        (move_along_screws if along_screws else move_poses)(self.plan, self.ws, self.dt, velocity)
+        self._take_end()
+        if self.projected:
+            project_pose(self.plan, self.ws, CLOSED * self.compiled.length, self._body, self._row)
+
+    def _take_end(self) -> None:
         """Take the inputs and the targets at the end of the step; functions of the state keep their values."""
         controlled = np.array([element for element, _ in self._controlled], dtype=int)
         held = self.ws.efforts.input[controlled]

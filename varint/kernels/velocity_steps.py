@@ -125,10 +125,10 @@ def move_along_screws(plan, ws, h, velocity):
 
 
 @njit(seconds=2, what=WHAT)
-def project_state(plan, ws, tol, body, row):
-    """Close the rows of pose 0 to ``tol`` metres by the least motion, then ``ws.velocity`` likewise.
+def project_pose(plan, ws, tol, body, row):
+    """Close the rows of pose 0 to ``tol`` metres by motions that are least in the kinetic metric; the rest left, m.
 
-    Least in the kinetic metric. Return the largest row left, m. ``body`` (nb, 6), ``row`` (nr,): scratch.
+    ``body`` (nb, 6), ``row`` (nr,): scratch.
     """
     gap = math.inf
     for _ in range(PROJECTIONS):
@@ -141,6 +141,12 @@ def project_state(plan, ws, tol, body, row):
             row[r] = -ws.residual_row[r]
         solve_velocities(plan, ws, body, row)
         move_poses(plan, ws, 1.0, body)
+    return gap
+
+
+@njit(seconds=1, what=WHAT)
+def project_velocity(plan, ws, row):
+    """Bring ``ws.velocity`` to the rates of the targets by the least change in the kinetic metric; ``row``: scratch."""
     for i in range(plan.bodies.mass.size):
         for k in range(3):
             ws.velocity[i, k] *= plan.bodies.mass[i]
@@ -150,7 +156,6 @@ def project_state(plan, ws, tol, body, row):
     for r in range(row.size):
         row[r] = ws.efforts.target_rate[r]
     solve_velocities(plan, ws, ws.velocity, row)
-    return gap
 
 
 @njit
