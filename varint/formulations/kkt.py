@@ -12,8 +12,8 @@ the rows G at the pose given,
                        (M - h/2 D) (v1 - v0) = h/2 (f + f') + G1^T y                                   NOTES 0.9.4
 
 each with G v1 = target rates - rate g. Rotations are R1 = R0 exp(h w). In "kkt" velocities and masses are those in the
-axes of the bodies, phi = (w, R^T v), so that -m w x v stands among the forces of the linear part. D holds the gyroscopic
-torques -w x J w, exactly; the change of G^T y with the pose is in no A.
+axes of the bodies, phi = (w, R^T v), so that -m w x v stands among the forces of the linear part. D holds the
+gyroscopic torques -w x J w, exactly; the change of G^T y with the pose is in no matrix.
 """
 
 from collections.abc import Callable, Mapping
