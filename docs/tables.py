@@ -1,16 +1,17 @@
-"""Writes the tables of runs.md, pictures.md and known_forces.md from the registries: ``make docs``."""
+"""Writes the tables of runs.md, pictures.md, known_forces.md and rivals.md from the registries: ``make docs``."""
 
 from pathlib import Path
 
 from varint.analysis.derived import QUANTITIES
 from varint.analysis.table_columns import GROUPS
+from varint.formulations.kkt import RULES
 from varint.integrators.schemes import SCHEMES
 from varint.io.formats import FORMATS
 from varint.model.known_forces import TRAITS, USES
 from varint.redmax.integrators import INTEGRATORS
 from varint.viz.panels import ONLY_DRAWN, owned
 
-PAGES = [Path(__file__).with_name(name) for name in ("runs.md", "pictures.md", "known_forces.md")]
+PAGES = [Path(__file__).with_name(name) for name in ("runs.md", "pictures.md", "known_forces.md", "rivals.md")]
 
 
 def tables() -> dict[str, str]:
@@ -26,6 +27,9 @@ def tables() -> dict[str, str]:
                 (f"`{name}`", str(kind.order), kind.what, "yes" * kind.stiff, "yes" * kind.contacts)
                 for name, kind in INTEGRATORS.items()
             ],
+        ),
+        "maximal rivals": _table(
+            ("`integrator=`", "what it is"), [(f"`{name}`", rule.what) for name, rule in RULES.items()]
         ),
         "formats": _table(
             ("suffix", "what it holds", "written"),

@@ -103,6 +103,8 @@ def things():
         "problem": vi.Problem(loop, 0.02),
         "method": vi.Variational(0.01, order=4),
         "reduced method": vi.Reduced("radau"),
+        "rival": vi.Maximal("kkt", dt=0.01),
+        "step matrix": vi.step_matrix(loop, None, 0.01),
         "recording": vi.Recording(every=2),
         "equations of motion": vi.redmax.EquationsOfMotion(loop),
         "large diagnosis": made_diagnosis(large),

@@ -69,6 +69,7 @@ CALLS = {
     "contact steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]),
     "reduced steps": lambda m: vi.redmax.simulate(m, DURATION, DT),
     "rivals": lambda m: vi.simulate(vi.Problem(m, duration=DURATION), Still(dt=DT)),
+    "velocity level": lambda m: vi.simulate(vi.Problem(m, duration=DURATION), vi.Maximal(dt=DT)),
     "states": lambda m: vi.energy(m, m.state()),
     "equations": lambda m: vi.EquationsOfMotion(m),
     "runs within": lambda m: vi.time_reversal(m, DURATION, DT),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
         UnresolvedWarning,
         VarintError,
     )
+    from varint.formulations.kkt import Maximal
     from varint.formulations.maximal import Variational, choose_step
     from varint.formulations.reduced import Reduced
     from varint.formulations.step_choice import StepChoice
@@ -61,6 +62,7 @@ PLACES = {  # name to its module, but for forces and joints
     "Gradient": "gradients",
     "ImportReport": "model.import_report",
     "Linearizer": "linear",
+    "Maximal": "formulations.kkt",
     "Mechanism": "mechanism",
     "Problem": "problem",
     "Recording": "problem",
@@ -100,6 +102,7 @@ PLACES = {  # name to its module, but for forces and joints
     "random_draws": "ensembles",
     "save_mechanism": "io.mechanism_file",
     "simulate": "simulation",
+    "step_matrix": "linear",
     "time_reversal": "studies.reversal",
 }
 REGISTRIES = ("model.joints", "model.forces")  # every joint and every force, see there

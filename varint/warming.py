@@ -182,6 +182,13 @@ def friction_and_contacts() -> None:
 
 
 @kind
+def steps_at_velocity_level() -> None:
+    for integrator in vi.Maximal.integrators():
+        for mechanism in (vi.mechanisms.four_bar(), _rig()):
+            _asked(vi.simulate(vi.Problem(mechanism, 5 * DT), vi.Maximal(integrator, dt=DT, stabilisation="project")))
+
+
+@kind
 def small_motions() -> None:
     mechanism = vi.mechanisms.four_bar()
     rest = vi.equilibrium(mechanism)

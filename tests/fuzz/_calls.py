@@ -225,6 +225,7 @@ def _run_calls() -> dict[str, Call]:
         "measure": lambda: lambda trajectory: {"first": 1.0}, "workers": 2, "scheduler": None,
         "progress": lambda: lambda *_: None, "on_unresolved": "warn",
     }  # fmt: skip
+    rival = {"integrator": "implicit_euler", "dt": 0.005, "stabilisation": "baumgarte", "rate": 20.0}
     looped = {"mechanism": _four_bar(), "duration": 0.01, "dt": 0.005, "integrator": "euler", "baumgarte": 5.0}
 
     def ask(run):
@@ -249,6 +250,9 @@ def _run_calls() -> dict[str, Call]:
     def of_integrator(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Reduced(**arguments)))
 
+    def of_rival(**arguments):
+        return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Maximal(**arguments)))
+
     def of_recording(**arguments):
         return ask(vi.simulate(vi.Problem(motor, 0.01), vi.Variational(0.005), vi.Recording(**arguments)))
 
@@ -261,6 +265,8 @@ def _run_calls() -> dict[str, Call]:
         "Reduced": Call(vi.Reduced, of(vi.Reduced, reduced), repr),
         "Recording": Call(vi.Recording, of(vi.Recording, maximal), repr),
         "simulate a Problem": Call(of_problem, of(vi.Problem, maximal)),
+        "Maximal": Call(vi.Maximal, of(vi.Maximal, rival), repr),
+        "simulate by Maximal": Call(of_rival, of(vi.Maximal, rival)),
         "simulate by Variational": Call(of_scheme, of(vi.Variational, maximal)),
         "simulate by Reduced": Call(of_integrator, of(vi.Reduced, reduced | {"prescribed": None})),
         "simulate with a Recording": Call(of_recording, of(vi.Recording, maximal)),
@@ -289,6 +295,7 @@ def _run_calls() -> dict[str, Call]:
         "compare with one's own": Call(vi.compare, _rights(**compared | {"integrators": lambda: [_same_again]}), str),
         "energy": Call(vi.energy, _rights(mechanism=motor, state=motor.state(), t=0.5), repr),
         "accelerations": Call(vi.accelerations, _rights(mechanism=motor, state=motor.state(), t=0.5, closed=True)),
+        "step_matrix": Call(vi.step_matrix, _rights(mechanism=motor, state=motor.state(), dt=0.005), repr),
         "EquationsOfMotion": Call(vi.EquationsOfMotion, _rights(mechanism=motor, state=None, baumgarte=5.0), repr),
         "redmax.EquationsOfMotion": Call(
             vi.redmax.EquationsOfMotion, _rights(mechanism=motor, state=motor.state(), baumgarte=5.0), repr
@@ -300,6 +307,13 @@ def _run_calls() -> dict[str, Call]:
                 "state": moving,
                 "acceleration": {"t": 0.5, **moving},
                 "mass_matrix": {"q": np.zeros(2)},
+                "solve_mass": {"q": np.zeros(2), "x": np.ones(2)},
+                "bias": moving,
+                "jacobian": {"q": np.zeros(2)},
+                "jacobian_rate": moving,
+                "stiffness": {"t": 0.5, **moving},
+                "damping": {"t": 0.5, **moving},
+                "preconditioner": {"t": 0.5, **moving, "h": 0.01},
                 "force": {"t": 0.5, **moving},
                 "violations": moving,
                 "closed": moving,

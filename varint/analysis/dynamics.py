@@ -72,14 +72,17 @@ def energy(mechanism: Mechanism, state: State, t: float = 0.0) -> Energy:
     return Energy(float(kinetic[0]), float(potential_energy(mechanism, x)[0]), potentials)
 
 
-def accelerations(mechanism: Mechanism, state: State, t: float = 0.0, *, closed: bool = True) -> Accelerations:
+def accelerations(
+    mechanism: Mechanism, state: State | None = None, t: float = 0.0, *, closed: bool = True
+) -> Accelerations:
     """The accelerations of a mechanism at ``state`` and time ``t``, s, by the equations in maximal coordinates.
 
     Parameters
     ----------
     mechanism : Mechanism
-    state : State
-        With closed joints, and velocities that keep them closed and have the rates of prescribed motions.
+    state : State, optional
+        With closed joints, and velocities that keep them closed and have the rates of prescribed motions;
+        ``mechanism.state()`` where not given.
     closed : bool
         Whether open joints are an error. The objective of a `gradient` takes them as they are: its differences move
         one body at a time.
@@ -96,6 +99,7 @@ def accelerations(mechanism: Mechanism, state: State, t: float = 0.0, *, closed:
     """
     of_type(mechanism, Mechanism, "mechanism", ArgumentError)
     t = finite(t, "t", ArgumentError)
+    state = mechanism.state() if state is None else state
     x, quat, v, w = (array[None] for array in checked_state(mechanism, state, "state"))
     gap = joint_drift(mechanism.compiled, x, quat)[0]
     if flag(closed, "closed", ArgumentError) and gap > LARGEST_GAP * mechanism.compiled.length:

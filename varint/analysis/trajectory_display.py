@@ -63,4 +63,6 @@ def method(settings: dict) -> str:
     if "scheme" in settings:
         return f"order {settings['order']} ({settings['scheme']})"
     where = "reduced coordinates" if "chart" in settings else "an integrator of the user's"
+    if "stabilisation" in settings:
+        where = f"maximal coordinates, stabilisation {settings['stabilisation'] or 'none'}"
     return f"{settings['integrator']}, {where}"

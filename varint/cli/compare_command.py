@@ -20,6 +20,7 @@ ABOUT = "Simulate a mechanism in maximal and in reduced coordinates, and compare
 
 def add_parser(commands: Commands) -> None:
     """Declare the subcommand."""
+    from varint.formulations.base import methods_by_integrator
     from varint.integrators.schemes import ORDERS
     from varint.redmax.integrators import DEFAULT, INTEGRATORS
 
@@ -33,8 +34,9 @@ def add_parser(commands: Commands) -> None:
     orders = f"of the variational integrator: {', '.join(map(str, ORDERS))}; default 2"
     parser.add_argument("--order", type=whole_numbers, metavar="N,N,...", help=orders)
     integrators = (
-        f"of reduced coordinates: {', '.join(INTEGRATORS)}; scripts that register a method of your own, .py; default"
-        f" {DEFAULT}"
+        f"of reduced coordinates: {', '.join(INTEGRATORS)}; of varint.Maximal:"
+        f" {', '.join(name for name in methods_by_integrator() if name not in INTEGRATORS)}; scripts that register a"
+        f" method of your own, .py; default {DEFAULT}"
     )
     parser.add_argument("--integrators", type=_words, metavar="NAME,...", help=integrators)
     parser.add_argument("--rtol", type=float, help="tolerance of the reference, default 1e-12")

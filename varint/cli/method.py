@@ -19,20 +19,25 @@ OPTIONS = {  # option to the argument of a method that it gives
     "--integrator": "integrator",
     "--rtol": "rtol",
     "--stages": "stages",
+    "--stabilisation": "stabilisation",
 }
 
 
 def add_method(parser: ArgumentParser) -> None:
     """Options that choose a scheme, an integrator or a method, and its tolerance."""
+    from varint.formulations.base import methods_by_integrator
+    from varint.formulations.kkt import STABILISATIONS
     from varint.integrators.schemes import ORDERS, SCHEMES
-    from varint.redmax.integrators import INTEGRATORS
 
     parser.add_argument("--order", type=int, choices=ORDERS, help="of the scheme, default 2")
     method = parser.add_mutually_exclusive_group()
     method.add_argument("--scheme", choices=SCHEMES, help="the scheme itself, in place of the order")
-    method.add_argument("--integrator", choices=INTEGRATORS, help="run in reduced coordinates, by this integrator")
+    by_name = "run by this integrator: in reduced coordinates, or of varint.Maximal (docs/rivals.md)"
+    method.add_argument("--integrator", choices=methods_by_integrator(), help=by_name)
     rival = "run by a method of your own: a script that registers it (docs/own_methods.md)"
     method.add_argument("--method", metavar="FILE.py", type=Path, help=rival)
+    held = "what holds joints together, of the integrators of varint.Maximal; nothing where it is not given"
+    parser.add_argument("--stabilisation", choices=STABILISATIONS, help=held)
     parser.add_argument("--rtol", type=float, help="of integrators with error control, default 1e-8")
     tol = "of a step of a scheme, or of a variational integrator in reduced coordinates, m/s, default 1e-10"
     parser.add_argument("--tol", type=float, metavar="M_S", help=tol)
@@ -50,11 +55,11 @@ def add_adaptive(parser: ArgumentParser) -> None:
 
 def formulation_of(args: Namespace) -> str:
     """The formulation that the options choose; a script of a method is executed. Raises ArgumentError, FileError."""
-    from varint.formulations.base import HERE
+    from varint.formulations.base import HERE, methods_by_integrator
 
     if args.method is not None:
         return registered_by(args.method)
-    return HERE[0] if args.integrator is None else HERE[1]
+    return HERE[0] if args.integrator is None else methods_by_integrator()[args.integrator].formulation
 
 
 def registered_by(path: Path) -> str:

@@ -47,7 +47,7 @@ def facts(comparison: "Comparison") -> dict[str, str]:
         "duration": f"{settings.duration:g} s, compared at {len(reference.t)} nodes, {settings.dt[0]:g} s apart",
         "VI": f"order {', '.join(map(str, settings.orders))}, in steps solved to {settings.tol:g} m/s",
         "REDMAX": f"{', '.join(settings.integrators) or 'the reference alone'}; atol = rtol / 100{stabilised}",
-        **({"user-defined integrators": ", ".join(settings.own)} if settings.own else {}),
+        **({"other methods": ", ".join(settings.own)} if settings.own else {}),
         "reference": f"REDMAX {DEFAULT} at rtol = {settings.rtol:g}",
         "error of the reference": ", ".join(f"{value:.1e} {unit}" for value, unit in error)
         + f": its difference from a run at rtol = {settings.check:g}",
@@ -151,9 +151,9 @@ def _costs(comparison: "Comparison") -> PageTable:
         "Energy error: the largest, less what forces took out. Drift: the largest gap of a joint, an angle counts times"
         " the size of the parts.",
         "Evaluations: Newton iterations of VI and of schemes with steps of one size, accelerations of the others;"
-        " those of user-defined integrators are not counted.",
+        " those of methods beside VI and REDMAX are not counted.",
         "Wall time: of stepping, without compilation. VI steps in compiled code; REDMAX does where an explicit"
-        " integrator runs on a tree under constant inputs, else in Python:"
+        " integrator runs on a tree under constant inputs, else in Python, as all other methods do:"
         " evaluations compare the methods, wall times these implementations.",
     ]
     return PageTable("Energy, drift and cost", (*FIRST, *(f">{column}" for column in columns)), rows, notes)

@@ -27,7 +27,7 @@ class Settings(Shown):
     dt : steps, s, from the largest to the smallest
     orders : of VI
     integrators : of REDMAX
-    own : names of user-defined integrators
+    own : names of other methods, user-defined ones among them
     rtol, check : float, tolerance of the reference, and of the run that estimates its error
     tol : float, of a step of VI, m/s
     baumgarte : float, 1/s
@@ -88,7 +88,7 @@ class Comparison(Shown):
 
     @property
     def own(self) -> tuple[Series, ...]:
-        """Series of user-defined integrators."""
+        """Series of other methods, user-defined ones among them."""
         first = len(self.settings.orders) + len(self.settings.integrators)
         return self.series[first : first + len(self.settings.own)]
 

@@ -14,7 +14,7 @@ from varint.comparison.comparison_result import Comparison, Settings
 from varint.comparison.differences import differences, largest
 from varint.comparison.series import make_series
 from varint.errors import ArgumentError, ConvergenceError
-from varint.formulations.base import Method, method_class, refuse_unknown, registered, solve
+from varint.formulations.base import Method, method_class, methods_by_integrator, refuse_unknown, registered, solve
 from varint.formulations.maximal import Variational
 from varint.formulations.parts import check_support, preferring, refuse_beside
 from varint.formulations.reduced import Reduced
@@ -77,11 +77,12 @@ def compare(
     order : int or sequence
         Of VI.
     integrators : sequence of str, function or Method
-        What stands beside the variational integrator: names of integrators in reduced coordinates or of registered
-        methods; methods, as ``varint.Reduced("radau")``; and user-defined integrators, functions ``f(state, dt)`` of a
-        `State` and a step, s, that return the `State` after it. They are run in steps of each ``dt`` and called by
-        their ``__name__``. One that gives numbers that are not finite is reported as stopped; one that gives no state,
-        with unit quaternions, raises an ArgumentError. docs/own_methods.md has examples.
+        What stands beside the variational integrator: names of integrators in reduced coordinates, of integrators of
+        `varint.Maximal` or of registered methods; methods, as ``varint.Reduced("radau")``; and user-defined
+        integrators, functions ``f(state, dt)`` of a `State` and a step, s, that return the `State` after it. They are
+        run in steps of each ``dt`` and called by their ``__name__``. One that gives numbers that are not finite is
+        reported as stopped; one that gives no state, with unit quaternions, raises an ArgumentError.
+        docs/own_methods.md has examples.
     rtol : float
         Of the reference.
     progress : callable, optional
@@ -208,12 +209,10 @@ def _known_integrators(
     )
     if not listed:
         raise ArgumentError(f"integrators is empty: give one or more, as {DEFAULT}")
-    rivals = registered()
-    named = [
-        choice(one, (*INTEGRATORS, *rivals), "integrators", ArgumentError) for one in listed if not _is_method(one)
-    ]
-    names = tuple(name for name in named if name not in rivals)
-    own = [_method(one, dt) for one in listed if _is_method(one) or one in rivals]
+    known = (*methods_by_integrator(), *registered())
+    named = [choice(one, known, "integrators", ArgumentError) for one in listed if not _is_method(one)]
+    names = tuple(name for name in named if name in INTEGRATORS)
+    own = [_method(one, dt) for one in listed if _is_method(one) or one not in INTEGRATORS]
     titles = [*names, *(method.title for method in own)]
     for title in titles[len(names) :]:
         if titles.count(title) > 1:
@@ -229,7 +228,11 @@ def _method(one: Any, dt: float) -> Method:
     """The method of a name, of a function or of itself."""
     if isinstance(one, Method):
         return replace(one, **{"dt": dt})
-    return Own(dt, one) if callable(one) else method_class(one)(**{"dt": dt})
+    if callable(one):
+        return Own(dt, one)
+    if one in registered():
+        return method_class(one)(**{"dt": dt})
+    return methods_by_integrator()[one](**{"integrator": one, "dt": dt})
 
 
 def _tasks(

@@ -63,7 +63,7 @@ class Series(Shown):
     def evaluations(self) -> np.ndarray:
         """(K,) Newton iterations of VI and of the implicit schemes; evaluations of the accelerations of the others.
 
-        Zero for user-defined integrators, whose evaluations are not counted.
+        Zero for methods beside VI and REDMAX, whose evaluations are not counted.
         """
         return np.array([getattr(run, "evaluations", run.newton_iterations) for run in self.runs])
 

@@ -20,7 +20,7 @@ from varint.running import Job, Run, answer, carry_out
 from varint.trajectory import Trajectory
 
 AUTO = "auto"  # a step that the method chooses
-HERE = ("maximal", "reduced")  # the files of this folder that register a formulation of their name
+HERE = ("maximal", "reduced", "kkt")  # the files of this folder that register a formulation of their name
 REGISTERED: dict[str, type["Method"]] = {}  # by formulation
 KindOfMethod = TypeVar("KindOfMethod", bound="Method")
 
@@ -91,6 +91,11 @@ class Method(Shown, ABC):
         return [field.name for field in fields(cls)]
 
     @classmethod
+    def integrators(cls) -> tuple[str, ...]:
+        """Return the names by which comparisons and the command choose among its integrators; by default none."""
+        return ()
+
+    @classmethod
     def needs_step(cls) -> bool:
         """Return whether the default of ``dt`` is other than None: each run has a step, or "auto"."""
         return next(field.default for field in fields(cls) if field.name == "dt") is not None
@@ -123,6 +128,11 @@ def method_class(formulation: str) -> type[Method]:
     if formulation not in REGISTERED:
         importlib.import_module(f"varint.formulations.{formulation}")
     return REGISTERED[formulation]
+
+
+def methods_by_integrator() -> dict[str, type[Method]]:
+    """Return the method that each named integrator belongs to, by the name; see `Method.integrators`."""
+    return {name: cls for cls in map(method_class, names()) for name in cls.integrators()}
 
 
 def solve(

@@ -113,6 +113,11 @@ class Reduced(Method):
             _check_support("tol", kind, lambda each: each.tol)
             object.__setattr__(self, "tol", positive(self.tol, "tol", ArgumentError))
 
+    @classmethod
+    def integrators(cls) -> tuple[str, ...]:
+        """See `Method`."""
+        return tuple(INTEGRATORS)
+
     @property
     def title(self) -> str:
         """The name of the method's series in a comparison."""

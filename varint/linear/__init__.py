@@ -7,6 +7,7 @@ from varint.linear.lqr import Regulator, lqr
 from varint.linear.modes import Modes, modes
 from varint.linear.orbit import PeriodicOrbit, periodic_orbit
 from varint.linear.second import SecondDerivatives
+from varint.linear.step_matrix import StepMatrix, step_matrix
 
 __all__ = [
     "Linearization",
@@ -15,10 +16,12 @@ __all__ = [
     "PeriodicOrbit",
     "Regulator",
     "SecondDerivatives",
+    "StepMatrix",
     "equilibrium",
     "inverse_dynamics",
     "linearize",
     "lqr",
     "modes",
     "periodic_orbit",
+    "step_matrix",
 ]

@@ -141,6 +141,7 @@ USES = {
         ("impulses", "hard", "moved"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
+    "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard")),
     "states": Use("`vi.accelerations`, `vi.energy`", "states", NOT_FROM_STATE),
     "equations": Use("`vi.EquationsOfMotion`", "equations of motion", (*NOT_FROM_STATE, "hard", "moved", "several")),
     "runs within": Use(

@@ -1,6 +1,7 @@
 """The equations of motion in reduced coordinates, for user-defined methods."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,8 +22,13 @@ from varint.model.state import State
 from varint.redmax.constraint_forces import NotFinite
 from varint.redmax.couplings import prescribed_motions
 from varint.redmax.equations import LARGEST_RATE, Equations
+from varint.redmax.inverse import InverseDynamics
+from varint.redmax.preconditioner import StiffTree
 from varint.redmax.reduced_start import start_of
 from varint.redmax.states import ReducedState, reduce
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
 
 PIECE = 1.5  # rad, or m, of the way on which turns are counted
 MOST_PIECES = 100_000
@@ -122,6 +128,77 @@ class EquationsOfMotion(Shown):
         """M (nq, nq)."""
         self._equations.place(self._array(q, "q"))
         return self._equations.mass_matrix()
+
+    def solve_mass(self, q: ArrayLike, x: ArrayLike) -> np.ndarray:
+        """M^-1 x (nq,) of efforts x (nq,), N, N m, in O(n), without loops and couplings.
+
+        Prescribed coordinates do not move: their entries are zero, and M is that of the others.
+        """
+        e = self._equations
+        e.place(self._array(q, "q"))
+        e.factor()
+        return e.solve(np.where(e.driven_columns, 0.0, self._array(x, "x")))
+
+    def bias(self, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
+        """(nq,) centrifugal, Coriolis and gyroscopic efforts, N, N m: J^T (M Jdot dq + (0, w x J_b w)).
+
+        M ddq + bias are the generalised forces of gravity, forces and multipliers; `force` has it subtracted.
+        """
+        self._place(q, qdot)
+        e, bodies = self._equations, self._equations.compiled.plan.bodies
+        J, bend = e.jacobian(), (e.jacobian_rate() @ e.work.rates).reshape(-1, 6)
+        w = e.velocity[:, 3:]
+        spin = np.einsum("nij,nj->ni", bodies.inertia, bend[:, 3:])
+        spin += np.cross(w, np.einsum("nij,nj->ni", bodies.inertia, w))
+        return J.T @ np.concatenate([bodies.mass[:, None] * bend[:, :3], spin], axis=1).ravel()
+
+    def jacobian(self, q: ArrayLike) -> np.ndarray:
+        """J (nb, 6, nq): velocities of the bodies by dq, linear in world axes and angular in body axes.
+
+        Bodies are in the order of the mechanism; linear velocities are those of the centres of mass.
+        """
+        self._equations.place(self._array(q, "q"))
+        return self._of_bodies(self._equations.jacobian())
+
+    def jacobian_rate(self, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
+        """dJ/dt (nb, 6, nq), the time derivative of the entries of `jacobian` along dq."""
+        self._place(q, qdot)
+        return self._of_bodies(self._equations.jacobian_rate())
+
+    def _of_bodies(self, matrix: np.ndarray) -> np.ndarray:
+        """(nb, 6, nq) in the order of the mechanism, of (6 nb, nq) in that of the kernels."""
+        return matrix.reshape(-1, 6, self.size)[self._equations.compiled.slot]
+
+    def stiffness(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
+        """K = - d force / dq (nq, nq), exact, at time ``t``, s; inputs that are functions of the state are held."""
+        return self._derivatives(t, q, qdot, 1.0, 0.0)
+
+    def damping(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
+        """D = - d force / d dq (nq, nq), exact, with that of the bias; see `stiffness`."""
+        return self._derivatives(t, q, qdot, 0.0, 1.0)
+
+    def _derivatives(self, t: float, q: ArrayLike, qdot: ArrayLike, by_q: float, by_rates: float) -> np.ndarray:
+        e, t = self._equations, finite(t, "t", ArgumentError)
+        q, qdot = self._array(q, "q"), self._array(qdot, "qdot")
+        self._count_turns(q)
+        inverse = InverseDynamics(e)
+        inverse.evaluate(t, q, qdot, np.zeros(self.size), np.zeros(e.row_count))
+        return inverse.derivatives(by_q, by_rates, 0.0)[0]
+
+    def preconditioner(self, t: float, q: ArrayLike, qdot: ArrayLike, h: float) -> "LinearOperator":
+        """An approximate inverse (nq, nq) of M + h D + h^2 K in O(n), a `LinearOperator` of scipy (DIFF Algorithm 10).
+
+        Symmetric and positive definite, for conjugate gradients. Stiffness and damping of laws along the coordinates of
+        single tree joints are in it exactly, those of other forces by the blocks of single bodies. Loops, couplings,
+        the bias and the turning of directions are left out. Prescribed coordinates stay at zero.
+
+        ``h``: step, s; zero gives M^-1.
+        """
+        from scipy.sparse.linalg import LinearOperator
+
+        h = not_negative(h, "h", ArgumentError)
+        self.force(t, q, qdot)
+        return LinearOperator((self.size, self.size), matvec=StiffTree(self._equations, h).solve, dtype=float)
 
     def force(self, t: float, q: ArrayLike, qdot: ArrayLike) -> np.ndarray:
         """(nq,) N, N m: gravity, forces, centrifugal and Coriolis terms at time ``t``, s, without those of loops."""

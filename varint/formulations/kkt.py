@@ -1,0 +1,195 @@
+"""`Maximal`: the rivals in maximal coordinates, which solve a KKT system for the velocities after a step.
+
+With v0, v1 the velocities before and after a step of h, x0, x1 the poses, f, K and D at (x0, v0), and impulses y along
+the rows G at the pose given,
+
+    kkt                M v1 = M v0 + h f + G0^T y,   E1 = E0 exp(h phi1)           DIFF eqs. 1.28, 1.29, 1.88
+    symplectic_euler   M v1 = M v0 + h f + G0^T y,   x1 = x0 + h v1                NOTES 0.9.1
+    implicit_euler     (M - h D - h^2 K) v1 = (M - h D) v0 + h f + G0^T y,   x1 = x0 + h v1            NOTES 0.9.2
+    trapezoidal        (M - h/2 D - h^2/4 K) v1 = (M - h/2 D + h^2/4 K) v0 + h f + G0^T y,
+                       x1 = x0 + h/2 (v0 + v1)                                                         NOTES 0.9.3
+    bridson_marino     (M - h/2 D) (v - v0) = h/2 f + G0^T y,   x1 = x0 + h v,   f' = f(v0, x1),
+                       (M - h/2 D) (v1 - v0) = h/2 (f + f') + G1^T y                                   NOTES 0.9.4
+
+each with G v1 = target rates - rate g. Rotations are R1 = R0 exp(h w). In "kkt" velocities and masses are those in the
+axes of the bodies, phi = (w, R^T v), so that -m w x v stands among the forces of the linear part. D holds the
+gyroscopic torques -w x J w, exactly; the change of G^T y with the pose is in no matrix.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from varint.errors import ArgumentError
+from varint.formulations.base import register
+from varint.formulations.stepped import Step, Stepped
+from varint.formulations.velocity_level import ForceMatrices, SparseSystem, VelocityLevel
+from varint.model.bounds import bounded
+from varint.model.checks import choice, not_negative
+from varint.model.known_forces import USES, Use
+from varint.model.state import State
+from varint.problem import Problem, Recording
+from varint.redmax.equations import LARGEST_RATE
+from varint.running import Job, Run
+
+STABILISATIONS = ("baumgarte", "project")
+
+
+def _kkt(level: VelocityLevel, h: float) -> None:
+    load = level.load.copy()
+    spin = np.einsum("nij,nj->ni", level.ws.rotation[0, :-1], level.velocity[:, 3:])
+    mass = level.plan.bodies.mass[:, None]
+    load[:, :3] -= mass * np.cross(spin, level.velocity[:, :3])
+    level.velocity[:] = level.solved(level.momenta(level.velocity) + h * load)
+    level.move(level.velocity, along_screws=True)
+
+
+def _symplectic_euler(level: VelocityLevel, h: float) -> None:
+    level.velocity[:] = level.solved(level.momenta(level.velocity) + h * level.load)
+    level.move(level.velocity)
+
+
+class _Linearised:
+    """A step with derivatives of the forces; matrices are data of one pattern."""
+
+    def __init__(self, level: VelocityLevel) -> None:
+        self.matrices = ForceMatrices(level)
+        self.system = SparseSystem(level, self.matrices.pattern)
+
+
+class _ImplicitEuler(_Linearised):
+    def __call__(self, level: VelocityLevel, h: float) -> None:
+        K, D = self.matrices.evaluate()
+        damped = self.matrices.M - h * D
+        p = self.matrices.product(damped, level.velocity) + h * level.load
+        level.velocity[:] = self.system.solved(damped - h * h * K, p)
+        level.move(level.velocity)
+
+
+class _Trapezoidal(_Linearised):
+    def __call__(self, level: VelocityLevel, h: float) -> None:
+        K, D = self.matrices.evaluate()
+        v0, damped, stiff = level.velocity.copy(), self.matrices.M - 0.5 * h * D, 0.25 * h * h * K
+        p = self.matrices.product(damped + stiff, v0) + h * level.load
+        level.velocity[:] = self.system.solved(damped - stiff, p)
+        level.move(0.5 * (v0 + level.velocity))
+
+
+class _BridsonMarino(_Linearised):
+    def __call__(self, level: VelocityLevel, h: float) -> None:
+        _, D = self.matrices.evaluate()
+        damped = self.matrices.M - 0.5 * h * D
+        p, load = self.matrices.product(damped, level.velocity), level.load.copy()
+        level.move(self.system.solved(damped, p + 0.5 * h * load))
+        level.evaluate()
+        level.velocity[:] = self.system.solved(damped, p + 0.5 * h * (load + level.load))
+
+
+class Rule(NamedTuple):
+    """An integrator: ``make(level)`` returns its step; ``share`` of a step, after whose start inputs are taken."""
+
+    make: Callable[[VelocityLevel], Callable[[VelocityLevel, float], None]]
+    share: float
+    what: str
+
+
+RULES: Mapping[str, Rule] = {
+    "kkt": Rule(lambda level: _kkt, 0.0, "explicit Euler along screw motions; order 1"),
+    "symplectic_euler": Rule(lambda level: _symplectic_euler, 0.0, "symplectic Euler; order 1"),
+    "implicit_euler": Rule(_ImplicitEuler, 1.0, "implicit Euler, forces linearised; order 1"),
+    "trapezoidal": Rule(_Trapezoidal, 0.5, "trapezoidal rule, forces linearised; order 2 without joints, else 1"),
+    "bridson_marino": Rule(_BridsonMarino, 0.0, "velocity Verlet, damping linearised; order 2 without joints, else 1"),
+}
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class Maximal(Stepped):
+    """A KKT system at velocity level in maximal coordinates: the classical rivals of the variational integrator.
+
+    They are of order 1; "trapezoidal" and "bridson_marino" of order 2 where no joint or constraint of a curved path
+    acts. Runs are as those of any `Stepped` method.
+
+    Parameters
+    ----------
+    integrator : {"kkt", "symplectic_euler", "implicit_euler", "trapezoidal", "bridson_marino"}
+        "kkt": explicit Euler of DIFF along screw motions; the others are those of NOTES 0.9. Forces of the implicit
+        ones are linearised, with exact derivatives.
+    dt : float
+        Step, s.
+    stabilisation : {None, "baumgarte", "project"}
+        What holds joints together: nothing, so that they drift apart; the velocity of a gap g is -rate g (DIFF eq.
+        1.97); or poses are moved onto the joints after their step, and velocities at its end, by the least motion in
+        the kinetic metric.
+    rate : float, optional
+        Of "baumgarte", 1/s; 1 / dt where not given.
+
+    Raises
+    ------
+    ArgumentError
+    """
+
+    integrator: str = "kkt"
+    dt: float = field(kw_only=True)
+    stabilisation: str | None = None
+    rate: float | None = None
+
+    formulation: ClassVar[str] = "kkt"
+    called: ClassVar[str] = "varint.Maximal, the KKT systems at velocity level"
+    option: ClassVar[str] = "the integrators of varint.Maximal"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        choice(self.integrator, RULES, "integrator", ArgumentError)
+        if self.stabilisation is not None:
+            choice(self.stabilisation, STABILISATIONS, "stabilisation", ArgumentError)
+        if self.rate is not None:
+            if self.stabilisation != "baumgarte":
+                raise ArgumentError("rate belongs to stabilisation='baumgarte': leave it out, or give both")
+            object.__setattr__(self, "rate", not_negative(self.rate, "rate", ArgumentError))
+            bounded(self.rate, "rate", LARGEST_RATE, ArgumentError)
+
+    @classmethod
+    def integrators(cls) -> tuple[str, ...]:
+        """See `Method`."""
+        return tuple(RULES)
+
+    @property
+    def title(self) -> str:
+        """The name of the method's series in a comparison."""
+        return " ".join([self.integrator, *([self.stabilisation] if self.stabilisation else [])])
+
+    @property
+    def use(self) -> Use:
+        """See `Method`."""
+        return USES["velocity level"]
+
+    def prepare(self, problem: Problem, recording: Recording) -> tuple[Run, Job]:
+        """See `Method`."""
+        run, job = super().prepare(problem, recording)
+        chosen = {"integrator": self.integrator, "stabilisation": self.stabilisation, "rate": self._rate}
+        return run, replace(job, settings=job.settings | chosen)
+
+    @property
+    def _rate(self) -> float:
+        """1/s, at which gaps close."""
+        if self.stabilisation != "baumgarte":
+            return 0.0
+        return 1.0 / self.dt if self.rate is None else self.rate
+
+    def stepper(self, problem: Problem) -> Step:
+        """See `Stepped`."""
+        rule, projected = RULES[self.integrator], self.stabilisation == "project"
+        steps = problem.steps(self.dt)
+        level = VelocityLevel(problem.mechanism, self.dt, steps, self._rate, rule.share, projected)
+        move = rule.make(level)
+
+        def step(state: State, dt: float) -> State:
+            with np.errstate(over="ignore", invalid="ignore"):  # the run reports numbers that are not finite
+                level.take(state)
+                move(level, dt)
+                return level.give()
+
+        return step

@@ -1,0 +1,162 @@
+"""Newton's matrix of a step of the variational integrator, as a sparse matrix with the names of its blocks."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from varint.display import Shown, value_text
+from varint.errors import ArgumentError, StateError
+from varint.integrators.schemes import scheme
+from varint.kernels.columns import apply_wide
+from varint.kernels.dense import WIDE
+from varint.kernels.operator import prepare_operator
+from varint.kernels.pairs import curve_pairs
+from varint.kernels.plan import JOINT, Plan, Tangent, Workspace
+from varint.kernels.tape import play_stage
+from varint.kinematics.initial_state import checked_start
+from varint.linear.step_tangents import TangentRun
+from varint.mechanism import Mechanism
+from varint.model.checks import of_type, positive
+from varint.model.known_forces import USES, refuse
+from varint.model.state import State
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class StepMatrix(Shown):
+    """The KKT matrix of a step, with N = 6 bodies + m rows: derivative of the step's residual by its unknowns.
+
+        [ D  -G^T ]     D (6 nb, 6 nb): of the momenta and the efforts, N s and N m s by m/s and rad/s
+        [ H   0   ]     G, H (m, 6 nb): rows of joints and constraints at the start and the end of the step
+
+    mechanism : str
+    dt : float
+        s
+    matrix : (N, N) csc_matrix
+        Rows: balance of each body, N s, world, and N m s, body axes; then of each row its gap at the end over ``dt``,
+        m/s or rad/s. Columns: velocity of each body, m/s, world, and rad/s, body axes, constant over the step; then the
+        impulse of each row, N s or N m s.
+    velocity : (nb, 6)
+        The velocities of the step, at which the matrix is.
+    bodies : mapping of body name to slice of rows and of columns, in the order of the mechanism
+    rows : mapping of joint name, and of the name of a force that is a constraint, to slice of rows and of columns
+    """
+
+    mechanism: str
+    dt: float
+    matrix: "csc_matrix"
+    velocity: np.ndarray
+    bodies: Mapping[str, slice]
+    rows: Mapping[str, slice]
+
+    def _facts(self) -> Iterable[str]:
+        yield value_text(self.mechanism)
+        yield f"{self.matrix.shape[0]} rows and columns, {self.matrix.nnz} entries"
+        yield f"dt = {self.dt:g} s"
+
+
+def step_matrix(mechanism: Mechanism, state: State | None, dt: float) -> StepMatrix:
+    """Newton's matrix of one step of order 2 from ``state``, exact, at the solution of the step.
+
+    Rows of efforts, which the block LDU of the package adds for forces between bodies, are not in it: their changes are
+    in D. Redundant rows of loops are, so that the matrix is then singular.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    state : State or None
+        At t = 0; None: ``mechanism.state()``.
+    dt : float
+        s
+
+    Raises
+    ------
+    ArgumentError
+        Forces that a state does not determine, motions prescribed in the world. StateError: a wrong state; one whose
+        step meets a hard stop, or is too long and would be done in halves. ConvergenceError: the step could not be
+        solved.
+    """
+    of_type(mechanism, Mechanism, "mechanism", ArgumentError)
+    dt = positive(dt, "dt", ArgumentError)
+    refuse(mechanism, USES["linearize step"])
+    start = checked_start(mechanism, mechanism.state() if state is None else state)
+    run = TangentRun(mechanism, scheme(2), start, dt, 1)
+    run.march_on(1)
+    plan, tape = run.compiled.plan, run.march.ws.tape
+    if tape.events.count[0] or tape.count[0] != 1:
+        what = "meets a hard stop" if tape.events.count[0] else "is too long for the motion"
+        raise StateError(f"a step of {dt:g} s of '{mechanism.name}' {what}: take a shorter one, or another state")
+    ws = run.aside
+    upper, h = play_stage(plan, ws, tape, 0)
+    prepare_operator(plan, ws, 0.5 * h)
+    curve_pairs(plan, ws, run.work, upper)
+    owners = _owners(mechanism, ws)
+    order = run.compiled.slot
+    matrix = _matrix(plan, ws, run.work, (upper, 1, h), order, [rows for _, rows in owners])
+    bodies = {body.name: slice(6 * n, 6 * n + 6) for n, body in enumerate(mechanism.bodies)}
+    rows, first = {}, 6 * len(bodies)
+    for name, group in groupby(owners, key=lambda owner: owner[0]):
+        rows[name] = slice(first, first + len(list(group)))
+        first = rows[name].stop
+    return StepMatrix(
+        mechanism.name, dt, matrix, ws.velocity[order].copy(), MappingProxyType(bodies), MappingProxyType(rows)
+    )
+
+
+def _owners(mechanism: Mechanism, ws: Workspace) -> list[tuple[str, np.ndarray]]:
+    """Name of the joint or force, and numbers in the plan, of each row that takes part.
+
+    The rows of joints come first, in the order of the mechanism; those of one constraint count as one.
+    """
+    compiled, plan = mechanism.compiled, mechanism.compiled.plan
+    joint = np.repeat(compiled.joints, np.diff(plan.joints.rows))
+    owners = []
+    for n, each in enumerate(mechanism.joints):
+        own = np.flatnonzero((joint == n) & (plan.rows.role == JOINT))
+        owners += [(each.name, np.array([r])) for r in own]
+    forces = compiled.force[plan.constraints.element]
+    for c in np.argsort(forces, kind="stable"):
+        first = plan.constraints.row[c]
+        if ws.compliance[first] == 0.0:
+            rows = np.arange(first, first + plan.constraints.size[c])
+            owners.append((mechanism.forces[forces[c]].name, rows))
+    return owners
+
+
+def _matrix(
+    plan: Plan, ws: Workspace, work: Tangent, step: tuple[int, int, float], order: np.ndarray, rows: list[np.ndarray]
+) -> "csc_matrix":
+    """The derivative, by the operator of the kernels on eight unknowns at a time; bodies in ``order``."""
+    from scipy.sparse import csc_matrix, hstack
+
+    nb, parts = order.size, []
+    size, firsts = 6 * nb + len(rows), np.array([own[0] for own in rows], dtype=int)
+    to_unknown = [_to_unknown(ws.velocity[i, 3:], 0.5 * step[2]) for i in order]
+    for first in range(0, size, WIDE):
+        body, row = np.zeros((nb, 6, WIDE)), np.zeros((plan.rows.role.size, WIDE))
+        count = min(WIDE, size - first)
+        for c in range(count):
+            n, k = divmod(first + c, 6)
+            if n < nb:
+                body[order[n], :, c] = to_unknown[n][:, k]
+            else:
+                row[rows[first + c - 6 * nb], c] = 1.0
+        changes = np.zeros_like(body), np.zeros_like(row)
+        apply_wide(plan, ws, work, step, count, body, row, *changes)
+        parts.append(csc_matrix(np.concatenate([changes[0][order].reshape(-1, WIDE), changes[1][firsts]])[:, :count]))
+    return hstack(parts, format="csc")
+
+
+def _to_unknown(w: np.ndarray, half_step: float) -> np.ndarray:
+    """(6, 6) from changes (dv, dw) of a velocity to those of Newton's unknowns, dw = (c I + [u]) dphi."""
+    x, y, z = half_step * w
+    turn = np.sqrt(1.0 - x * x - y * y - z * z) * np.eye(3) + np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    out = np.eye(6)
+    out[3:, 3:] = np.linalg.inv(turn)
+    return out
