@@ -30,11 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StepMatrix(Shown):
-    """The KKT matrix of a step, with N = 6 bodies + m rows: derivative of the step's residual by its unknowns.
+    """The KKT matrix of a step: the derivative of its N = 6 nb + m residuals by its unknowns, [[D, -G^T], [H, 0]].
 
-        [ D  -G^T ]     D (6 nb, 6 nb): of the momenta and the efforts, N s and N m s by m/s and rad/s
-        [ H   0   ]     G, H (m, 6 nb): rows of joints and constraints at the start and the end of the step
+    D (6 nb, 6 nb): of the momenta and the efforts. G, H (m, 6 nb): rows of joints and constraints at the start and at
+    the end of the step, H by velocities.
 
+    Attributes
+    ----------
     mechanism : str
     dt : float
         s
@@ -44,8 +46,9 @@ class StepMatrix(Shown):
         impulse of each row, N s or N m s.
     velocity : (nb, 6)
         The velocities of the step, at which the matrix is.
-    bodies : mapping of body name to slice of rows and of columns, in the order of the mechanism
-    rows : mapping of joint name, and of the name of a force that is a constraint, to slice of rows and of columns
+    bodies, rows : mapping
+        Slices of rows and of columns by name: of bodies, in the order of the mechanism; of joints, and of forces that
+        are constraints.
     """
 
     mechanism: str
