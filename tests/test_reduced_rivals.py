@@ -377,11 +377,12 @@ def test_another_tolerance_is_another_run(tmp_path):
 PENDULUM = vi.mechanisms.double_pendulum()
 NOT_TREES = {
     "joint 'rocker pin' closes a loop": (vi.mechanisms.four_bar(), {}),
-    "gear 'gear' couples": (
+    "gear 'gear' couples coordinates": (
         with_forces(PENDULUM, vi.Gear("gear", joint_a="joint 1", joint_b="joint 2", radius_a=0.1, radius_b=0.2)),
         {},
     ),
     "prescribed": (PENDULUM, {"prescribed": {"joint 1": lambda t: (0.1 * t, 0.1, 0.0)}}),
+    "prescribes the motion": (with_forces(PENDULUM, vi.PrescribedMotion("m", joint="joint 1", rate=0.1)), {}),
     "is hard": (with_forces(PENDULUM, vi.JointStop("stop", joint="joint 1", upper=0.1)), {}),
 }
 
