@@ -261,7 +261,7 @@ MISTAKES = {
     "steps that do not fall": (["compare", "tree", "--dt", "0.01,0.02"], ("fall", "0.01, 0.02")),
     "step that does not divide": (["compare", "tree", "--dt", "0.03"], ("0.03", "does not divide the duration, 1 s")),
     "comparison of no time": (["compare", "tree", "--duration", "0"], ("duration", "positive")),
-    "unknown integrator": (["compare", "tree", "--integrators", "heun"], ("'heun'", "dop853")),
+    "unknown integrator": (["compare", "tree", "--integrators", "verlet"], ("'verlet'", "dop853")),
     "an order for reduced coordinates": (
         ["run", "tree", "--integrator", "bdf2", "--order", "4"],
         ("--order", "--integrator"),

@@ -40,6 +40,8 @@ MECHANISMS = {
     "hard": lambda: forced(vi.JointStop("force", joint="joint 1", lower=-3.0, upper=3.0)),
     "moved": moved,
     "several": several,
+    "driven": lambda: forced(vi.PrescribedMotion("force", joint="joint 1", rate=0.0)),
+    "coupled": lambda: forced(vi.Gear("force", joint_a="joint 1", joint_b="joint 2", radius_a=0.1, radius_b=0.2)),
     "bent": lambda: forced(vi.CoordinateMap("force", coordinates=[("joint 1", 0), ("joint 2", 0)], functions=[curved])),
     "internal": lambda: forced(vi.JointServo("force", joint="joint 1", target=0.1, stiffness=3.0, integral=1.0)),
     "series": lambda: forced(vi.Motor("force", joint="joint 1", effort=np.zeros(STEPS + 1))),
@@ -58,7 +60,7 @@ def reduced(mechanism):
 
 def efforts(mechanism):
     run = vi.redmax.simulate(mechanism, DURATION, DT, integrator=with_contacts()[0])
-    free = len(mechanism.joints) - isinstance(mechanism.forces[0], vi.CoordinateMap)
+    free = len(mechanism.joints) - isinstance(mechanism.forces[0], vi.CoordinateMap | vi.Gear)
     return vi.inverse_dynamics(run, joints=[joint.name for joint in mechanism.joints[:free]])
 
 
@@ -68,6 +70,7 @@ CALLS = {
     "step choice": lambda m: vi.choose_step(m, DURATION, energy_error=0.1, order=2),
     "contact steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator=with_contacts()[0]),
     "reduced steps": lambda m: vi.redmax.simulate(m, DURATION, DT),
+    "tree steps": lambda m: vi.redmax.simulate(m, DURATION, DT, integrator="gauss"),
     "rivals": lambda m: vi.simulate(vi.Problem(m, duration=DURATION), Still(dt=DT)),
     "velocity level": lambda m: vi.simulate(vi.Problem(m, duration=DURATION), vi.Maximal(dt=DT)),
     "states": lambda m: vi.energy(m, m.state()),

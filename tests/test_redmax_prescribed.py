@@ -169,7 +169,7 @@ def test_a_loop_that_has_no_freedom_left(integrator):
     assert errors[1] < 0.6 * errors[0] if ORDERS[integrator] == 1 else errors[1] < 0.3 * errors[0]
 
 
-@pytest.mark.parametrize("integrator", ORDERS)
+@pytest.mark.parametrize("integrator", [name for name in ORDERS if INTEGRATORS[name].stiff])
 def test_drags_a_stiff_spring_along(integrator):
     """Steps far longer than the spring's period: what hangs on it goes with the driven slide."""
     bodies = [vi.Body("a", mass=1.0, inertia=np.eye(3)), vi.Body("b", mass=1.0, inertia=np.eye(3), position=(1, 0, 0))]

@@ -8,9 +8,7 @@ from scipy.integrate import solve_ivp
 import varint as vi
 from varint.redmax.integrators import INTEGRATORS
 
-ORDERS = {
-    name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed and kind.order <= 2 and not kind.trees_only
-}
+ORDERS = {name: kind.order for name, kind in INTEGRATORS.items() if kind.fixed and kind.stiff}
 CASES = {
     "double_pendulum": {"joint": "spherical"},
     "four_bar": {},

@@ -325,7 +325,7 @@ def test_momentum_of_a_symmetry_is_kept(integrator):
     run = vi.redmax.simulate(mechanism, 1.0, dt=0.02, integrator=integrator, state=state)
     equations = vi.EquationsOfMotion(mechanism)
     momenta = [(equations.mass_matrix(q) @ v)[0] for q, v in zip(run.q, run.qdot, strict=True)]
-    assert momenta == pytest.approx(np.full(51, momenta[0]), abs=1e-13 * abs(momenta[0]) * 10)
+    assert momenta == pytest.approx(np.full(51, momenta[0]), abs=1e-12 * abs(momenta[0]))
 
 
 # ---------------------------------------------------------------------------------------- long runs
@@ -345,7 +345,7 @@ def test_heun_gains_energy(angle, drift):
 def test_energy_of_gauss_has_no_trend():
     mechanism, state = rods(np.pi / 4)
     run = vi.redmax.simulate(mechanism, 200.0, dt=0.01, integrator="gauss", state=state, every=10)
-    assert np.abs(run.energy - run.energy[0]).max() < 1e-11 * 10
+    assert np.abs(run.energy - run.energy[0]).max() < 1e-10
     trend = vi.energy_trend(run)
     assert abs(trend.slope) < 3 * trend.error
 
@@ -377,11 +377,12 @@ def test_another_tolerance_is_another_run(tmp_path):
 PENDULUM = vi.mechanisms.double_pendulum()
 NOT_TREES = {
     "joint 'rocker pin' closes a loop": (vi.mechanisms.four_bar(), {}),
-    "gear 'gear' couples": (
+    "gear 'gear' couples coordinates": (
         with_forces(PENDULUM, vi.Gear("gear", joint_a="joint 1", joint_b="joint 2", radius_a=0.1, radius_b=0.2)),
         {},
     ),
     "prescribed": (PENDULUM, {"prescribed": {"joint 1": lambda t: (0.1 * t, 0.1, 0.0)}}),
+    "prescribes the motion": (with_forces(PENDULUM, vi.PrescribedMotion("m", joint="joint 1", rate=0.1)), {}),
     "is hard": (with_forces(PENDULUM, vi.JointStop("stop", joint="joint 1", upper=0.1)), {}),
 }
 

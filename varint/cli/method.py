@@ -86,13 +86,13 @@ def arguments_of_method(args: Namespace, formulation: str) -> dict[str, Any]:
     arguments = {name: value for name, (_, value) in given.items() if value is not None}
     for name in arguments:
         if name not in kind.arguments():
-            owners = [each.option for each in map(method_class, names()) if name in each.arguments()]
-            raise ArgumentError(f"{given[name][0]} belongs to {owners[0]}, not to {kind.option}: leave one of them out")
+            owner = next(each.option for each in map(method_class, names()) if name in each.arguments())
+            raise ArgumentError(f"{given[name][0]} belongs to {owner}, not to {kind.option}: leave one of them out")
     if args.rtol is not None and INTEGRATORS[args.integrator].fixed:
         raise ArgumentError(f"--rtol needs an integrator with error control, '{args.integrator}' has fixed steps")
     if args.tol is not None and args.integrator is not None and not INTEGRATORS[args.integrator].tol:
-        owners = ", ".join(name for name, integrator in INTEGRATORS.items() if integrator.tol)
-        raise ArgumentError(f"--tol belongs to the schemes and to --integrator {owners}, not to '{args.integrator}'")
+        solved = ", ".join(name for name, integrator in INTEGRATORS.items() if integrator.tol)
+        raise ArgumentError(f"--tol belongs to the schemes and to --integrator {solved}, not to '{args.integrator}'")
     if arguments.get("energy_error") is not None and args.dt != "auto":
         raise ArgumentError("--energy-error belongs to --dt auto, which chooses the step by it: give both or neither")
     if args.scheme is not None and args.order is not None:

@@ -103,6 +103,18 @@ TRAITS = {
         "prescribes a joint of several coordinates",
         "take joints of one coordinate each",
     ),
+    "driven": Trait(
+        "motions prescribed along joints",
+        lambda structure, force: isinstance(force, Driven),
+        "prescribes the motion of a joint",
+        "use another integrator, or remove it",
+    ),
+    "coupled": Trait(
+        "couplings",
+        lambda structure, force: isinstance(force, Coupled),
+        "couples coordinates",
+        "use another integrator, or remove it",
+    ),
     "bent": Trait(
         "couplings with functions of coordinates",
         lambda structure, force: isinstance(force, Coupled) and bool(force.bent(structure)),
@@ -138,7 +150,7 @@ USES = {
     "tree steps": Use(
         '`vi.redmax.simulate`, "gauss" and the variational integrators',
         "steps of trees in canonical coordinates",
-        ("impulses", "hard", "moved"),
+        ("impulses", "hard", "moved", "driven", "coupled"),
     ),
     "rivals": Use("methods of your own, by `Stepped`", "methods that step from a State", NOT_FROM_STATE),
     "velocity level": Use("`vi.Maximal`", "KKT systems at velocity level", (*NOT_FROM_STATE, "hard")),

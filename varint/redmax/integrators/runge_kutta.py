@@ -67,8 +67,9 @@ class FixedRungeKutta(FixedSteps):
         e = self.equations
         if e.row_count:
             q, rates = self._split()[:2]
-            if not e.reach(self.t, q, rates):
-                e.close(q, rates)
+            with np.errstate(over="ignore", invalid="ignore"):  # of what is not finite NotFinite is raised
+                if not e.reach(self.t, q, rates):
+                    e.close(q, rates)
         return super()._place()
 
 

@@ -113,9 +113,6 @@ class Symplectic(FixedSteps):
         if len(e.closures):
             joint = e.mechanism.joints[e.closures.joint[0]].name
             raise ArgumentError(f"{name}, and joint '{joint}' closes a loop: {remedy}")
-        if len(e.couplings):
-            coupling = next(force for force in e.mechanism.forces if force.constraint)
-            raise ArgumentError(f"{name}, and {coupling.label} couples some of them: {remedy}")
 
     def forget(self) -> bool:
         known, self._known = self._known, False
