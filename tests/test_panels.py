@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 
 import varint as vi
 from varint.analysis.table_columns import GROUPS, columns
+from varint.drawing.axes import Scaled
 from varint.drawing.style import COLOURS, LINES
-from varint.viz.curves import BINS, DENSE, FEW, Scaled, bins, envelope, means, running_mean, typical, window
+from varint.viz.curves import BINS, DENSE, FEW, bins, envelope, means, running_mean, typical, window
 from varint.viz.panels import COUPLER, DRAWN, ERROR, IN_METRES, MECHANISM, PATH, PHASE, SNAPSHOT
 
 PEN = ("coupler", (0.6, 0, 0.9))

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import CompiledStructure
+from varint.configurations.assembly_modes import AssemblyModes
+from varint.configurations.mode_search import assembly_modes
+from varint.configurations.sweep import Sweep, sweep
 from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.frames import joint_coordinates, joint_rates
-from varint.kinematics.sweep import Sweep, sweep
 from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
@@ -148,6 +150,41 @@ class Mechanism(CompiledStructure):
             The joints cannot be closed at ``state``.
         """
         return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
+
+    def assembly_modes(
+        self,
+        hold: Mapping[str, ArrayLike],
+        *,
+        starts: int = 200,
+        seed: int = 0,
+        bodies: str | Iterable[str] | None = None,
+    ) -> AssemblyModes:
+        """All poses in which the loops can be put together at held coordinates, searched from random starts.
+
+        Parameters
+        ----------
+        hold : dict
+            Joint name to its coordinates (m, rad); a number where there is one. Joints in no loop keep those of
+            ``state()``. They have to fix all degrees of freedom.
+        starts : int
+            Number of starts, 10 to 100 ms each. The result reports how often each mode was reached, and estimates how
+            much was not.
+        seed : int
+            Of the starts: the same seed gives the same modes.
+        bodies : str or sequence of str, optional
+            Bodies whose poses distinguish modes, all where not given. Others may move: the legs of a platform
+            may turn about themselves.
+
+        Stops are no limits here. Couplings count turns from the reference configuration. Modes nearer than 1e-5 rad or
+        sizes of a part are one. Of modes that can still move at the held coordinates, for special dimensions, one is
+        kept.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown joints or bodies, wrong shapes, coordinates that leave degrees of freedom.
+        """
+        return assembly_modes(self, self.compiled, self.state(), hold, starts=starts, seed=seed, bodies=bodies)
 
     def plot(self, state: State | None = None, path: str | Path | None = None, plane: str | None = None) -> Figure:
         """A picture of the mechanism at ``state``, or at ``state()`` where not given; a matplotlib Figure.

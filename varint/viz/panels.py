@@ -13,6 +13,7 @@ from varint.analysis.diagnostics import finest
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.table_columns import GROUPS, Column, columns, listed_name
 from varint.display import count_text, names_text
+from varint.drawing.axes import label_values, labelled, legend, plain_axes, wrapped
 from varint.drawing.mechanism_picture import OVER, Traced, draw_poses, figure_size, find_traced, make_painter
 from varint.drawing.paint import Painter
 from varint.drawing.picture import plain
@@ -24,23 +25,7 @@ from varint.kinematics.frames import with_world
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.checks import choice, sequence_of, shown, suggestion
-from varint.viz.curves import (
-    beyond,
-    curve,
-    duration,
-    is_dense,
-    is_fast,
-    label_values,
-    labelled,
-    legend,
-    over_time,
-    plain_axes,
-    sizes,
-    time_unit,
-    window,
-    with_mean,
-    wrapped,
-)
+from varint.viz.curves import beyond, curve, duration, is_dense, is_fast, over_time, sizes, time_unit, window, with_mean
 from varint.viz.poses import checked_times, ways
 
 MOST = 8  # curves of a panel

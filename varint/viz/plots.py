@@ -14,11 +14,11 @@ from varint.analysis.derived import QUANTITIES
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.trajectory_display import method as method_of
 from varint.display import count_text
+from varint.drawing.axes import printed
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write, write_as
 from varint.drawing.style import DPI, FAINT, INK, TINY, TITLE, WIDTH
 from varint.errors import ArgumentError
 from varint.model.checks import check_name, of_type, path_of, sequence_of, whole_number
-from varint.viz.curves import printed
 from varint.viz.panels import ERROR, Curves, Drawing, Panel, find_panels, notes, of_unit
 
 MOST_ORDER = 100  # that a title names

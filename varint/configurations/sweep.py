@@ -256,8 +256,8 @@ class _Path:
         x, R, gap = self.closure.close(*predicted, ITERATIONS)
         if not self.closure.is_closed(gap, x):
             return None
-        correction = _distance(predicted, (x, R), self.closure.length)
-        if correction > LARGEST_CORRECTION * max(_distance((here.x, here.R), predicted, self.closure.length), 1e-4):
+        correction = pose_distance(predicted, (x, R), self.closure.length)
+        if correction > LARGEST_CORRECTION * max(pose_distance((here.x, here.R), predicted, self.closure.length), 1e-4):
             return None
         R = rotation_matrix(quat_from_matrix(R))
         node = self._node(s, x, R, here)
@@ -337,7 +337,7 @@ def _nearest(nodes: Iterable[SweepNode], s: float) -> SweepNode:
     return min(nodes, key=lambda node: abs(node.s - s))
 
 
-def _distance(pose: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray], length: float) -> float:
+def pose_distance(pose: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray], length: float) -> float:
     """Largest motion of a body from one pose to the other, rad or sizes of a part."""
     turn = np.linalg.norm(pose[1] - other[1], axis=(1, 2)).max() / np.sqrt(2)
     return max(np.abs(pose[0] - other[0]).max() / length, turn)
