@@ -15,7 +15,7 @@ GRID = 20_000
 
 
 def coupler_points(angle, side):
-    """Crank pin, rocker pin and coupler point at the crank ``angle``, of the branch ``side`` 1 or -1; nan where none."""
+    """Crank pin, rocker pin, coupler point at the crank ``angle``, on the branch ``side`` 1 or -1; nan where open."""
     pin = CRANK * np.exp(1j * angle)
     diagonal = GROUND - pin
     along = (abs(diagonal) ** 2 + COUPLER**2 - ROCKER**2) / (2 * abs(diagonal))

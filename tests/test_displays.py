@@ -97,6 +97,7 @@ def things():
             "dissipated",
         ):
             held[f"{what} {name}"] = getattr(run, name)
+    modes = loop.assembly_modes({NAME: 0.0}, starts=10)
     compared = vi.compare(loop, duration=0.02, dt=[0.01, 0.005])
     held |= {
         "reduced run": vi.redmax.simulate(loop, 0.02, dt=0.01),
@@ -109,6 +110,8 @@ def things():
         "diagnosis": loop.diagnose(),
         "step choice": vi.choose_step(loop, 0.02),
         "import report": loop.import_report,
+        "assembly modes": modes,
+        "assembly mode": modes[0],
         "sweep": loop.sweep(NAME, np.linspace(0.0, 0.1, 30)),
         "comparison": compared,
         "series": compared.vi,

@@ -13,6 +13,7 @@ import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.analysis.dynamics import accelerations, energy
+    from varint.configurations.assembly_modes import AssemblyMode, AssemblyModes
     from varint.configurations.sweep import Sweep
     from varint.errors import (
         ArgumentError,
@@ -56,6 +57,8 @@ PLACES = {  # name to its module, but for forces and joints
     "UnresolvedError": "errors",
     "UnresolvedWarning": "errors",
     "VarintError": "errors",
+    "AssemblyMode": "configurations.assembly_modes",
+    "AssemblyModes": "configurations.assembly_modes",
     "Body": "model.body",
     "EquationsOfMotion": "redmax.equations_of_motion",
     "Gradient": "gradients",

@@ -186,16 +186,24 @@ class Mechanism(CompiledStructure):
         """
         return assembly_modes(self, self.compiled, self.state(), hold, starts=starts, seed=seed, bodies=bodies)
 
-    def plot(self, state: State | None = None, path: str | Path | None = None, plane: str | None = None) -> Figure:
+    def plot(
+        self,
+        state: State | None = None,
+        path: str | Path | None = None,
+        plane: str | None = None,
+        *,
+        labels: bool = False,
+    ) -> Figure:
         """A picture of the mechanism at ``state``, or at ``state()`` where not given; a matplotlib Figure.
 
         Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf
         or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
-        move, isometric where there is none. Raises ArgumentError, FileError.
+        move, isometric where there is none; ``labels``: whether bodies and joints are named. Raises ArgumentError,
+        FileError.
         """
         from varint.drawing.mechanism_picture import plot_mechanism
 
-        return plot_mechanism(self, self.state() if state is None else state, path, plane)
+        return plot_mechanism(self, self.state() if state is None else state, path, plane, labels)
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.

@@ -40,6 +40,7 @@ SAME_SINGULAR = 1e-3  # ... and these where closing leaves the pose uncertain, b
 NULL = 1e-5  # singular values, the largest being about 1, below: a motion that the rows may leave free
 PROBE = 0.05  # rad, or sizes of a part: how far such a motion is followed ...
 LED_ON = 0.02  # ... and how far it has to lead
+REACH = 2.0  # of the size of the mechanism: displacements are drawn up to there
 DIGITS = 6  # of coordinates that modes are sorted by
 
 
@@ -122,6 +123,7 @@ class _Search:
         self.structure, self.compiled, self.state, self.compared = structure, compiled, state, compared
         self.frames = [JointFrames(structure, joint) for joint in structure.joints]
         self.x, self.R = with_world(state.position, state.quat_wxyz)
+        self.reach = REACH * max(compiled.length, float(np.ptp(self.x, axis=0).max()))
         self.reference = [frames.measure(self.x, self.R) for frames in self.frames]
         outside = joints_outside_loops(structure, compiled, structure.joint_index)
         self.fixed = dict(held)  # joints to their coordinates
@@ -195,7 +197,7 @@ class _Search:
             q = [frames.measure(x, R) for frames in self.frames]
             drawn = rng.choice(self.free, rng.integers(1, 3)).tolist()
         for number in drawn:
-            q[number] = _drawn(rng, self.structure.joints[number], self.reference[number], self.compiled.length)
+            q[number] = _drawn(rng, self.structure.joints[number], self.reference[number], self.reach)
         x, R = x.copy(), R.copy()
         for body, number in self.tree:
             joint = self.structure.joints[number]
@@ -250,9 +252,12 @@ class _Search:
         return False
 
 
-def _drawn(rng: np.random.Generator, joint: Joint, reference: np.ndarray, length: float) -> np.ndarray:
-    """Random coordinates (dof,): angles and rotations uniform, others within one size of a part of the reference."""
-    q = reference + rng.uniform(-1.0, 1.0, joint.dof) * coordinate_units(length, joint)
+def _drawn(rng: np.random.Generator, joint: Joint, reference: np.ndarray, reach: float) -> np.ndarray:
+    """Random coordinates (dof,): angles and rotations uniform, displacements within ``reach``, m, of the reference.
+
+    Coordinates of other motions are within one of it.
+    """
+    q = reference + rng.uniform(-1.0, 1.0, joint.dof) * coordinate_units(reach, joint)
     k = 0
     while k < joint.dof:
         motion = motion_of(joint, k)
