@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from varint.compile import CompiledStructure
 from varint.configurations.assembly_modes import AssemblyModes
 from varint.configurations.mode_search import assembly_modes
+from varint.configurations.shown_state import ShownState
 from varint.configurations.sweep import Sweep, sweep
 from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
@@ -238,6 +239,13 @@ class Mechanism(CompiledStructure):
             for name, value in (given or {}).items():
                 unit = START_UNITS[key] if key in START_UNITS else _units_text(self.joint(name), key == "rates")
                 yield key, name, value_text(value), unit
+
+    def show(self, state: State | None = None) -> ShownState:
+        """A state with the names of bodies and joints: two tables, at a prompt and in a notebook.
+
+        ``state``: ``state()`` where not given. Raises StateError for a state of other bodies.
+        """
+        return ShownState(self, State(*checked_state(self, self.state() if state is None else state, "state")))
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
         """Joint name to its coordinates at ``state``, (dof,), or () where it has one; m, rad, angles up to pi.

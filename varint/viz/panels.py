@@ -25,10 +25,13 @@ from varint.kinematics.frames import with_world
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
 from varint.model.checks import choice, sequence_of, shown, suggestion
+from varint.model.known_forces import is_hard
 from varint.viz.curves import beyond, curve, duration, is_dense, is_fast, over_time, sizes, time_unit, window, with_mean
 from varint.viz.poses import checked_times, ways
 
 MOST = 8  # curves of a panel
+AT_NODES = {"force": "effort", "power": "power"}  # quantities that have no impacts, and the word in their names
+WITHOUT_IMPACTS = ", without impacts"
 VANISHING = 1e-9  # of the largest of a panel: zero but for round-off
 PANEL = 1.5  # in, height
 ROUND_OFF = float(np.finfo(float).eps)
@@ -320,7 +323,7 @@ def _panels(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Seque
 
 def _curves(trajectory: RecordedMotion, what: str, given: PanelOptions) -> list[Curves]:
     source = finest(trajectory, what)
-    candidates = columns(source, what, given.of.get(GROUPS[what].of))
+    candidates = _marked(trajectory.mechanism, what, columns(source, what, given.of.get(GROUPS[what].of)))
     if not candidates:
         raise ArgumentError(f"'{trajectory.mechanism.name}' has no {GROUPS[what].of}: there is no {what!r} to draw")
     logarithmic = what in QUANTITIES and QUANTITIES[what].logarithmic
@@ -332,6 +335,12 @@ def _curves(trajectory: RecordedMotion, what: str, given: PanelOptions) -> list[
         Curves((what,), source.t, unit, own[:MOST], own[MOST:], 0, floor) for unit, own in by_unit.items()
     )
     return [first._replace(zero=len(candidates) - len(visible)), *others]
+
+
+def _marked(mechanism: Mechanism, what: str, several: list[Column]) -> list[Column]:
+    """The columns, with a note in the names of those of hard stops: at the nodes there is only what they bear."""
+    stops = {f"{force.name} {AT_NODES.get(what)}" for force in mechanism.forces if is_hard(mechanism, force)}
+    return [each._replace(name=each.name + WITHOUT_IMPACTS) if each.name in stops else each for each in several]
 
 
 def _error(trajectory: RecordedMotion) -> Curves:
