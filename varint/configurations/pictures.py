@@ -15,7 +15,7 @@ from varint.drawing.style import FAINT, INK, SMALL, TINY, TITLE, WIDTH, line
 from varint.drawing.viewpoint import choose_view
 from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
-from varint.model.checks import known_name, sequence_of
+from varint.model.checks import flag, known_name, sequence_of
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
 
@@ -33,6 +33,7 @@ PANEL, BELOW, ROW = 1.9, 0.45, 0.15  # in: heights of a panel, of the axis below
 def plot_modes(modes: "AssemblyModes", path: str | Path | None, plane: str | None, labels: bool) -> Figure:
     """See `AssemblyModes.plot`."""
     file = None if path is None else check_suffix(path, SUFFIXES)
+    flag(labels, "labels", ArgumentError)
     if not len(modes):
         raise ArgumentError(f"mechanism '{modes.mechanism.name}' has no assembly mode to draw at the held coordinates")
     drawn = modes.modes[:MOST_MODES]
@@ -52,6 +53,12 @@ def plot_modes(modes: "AssemblyModes", path: str | Path | None, plane: str | Non
         if labels:
             draw_names(painter, x[k], R[k])
         plain(axes.set_title(mode.name, fontsize=TITLE, color=INK))
+        if k % columns:
+            axes.tick_params(labelleft=False)
+            axes.set_ylabel("")
+        if k + columns < len(drawn):
+            axes.tick_params(labelbottom=False)
+            axes.set_xlabel("")
     for axes in panels[len(drawn) :]:
         axes.set_axis_off()
     plain(figure.suptitle(modes.mechanism.name, fontsize=TITLE, fontweight="bold", color=INK))

@@ -15,7 +15,7 @@ from varint.drawing.style import COLOURS, INK, WIDTH
 from varint.drawing.viewpoint import View, choose_view
 from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
-from varint.model.checks import array_of, known_name, of_type, shown
+from varint.model.checks import array_of, flag, known_name, of_type, shown
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -39,6 +39,7 @@ def plot_mechanism(
     """See `Mechanism.plot`."""
     file = None if path is None else check_suffix(path, SUFFIXES)
     of_type(state, State, "state", ArgumentError)
+    flag(labels, "labels", ArgumentError)
     nb = len(structure.bodies)
     position = array_of(state.position, (nb, 3), "position of the state", ArgumentError)
     quat = array_of(state.quat_wxyz, (nb, 4), "quat_wxyz of the state", ArgumentError)
@@ -76,11 +77,11 @@ def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> No
         painter.pose(x[k], R[k], PALEST * (1.0 - k / (count - 1)) ** 0.7 if count > 1 else 0.0, OVER * k)
 
 
-def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray) -> None:
+def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
     """Names of bodies at their centres of mass, in their colours, and of joints at their points, of a pose painted."""
     structure, view = painter.scene.structure, painter.scene.view
     for number, body in enumerate(structure.bodies):
-        painter.name(body.name, x[number], COLOURS[number % len(COLOURS)])
+        painter.name(body.name, x[number], COLOURS[number % len(COLOURS)], level)
     labelled: list[tuple[np.ndarray, list[str]]] = []  # joints at one place of the picture share a label
     for joint in structure.joints:
         if not joint.forbidden:
@@ -95,7 +96,7 @@ def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray) -> None:
         else:
             names.append(joint.name)
     for point, names in labelled:
-        painter.name("\n".join(names), point, INK)
+        painter.name("\n".join(names), point, INK, level)
 
 
 def figure_size(painter: Painter) -> tuple[float, float]:

@@ -36,11 +36,12 @@ def plot(
     times: ArrayLike | None = None,
     trace: object = None,
     plane: str | None = None,
+    labels: bool = False,
 ) -> Figure:
     """See `Trajectory.plot`."""
     of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     file = None if path is None else check_suffix(path, SUFFIXES)
-    panels = find_panels(trajectory, what, of, times, trace, plane)
+    panels = find_panels(trajectory, what, of, times, trace, plane, labels)
     figure = _figure(trajectory, panels) if panels else overview(trajectory)
     if file is not None:
         write(figure, file)
@@ -57,6 +58,7 @@ def draw(
     times: ArrayLike | None = None,
     trace: object = None,
     plane: str | None = None,
+    labels: bool | None = None,
 ) -> Any:
     """Draw the panels called ``name``, on ``ax`` or in a figure of its own; see `varint.plot`.
 
@@ -64,7 +66,7 @@ def draw(
     as many axes as panels.
     """
     of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
-    panels = find_panels(trajectory, [name], of, times, trace, plane)
+    panels = find_panels(trajectory, [name], of, times, trace, plane, labels)
     if unit is not None:
         panels = of_unit(panels, unit)
     if ax is None:
