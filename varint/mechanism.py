@@ -23,6 +23,7 @@ from varint.kinematics.frames import joint_coordinates, joint_rates
 from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
+from varint.model.start_arguments import MOTION_KEYS
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MOTIONS = ("rates", "velocity", "angular_velocity")  # keys of a start that are no poses
 START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}  # of bodies
 
 
@@ -185,7 +187,9 @@ class Mechanism(CompiledStructure):
         ArgumentError
             Unknown joints or bodies, wrong shapes, coordinates that leave degrees of freedom.
         """
-        return assembly_modes(self, self.compiled, self.state(), hold, starts=starts, seed=seed, bodies=bodies)
+        poses = {key: None if key in MOTIONS else self.start.get(key) for key in MOTION_KEYS}
+        state = make_state(self, lambda: self.compiled, **poses)
+        return assembly_modes(self, self.compiled, state, hold, starts=starts, seed=seed, bodies=bodies)
 
     def plot(
         self,

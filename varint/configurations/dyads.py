@@ -2,7 +2,7 @@
 
 Bodies that cannot move against each other form a group: to begin with, those on a held or fixed joint. Three groups
 that are joined in pairs by a hinge or a slide each form a triangle of instantaneous centres, that of a slide at
-infinity. At given positions of the other joints the triangle can be put together in two ways, which the sign of
+infinity. At given positions of the other joints the triangle can be put together in two senses, which the sign of
 its area distinguishes; then the three groups are one. A linkage that ends as one group has as many triangles as its
 modes have signs. Otherwise some of its loops have to be closed together, and signs do not suffice.
 """
