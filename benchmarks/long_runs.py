@@ -15,9 +15,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import varint as vi
+from varint.drawing.axes import label_values, plain_axes
 from varint.drawing.style import COLOURS
 from varint.integrators.schemes import SCHEMES
-from varint.viz.curves import label_values, plain_axes
 
 STEPS, KEPT, DIAGNOSED = 100_000_000, 1_000_000, 1000
 PAGE = Path(__file__).parents[1] / "docs" / "long_runs.md"

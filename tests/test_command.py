@@ -4,6 +4,7 @@ import contextlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +113,8 @@ def test_json_of_mechanisms(monkeypatch, capsys):
         "coordinates": 1,
         "cut": False,
     }
-    assert found["forces"][0] == {"name": "right spring", "type": "Spring", "acts_on": ["right arm", "slider"]}
+    spring = {"name": "right spring", "type": "Spring", "acts_on": ["right arm", "slider"], "input": ""}
+    assert found["forces"][0] == spring
     assert found["energy"] == pytest.approx(vi.simulate(mechanism, 0.01, 0.01).energy[0])
     assert (found["mobility"], found["redundancy"], found["loops"]) == (4, 0, [])
     assert found["parameters"][0]["name"] == "stiffness"
@@ -125,6 +127,19 @@ def test_json_of_mechanisms(monkeypatch, capsys):
     monkeypatch.setattr("varint.cli.info_command.LARGEST_LOOPS", 2)
     found, _ = json_of(capsys, ["info", "many.json", "--json"])
     assert (found["mobility"], found["redundant_rows"]) == (None, None)
+
+
+def test_info_has_the_inputs_of_motors_and_drives(capsys):
+    four_bar = vi.mechanisms.four_bar()
+    forces = [
+        vi.PrescribedMotion("drive", joint="crank pivot", rate=2.5),
+        vi.VelocityMotor("motor", joint="rocker pivot", speed=-3.0, max_effort=1.0),
+        vi.Motor("series", joint="rocker pivot", effort=np.zeros(9)),
+        vi.JointStop("stop", joint="rocker pivot", upper=3.0),
+    ]
+    vi.save_mechanism(replace(four_bar, forces=forces), "driven.json")
+    report, _ = json_of(capsys, ["info", "driven.json", "--json"])
+    assert [force["input"] for force in report["forces"]] == ["rate 2.5 rad/s", "speed -3", "effort array (9,)", ""]
 
 
 def test_json_of_the_catalogue(capsys):

@@ -97,6 +97,7 @@ def things():
             "dissipated",
         ):
             held[f"{what} {name}"] = getattr(run, name)
+    modes = loop.assembly_modes({NAME: 0.0}, starts=10)
     compared = vi.compare(loop, duration=0.02, dt=[0.01, 0.005])
     held |= {
         "reduced run": vi.redmax.simulate(loop, 0.02, dt=0.01),
@@ -111,6 +112,8 @@ def things():
         "diagnosis": loop.diagnose(),
         "step choice": vi.choose_step(loop, 0.02),
         "import report": loop.import_report,
+        "assembly modes": modes,
+        "assembly mode": modes[0],
         "sweep": loop.sweep(NAME, np.linspace(0.0, 0.1, 30)),
         "comparison": compared,
         "series": compared.vi,
@@ -486,3 +489,21 @@ def test_a_name_with_a_colon_stays_whole():
     joints = [dataclasses.replace(j, name=f"left: {j.name}") for j in four.joints]
     texts = Tables(vi.Mechanism("m", four.bodies, joints).diagnose()._repr_html_()).texts
     assert {"left: rocker pin", "force along y, torque about x, torque about z"} <= set(texts)
+
+
+def test_a_state_is_shown_with_the_names_of_its_mechanism():
+    mechanism = vi.mechanisms.slider_crank()
+    shown = mechanism.show()
+    lines = repr(shown).splitlines()
+    assert lines[0] == "State of 'slider-crank'"
+    assert lines[1].split()[:3] == ["body", "position", "(m)"]
+    assert [line.split("  ")[0] for line in lines[2:5]] == list(mechanism.body_index)
+    assert [line.split("  ")[0] for line in lines[6:]] == list(mechanism.joint_index)
+    rates = mechanism.rates(mechanism.state())
+    assert lines[6].split()[-2:] == [f"{float(rates['crank pivot']):.6g}", "rad"]
+    texts = Tables(shown._repr_html_()).texts
+    assert {"crank pivot", "slide", "rod", "m", "rad"} <= set(texts)
+    large = vi.mechanisms.n_pendulum(n=50)
+    assert repr(large.show()).splitlines()[-2:] == ["... 20 more bodies", "... 20 more joints"]
+    with pytest.raises(vi.StateError):
+        large.show(mechanism.state())

@@ -253,3 +253,16 @@ def test_long_chains_and_poses_far_from_the_origin():
     far = vi.State(state.position + 1e6, state.quat_wxyz, state.velocity, state.angular_velocity)
     axes = vi.mechanisms.free_body().plot(far).axes[0]
     assert np.ptp(axes.get_xlim()) < 2.0
+
+
+def test_bodies_and_joints_are_named_on_request():
+    mechanism = vi.mechanisms.jansen_leg()
+    (axes,) = mechanism.plot().axes
+    assert not axes.texts
+    (axes,) = mechanism.plot(labels=True).axes
+    names = [name for text in axes.texts for name in text.get_text().split("\n")]
+    assert sorted(names) == sorted([*mechanism.body_index, *mechanism.joint_index])
+    assert "knee\nlower knee" in {text.get_text() for text in axes.texts}  # two at one place
+    state = mechanism.state()
+    for text, centre in zip(axes.texts, state.position, strict=False):
+        np.testing.assert_allclose(text.xy, centre[[0, 2]])

@@ -5,11 +5,14 @@ import sys
 
 import numpy as np
 import pytest
-from ensemble_members import TIMES, pendulum
+from ensemble_members import TIMES, figures, pendulum
+from in_process import here
 from scipy import stats
 
 import varint as vi
 from varint.ensembles.member_parameters import members_of
+
+__all__ = ["here"]  # a fixture
 
 
 def test_a_grid_is_the_product_with_the_last_name_fastest():
@@ -118,3 +121,34 @@ def test_what_is_wrong_is_told_before_the_first_member(wrong, message, tmp_path,
 def test_a_name_of_build_and_of_the_run():
     with pytest.raises(vi.ArgumentError, match="'order' is one of build and an argument of the run"):
         vi.ensemble(lambda order: pendulum(), {"order": [1]}, **TIMES)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        (vi.Variational(0.01, order=4, on_unresolved="ignore"), {"dt": 0.01, "order": 4, "on_unresolved": "ignore"}),
+        (vi.Reduced("bdf2", dt=0.01), {"dt": 0.01, "formulation": "reduced", "integrator": "bdf2"}),
+    ],
+)
+def test_a_method_takes_the_place_of_its_arguments(method, options, here):
+    grid = {"angle": [0.5, 1.0]}
+    by_method, by_names = (
+        vi.ensemble(pendulum, grid, 0.1, method, every=2),
+        vi.ensemble(pendulum, grid, 0.1, every=2, **options),
+    )
+    assert figures(by_method) == figures(by_names)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        (vi.Variational(0.01), {"order": 4}, "give 'order' to the method, not to ensemble"),
+        (vi.Variational(0.01), {"formulation": "reduced"}, "formulation='reduced' is not that of the method"),
+        (vi.Variational(energy_error=1e-3), {}, "ensemble does not support 'energy_error' of a method"),
+        (vi.Variational(), {}, "dt is missing"),
+        (vi.Variational(0.01, on_unresolved="substep"), {}, "on_unresolved must be"),
+    ],
+)
+def test_what_an_ensemble_does_not_take_of_a_method(method, options, message):
+    with pytest.raises(vi.ArgumentError, match=message):
+        vi.ensemble(pendulum, {"angle": [0.5]}, 0.1, method, **options)

@@ -21,6 +21,8 @@ from varint.model.joints import REGISTRY
 
 KINDS = load_kinds()
 RESULTS = {
+    "AssemblyMode",
+    "AssemblyModes",
     "Gradient",
     "ImportReport",
     "StateGradient",

@@ -68,5 +68,6 @@ def test_recipes_work(monkeypatch, tmp_path):
     names, _ = run_page("howto", tmp_path, monkeypatch)
     assert names["best"].x == pytest.approx([0.7], abs=1e-6)
     assert names["sweep"].lockup == pytest.approx(names["np"].arccos(-0.354167) - names["np"].pi / 3, abs=1e-4)
+    assert (len(names["modes"]), names["walk"].success) == (8, True)
     assert len(names["result"].table["pin force"]) == 6
     assert {"film.gif", "long.h5", "curves.pdf", "run.csv"} <= {path.name for path in tmp_path.iterdir()}

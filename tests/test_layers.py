@@ -21,6 +21,7 @@ LAYERS = [
     {"compile"},
     {"kinematics"},
     {"drawing"},
+    {"configurations"},
     {"mechanism", "inputs", "record"},
     {"analysis"},
     {"viz"},

@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 
 import varint as vi
 from varint.analysis.table_columns import GROUPS, columns
+from varint.drawing.axes import Scaled
 from varint.drawing.style import COLOURS, LINES
-from varint.viz.curves import BINS, DENSE, FEW, Scaled, bins, envelope, means, running_mean, typical, window
-from varint.viz.panels import COUPLER, DRAWN, ERROR, IN_METRES, MECHANISM, PATH, PHASE, SNAPSHOT
+from varint.viz.curves import BINS, DENSE, FEW, bins, envelope, means, running_mean, typical, window
+from varint.viz.panels import COUPLER, DRAWN, ERROR, IN_METRES, MECHANISM, PATH, PHASE, POSED, SNAPSHOT
 
 PEN = ("coupler", (0.6, 0, 0.9))
 
@@ -85,7 +86,7 @@ def test_there_is_a_function_for_everything_that_is_drawn():
         function = getattr(vi.plot, name)
         assert function.__name__ == name
         options = set(inspect.signature(function).parameters) - {"trajectory", "ax"}
-        assert options <= {"of", "unit", "times", "trace", "plane"}
+        assert options <= {"of", "unit", "times", "labels", "trace", "plane"}
         assert ("trace" in options) == (name in IN_METRES)
         assert all(option in function.__doc__ for option in options)
 
@@ -312,6 +313,19 @@ def test_mistakes(name, given, words, run):
     with pytest.raises(vi.ArgumentError) as caught:
         getattr(vi.plot, name)(**({"trajectory": run} | given))
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_names_of_bodies_and_joints_at_the_last_pose(run):
+    names = {*run.mechanism.body_index, *run.mechanism.joint_index}
+    for what in POSED:
+        (plain,), (named,) = (run.plot(what, labels=labels).axes for labels in (False, True))
+        texts = {name for text in named.texts for name in text.get_text().split("\n")}
+        assert texts - {text.get_text() for text in plain.texts} | names == texts
+    assert len(vi.plot.snapshot(run, labels=True).texts) >= len(names)
+    with pytest.raises(vi.ArgumentError, match="labels has no effect here"):
+        run.plot("energy", labels=True)
+    with pytest.raises(vi.ArgumentError, match="labels must be True or False"):
+        run.plot("snapshot", labels="all")
 
 
 def test_unknown_names_and_options(run):

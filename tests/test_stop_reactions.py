@@ -46,6 +46,17 @@ def test_an_arm_falls_onto_a_stop_and_rests():
         assert run.force["stop"][0] == 0.0
 
 
+def test_curves_of_hard_stops_are_marked_as_those_without_impacts():
+    soft = vi.JointStop("soft stop", joint="hinge", upper=1.0, stiffness=1e3)
+    mechanism = shelf(upper=0.4)
+    run = vi.simulate(with_forces(mechanism, *mechanism.forces, soft), 0.5, 1e-3)
+    assert run.force["stop"][0] == 0.0 > run.force["stop"][-1]
+    for what, word in (("force", "effort"), ("power", "power")):
+        (axes,) = run.plot(what).axes
+        names = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert names == [f"stop {word}, without impacts", f"soft stop {word}"]
+
+
 def test_two_links_on_two_stops():
     """Links in line, held at both joints; a load lifts the outer one, whose stop opens."""
     bodies = [vi.Body.box(f"link {k}", (1.0, 0.1, 0.1), 1.0, position=(k + 0.5, 0, 0)) for k in range(2)]

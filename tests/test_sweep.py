@@ -264,3 +264,44 @@ def test_bad_arguments(case):
 def test_joints_with_several_coordinates_need_a_number():
     with pytest.raises(vi.ArgumentError, match=r"'tip' has 3 coordinates: write \('tip', k\)"):
         vi.mechanisms.spinning_top().sweep("tip", [0.0])
+
+
+def test_the_picture_of_a_sweep(tmp_path):
+    mechanism = vi.mechanisms.slider_crank()
+    sweep = mechanism.sweep("crank pivot", np.linspace(0, 3, 16))
+    figure = sweep.plot(tmp_path / "sweep.png")
+    assert (tmp_path / "sweep.png").stat().st_size > 0
+    angles, place = figure.axes
+    assert (angles.get_ylabel(), place.get_ylabel()) == ("Coordinates (rad)", "Coordinates (m)")
+    assert place.get_xlabel() == "crank pivot (rad)"
+    names = [text.get_text() for text in angles.get_legend().get_texts()]
+    assert names == ["crank pin", "wrist pin"]  # the driven one is the axis
+    for line, name in zip(angles.lines, names, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), sweep.values)
+        np.testing.assert_array_equal(line.get_ydata(), sweep.coordinates[name])
+    (axes,) = sweep.plot(of=["slide"]).axes
+    assert len(axes.lines) == 1
+    with pytest.raises(vi.ArgumentError, match="of: no joint 'slid', did you mean 'slide'"):
+        sweep.plot(of="slid")
+
+
+def test_the_picture_of_a_sweep_that_locks_and_of_one_that_passes_a_branch_point():
+    locked = vi.mechanisms.four_bar(case="double-rocker").sweep("crank pivot", np.linspace(0, 3, 16))
+    (axes,) = locked.plot().axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()][-1] == "locked"
+    assert axes.lines[0].get_xdata()[0] == locked.lockup
+    flat = vi.mechanisms.four_bar(case="change-point").sweep("crank pivot", np.linspace(0, -2, 16))
+    assert len(flat.branch_points) == 1
+    (axes,) = flat.plot().axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()][-1] == "branch point"
+    assert axes.lines[0].get_xdata()[0] == flat.branch_points[0]
+    nowhere = vi.mechanisms.four_bar(case="double-rocker").sweep("crank pivot", [3.0])
+    with pytest.raises(vi.ArgumentError, match="nothing to draw"):
+        nowhere.plot()
+
+
+def test_the_picture_of_a_sweep_of_one_coordinate_of_several():
+    mechanism = vi.mechanisms.stewart_platform()
+    (axes,) = mechanism.sweep(("foot 1", 0), [0.0, 0.01]).plot(of="foot 1").axes
+    assert axes.get_xlabel() == "foot 1 0 (rad)"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["foot 1 0", "foot 1 1"]

@@ -32,7 +32,7 @@ OTHER_MEANING = {
     "io/mjcf_forces.py": "limits of joints in files",
     "io/room.py": "limits of memory",
     "io/xml_files.py": "limits of a file",
-    "kinematics/sweep.py": "clearance of a pose from singular ones",
+    "configurations/sweep.py": "clearance of a pose from singular ones",
     "warming.py": "runs mechanisms with hard stops, as a user does",
 }
 WORDS = {"limit", "limits", "impact", "impacts", "stops"}

@@ -288,6 +288,11 @@ def test_columns_of_some():
     whole = run(duration=0.1, dt=0.01)
     names = [column.name for column in columns(whole, "reactions", of="crank pin")]
     assert names == [f"crank pin {word} {axis}" for word in ("force", "torque") for axis in "xyz"]
+    reaction = whole.reactions["crank pin"]
+    force, torque = columns(whole, "reaction_magnitudes", of="crank pin")
+    assert (force.heading, torque.heading) == ("crank pin force magnitude (N)", "crank pin torque magnitude (N m)")
+    np.testing.assert_allclose(force.values**2, np.sum(reaction.force**2, axis=1))
+    np.testing.assert_allclose(torque.values**2, np.sum(reaction.torque**2, axis=1))
     assert [c.name for c in columns(whole, "position", of=["rocker", "crank"])][::3] == ["rocker x", "crank x"]
     with pytest.raises(vi.ArgumentError, match="did you mean 'reactions'"):
         columns(whole, "reaction")
@@ -359,6 +364,8 @@ def test_a_dataset_of_xarray():
     assert np.array_equal(
         data["reactions"].sel(joints="bearing", wrench="torque x"), whole.reactions["bearing"].torque[:, 0]
     )
+    force = data["reaction_magnitudes"].sel(joints="bearing", magnitude="force")
+    assert np.array_equal(force, whole.reactions["bearing"].force_magnitude)
     assert np.array_equal(data["coordinates"].sel(coordinate="bearing"), whole.coordinates["bearing"])
     assert np.array_equal(data["linear_momentum"], whole.linear_momentum)
     assert data["velocity"].attrs["units"] == "m/s"

@@ -13,6 +13,8 @@ import varint.mechanisms as mechanisms
 
 if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.analysis.dynamics import accelerations, energy
+    from varint.configurations.assembly_modes import AssemblyMode, AssemblyModes
+    from varint.configurations.sweep import Sweep
     from varint.errors import (
         ArgumentError,
         AssemblyError,
@@ -32,7 +34,6 @@ if TYPE_CHECKING:  # else imported when they are asked for, see PLACES
     from varint.formulations.reduced import Reduced
     from varint.formulations.step_choice import StepChoice
     from varint.io.mechanism_file import load_mechanism, save_mechanism
-    from varint.kinematics.sweep import Sweep
     from varint.mechanism import Mechanism
     from varint.model.body import Body
     from varint.model.deformable import deformable_spring
@@ -57,6 +58,8 @@ PLACES = {  # name to its module, but for forces and joints
     "UnresolvedError": "errors",
     "UnresolvedWarning": "errors",
     "VarintError": "errors",
+    "AssemblyMode": "configurations.assembly_modes",
+    "AssemblyModes": "configurations.assembly_modes",
     "Body": "model.body",
     "EquationsOfMotion": "redmax.equations_of_motion",
     "Gradient": "gradients",
@@ -70,7 +73,7 @@ PLACES = {  # name to its module, but for forces and joints
     "State": "model.state",
     "StateGradient": "gradients",
     "StepChoice": "formulations.step_choice",
-    "Sweep": "kinematics.sweep",
+    "Sweep": "configurations.sweep",
     "Trajectory": "trajectory",
     "Variational": "formulations.maximal",
     "accelerations": "analysis.dynamics",

@@ -12,14 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from varint.compile import CompiledStructure
+from varint.configurations.assembly_modes import AssemblyModes
+from varint.configurations.mode_search import assembly_modes
+from varint.configurations.shown_state import ShownState
+from varint.configurations.sweep import Sweep, sweep
 from varint.display import html_table, numbers_text, value_text
 from varint.kinematics.assembly import assemble, checked_state, make_state
 from varint.kinematics.diagnosis import Diagnosis, diagnose
 from varint.kinematics.frames import joint_coordinates, joint_rates
-from varint.kinematics.sweep import Sweep, sweep
 from varint.model.import_report import ImportReport
 from varint.model.joints.base import Joint
 from varint.model.motion import coordinate_units
+from varint.model.start_arguments import MOTION_KEYS
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MOTIONS = ("rates", "velocity", "angular_velocity")  # keys of a start that are no poses
 START_UNITS = {"position": "m", "quat_wxyz": "", "velocity": "m/s", "angular_velocity": "rad/s"}  # of bodies
 
 
@@ -149,16 +154,61 @@ class Mechanism(CompiledStructure):
         """
         return sweep(self, self.compiled, joint, values, self.state() if state is None else state)
 
-    def plot(self, state: State | None = None, path: str | Path | None = None, plane: str | None = None) -> Figure:
+    def assembly_modes(
+        self,
+        hold: Mapping[str, ArrayLike],
+        *,
+        starts: int = 200,
+        seed: int = 0,
+        bodies: str | Iterable[str] | None = None,
+    ) -> AssemblyModes:
+        """All poses in which the loops can be put together at held coordinates, searched from random starts.
+
+        Parameters
+        ----------
+        hold : dict
+            Joint name to its coordinates (m, rad); a number where there is one. Joints in no loop keep those of
+            ``state()``. They have to fix all degrees of freedom.
+        starts : int
+            Number of starts, 10 to 100 ms each. The result reports how often each mode was reached, and estimates how
+            much was not.
+        seed : int
+            Of the starts: the same seed gives the same modes.
+        bodies : str or sequence of str, optional
+            Bodies whose poses distinguish modes, all where not given. Others may move: the legs of a platform
+            may turn about themselves.
+
+        Stops are no limits here. Couplings count turns from the reference configuration. Modes nearer than 1e-5 rad or
+        sizes of a part are one. Of modes that can still move at the held coordinates, for special dimensions, one is
+        kept.
+
+        Raises
+        ------
+        ArgumentError
+            Unknown joints or bodies, wrong shapes, coordinates that leave degrees of freedom.
+        """
+        poses = {key: None if key in MOTIONS else self.start.get(key) for key in MOTION_KEYS}
+        state = make_state(self, lambda: self.compiled, **poses)
+        return assembly_modes(self, self.compiled, state, hold, starts=starts, seed=seed, bodies=bodies)
+
+    def plot(
+        self,
+        state: State | None = None,
+        path: str | Path | None = None,
+        plane: str | None = None,
+        *,
+        labels: bool = False,
+    ) -> Figure:
         """A picture of the mechanism at ``state``, or at ``state()`` where not given; a matplotlib Figure.
 
         Bodies reach from joint to joint, and as far as their inertia shows. ``path``: where it is written, .png, .pdf
         or .svg; ``plane``: "xy", "xz", "yz", "yx", "zx", "zy" or "isometric", by default the plane in which the joints
-        move, isometric where there is none. Raises ArgumentError, FileError.
+        move, isometric where there is none; ``labels``: whether bodies and joints are named. Raises ArgumentError,
+        FileError.
         """
         from varint.drawing.mechanism_picture import plot_mechanism
 
-        return plot_mechanism(self, self.state() if state is None else state, path, plane)
+        return plot_mechanism(self, self.state() if state is None else state, path, plane, labels)
 
     def diagnose(self, state: State | None = None) -> Diagnosis:
         """Mobility, redundant rows, instantaneous motions and singularity at the pose of ``state``; ``str()`` reports.
@@ -193,6 +243,13 @@ class Mechanism(CompiledStructure):
             for name, value in (given or {}).items():
                 unit = START_UNITS[key] if key in START_UNITS else _units_text(self.joint(name), key == "rates")
                 yield key, name, value_text(value), unit
+
+    def show(self, state: State | None = None) -> ShownState:
+        """A state with the names of bodies and joints: two tables, at a prompt and in a notebook.
+
+        ``state``: ``state()`` where not given. Raises StateError for a state of other bodies.
+        """
+        return ShownState(self, State(*checked_state(self, self.state() if state is None else state, "state")))
 
     def coordinates(self, state: State) -> dict[str, np.ndarray]:
         """Joint name to its coordinates at ``state``, (dof,), or () where it has one; m, rad, angles up to pi.

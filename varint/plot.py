@@ -4,7 +4,7 @@ There is a function for everything that `Trajectory.plot` draws, by the same nam
 called with a trajectory and optionally ``ax``, the axes to draw on; without it there is a figure of its own,
 ``result.figure``. It returns the axes. Where a quantity has several units, there is a panel for each: ``ax`` is then a
 list of as many axes, and the result an array of them; ``unit="N"`` chooses one. The other options are those of
-`Trajectory.plot`: ``of`` for curves, ``trace``, ``plane`` and ``times`` for drawings of the mechanism.
+`Trajectory.plot`: ``of`` for curves, ``trace``, ``plane``, ``times`` and ``labels`` for drawings of the mechanism.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def _options(name: str) -> list[str]:
     """Options of a panel."""
     chosen = ["of"] if owned(name) else []
     metres = ["trace", "plane"] if name in IN_METRES else ["unit"]
-    return [*chosen, *(["times"] if name in POSED else []), *metres]
+    return [*chosen, *(["times", "labels"] if name in POSED else []), *metres]
 
 
 def _function(name: str) -> Callable[..., Any]:

@@ -119,6 +119,7 @@ class Trajectory(RecordedMotion):
         times: ArrayLike | None = None,
         trace: object = None,
         plane: str | None = None,
+        labels: bool = False,
     ) -> Figure:
         """A picture of ``what``: "energy", "reactions", "mechanism", "coupler", ..., all in docs/pictures.md, one panel
         a quantity and unit; else of energy and drift. `varint.plot` draws the same panels on axes of yours.
@@ -135,12 +136,14 @@ class Trajectory(RecordedMotion):
             Points whose ways all but curves show; ``point`` (3,), m, world, reference configuration.
         plane : {"xy", "xz", "yz", "yx", "zx", "zy", "isometric"}, optional
             What these are seen in; else the plane in which the joints move.
+        labels : bool
+            Whether bodies and joints are named, in "mechanism", "coupler" and "snapshot", at the last pose.
 
         Raises ArgumentError for what there is none of, with the nearest; FileError.
         """
         from varint.viz.plots import plot
 
-        return plot(self, what, path, of=of, times=times, trace=trace, plane=plane)
+        return plot(self, what, path, of=of, times=times, trace=trace, plane=plane, labels=labels)
 
     def view(
         self, path: str | Path | None = None, *, frames: int = 1000, trace: object = None, plane: str | None = None

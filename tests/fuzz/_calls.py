@@ -161,13 +161,23 @@ def _mechanism_calls() -> dict[str, Call]:
         "Mechanism": Call(vi.Mechanism, _rights(**made), _short_run),
         "Mechanism.assemble": Call(four.assemble, _rights(**held)),
         "Mechanism.sweep": Call(four.sweep, _rights(joint="crank pivot", values=[0.0, 0.1], state=state)),
+        "Mechanism.assembly_modes": Call(
+            four.assembly_modes,
+            _rights(hold=lambda: {"crank pivot": 0.1}, starts=2, seed=0, bodies=lambda: ["rocker"]),
+            repr,
+        ),
+        "AssemblyModes.plot": Call(
+            four.assembly_modes({"crank pivot": 0.0}, starts=4).plot, _rights(path=None, plane=None, labels=False)
+        ),
+        "Mechanism.show": Call(four.show, _rights(state=state), repr),
         "Mechanism.diagnose": Call(four.diagnose, _rights(state=state), str),
-        "Mechanism.plot": Call(four.plot, _rights(state=state, path=None, plane=None)),
+        "Mechanism.plot": Call(four.plot, _rights(state=state, path=None, plane=None, labels=False)),
         "Mechanism.body": Call(four.body, _rights(name="crank")),
         "Mechanism.joint": Call(four.joint, _rights(name="crank pin")),
         "Mechanism.force": Call(a_driven_mechanism().force, _rights(name="motor")),
         "State": Call(vi.State, _rights(**arrays), use),
         "Sweep.state": Call(four.sweep("crank pivot", [0.0, 0.1]).state, _rights(i=1)),
+        "Sweep.plot": Call(four.sweep("crank pivot", [0.0, 0.1]).plot, _rights(path=None, of=lambda: ["rocker pin"])),
     }
     for name, value in motion.items():
         found[f"Mechanism.state {name}"] = Call(with_state, _rights(**{name: value}))
@@ -464,7 +474,8 @@ def _file_calls() -> dict[str, Call]:
 
     figure = {"trajectory": a_run(), "path": "run.png", "order": 2, "method": "order 2"}
     curves = {"path": None, "of": lambda: ["cart"], "trace": "cart", "plane": "xz"}
-    poses = {"path": "run.svg", "times": (0.0, 0.005), "trace": ("pole", (0.0, 0.0, 0.0)), "plane": "isometric"}
+    poses = {"path": "run.svg", "times": (0.0, 0.005), "trace": ("pole", (0.0, 0.0, 0.0))}
+    poses |= {"plane": "isometric", "labels": True}
     moving = {"path": "run.gif", "fps": 25.0, "speed": 1.0, "trace": None, "plane": None, "camera": None, "width": 320}
     seen_from = moving | {"camera": (30.0, 20.0)}
     shown = {"path": "run.html", "frames": 10, "trace": "cart", "plane": "xz"}
@@ -486,7 +497,7 @@ def _file_calls() -> dict[str, Call]:
 
     panel = {"trajectory": a_run(), "ax": None}
     of_curves = panel | {"of": lambda: ["track"], "unit": "m"}
-    of_poses = panel | {"times": 0.005, "trace": ("pole", (0.0, 0.0, 0.0)), "plane": "xz"}
+    of_poses = panel | {"times": 0.005, "labels": True, "trace": ("pole", (0.0, 0.0, 0.0)), "plane": "xz"}
     return {
         "plot of curves": Call(on_axes("coordinates"), _rights(**of_curves)),
         "plot of phases": Call(on_axes("phase"), _rights(**of_curves)),

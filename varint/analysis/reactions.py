@@ -24,6 +24,16 @@ class Reaction(NamedTuple):
     force: np.ndarray
     torque: np.ndarray
 
+    @property
+    def force_magnitude(self) -> np.ndarray:
+        """(T,) N."""
+        return np.linalg.norm(self.force, axis=-1)
+
+    @property
+    def torque_magnitude(self) -> np.ndarray:
+        """(T,) N m, about the joint's anchor on ``body_b``."""
+        return np.linalg.norm(self.torque, axis=-1)
+
     def __repr__(self) -> str:
         of_each = zip(self._fields, self, UNITS, strict=True)
         parts = [f"{name} {np.shape(value)} {unit}" for name, value, unit in of_each]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from varint.analysis.derived import QUANTITIES
+from varint.analysis.reactions import UNITS
 from varint.errors import ArgumentError
 from varint.model.checks import known_name, sequence_of, shown, suggestion
 from varint.model.forces.base import Constraint, Effort
@@ -122,6 +123,12 @@ def _reactions(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         yield from (Column(f"{name} {word} {axis}", unit, array[:, k]) for k, axis in enumerate(XYZ))
 
 
+def _reaction_magnitudes(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
+    reaction = trajectory.reactions[name]
+    for word, array, unit in zip(MAGNITUDES, (reaction.force_magnitude, reaction.torque_magnitude), UNITS, strict=True):
+        yield Column(f"{name} {word} magnitude", unit, array)
+
+
 def _of_force(attribute: str, word: str, unit: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
     def found(trajectory: "RecordedMotion", name: str) -> Iterator[Column]:
         array = getattr(trajectory, attribute)[name]
@@ -156,6 +163,7 @@ def _quantity(name: str) -> Callable[["RecordedMotion", str], Iterator[Column]]:
 
 QUATERNION = ("w", *XYZ)
 WRENCH = tuple(f"{word} {axis}" for word in ("force", "torque") for axis in XYZ)
+MAGNITUDES = ("force", "torque")
 GROUPS: dict[str, Group] = {
     "position": _bodies("position", "centres of mass, world", XYZ, "", "m"),
     "quat_wxyz": _bodies("quat_wxyz", "orientations, body to world", QUATERNION, "q", ""),
@@ -168,6 +176,9 @@ GROUPS: dict[str, Group] = {
     "coordinates": Group("coordinates of joints", "joints", _of_joint("coordinates", "", "")),
     "rates": Group("rates of the coordinates of joints", "joints", _of_joint("rates", " rate", "/s")),
     "reactions": Group("forces and torques of joints on their body b, world", "joints", _reactions, WRENCH),
+    "reaction_magnitudes": Group(
+        "magnitudes of the forces and torques of joints", "joints", _reaction_magnitudes, MAGNITUDES
+    ),
     "force": Group("efforts of forces", "forces", _of_force("force", "effort", ""), title="effort of forces"),
     "power": Group("powers of forces", "forces", _of_force("power", "power", "W")),
     "force_potential": Group("potential energy of forces", "forces", _of_force("force_potential", "potential", "J")),

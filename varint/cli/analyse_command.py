@@ -85,7 +85,7 @@ def _add_options_of_mechanisms(parser: ArgumentParser) -> None:
 
     parser.add_argument(
         "-p", "--param", action="append", metavar="KEY=VALUE",
-        help="parameter of a mechanism of the catalogue, as often as needed; values are Python literals or text",
+        help="parameter of a mechanism of the catalogue or a file, as often as needed; Python literals or text",
     )  # fmt: skip
     add_repair(parser)
     parser.add_argument("--duration", type=float, metavar="S", help=f"s, default {DURATION:g}")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from varint.mechanism import Mechanism
+    from varint.model.forces.base import Force
     from varint.model.state import State
 
 
@@ -51,7 +52,7 @@ def execute(args: Namespace) -> Report:
     if (args.param or args.repair) and (args.mechanism is None or of_run):
         what = f"'{args.mechanism}' is a run" if of_run else "none is named"
         option, use = (
-            ("-p", "parameters are for mechanisms of the catalogue")
+            ("-p", "parameters are for mechanisms")
             if args.param
             else ("--repair", "--repair is for files of mechanisms")
         )
@@ -129,16 +130,38 @@ def _listings(mechanism: "Mechanism", state: "State") -> list[ReportPart]:
         (joint.name, type(joint).__name__, joint.body_a, joint.body_b, len(joint.forbidden), joint.dof, number in cuts)
         for number, joint in enumerate(mechanism.joints)
     ]
-    forces = [(force.name, type(force).__name__, list(force.acts_on(mechanism))) for force in mechanism.forces]
-    name, kind = FactColumn("name", "name"), FactColumn("type", "type")
+    forces = [
+        (force.name, type(force).__name__, list(force.acts_on(mechanism)), _input(mechanism, force))
+        for force in mechanism.forces
+    ]
+    name, kind, given = FactColumn("name", "name"), FactColumn("type", "type"), FactColumn("input", "input")
     places = (FactColumn(axis, axis, "m", number=True) for axis in "xyz")
     ends = FactColumn("body_a", "body a"), FactColumn("body_b", "body b")
     counts = FactColumn("rows", "rows", number=True), FactColumn("coordinates", "coordinates", number=True)
     return [
         Listing("bodies", (name._replace(label="body"), FactColumn("mass", "mass", "kg", True), *places), bodies),
         Listing("joints", (name._replace(label="joint"), kind, *ends, *counts, FactColumn("cut", "cut")), joints),
-        Listing("forces", (name._replace(label="force"), kind, FactColumn("acts_on", "acts on")), forces),
+        Listing("forces", (name._replace(label="force"), kind, FactColumn("acts_on", "acts on"), given), forces),
     ]
+
+
+def _input(mechanism: "Mechanism", force: "Force") -> str:
+    """Input of a motor, load or drive, "effort 2", or the constant rate of a drive, "rate 2 rad/s"; else empty."""
+    import numpy as np
+
+    from varint.display import value_text
+    from varint.model.forces.commanded import Commanded
+    from varint.model.forces.driven import Driven
+    from varint.model.motion import coordinate_units
+
+    if isinstance(force, Driven) and force.constant_rate is not None:
+        unit = coordinate_units(mechanism.joint(force.joint))[force.coordinate] or "1"
+        return f"rate {value_text(force.constant_rate)} {unit}/s"
+    if not isinstance(force, Commanded):
+        return ""
+    given = force.input
+    value = given[()] if isinstance(given, np.ndarray) and given.ndim == 0 else given
+    return f"{force.command_name} {value_text(value)}"
 
 
 def _imported(mechanism: "Mechanism") -> list[ReportPart]:

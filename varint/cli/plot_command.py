@@ -39,6 +39,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--plane", metavar="PLANE", help="of what is drawn of the mechanism: xy, xz, yz, yx, zx, zy or isometric"
     )
+    named = "name bodies and joints in mechanism, coupler and snapshot"
+    parser.add_argument("--labels", action="store_true", default=None, help=named)
     parser.add_argument("--speed", type=float, metavar="X", help="of a moving picture over that of the run, default 1")
     parser.add_argument("--fps", type=float, metavar="N", help="frames a second of a moving picture, default 25")
     parser.add_argument("--force", action="store_true", help="replace the picture if it exists")
@@ -83,10 +85,11 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
 
     if moving and (args.of or set(args.what) - {MECHANISM}):
         raise ArgumentError(f"'{args.output}' shows the mechanism in motion, and nothing else: leave out the names")
-    if moving and args.times is not None:
-        raise ArgumentError(
-            "--times applies to poses in still pictures: leave it out, or give an output .png, .pdf or .svg"
-        )
+    for name in ("times", "labels"):
+        if moving and getattr(args, name) is not None:
+            raise ArgumentError(
+                f"--{name} applies to poses in still pictures: leave it out, or give an output .png, .pdf or .svg"
+            )
     for name in ("speed", "fps"):
         if getattr(args, name) is not None and not moving:
             raise ArgumentError(f"--{name} applies to moving pictures: give it with an output .gif or .mp4")
@@ -98,6 +101,7 @@ def _options(args: Namespace, moving: bool) -> dict[str, Any]:
         "times": None if args.times is None else numbers(args.times, "--times takes numbers, s, as in 0,0.1,0.2"),
         "trace": points_of(args.trace),
         "plane": args.plane,
+        "labels": args.labels,
     }
     if not moving:
         check_used(args.what, **options)

@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from varint.comparison.series import Series
+from varint.drawing.axes import plain_axes, printed
 from varint.drawing.picture import Picture
 from varint.drawing.style import COLOURS, FAINT, INK, LINES, SMALL, TINY, TITLE
-from varint.viz.curves import BINS, envelope, plain_axes, printed, typical
+from varint.viz.curves import BINS, envelope, typical
 
 if TYPE_CHECKING:
     from varint.comparison.comparison_result import Comparison

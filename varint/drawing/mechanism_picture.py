@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 
 from varint.drawing.paint import Painter
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, write
-from varint.drawing.scene import in_body, make_scene
-from varint.drawing.style import WIDTH
+from varint.drawing.scene import in_body, make_scene, placed
+from varint.drawing.style import COLOURS, INK, WIDTH
 from varint.drawing.viewpoint import View, choose_view
 from varint.errors import ArgumentError
 from varint.kinematics.frames import JointFrames, with_world
-from varint.model.checks import array_of, known_name, of_type, shown
+from varint.model.checks import array_of, flag, known_name, of_type, shown
 from varint.model.state import State
 from varint.model.structure import Structure
 
@@ -33,10 +33,13 @@ class Traced(NamedTuple):
     point: np.ndarray
 
 
-def plot_mechanism(structure: Structure, state: State, path: str | Path | None, plane: str | None) -> Figure:
+def plot_mechanism(
+    structure: Structure, state: State, path: str | Path | None, plane: str | None, labels: bool = False
+) -> Figure:
     """See `Mechanism.plot`."""
     file = None if path is None else check_suffix(path, SUFFIXES)
     of_type(state, State, "state", ArgumentError)
+    flag(labels, "labels", ArgumentError)
     nb = len(structure.bodies)
     position = array_of(state.position, (nb, 3), "position of the state", ArgumentError)
     quat = array_of(state.quat_wxyz, (nb, 4), "quat_wxyz of the state", ArgumentError)
@@ -46,6 +49,8 @@ def plot_mechanism(structure: Structure, state: State, path: str | Path | None, 
     painter.attach(figure.add_subplot())
     painter.still(x, R)
     painter.pose(x[0], R[0])
+    if labels:
+        draw_names(painter, x[0], R[0])
     if file is not None:
         write(figure, file)
     return figure
@@ -70,6 +75,28 @@ def draw_poses(axes: Axes, painter: Painter, x: np.ndarray, R: np.ndarray) -> No
     painter.still(x, R, OVER * (count - 1))
     for k in range(count):
         painter.pose(x[k], R[k], PALEST * (1.0 - k / (count - 1)) ** 0.7 if count > 1 else 0.0, OVER * k)
+
+
+def draw_names(painter: Painter, x: np.ndarray, R: np.ndarray, level: float = 0.0) -> None:
+    """Names of bodies at their centres of mass, in their colours, and of joints at their points, of a pose painted."""
+    structure, view = painter.scene.structure, painter.scene.view
+    for number, body in enumerate(structure.bodies):
+        painter.name(body.name, x[number], COLOURS[number % len(COLOURS)], level)
+    labelled: list[tuple[np.ndarray, list[str]]] = []  # joints at one place of the picture share a label
+    for joint in structure.joints:
+        if not joint.forbidden:
+            continue
+        frames = JointFrames(structure, joint)
+        side = (frames.a, frames.origin_a) if joint.needs_point else (frames.b, frames.origin_b)
+        point = placed(x, R, *side)
+        near = (names for other, names in labelled if np.linalg.norm(view.project(point - other)) < painter.size)
+        names = next(near, None)
+        if names is None:
+            labelled.append((point, [joint.name]))
+        else:
+            names.append(joint.name)
+    for point, names in labelled:
+        painter.name("\n".join(names), point, INK, level)
 
 
 def figure_size(painter: Painter) -> tuple[float, float]:

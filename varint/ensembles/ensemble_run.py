@@ -21,7 +21,7 @@ from varint.ensembles.cluster import rows as cluster_rows
 from varint.ensembles.ensemble_result import Ensemble
 from varint.ensembles.figures import DONE, STATUS, Measure
 from varint.ensembles.marks import CHANGED, MOST_NAMED, row_mark, take_out_misfits, text_of
-from varint.ensembles.member_checks import check_members, checked_common
+from varint.ensembles.member_checks import ON_UNRESOLVED, check_members, checked_common, parts_of_method
 from varint.ensembles.member_parameters import members_of
 from varint.ensembles.origin import origin_of, origin_of_function
 from varint.ensembles.processes import Member as Work
@@ -29,8 +29,7 @@ from varint.ensembles.processes import Processes, Row
 from varint.ensembles.table import MemberTable
 from varint.ensembles.work import MemberTask
 from varint.errors import ArgumentError, FailedMembersWarning, UnresolvedWarning
-from varint.formulations.base import method_class
-from varint.formulations.maximal import ON_UNRESOLVED
+from varint.formulations.base import Method, method_class
 from varint.io.lock import locked
 from varint.io.made_with import ANY
 from varint.model.checks import call, check_name, choice, flag, function_of, path_of, shown, whole_number
@@ -45,7 +44,7 @@ def ensemble(
     build: Callable | str | Path,
     parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     duration: float | None = None,
-    dt: float | None = None,
+    dt: float | Method | None = None,
     *,
     formulation: str = "maximal",
     output: str | Path | None = None,
@@ -70,8 +69,11 @@ def ensemble(
         of each member, as `random_draws` gives. Values are numbers, texts, and lists or mappings of these. Those
         called ``coordinates.JOINT``, ``rates.JOINT``, ``position.BODY``, ... are of the start, see `Mechanism.state`;
         ``duration``, ``dt`` and the ``options`` are of the run; all others are arguments of ``build``.
-    duration, dt : float, optional
+    duration : float, optional
         s, of all members.
+    dt : float, or Method, optional
+        Step of all members, s; or the method of all, as ``varint.Reduced("dop853", rtol=1e-10)``, in place of its
+        arguments, formulation and ``on_unresolved``.
     formulation : {"maximal", "reduced"}, or str
         `varint.Variational`, `varint.Reduced`, or the formulation of a registered `Method`.
     output : path, optional
@@ -108,6 +110,8 @@ def ensemble(
         Before the first member.
     """
     members = members_of(parameters)
+    if isinstance(dt, Method):
+        formulation, on_unresolved, dt, options = parts_of_method(dt, formulation, on_unresolved, options)
     common = checked_common(formulation, duration, dt, options)
     choice(on_unresolved, ON_UNRESOLVED, "on_unresolved", ArgumentError)
     source = sources.source_of(build)

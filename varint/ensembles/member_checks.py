@@ -5,13 +5,23 @@ from typing import Any
 
 from varint.ensembles import source as sources
 from varint.ensembles.figures import RESERVED
-from varint.ensembles.member_parameters import FUNCTIONS, OF_RECORDING, TIMES, check_names, of_runs, parts_of, plain
+from varint.ensembles.member_parameters import (
+    FUNCTIONS,
+    OF_ENSEMBLE,
+    OF_RECORDING,
+    TIMES,
+    check_names,
+    of_runs,
+    parts_of,
+    plain,
+)
 from varint.errors import ArgumentError
-from varint.formulations.base import method_class, names
+from varint.formulations.base import Method, method_class, names
 from varint.model.checks import arguments_of, choice, positive, suggestion
 from varint.model.start_arguments import check_start
 from varint.problem import Recording, checked_times
 
+ON_UNRESOLVED = ("warn", "raise", "ignore")
 SOME_STEP = 1.0  # s, for checks of a method whose members have steps of their own
 
 
@@ -37,6 +47,26 @@ def checked_common(formulation: str, duration: object, dt: object, options: Mapp
     of_method = {name: value for name, value in common.items() if name in kind.arguments()}
     kind(**{"dt": SOME_STEP, **of_method})
     return common
+
+
+def parts_of_method(
+    method: Method, formulation: str, on_unresolved: str, options: Mapping[str, Any]
+) -> tuple[str, str, Any, dict[str, Any]]:
+    """Formulation, ``on_unresolved``, ``dt`` and options of an ensemble whose members all run by ``method``.
+
+    Raises ArgumentError for an argument that is given beside the method, and for one that no member has.
+    """
+    if formulation not in (names()[0], method.formulation):
+        raise ArgumentError(f"formulation={formulation!r} is not that of the method: leave it out")
+    for name in options:
+        if name in method.arguments():
+            raise ArgumentError(f"give {name!r} to the method, not to ensemble()")
+    given = method.given()
+    on_unresolved = given.pop("on_unresolved", on_unresolved)
+    for name in given:
+        if name in (*FUNCTIONS, *OF_ENSEMBLE):
+            raise ArgumentError(f"ensemble does not support {name!r} of a method: leave it out")
+    return method.formulation, on_unresolved, given.pop("dt", None), {**given, **options}
 
 
 def check_members(

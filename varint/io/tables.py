@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from varint.analysis.table_columns import GROUPS, QUATERNION, XYZ, Column, columns
+from varint.analysis.table_columns import GROUPS, MAGNITUDES, QUATERNION, XYZ, Column, columns
 from varint.errors import ArgumentError
 from varint.model.checks import path_of
 from varint.whole import written_whole
@@ -83,7 +83,7 @@ def _labels(trajectory: "RecordedMotion", name: str) -> dict[str, list[str]]:
     """Dimensions of a group beside the time: name to labels."""
     group = GROUPS[name]
     if group.parts:
-        parts = {XYZ: "axis", QUATERNION: "quaternion"}.get(group.parts, "wrench")
+        parts = {XYZ: "axis", QUATERNION: "quaternion", MAGNITUDES: "magnitude"}.get(group.parts, "wrench")
         return {group.of: group.names(trajectory), parts: list(group.parts)}
     if group.of == "forces":
         return {group.of: group.names(trajectory)}

@@ -23,6 +23,7 @@ from varint.model.body import WORLD
 from varint.model.bounds import bounded_array
 from varint.model.checks import ROUND_OFF, freeze, known_name, of_type, sequence_of, shown, unit_quaternion
 from varint.model.forces.coupled import Coupled
+from varint.model.joints.base import Joint
 from varint.model.motion import joint_pose
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.start_arguments import OF_BODIES, of_bodies, of_joints
@@ -64,7 +65,7 @@ def make_state(
         turns = np.array([body.quat_wxyz for body in structure.bodies])
         return State(*(freeze(array) for array in (x[:-1], turns, rest, rest)))
     compiled = made()
-    placed = _alone(structure, compiled, coordinates)
+    placed = joints_outside_loops(structure, compiled, coordinates)
     if placed:
         forward_pose(structure, compiled.topology, {name: coordinates[name] for name in placed}, x, R)
     for _ in range(HEAVY_PASSES if positions or quats else 1):
@@ -122,7 +123,7 @@ def with_rates(structure: Structure, compiled: Compiled, state: State, rates: Ma
     return State(state.position, state.quat_wxyz, motion[:-1, :3], motion[:-1, 3:])
 
 
-def _alone(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
+def joints_outside_loops(structure: Structure, compiled: Compiled, names: Iterable[str]) -> set[str]:
     """Joints of ``names`` in no loop and in no coupling: nothing else follows from their coordinates."""
     topology = compiled.topology
     free = {number for body, number in topology.tree_joint.items() if body not in topology.cluster_of}
@@ -255,15 +256,22 @@ def _matched(
 
 
 def _check_sense(structure: Structure, x: np.ndarray, R: np.ndarray) -> None:
-    """Half a turn keeps axes at right angles: see that each joint is where its own coordinates lead."""
+    joint = flipped_joint(structure, x, R)
+    if joint is not None:
+        raise AssemblyError(
+            f"cannot assemble mechanism '{structure.name}': {joint.label} would close on its flipped branch."
+            " Change the coordinates or poses asked for"
+        )
+
+
+def flipped_joint(structure: Structure, x: np.ndarray, R: np.ndarray) -> Joint | None:
+    """The first joint at a pose that its coordinates do not lead to: half a turn keeps axes at right angles."""
     for joint in structure.joints:
         frames = JointFrames(structure, joint)
         turn, shift = frames.relative_pose(x, R)
         if np.abs(turn - joint_pose(joint, frames.coordinates(turn, shift))[0]).max() > LARGEST_TWIST:
-            raise AssemblyError(
-                f"cannot assemble mechanism '{structure.name}': {joint.label} would close on its flipped branch."
-                " Change the coordinates or poses asked for"
-            )
+            return joint
+    return None
 
 
 def _conflict(

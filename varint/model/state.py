@@ -50,14 +50,18 @@ class State(Shown):
     @property
     def _is_whole(self) -> bool:
         """Whether it can be the state of a mechanism: whoever wants may put anything into one."""
-        arrays = list(vars(self).values())
+        arrays = self._arrays
         plain = all(isinstance(a, np.ndarray) and a.ndim == 2 and a.size and a.dtype.kind in "iuf" for a in arrays)
         return plain and len({len(array) for array in arrays}) == 1
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return self.position, self.quat_wxyz, self.velocity, self.angular_velocity
 
     def _repr_html_(self) -> str | None:
         if not self._is_whole:
             return None  # and the notebook takes the repr
         speeds = "velocity (m/s)", "angular velocity (rad/s)"
         columns = ("body number", "position (m)", "orientation (w, x, y, z)", *speeds)
-        rows = [(i, *map(numbers_text, row)) for i, row in enumerate(zip(*vars(self).values(), strict=True))]
+        rows = [(i, *map(numbers_text, row)) for i, row in enumerate(zip(*self._arrays, strict=True))]
         return html_table(columns, rows, repr(self), LISTED)

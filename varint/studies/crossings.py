@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize.elementwise import find_root
 
+from varint.configurations.sweep import named_coordinate
 from varint.errors import ArgumentError
-from varint.kinematics.sweep import named_coordinate
 from varint.model.checks import call, choice, finite, of_type
 from varint.model.joints.base import Joint
 from varint.model.product_table import joint_table

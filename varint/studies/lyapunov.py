@@ -82,8 +82,9 @@ class LyapunovExponent(Study):
         yield f"{len(self.rates)} intervals of {self.spacing:g} s"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.axes import legend
         from varint.drawing.style import COLOURS, INK, MEAN, PALE
-        from varint.viz.curves import legend, over_time, time_unit
+        from varint.viz.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         axes.axhline(0.0, color=INK, linewidth=0.6)

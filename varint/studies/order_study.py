@@ -80,8 +80,8 @@ class OrderStudy(Study):
         return np.concatenate([[np.nan], _slopes(series.values, error)])
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.axes import legend
         from varint.drawing.style import FAINT, line
-        from varint.viz.curves import legend
 
         drawn, labels = [], []
         for number, series in enumerate(self.series):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from varint.configurations.sweep import named_coordinate
 from varint.display import count_text
 from varint.errors import ArgumentError
-from varint.kinematics.sweep import named_coordinate
 from varint.model.checks import flag, of_type
 from varint.model.motion import coordinate_units
 from varint.studies.crossings import period_of

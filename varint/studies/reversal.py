@@ -66,8 +66,9 @@ class TimeReversal(Study):
             yield f"{kind.replace('_', ' ')} off by {off:.2g} of {way:.3g} {unit}"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.axes import legend
         from varint.drawing.style import line
-        from varint.viz.curves import legend, over_time, time_unit
+        from varint.viz.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         drawn = []

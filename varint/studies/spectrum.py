@@ -101,8 +101,8 @@ class PowerSpectrum(Study):
             yield "resampled"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.axes import legend
         from varint.drawing.style import line
-        from varint.viz.curves import legend
 
         handles = []
         for k, power in enumerate(self.power.T[:MOST_DRAWN]):

@@ -27,9 +27,9 @@ class Study(Shown):
 
         Raises ArgumentError for another suffix, FileError if it cannot be written.
         """
+        from varint.drawing.axes import plain_axes, printed
         from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write
         from varint.drawing.style import INK, TITLE, WIDTH
-        from varint.viz.curves import plain_axes, printed
 
         file = None if path is None else check_suffix(path, SUFFIXES)
         figure = Picture(figsize=(WIDTH, HEIGHT), layout="constrained")

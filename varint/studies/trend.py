@@ -88,8 +88,9 @@ class Trend(Study):
         yield f"{len(self.t)} batches of {self.nodes} nodes"
 
     def _draw(self, axes: "Axes") -> None:
+        from varint.drawing.axes import label_values, legend
         from varint.drawing.style import COLOURS, DASHED, MEAN
-        from varint.viz.curves import label_values, legend, over_time, time_unit
+        from varint.viz.curves import over_time, time_unit
 
         unit, symbol = time_unit(self.t)
         line = self.slope * (self.t - self.t.mean())

@@ -1,7 +1,5 @@
 """Curves over time: as they are, or where nodes are closer than pixels as bands with their mean."""
 
-import textwrap
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import Formatter, NullLocator
+from matplotlib.ticker import NullLocator
 
-from varint.display import shortened
-from varint.drawing.picture import plain
-from varint.drawing.style import COLOURS, DASHED, FAINT, INK, MEAN, PALE, SMALL, TEXT, line
+from varint.drawing.style import COLOURS, DASHED, FAINT, INK, MEAN, PALE, line
 
-LABEL = 20  # characters in a line of an axis label
 BINS = 600  # columns of a picture, about one a pixel
 DENSE = 2  # nodes a column, above which a band is drawn
 THICK, SEEN = (
@@ -26,13 +21,6 @@ THICK, SEEN = (
 FEW = 150  # columns of what has no course, but only a size
 LONGEST_MEAN = 600.0  # s
 UNITS = ((3 * 3600.0, 3600.0, "h"), (600.0, 60.0, "min"), (0.0, 1.0, "s"))  # above this many s: s a unit, unit
-LONGEST = 40  # characters of a name in a legend
-WIDER = 1.1  # an axes, when the figure is laid out
-LETTER, KEY = 0.52, 3.4  # width of a letter and of a key with its gaps, of the height of the text
-PLAIN = (-2, 4)  # powers of ten that an axis writes out
-MOST_DIGITS = 12
-NO_BREAK = "\N{NO-BREAK SPACE}"
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 # ---------------------------------------------------------------------------------------- values
@@ -162,41 +150,6 @@ def _band(axes: Axes, t: np.ndarray, lowest: np.ndarray, highest: np.ndarray, co
 # ---------------------------------------------------------------------------------------- axes
 
 
-class Scaled(Formatter):
-    """Numbers of an axis over ``power`` of ten, with the digits that distinguish them."""
-
-    def __init__(self, power: int) -> None:
-        self.power = power
-
-    def format_ticks(self, values: Iterable[float]) -> list[str]:
-        """Their texts, all with the same digits."""
-        places = np.asarray(list(values), dtype=float) / 10.0**self.power
-        step = np.abs(np.diff(places) if len(places) > 1 else places).min(initial=np.inf)
-        digits = 0
-        while digits < MOST_DIGITS and np.abs(places - np.round(places, digits)).max(initial=0.0) > 1e-3 * step:
-            digits += 1
-        return [f"{place + 0.0:.{digits}f}".replace("-", "\N{MINUS SIGN}") for place in np.round(places, digits)]
-
-    def __call__(self, x: float, pos: int | None = None) -> str:
-        return f"{x / 10.0**self.power:.{MOST_DIGITS}g}"
-
-
-def label_values(axes: Axes, words: str, unit: str, largest: float) -> None:
-    """The axis of values in ``unit``, up to ``largest``: what they are, with a power of ten where they are tiny."""
-    exponent = int(np.floor(np.log10(largest))) if largest > 0 else 0
-    power = 0 if PLAIN[0] <= exponent < PLAIN[1] else 3 * (exponent // 3)
-    axes.yaxis.set_major_formatter(Scaled(power))
-    words = words.replace(" - ", " \N{MINUS SIGN} ")
-    axes.set_ylabel(
-        wrapped(labelled(words, f"10{str(power).translate(SUPERSCRIPTS)} {unit}".strip() if power else unit))
-    )
-
-
-def labelled(words: str, unit: str) -> str:
-    """Label of an axis, with the unit in brackets."""
-    return f"{words} ({unit.replace('^2', '²').replace('^3', '³').replace(' ', NO_BREAK)})" if unit else words
-
-
 def time_unit(t: np.ndarray) -> tuple[float, str]:
     """Seconds a unit of the time axis, and its symbol."""
     span = t[-1] - t[0]
@@ -210,43 +163,6 @@ def over_time(axes: Axes, t: np.ndarray, unit: float, symbol: str) -> None:
         axes.set_xlim(t[0] / unit, t[-1] / unit)
 
 
-def plain_axes(axes: Axes) -> None:
-    """The look of a panel."""
-    axes.grid(color="#e4e4e4", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def printed(axes: Axes) -> None:
-    """Texts of an axes in a picture of our own, as high as they have to be to be read in a column."""
-    axes.tick_params(labelsize=SMALL)
-    axes.xaxis.label.set_fontsize(TEXT)
-    axes.yaxis.label.set_fontsize(TEXT)
-
-
-def wrapped(label: str) -> str:
-    """The label of an axis in lines that fit beside a panel."""
-    return "\n".join(textwrap.fill(each, LABEL) for each in label.replace(": ", ":\n").split("\n"))
-
-
-def legend(axes: Axes, handles: Iterable[Artist], names: Iterable[str]) -> None:
-    """Names above the axes, whatever signs are in them."""
-    texts = [shortened(name, LONGEST) for name in names]
-    legend = axes.legend(
-        list(handles), [str(k) for k in range(len(texts))], loc="lower left", bbox_to_anchor=(0.0, 1.01), frameon=False,
-        fontsize=SMALL, borderaxespad=0.0, borderpad=0.2, handlelength=2.4, columnspacing=1.2, labelspacing=0.3,
-        handletextpad=0.6, ncols=_legend_columns(axes, texts),
-    )  # fmt: skip
-    for text, name in zip(legend.get_texts(), texts, strict=True):
-        plain(text).set_text(name)
-
-
 def beyond(count: int) -> tuple[Artist, str]:
     """The entry of a legend for curves that are not drawn."""
     return Patch(visible=False), f"and {count} more, see of="
-
-
-def _legend_columns(axes: Axes, names: Sequence[str]) -> int:
-    width = 72.0 * axes.get_window_extent().width * WIDER / (axes.figure.dpi * SMALL)
-    longest = max(min(len(name), LONGEST) for name in names)
-    return int(np.clip(width / (KEY + LETTER * longest), 1, min(4, len(names))))

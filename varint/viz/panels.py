@@ -13,7 +13,16 @@ from varint.analysis.diagnostics import finest
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.table_columns import GROUPS, Column, columns, listed_name
 from varint.display import count_text, names_text
-from varint.drawing.mechanism_picture import OVER, Traced, draw_poses, figure_size, find_traced, make_painter
+from varint.drawing.axes import label_values, labelled, legend, plain_axes, wrapped
+from varint.drawing.mechanism_picture import (
+    OVER,
+    Traced,
+    draw_names,
+    draw_poses,
+    figure_size,
+    find_traced,
+    make_painter,
+)
 from varint.drawing.paint import Painter
 from varint.drawing.picture import plain
 from varint.drawing.scene import Scene, placed
@@ -23,27 +32,14 @@ from varint.errors import ArgumentError
 from varint.kinematics.frames import with_world
 from varint.mechanism import Mechanism
 from varint.model.body import WORLD
-from varint.model.checks import choice, sequence_of, shown, suggestion
-from varint.viz.curves import (
-    beyond,
-    curve,
-    duration,
-    is_dense,
-    is_fast,
-    label_values,
-    labelled,
-    legend,
-    over_time,
-    plain_axes,
-    sizes,
-    time_unit,
-    window,
-    with_mean,
-    wrapped,
-)
+from varint.model.checks import choice, flag, sequence_of, shown, suggestion
+from varint.model.known_forces import is_hard
+from varint.viz.curves import beyond, curve, duration, is_dense, is_fast, over_time, sizes, time_unit, window, with_mean
 from varint.viz.poses import checked_times, ways
 
 MOST = 8  # curves of a panel
+AT_NODES = {"force": "effort", "power": "power"}  # quantities that have no impacts, and the word in their names
+WITHOUT_IMPACTS = ", without impacts"
 VANISHING = 1e-9  # of the largest of a panel: zero but for round-off
 PANEL = 1.5  # in, height
 ROUND_OFF = float(np.finfo(float).eps)
@@ -65,7 +61,7 @@ ONLY_DRAWN = {  # besides what is tabulated
 DRAWN = (*GROUPS, *ONLY_DRAWN)
 POSED = (MECHANISM, SNAPSHOT, COUPLER)
 IN_METRES = (*POSED, PATH)
-TAKEN = {"times": POSED, "trace": IN_METRES, "plane": IN_METRES}  # options, and by what
+TAKEN = {"times": POSED, "labels": POSED, "trace": IN_METRES, "plane": IN_METRES}  # options, and by what
 
 
 class Curves(NamedTuple):
@@ -161,12 +157,13 @@ class Portrait(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A panel in metres: paths of points, and poses of the mechanism where there are any."""
+    """A panel in metres: paths of points, and poses of the mechanism, the last with names by ``labels``."""
 
     painter: Painter
     traced: list[Traced]
     ways: list[np.ndarray]
     poses: tuple[np.ndarray, np.ndarray] | None
+    labels: bool = False
 
     @property
     def size(self) -> tuple[float, int]:
@@ -189,6 +186,8 @@ class Drawing(NamedTuple):
             self.painter.dot(end, colour, above)
             if len(self.ways) > 1:
                 self.painter.name(each.name, end, colour, above)
+        if self.labels and self.poses is not None:
+            draw_names(self.painter, self.poses[0][-1], self.poses[1][-1], above)
         if handles:
             legend(axes, handles, [each.name for each in self.traced])
 
@@ -203,6 +202,7 @@ class PanelOptions(NamedTuple):
     times: ArrayLike | None
     traced: list[Traced]
     plane: str | None
+    labels: bool
 
 
 def check_drawn(what: Iterable[object]) -> None:
@@ -240,12 +240,14 @@ def find_panels(
     times: ArrayLike | None,
     trace: object,
     plane: str | None,
+    labels: bool | None = None,
 ) -> list[Panel]:
     """The panels of ``what``, as given to `Trajectory.plot`; raises ArgumentError."""
     check_drawn(what)
-    check_used(what, times=times, trace=trace, plane=plane)
+    named = labels is not None and flag(labels, "labels", ArgumentError)
+    check_used(what, times=times, trace=trace, plane=plane, labels=named or None)
     traced = find_traced(trajectory.mechanism, trace)
-    chosen = PanelOptions(_chosen(trajectory, what, of), times, traced, plane)
+    chosen = PanelOptions(_chosen(trajectory, what, of), times, traced, plane, named)
     if times is not None:
         checked_times(trajectory, times)
     return _joined([panel for name in dict.fromkeys(what) for panel in _panels(trajectory, name, chosen)])
@@ -335,7 +337,7 @@ def _panels(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Seque
 
 def _curves(trajectory: RecordedMotion, what: str, given: PanelOptions) -> list[Curves]:
     source = finest(trajectory, what)
-    candidates = columns(source, what, given.of.get(GROUPS[what].of))
+    candidates = _marked(trajectory.mechanism, what, columns(source, what, given.of.get(GROUPS[what].of)))
     if not candidates:
         raise ArgumentError(f"'{trajectory.mechanism.name}' has no {GROUPS[what].of}: there is no {what!r} to draw")
     logarithmic = what in QUANTITIES and QUANTITIES[what].logarithmic
@@ -347,6 +349,12 @@ def _curves(trajectory: RecordedMotion, what: str, given: PanelOptions) -> list[
         Curves((what,), source.t, unit, own[:MOST], own[MOST:], 0, floor) for unit, own in by_unit.items()
     )
     return [first._replace(zero=len(candidates) - len(visible)), *others]
+
+
+def _marked(mechanism: Mechanism, what: str, several: list[Column]) -> list[Column]:
+    """The columns, with a note in the names of those of hard stops: at the nodes there is only what they bear."""
+    stops = {f"{force.name} {AT_NODES.get(what)}" for force in mechanism.forces if is_hard(mechanism, force)}
+    return [each._replace(name=each.name + WITHOUT_IMPACTS) if each.name in stops else each for each in several]
 
 
 def _error(trajectory: RecordedMotion) -> Curves:
@@ -393,7 +401,7 @@ def _poses(trajectory: RecordedMotion, what: str, given: PanelOptions) -> Drawin
     traced = given.traced or (find_traced(mechanism, _couplers(mechanism)) if what == COUPLER else [])
     lines = ways(trajectory, traced)
     view = choose_view(mechanism, given.plane)
-    return Drawing(make_painter(mechanism, x, R, view, traced, lines), traced, lines, (x, R))
+    return Drawing(make_painter(mechanism, x, R, view, traced, lines), traced, lines, (x, R), given.labels)
 
 
 def _couplers(mechanism: Mechanism) -> list[str]:

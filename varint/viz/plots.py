@@ -14,11 +14,11 @@ from varint.analysis.derived import QUANTITIES
 from varint.analysis.recorded_motion import RecordedMotion
 from varint.analysis.trajectory_display import method as method_of
 from varint.display import count_text
+from varint.drawing.axes import printed
 from varint.drawing.picture import SUFFIXES, Picture, check_suffix, plain, write, write_as
 from varint.drawing.style import DPI, FAINT, INK, TINY, TITLE, WIDTH
 from varint.errors import ArgumentError
 from varint.model.checks import check_name, of_type, path_of, sequence_of, whole_number
-from varint.viz.curves import printed
 from varint.viz.panels import ERROR, Curves, Drawing, Panel, find_panels, notes, of_unit
 
 MOST_ORDER = 100  # that a title names
@@ -36,11 +36,12 @@ def plot(
     times: ArrayLike | None = None,
     trace: object = None,
     plane: str | None = None,
+    labels: bool = False,
 ) -> Figure:
     """See `Trajectory.plot`."""
     of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
     file = None if path is None else check_suffix(path, SUFFIXES)
-    panels = find_panels(trajectory, what, of, times, trace, plane)
+    panels = find_panels(trajectory, what, of, times, trace, plane, labels)
     figure = _figure(trajectory, panels) if panels else overview(trajectory)
     if file is not None:
         write(figure, file)
@@ -57,6 +58,7 @@ def draw(
     times: ArrayLike | None = None,
     trace: object = None,
     plane: str | None = None,
+    labels: bool | None = None,
 ) -> Any:
     """Draw the panels called ``name``, on ``ax`` or in a figure of its own; see `varint.plot`.
 
@@ -64,7 +66,7 @@ def draw(
     as many axes as panels.
     """
     of_type(trajectory, RecordedMotion, "trajectory", ArgumentError)
-    panels = find_panels(trajectory, [name], of, times, trace, plane)
+    panels = find_panels(trajectory, [name], of, times, trace, plane, labels)
     if unit is not None:
         panels = of_unit(panels, unit)
     if ax is None:

@@ -11,6 +11,8 @@ metric in which all bodies are alike: a heavy body is nothing singular. Masses o
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +29,9 @@ from varint.model.motion import coordinate_units as units_of
 from varint.model.rotation_vectors import quat_from_matrix, rotation_matrix
 from varint.model.state import State
 from varint.model.structure import Structure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STEP = 0.1  # rad, or sizes of a part: largest motion of a body in one step
 MOST_STEPS = 10_000  # between the values asked for
@@ -122,6 +127,17 @@ class Sweep(Shown):
     @staticmethod
     def _ends(values: np.ndarray) -> tuple[str, str]:
         return (f"{values[0]:.6g}", f"{values[-1]:.6g}") if len(values) else ("", "")
+
+    def plot(self, path: str | Path | None = None, of: str | Iterable[str] | None = None) -> "Figure":
+        """Coordinates of the joints along the sweep, a panel for each unit; a matplotlib Figure.
+
+        ``path``: where it is written, .png, .pdf or .svg; ``of``: the joints that are drawn, by default all but the
+        driven one, up to eight coordinates a panel. Branch points and the lock-up are vertical lines. Raises
+        ArgumentError, FileError.
+        """
+        from varint.configurations.pictures import plot_sweep  # imports matplotlib, which a prompt need not wait for
+
+        return plot_sweep(self, path, of)
 
     def state(self, i: int) -> State:
         """The configuration at ``values[i]``, at rest."""
@@ -256,8 +272,8 @@ class _Path:
         x, R, gap = self.closure.close(*predicted, ITERATIONS)
         if not self.closure.is_closed(gap, x):
             return None
-        correction = _distance(predicted, (x, R), self.closure.length)
-        if correction > LARGEST_CORRECTION * max(_distance((here.x, here.R), predicted, self.closure.length), 1e-4):
+        correction = pose_distance(predicted, (x, R), self.closure.length)
+        if correction > LARGEST_CORRECTION * max(pose_distance((here.x, here.R), predicted, self.closure.length), 1e-4):
             return None
         R = rotation_matrix(quat_from_matrix(R))
         node = self._node(s, x, R, here)
@@ -337,7 +353,7 @@ def _nearest(nodes: Iterable[SweepNode], s: float) -> SweepNode:
     return min(nodes, key=lambda node: abs(node.s - s))
 
 
-def _distance(pose: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray], length: float) -> float:
+def pose_distance(pose: tuple[np.ndarray, np.ndarray], other: tuple[np.ndarray, np.ndarray], length: float) -> float:
     """Largest motion of a body from one pose to the other, rad or sizes of a part."""
     turn = np.linalg.norm(pose[1] - other[1], axis=(1, 2)).max() / np.sqrt(2)
     return max(np.abs(pose[0] - other[0]).max() / length, turn)
